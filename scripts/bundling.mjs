@@ -1,6 +1,6 @@
 /** What bundle.mjs and the release share: how esbuild bundles our programs. */
 import { readFile, rm } from "node:fs/promises"
-import { basename, dirname, extname } from "node:path"
+import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
 
@@ -17,14 +17,14 @@ const importOf = (external) =>
   new RegExp(`\\bimport\\("((?:${external.map((name) => name.replace("*", '[^"]*')).join("|")}))"\\)`, "g")
 
 /**
- * Rewrites `import { Effect } from "effect"` to imports of single modules. Otherwise each chunk would load the whole
- * package.
+ * Rewrites the server's `import { Effect } from "effect"` to imports of single modules. Otherwise each chunk would load the
+ * whole package.
  */
 const deepImports = {
   name: "deep-imports",
   setup({ initialOptions, onLoad }) {
     const { external, format } = initialOptions
-    onLoad({ filter: /packages\/(cli|domain|mcp|server)\/(src|dist)\/.*\.[jt]s$/ }, async ({ path }) => {
+    onLoad({ filter: /packages\/(cli|mcp|server)\/src\/.*\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8")
       const contents = source.replaceAll(
         /^import \{([^}]*)\} from "(effect|@effect\/platform|@effect\/sql|@effect\/sql-sqlite-node)";?$/gm,
@@ -42,7 +42,7 @@ const deepImports = {
       )
       // A script cannot use `import()`: `__import` is a parameter of the function around it.
       const imported = format === "cjs" ? contents.replaceAll(importOf(external), '__import("$1")') : contents
-      return { contents: imported, loader: extname(path) === ".ts" ? "ts" : "js" }
+      return { contents: imported, loader: "ts" }
     })
   }
 }

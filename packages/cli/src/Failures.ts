@@ -4,7 +4,7 @@ import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
 import type { BadSetting, MissingSettings } from "@coffer/domain/client/Settings"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { replaceInvisible } from "@coffer/domain/Invisible"
-import { Data } from "effect"
+import * as Data from "effect/Data"
 import type { BadFile } from "@coffer/domain/formats/Format"
 
 /** The command line is wrong. */

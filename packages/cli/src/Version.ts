@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import * as Context from "effect/Context"
 
 /** The version of this program. */
 export class Version extends Context.Reference<Version>()("@coffer/cli/Version", {

@@ -1,5 +1,6 @@
-import { OpenApi } from "@effect/platform"
-import { Predicate, Record } from "effect"
+import * as OpenApi from "@effect/platform/OpenApi"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
 import { AclApi } from "./api/AclApi.js"
 import { AnyApi } from "./api/AnyApi.js"
 import { ApprovalsApi } from "./api/ApprovalsApi.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ApprovalId } from "./Ids.js"
 import { EnvName, ProjectName, SecretKey } from "./Names.js"
 import { createdAt, extensibleEnum, field, optional, Timestamp } from "./Schemas.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ApprovalId } from "./Ids.js"
 import type { OrgName } from "./Names.js"
 

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { Count, field, integerParameter, Timestamp } from "./Schemas.js"
 
 /** At most how many spans of time an activity has. */

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 
 /** The list that a cursor belongs to: the entries of all logs (`g`), or those of one log (`s`). */

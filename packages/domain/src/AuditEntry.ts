@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { AuditEntryId, OrgId } from "./Ids.js"
 import { Count, extensibleEnum, field, list, optional, Timestamp } from "./Schemas.js"
 

@@ -1,5 +1,5 @@
 /** The parameters that select audit entries. */
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { OrgId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { EnvName, ProjectName, SecretKey } from "./Names.js"

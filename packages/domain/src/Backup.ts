@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { BackupId } from "./Ids.js"
 import { createdAt, extensibleEnum, field } from "./Schemas.js"
 

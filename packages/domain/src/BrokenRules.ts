@@ -1,4 +1,4 @@
-import { ParseResult } from "effect"
+import * as ParseResult from "effect/ParseResult"
 import { isOwnMessage } from "./Message.js"
 
 /** A rule of the contract that an input breaks. */

@@ -1,5 +1,5 @@
 /** Conditions on the claims of a token: without schemas, because clients check them too. */
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 
 export type Claims = Readonly<Record<string, unknown>>
 

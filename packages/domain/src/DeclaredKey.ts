@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import { envNameForm } from "./NameForms.js"
 import { EnvName, SecretKey } from "./Names.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import { Email, EnvName, ProjectName, SecretKey } from "./Names.js"
 import { Count, field, list, optional, Timestamp, updatedAt } from "./Schemas.js"

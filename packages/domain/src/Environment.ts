@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { EnvId } from "./Ids.js"
 import { EnvName } from "./Names.js"
 import { createdAt, field, updatedAt } from "./Schemas.js"

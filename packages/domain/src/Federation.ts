@@ -1,4 +1,5 @@
-import { Predicate, Schema } from "effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { FederationId } from "./Ids.js"
 import { isPointer, unknownScope } from "./Claims.js"
 import { withFallbackMessage, withMessage } from "./Message.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import { withJsonSchema } from "./Schemas.js"
 

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { field } from "./Schemas.js"
 
 const Provider = Schema.Struct({

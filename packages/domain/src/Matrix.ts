@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { OpenPermission } from "./AclRule.js"
 import { dueFields } from "./Due.js"
 import { EnvName, SecretKey } from "./Names.js"

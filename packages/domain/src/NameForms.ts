@@ -1,5 +1,5 @@
 /** Formats of names, without schemas: loading those is too slow for `coffer run`. `Names.ts` builds schemas from these. */
-import type { Brand } from "effect"
+import type * as Brand from "effect/Brand"
 
 /** The format of a name. */
 export interface NameForm<Name extends string> {

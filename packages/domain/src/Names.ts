@@ -1,5 +1,5 @@
 import { asciiDomain } from "./DomainNames.js"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import {
   accountNameForm,

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { OrgId } from "./Ids.js"
 import { OpenRole } from "./Member.js"
 import { OrgName } from "./Names.js"

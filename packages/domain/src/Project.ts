@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ProjectId } from "./Ids.js"
 import { ProjectName } from "./Names.js"
 import { createdAt, field, optional, updatedAt } from "./Schemas.js"

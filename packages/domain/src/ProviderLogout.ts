@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { field } from "./Schemas.js"
 
 /** Where a person who has logged in by the provider can log out there too. */

@@ -1,4 +1,4 @@
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import { envNameForm, secretKeyForm } from "./NameForms.js"
 import type { EnvName, SecretKey } from "./Names.js"
 

@@ -1,4 +1,5 @@
-import { Array, Schema } from "effect"
+import * as Array from "effect/Array"
+import * as Schema from "effect/Schema"
 import { withFallbackMessage, withMessage } from "./Message.js"
 
 /** The annotations of a schema with its own JSON Schema. That replaces the schema's description, so it repeats it. */

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { warnings } from "./DeclaredKey.js"
 import { dueFields } from "./Due.js"
 import { EnvName, SecretKey } from "./Names.js"

@@ -1,4 +1,7 @@
-import { ParseResult, Predicate, Redacted, Schema } from "effect"
+import * as ParseResult from "effect/ParseResult"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import { secretKeyForm } from "./NameForms.js"
 import { SecretKey } from "./Names.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { extensibleEnum, field } from "./Schemas.js"
 
 /** What this server offers, as far as its settings decide it. */

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ServiceAccountId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { ProjectName, ServiceAccountName } from "./Names.js"

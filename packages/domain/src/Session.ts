@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { SessionId } from "./Ids.js"
 import { createdAt, field, Timestamp } from "./Schemas.js"
 

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import { SecretKey } from "./Names.js"
 import { body, boundedArray, field, optional } from "./Schemas.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { UseRuleId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { SecretKey } from "./Names.js"

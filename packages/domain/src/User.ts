@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { ServiceAccountId, UserId } from "./Ids.js"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
 import { field, optional } from "./Schemas.js"

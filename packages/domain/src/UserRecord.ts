@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { grace, graceId } from "./Examples.js"
 import { ServiceAccountId, UserId } from "./Ids.js"
 import { withMessage } from "./Message.js"

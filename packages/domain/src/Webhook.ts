@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { AuditEntryId, WebhookDeliveryId, WebhookId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Pattern } from "./Pattern.js"

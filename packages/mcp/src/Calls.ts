@@ -1,4 +1,7 @@
-import { Cause, Effect, Runtime, Scope } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Runtime from "effect/Runtime"
+import * as Scope from "effect/Scope"
 import { confirmBy } from "./Confirmation.js"
 import { makeConnect } from "./Connection.js"
 import { Defect, describe, type Failure, ReadOnly } from "./Failures.js"

@@ -1,4 +1,5 @@
-import { Predicate, Redacted } from "effect"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import { plain } from "./Plain.js"
 
 /**

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { NotConfirmed } from "./Failures.js"
 import type { Host, Reply } from "./ToolResult.js"
 

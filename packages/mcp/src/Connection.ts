@@ -1,7 +1,11 @@
 import type { CofferClient } from "@coffer/domain/client/CofferClient"
 import { type Credential, credentialFor, type CredentialError } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { Data, Effect, Option, Predicate, Scope } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Scope from "effect/Scope"
 
 /** Makes the clients that tools call the server with. */
 export type Call = CofferClient["call"]

@@ -4,7 +4,7 @@ import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
 import type { BadSetting, MissingSettings } from "@coffer/domain/client/Settings"
 import type { NextStep } from "@coffer/domain/ApiError"
 import type { AnyApiError } from "@coffer/domain/Errors"
-import { Data } from "effect"
+import * as Data from "effect/Data"
 import { plain, quoted } from "./Plain.js"
 
 /** Invalid parameters. The message never contains a given value. */

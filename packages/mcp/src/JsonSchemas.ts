@@ -1,4 +1,9 @@
-import { JSONSchema, Option, Predicate, Record, type Schema, SchemaAST } from "effect"
+import * as JSONSchema from "effect/JSONSchema"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Record from "effect/Record"
+import type * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 
 /** A schema of JSON as the protocol wants it: an object at the root. */
 export interface ObjectSchema {

@@ -1,4 +1,6 @@
-import { Cause, Effect, Logger } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Logger from "effect/Logger"
 import { note } from "./Stderr.js"
 
 /** Writes each warning of the program as one line to standard error. */

@@ -1,5 +1,5 @@
 import { Count, integerParameter, optional } from "@coffer/domain/Schemas"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 interface PageParameters {
   readonly prefix?: string

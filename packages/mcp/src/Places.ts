@@ -3,7 +3,10 @@ import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
 import { type BadSetting, loadSettings, MissingSettings, type Settings } from "@coffer/domain/client/Settings"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { optional } from "@coffer/domain/Schemas"
-import { Effect, Either, Predicate, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { Pinned } from "./Failures.js"
 
 const keepsRule = { org: Schema.is(OrgName), project: Schema.is(ProjectName), env: Schema.is(EnvName) } as const

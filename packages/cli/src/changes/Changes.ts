@@ -1,5 +1,5 @@
 import type { BundleWritten } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { noteWarnings } from "./Warnings.js"
 import { note, printJson, printTable } from "../terminal/Print.js"
 

@@ -1,5 +1,5 @@
 import type { KeyWarning } from "@coffer/domain/DeclaredKey"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { note } from "../terminal/Print.js"
 
 const sentences: ReadonlyMap<string, string> = new Map([

@@ -2,7 +2,7 @@ import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/Ac
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { RuleId } from "@coffer/domain/Ids"
 import { Pattern } from "@coffer/domain/Pattern"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { NotThere } from "../Failures.js"
 import { atEnv, atOrg, type Call, group, yes } from "../grammar/Command.js"
 import { completedBy, option, optionalArgument, requiredOption } from "../grammar/Fields.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { command, type Leaf } from "../grammar/Command.js"
 import { completionContexts } from "../grammar/CompletionContexts.js"
 import { completionScripts } from "../grammar/CompletionScripts.js"

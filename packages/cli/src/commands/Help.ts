@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { command } from "../grammar/Command.js"
 import { argumentsOf } from "../grammar/Fields.js"
 import { printLine } from "../terminal/Print.js"

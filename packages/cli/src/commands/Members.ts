@@ -1,7 +1,7 @@
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { type Member, Role } from "@coffer/domain/Member"
 import { Email } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { defined } from "../Defined.js"
 import { NotThere } from "../Failures.js"
 import { atOrg, type Call, group, yes } from "../grammar/Command.js"

@@ -1,6 +1,6 @@
 import { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { atOrg, atServer, group, yes } from "../grammar/Command.js"
 import { argument } from "../grammar/Fields.js"
 import { confirm } from "../terminal/Prompts.js"

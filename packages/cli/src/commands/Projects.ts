@@ -1,6 +1,6 @@
 import { ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { defined } from "../Defined.js"
 import { atOrg, atProject, group, yes } from "../grammar/Command.js"
 import { argument, argumentsOf, completedBy, flag, optionalArgument } from "../grammar/Fields.js"

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { WrongUsage } from "../Failures.js"
 import { command, type Leaf } from "../grammar/Command.js"
 import { runSyntax } from "../run/RunOptions.js"

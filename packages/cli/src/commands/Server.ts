@@ -1,5 +1,5 @@
 import type { ServerSetting } from "@coffer/domain/ServerFacts"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { atServer } from "../grammar/Command.js"
 import { listView, recordView } from "../terminal/View.js"
 

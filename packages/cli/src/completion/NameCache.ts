@@ -3,7 +3,11 @@ import { type NameListRequest, namesIn, type NamePath } from "@coffer/domain/cli
 import { isArray, parseJson } from "@coffer/domain/client/ParseJson"
 import { cachePath, readPrivate, writePrivate } from "@coffer/domain/client/PrivateFile"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { Clock, Effect, Option, Predicate, Redacted } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import { readdirSync, rmSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 

@@ -1,4 +1,5 @@
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { writeSync } from "node:fs"
 import { Version } from "../Version.js"
 import { complete } from "./Complete.js"

@@ -12,7 +12,11 @@ import {
   type MissingSettings,
   type Settings
 } from "@coffer/domain/client/Settings"
-import { type Array, Effect, Either, Option, type Scope } from "effect"
+import type * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
 import type { NotFound } from "@coffer/domain/Errors"
 import { type CannotDo, type Failure, WrongUsage } from "../Failures.js"
 import type { Input } from "../terminal/Input.js"

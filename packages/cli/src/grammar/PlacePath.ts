@@ -1,5 +1,5 @@
 import type { Given } from "@coffer/domain/client/Settings"
-import { Either } from "effect"
+import * as Either from "effect/Either"
 
 /** The ways to name a place in one word. */
 export const pathForms = { env: "[[ORG/]PROJECT/]ENV", project: "[ORG/]PROJECT" } as const

@@ -1,4 +1,4 @@
-import type { Array } from "effect"
+import type * as Array from "effect/Array"
 import type { Group, Leaf } from "./Command.js"
 import { isHelp, nearest } from "./Words.js"
 

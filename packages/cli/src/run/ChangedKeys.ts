@@ -1,5 +1,5 @@
 import type { BundleSecret } from "@coffer/domain/client/BundleClient"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 
 /** More keys than these are counted. */
 const most = 10

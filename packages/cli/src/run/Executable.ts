@@ -1,4 +1,4 @@
-import { Option } from "effect"
+import * as Option from "effect/Option"
 import { accessSync, closeSync, constants, openSync, readSync, statSync } from "node:fs"
 
 export type Lookup =

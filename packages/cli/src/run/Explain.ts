@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { Failure } from "../Failures.js"
 import { NotStarted } from "./Start.js"
 

@@ -1,7 +1,7 @@
 import type { PrivateFileError } from "@coffer/domain/client/PrivateFile"
 import type { FoundServiceFiles } from "@coffer/domain/client/ServiceFile"
 import { type FileTrust, fileTrust } from "@coffer/domain/client/TrustedFiles"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 
 /** The keys that `service.yml` would pass on, and whether that file is trusted. */
 export interface FileAllowance {

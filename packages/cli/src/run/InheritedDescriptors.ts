@@ -1,4 +1,4 @@
-import { Option } from "effect"
+import * as Option from "effect/Option"
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 
 const list = Option.liftThrowable(() => readdirSync("/proc/self/fd"))

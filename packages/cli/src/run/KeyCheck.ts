@@ -1,6 +1,7 @@
 import type { BundleRequest } from "@coffer/domain/client/BundleClient"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { clientWith } from "../grammar/Command.js"
 import { note } from "../terminal/Print.js"
 import { beforeStart } from "./Explain.js"

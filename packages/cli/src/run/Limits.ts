@@ -1,4 +1,4 @@
-import { Option } from "effect"
+import * as Option from "effect/Option"
 import { readFileSync } from "node:fs"
 
 /** The largest argument or variable that the kernel takes, its end included (MAX_ARG_STRLEN, execve(2)). */

@@ -1,4 +1,4 @@
-import { Option } from "effect"
+import * as Option from "effect/Option"
 import { readFileSync } from "node:fs"
 
 const read = Option.liftThrowable((path: string) => readFileSync(path))

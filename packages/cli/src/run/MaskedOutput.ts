@@ -1,5 +1,5 @@
 import type { BundleSecret } from "@coffer/domain/client/BundleClient"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 import type { Readable, Writable } from "node:stream"
 import { Masker } from "./Masker.js"
 import { Patterns } from "./Patterns.js"

@@ -1,6 +1,8 @@
 import type { BundleRequest, BundleSecret } from "@coffer/domain/client/BundleClient"
 import { isArray, parseJson } from "@coffer/domain/client/ParseJson"
-import { Option, Predicate, Redacted } from "effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
 
 /**

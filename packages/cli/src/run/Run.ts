@@ -1,5 +1,6 @@
 import { Variables } from "@coffer/domain/client/Settings"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { descriptors, silent } from "../terminal/Output.js"
 import { note, noteDefect, warnings } from "../terminal/Print.js"
 import { beforeStart } from "./Explain.js"

@@ -1,4 +1,7 @@
-import { Data, Deferred, Effect, Predicate } from "effect"
+import * as Data from "effect/Data"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import type { Readable } from "node:stream"
 import { missingInterpreter, shell } from "./Executable.js"
 import type { Copying, Mask } from "./MaskedOutput.js"

@@ -4,7 +4,12 @@ import {
   type FetchedBundle,
   pollBundle
 } from "@coffer/domain/client/BundleClient"
-import { Array, type Clock, Duration, Effect, Option, Random } from "effect"
+import * as Array from "effect/Array"
+import type * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Random from "effect/Random"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
 import { changedKeys } from "./ChangedKeys.js"

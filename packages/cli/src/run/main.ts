@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { run, type RunArguments } from "./Run.js"
 import { dieOf, type Signals } from "./Signals.js"
 

@@ -1,5 +1,5 @@
 import { variable } from "@coffer/domain/client/Settings"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 
 type Environment = Readonly<Record<string, string | undefined>>

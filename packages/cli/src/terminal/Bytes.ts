@@ -1,5 +1,6 @@
 import { readProblem } from "@coffer/domain/client/FileError"
-import { Effect, identity } from "effect"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"
 import { CannotDo } from "../Failures.js"

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 
 const release = Effect.sync(() =>
   (["SIGINT", "SIGTERM"] as const).map((signal) => {

@@ -1,5 +1,7 @@
 import { codeOf } from "@coffer/domain/client/FileError"
-import { Data, Effect, Schedule } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
 import { fstatSync, fsyncSync, statSync, writeSync } from "node:fs"
 
 const standardOutput = 1

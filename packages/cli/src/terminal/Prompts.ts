@@ -1,4 +1,5 @@
-import { Effect, type Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import { CannotDo, plain, WrongUsage } from "../Failures.js"
 import { Input } from "./Input.js"
 

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { CannotDo } from "../Failures.js"
 import type { Output } from "./Output.js"
 import { note, printFields, printJson, printLine, printTable } from "./Print.js"

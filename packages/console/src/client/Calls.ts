@@ -2,7 +2,7 @@ import type { GroupClient, GroupName } from "@coffer/domain/client/ApiClient"
 import type { ClientError } from "@coffer/domain/client/ClientErrors"
 import { Reauthenticate, Unauthorized } from "@coffer/domain/Errors"
 import type { ToolkitError } from "@coffer/domain/client/TypedCalls"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { askLogin } from "../state/Login.js"
 import { plainCall } from "./Client.js"
 

@@ -5,7 +5,9 @@ import { typedCalls } from "@coffer/domain/client/TypedCalls"
 import * as FetchHttpClient from "@effect/platform/FetchHttpClient"
 import * as HttpClient from "@effect/platform/HttpClient"
 import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
-import { Context, Effect, Layer } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { noteAnswer, noteSilence } from "../state/Connection.js"
 
 const url = location.origin

@@ -1,6 +1,6 @@
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { OrgName, ProjectName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "./Calls.js"
 
 /** The names of a project's environments, in the order of the matrix. */

@@ -1,4 +1,8 @@
-import { Cause, Effect, Exit, Fiber, Option } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import type { Failure } from "./Calls.js"
 
 /** How an effect ended: with a value, a failure to show, or not at all. */

@@ -1,5 +1,5 @@
 import { type ReadonlySignal, useSignal } from "@preact/signals"
-import type { Effect } from "effect"
+import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
 

@@ -1,5 +1,6 @@
 import { brokenRules } from "@coffer/domain/BrokenRules"
-import { Either, Schema } from "effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 
 /** What a form makes of a text: a value of the contract, or what is wrong with it. */
 export const decodeForm = <A, I>(schema: Schema.Schema<A, I>, input: unknown): Either.Either<A, string> =>

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import type { Effect } from "effect"
+import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { useAct } from "./Act.js"
 import { ConfirmByName } from "./ConfirmByName.js"

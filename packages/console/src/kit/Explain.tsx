@@ -1,7 +1,7 @@
 import type { ServiceAccountId } from "@coffer/domain/Ids"
 import type { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { useId } from "preact/hooks"
 import { call } from "../client/Calls.js"
 import { environmentNames } from "../client/Environments.js"

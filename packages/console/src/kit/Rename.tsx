@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { NameForm } from "@coffer/domain/NameForms"
-import type { Effect } from "effect"
+import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { useAct } from "./Act.js"
 import { Problem } from "./Problem.js"

@@ -1,6 +1,6 @@
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { OrgName, ProjectName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { shownPages } from "../pages/Shown.js"
 import { orgAddress, type Place, projectAddress, secretAddress, serverAddress } from "../routing/Places.js"

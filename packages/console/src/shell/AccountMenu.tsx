@@ -1,4 +1,4 @@
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 import { useAct } from "../kit/Act.js"
 import { plainCall } from "../client/Client.js"
 import { Link } from "../routing/Link.js"

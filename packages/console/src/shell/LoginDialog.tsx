@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { loginCodeLength } from "@coffer/domain/NameForms"
 import type { Email } from "@coffer/domain/Names"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 import { useEffect, useRef } from "preact/hooks"
 import { plainCall } from "../client/Client.js"
 import { useAct } from "../kit/Act.js"

@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { useAct } from "../kit/Act.js"
 import { RefusedList } from "./RefusedList.js"
 import { type ProjectPlace, type Refused, type Sent, undoWrite } from "./Writes.js"

@@ -1,7 +1,7 @@
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import type { SecretKind } from "@coffer/domain/Secret"
 import type { SecretValue } from "@coffer/domain/SecretValues"
-import type { Redacted } from "effect"
+import type * as Redacted from "effect/Redacted"
 
 /** A change that is not sent yet. */
 export type Change =

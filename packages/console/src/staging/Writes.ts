@@ -3,7 +3,8 @@ import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Na
 import { maxPageSize } from "@coffer/domain/Schemas"
 import type { BundleWritten, Revision, SecretKind } from "@coffer/domain/Secret"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import { Effect, Either } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { call, type Failure } from "../client/Calls.js"
 import type { Base, Staged, StagedEnv } from "./Staged.js"
 

@@ -1,5 +1,5 @@
 import { Unauthorized } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { readOrganizations } from "./Organizations.js"
 import { facts } from "./Server.js"

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { currentAddress } from "../routing/Router.js"
 import { me, noteEnd } from "./Session.js"
 

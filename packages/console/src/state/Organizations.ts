@@ -3,7 +3,7 @@ import type { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
 import { type Action, needs } from "@coffer/domain/Permissions"
 import { signal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { me } from "./Session.js"
 

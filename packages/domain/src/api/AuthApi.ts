@@ -1,5 +1,9 @@
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "@effect/platform"
-import { Redacted, Schema } from "effect"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
 import { CodeVerifier, DeviceCode, DeviceLogin, LoopbackCode, MachineName } from "../ClientLogin.js"
 import {

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { EnvName, OrgName, ProjectName, SecretKey } from "../Names.js"
 
 /** The parameters of paths, outermost first. */

@@ -1,5 +1,5 @@
-import { HttpApiMiddleware } from "@effect/platform"
-import { Context } from "effect"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as Context from "effect/Context"
 import type { Action } from "../Permissions.js"
 
 /** What an endpoint requires of its caller. An `Action` requires the right to it at the place that the path names. */

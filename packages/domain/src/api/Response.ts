@@ -1,4 +1,7 @@
-import { Context, Option, Schema, SchemaAST } from "effect"
+import * as Context from "effect/Context"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 
 /** What a successful response holds. */
 export interface ResponseDescription {

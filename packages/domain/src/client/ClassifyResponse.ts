@@ -1,4 +1,6 @@
-import { Option, Predicate, Schedule } from "effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
 import { type ClientError, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
 import { parseJson } from "./ParseJson.js"
 

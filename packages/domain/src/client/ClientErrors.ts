@@ -1,4 +1,4 @@
-import { Data } from "effect"
+import * as Data from "effect/Data"
 
 /** The connection failed: refused, unknown host, untrusted certificate, or timeout. */
 export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{

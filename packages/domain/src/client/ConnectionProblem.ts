@@ -1,4 +1,4 @@
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 import { ServerUnreachable } from "./ClientErrors.js"
 import { codeOf } from "./FileError.js"
 import { RequestFailed } from "./NodeRequest.js"

@@ -1,4 +1,7 @@
-import { Data, Effect, Option, Redacted } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import { readFileSync } from "node:fs"
 import type { FederatedSession, SignInError } from "./FederatedSession.js"
 import { codeOf } from "./FileError.js"

@@ -1,4 +1,6 @@
-import { Data, type Effect, type Redacted } from "effect"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import type { ServerUnreachable, UnexpectedResponse } from "./ClientErrors.js"
 import type { BadSetting } from "./Settings.js"
 

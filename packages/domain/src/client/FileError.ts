@@ -1,4 +1,4 @@
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 
 /** Whether an exception is the system error with this code, such as `ENOENT`. */
 export const hasCode = (cause: unknown, code: string): boolean =>

@@ -1,4 +1,5 @@
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { SecretValue } from "../SecretValues.js"
 
 const digits = "0123456789"

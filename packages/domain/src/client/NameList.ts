@@ -1,4 +1,7 @@
-import { Effect, Option, Predicate, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
 import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "../NameForms.js"
 import { classifyResponse } from "./ClassifyResponse.js"
 import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"

@@ -6,7 +6,10 @@ import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as UrlParams from "@effect/platform/UrlParams"
-import { Effect, Inspectable, Option, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Inspectable from "effect/Inspectable"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { NodeResponse, Send } from "./NodeRequest.js"
 
 /** A response whose body has been read. The toolkit's own needs `fetch`. */

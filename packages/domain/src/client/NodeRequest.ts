@@ -1,4 +1,7 @@
-import { Data, Effect, Either, type Scope } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
 import type { Agent, IncomingHttpHeaders } from "node:http"
 import { obeysProxy, proxyFor } from "./Proxy.js"
 import type { ServerUrl } from "./ServerUrl.js"

@@ -1,4 +1,4 @@
-import { Option } from "effect"
+import * as Option from "effect/Option"
 
 /** Parses JSON without a schema: those load too slowly for `coffer run` and the completion. None if a text is not JSON. */
 export const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))

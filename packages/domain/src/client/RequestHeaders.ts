@@ -1,4 +1,4 @@
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 import type { Credential } from "./Credentials.js"
 
 const authorization = ({ secret, type }: Credential): Readonly<Record<string, string>> =>

@@ -1,4 +1,6 @@
-import { Data, Effect, Either } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 
 /** Where the URL was configured. An API key is sent to a server from a `file` only if it is trusted. */
 export type Source = "flag" | "variable" | "file" | "default"

@@ -1,4 +1,4 @@
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml"
 import {
   allowEnvKey,

@@ -1,4 +1,7 @@
-import { Effect, Option, Predicate, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import { privatePath, readPrivate, removePrivate, PrivateFileError, writePrivate } from "./PrivateFile.js"
 
 /** Tokens by origin; a JSON object in the file. */

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { PrivateFileError } from "./PrivateFile.js"
 import { readTrusted, trustLine } from "./TrustedOrigins.js"
 

@@ -1,4 +1,5 @@
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { privatePath, readPrivate, type PrivateFileError, writePrivate } from "./PrivateFile.js"
 
 /** The path of the file that holds what is trusted: a line for each origin, and for each file. */

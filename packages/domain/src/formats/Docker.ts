@@ -1,4 +1,4 @@
-import type { Either } from "effect"
+import type * as Either from "effect/Either"
 import { byteLength } from "../SecretValues.js"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 

@@ -1,5 +1,7 @@
 import { parse } from "dotenv"
-import { Either, Option, Redacted } from "effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
 import { differences, hasDoubtfulEscape } from "./EnvNotes.js"
 import { envRefusal, writeEnv } from "./EnvSpelling.js"
 import { type Entry, Findings, type Format, Unreadable } from "./Format.js"

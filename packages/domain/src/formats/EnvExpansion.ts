@@ -1,4 +1,4 @@
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import { parseReference, type ReferencePart, targetText } from "../Reference.js"
 
 /** A text of a `.env` file in which variables became references. */

@@ -1,5 +1,8 @@
 import { maxKeys } from "../SecretValues.js"
-import { Array, Data, Either, Redacted } from "effect"
+import * as Array from "effect/Array"
+import * as Data from "effect/Data"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 
 /** The file formats of import and export. */
 export const formatNames = ["env", "shell", "docker", "json", "yaml"] as const

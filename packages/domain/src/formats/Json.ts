@@ -1,4 +1,5 @@
-import { type Either, Schema } from "effect"
+import type * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 

@@ -1,5 +1,5 @@
 import { maxSecretValueBytes } from "../SecretValues.js"
-import type { Either } from "effect"
+import type * as Either from "effect/Either"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 

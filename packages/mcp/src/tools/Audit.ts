@@ -11,7 +11,7 @@ import {
   AuditUntil
 } from "@coffer/domain/AuditFilters"
 import { LimitParameter, optional } from "@coffer/domain/Schemas"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { reads } from "../Hints.js"
 import { parameters, tool } from "../Tool.js"
 

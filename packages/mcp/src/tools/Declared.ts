@@ -1,6 +1,7 @@
 import { SecretKey } from "@coffer/domain/Names"
 import { Count } from "@coffer/domain/Schemas"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { reads } from "../Hints.js"
 import { parameters, tool } from "../Tool.js"
 

@@ -1,6 +1,6 @@
 import { Environment } from "@coffer/domain/Environment"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { adds, reads, removes } from "../Hints.js"
 import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"

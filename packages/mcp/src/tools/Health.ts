@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { reads } from "../Hints.js"
 import { parameters, tool } from "../Tool.js"
 

@@ -1,6 +1,6 @@
 import { OrgName, ProjectName } from "@coffer/domain/Names"
 import { Project } from "@coffer/domain/Project"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { adds, reads, removes } from "../Hints.js"
 import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** What a tool deleted, and where. */
 export const removed = <Fields extends Schema.Struct.Fields>(fields: Fields) =>

@@ -1,6 +1,6 @@
 import { UseRequest, UseResponse } from "@coffer/domain/UseRequest"
 import { Use } from "@coffer/domain/UseRule"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { afterApproval } from "../Approving.js"
 import { reads, requests } from "../Hints.js"
 import { pages } from "../Pages.js"

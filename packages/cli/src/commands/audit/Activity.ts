@@ -1,6 +1,7 @@
 import { type ActivityKind, SpansParameter, spanText } from "@coffer/domain/AuditActivity"
 import { AuditSince, AuditUntil } from "@coffer/domain/AuditFilters"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { defined } from "../../Defined.js"
 import { atOrg } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"

@@ -1,6 +1,7 @@
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
 import { maxPageSize } from "@coffer/domain/Schemas"
-import { Duration, Effect } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import { describe } from "../../Describe.js"
 import type { Failure } from "../../Failures.js"
 import type { Output } from "../../terminal/Output.js"

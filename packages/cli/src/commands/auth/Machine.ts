@@ -1,5 +1,6 @@
 import { MachineName } from "@coffer/domain/ClientLogin"
-import { Option, Schema } from "effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { hostname } from "node:os"
 
 /** This machine's name as the login pages show it; undefined if the host name has no printable characters. */

@@ -1,5 +1,8 @@
 import type { Backup, BackupList } from "@coffer/domain/Backup"
-import { Array, Either, Option, Order } from "effect"
+import * as Array from "effect/Array"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Order from "effect/Order"
 import { NotThere, WrongUsage } from "../../Failures.js"
 
 /** What names the backup to restore: an id, or the newest one, which may have to be made before a moment. */

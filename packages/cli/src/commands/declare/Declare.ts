@@ -8,7 +8,8 @@ import {
   type RequiredIn
 } from "@coffer/domain/DeclaredKey"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { defined } from "../../Defined.js"
 import { WrongUsage } from "../../Failures.js"
 import { atProject, yes } from "../../grammar/Command.js"

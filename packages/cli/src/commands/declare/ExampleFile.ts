@@ -2,7 +2,11 @@ import { type Declaration, maxPatternLength, maxRequiredIn, type RequiredIn } fr
 import { type Annotated, readAnnotated, type Remark } from "@coffer/domain/formats/Env"
 import { BadFile, type Entry, type Mistake } from "@coffer/domain/formats/Format"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Array, Either, Order, Redacted, Schema } from "effect"
+import * as Array from "effect/Array"
+import * as Either from "effect/Either"
+import * as Order from "effect/Order"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { argumentsOf, type Decorator, decoratorsOf, textOf } from "./Decorators.js"
 import { patternOfType } from "./Types.js"
 

@@ -1,6 +1,7 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
 import { readProblem, writeProblem } from "@coffer/domain/client/FileError"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { CannotDo, WrongUsage } from "../../Failures.js"

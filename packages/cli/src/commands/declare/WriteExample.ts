@@ -1,6 +1,6 @@
 import type { DeclaredKey, RequiredIn } from "@coffer/domain/DeclaredKey"
 import { env } from "@coffer/domain/formats/Env"
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import { quote } from "./Decorators.js"
 import { type Read, readExample } from "./ExampleFile.js"
 import { patternDecorator } from "./Regexes.js"

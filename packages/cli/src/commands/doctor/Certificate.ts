@@ -1,6 +1,8 @@
 import { reasonOf } from "@coffer/domain/client/ConnectionProblem"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { Clock, Data, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import type { PeerCertificate } from "node:tls"
 import { type Finding, ok, problem, warning } from "./Finding.js"
 

@@ -1,5 +1,6 @@
 import { loadSettings, type Settings } from "@coffer/domain/client/Settings"
-import { Effect, Either } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { CannotDo } from "../../Failures.js"
 import { command, env, json, org, placeGiven, project, serverUrl } from "../../grammar/Command.js"
 import { printTable } from "../../terminal/Print.js"

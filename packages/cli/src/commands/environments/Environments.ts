@@ -1,7 +1,7 @@
 import type { Environment } from "@coffer/domain/Environment"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { EnvName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { atProject, group, yes } from "../../grammar/Command.js"
 import { argument, completedBy, flag } from "../../grammar/Fields.js"
 import { confirm } from "../../terminal/Prompts.js"

@@ -1,5 +1,5 @@
 import { EnvName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { defined } from "../../Defined.js"
 import { CannotDo } from "../../Failures.js"

@@ -1,7 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { BeforeParameter, Count, maxPageSize, VersionParameter } from "@coffer/domain/Schemas"
 import type { Revision } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { atEnv, type Call } from "../../grammar/Command.js"
 import { flag, option, requiredOption } from "../../grammar/Fields.js"

@@ -1,6 +1,6 @@
 import { codeOf } from "@coffer/domain/client/FileError"
 import { BadSetting, variable, Variables } from "@coffer/domain/client/Settings"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
 import { WrongUsage } from "../../Failures.js"
 

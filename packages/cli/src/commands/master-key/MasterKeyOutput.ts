@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs"
 import { dirname } from "node:path"
 import { CannotDo } from "../../Failures.js"

@@ -1,4 +1,4 @@
-import { Brand } from "effect"
+import * as Brand from "effect/Brand"
 
 /** The path of a file, a byte a character (latin1): names need not be UTF-8. */
 export type FilePath = string & Brand.Brand<"FilePath">

@@ -1,6 +1,7 @@
 import * as Command from "@effect/platform/Command"
 import type { CommandExecutor } from "@effect/platform/CommandExecutor"
-import { Effect, Stream } from "effect"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { CannotDo } from "../../Failures.js"
 import { Batch } from "./Batch.js"
 import { FilePath, pathOfBytes, shownPath } from "./FilePath.js"

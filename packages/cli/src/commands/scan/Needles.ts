@@ -1,4 +1,4 @@
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 
 /** A spelling of a value that is looked for. */
 export interface Needle {

@@ -1,5 +1,5 @@
 import type { SecretKey } from "@coffer/domain/Names"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 import type { SecretMap } from "@coffer/domain/formats/Reading"
 
 /** What a person changed in a set of secrets. */

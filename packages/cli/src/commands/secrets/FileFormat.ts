@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { formatNames } from "@coffer/domain/formats/Format"
 import { option } from "../../grammar/Fields.js"
 

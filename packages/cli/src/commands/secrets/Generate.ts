@@ -1,6 +1,6 @@
 import { type Charset, charsets } from "@coffer/domain/client/GeneratedValue"
 import { maxSecretValueBytes } from "@coffer/domain/SecretValues"
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import type { Codec } from "../../grammar/Fields.js"
 import { nearest } from "../../grammar/Words.js"
 

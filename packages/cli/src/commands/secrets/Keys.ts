@@ -1,7 +1,8 @@
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import { SecretKey } from "@coffer/domain/Names"
 import { SecretKeys } from "@coffer/domain/SecretValues"
-import { Either, Schema } from "effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { argument, argumentsOf, commas, completedBy, option, repeatedOption } from "../../grammar/Fields.js"
 
 const decodeKey = Schema.decodeUnknownEither(SecretKey)

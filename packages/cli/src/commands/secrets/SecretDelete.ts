@@ -1,7 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { SecretKey } from "@coffer/domain/Names"
 import { ExpectedVersionParameter } from "@coffer/domain/Schemas"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { etagOf, noteUndo } from "../../changes/BulkChange.js"
 import { defined } from "../../Defined.js"
 import { NotThere } from "../../Failures.js"

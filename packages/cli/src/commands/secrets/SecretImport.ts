@@ -1,5 +1,6 @@
 import { withMessage } from "@coffer/domain/Message"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { type FormatName, formatOf } from "@coffer/domain/formats/Format"
 import { readSecrets } from "../../formats/Formats.js"

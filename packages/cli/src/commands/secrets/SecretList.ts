@@ -1,5 +1,6 @@
 import type { SecretListed } from "@coffer/domain/Secret"
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import { WrongUsage } from "../../Failures.js"
 import { atEnvs } from "../../grammar/Command.js"
 import { listView } from "../../terminal/View.js"

@@ -1,6 +1,6 @@
 import { EnvName, SecretKey } from "@coffer/domain/Names"
 import { listOf } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { changeMany, dryRun, etagOf, noteUndo, yes } from "../../changes/BulkChange.js"
 import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "../../Defined.js"

@@ -1,5 +1,5 @@
 import type { SecretReferences } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { atEnv } from "../../grammar/Command.js"
 import { note, printTable } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"

@@ -1,6 +1,7 @@
 import { charsets, generateValue } from "@coffer/domain/client/GeneratedValue"
 import { ExpectedVersionParameter } from "@coffer/domain/Schemas"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { defined } from "../../Defined.js"
 import { atEnv } from "../../grammar/Command.js"
 import { flag, option, optionWithDefault, secretArgument } from "../../grammar/Fields.js"

@@ -1,7 +1,7 @@
 import { ReferenceRefused } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 import { type Bundle, type BundledSecret, type BundleObject, listOf } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 
 /**
  * The secrets of a bundle without those of the keys `except`. Fails with ReferenceRefused, naming every other key whose references

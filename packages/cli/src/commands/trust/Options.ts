@@ -1,7 +1,8 @@
 import { isPointer } from "@coffer/domain/Claims"
 import { Expiry, Issuer, MaxAge, Ttl } from "@coffer/domain/Federation"
 import { FederationName } from "@coffer/domain/Names"
-import { Either, Schema } from "effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { argument, type Codec, option, repeatedOption } from "../../grammar/Fields.js"
 import { NameOrId } from "../../subjects/Subjects.js"
 

@@ -1,6 +1,6 @@
 import type { Approval } from "@coffer/domain/Approval"
 import { ApprovalId } from "@coffer/domain/Ids"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { atOrg, group } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
 import { doneView, listView } from "../../terminal/View.js"

@@ -8,7 +8,10 @@ import {
   type UseTerms,
   useRuleFields
 } from "@coffer/domain/UseRule"
-import { Effect, Either, Option, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { WrongUsage } from "../../Failures.js"
 import { type Codec, option, repeatedOption } from "../../grammar/Fields.js"
 

@@ -1,5 +1,5 @@
 import type { Session } from "@coffer/domain/Session"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { useLoad } from "../../kit/Load.js"

@@ -1,5 +1,5 @@
 import type { ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 import { OneTimeKey } from "../../kit/OneTimeKey.js"
 
 /** The key of an account. */

@@ -1,7 +1,7 @@
 import type { OrgName } from "@coffer/domain/Names"
 import type { ServiceAccount } from "@coffer/domain/ServiceAccount"
 import { useSignal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"

@@ -1,7 +1,7 @@
 import type { Approval } from "@coffer/domain/Approval"
 import type { OrgName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"

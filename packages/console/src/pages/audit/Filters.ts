@@ -4,7 +4,8 @@ import { AuditActor, AuditSince } from "@coffer/domain/AuditFilters"
 import { EnvName, type OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { LogCursor } from "@coffer/domain/AuditCursor"
 import { maxPageSize } from "@coffer/domain/Schemas"
-import { Option, Schema } from "effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { call } from "../../client/Calls.js"
 
 /** Filters as they are typed. */

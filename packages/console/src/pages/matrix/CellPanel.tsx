@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"

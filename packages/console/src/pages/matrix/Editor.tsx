@@ -1,6 +1,7 @@
 import { sentenceOf } from "@coffer/domain/BrokenRules"
 import { useSignal } from "@preact/signals"
-import { Either, Redacted } from "effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"

@@ -1,5 +1,5 @@
 import type { EnvName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"

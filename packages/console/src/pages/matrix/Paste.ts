@@ -1,7 +1,9 @@
 import { type FormatName, formatOf, type Mistake } from "@coffer/domain/formats/Format"
 import { readSecrets, type SecretMap } from "@coffer/domain/formats/Reading"
 import { SecretValue } from "@coffer/domain/SecretValues"
-import { Effect, Redacted, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 
 /** A typed text as a value that can be stored. */
 export const decodeValue = Schema.decodeEither(SecretValue)

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { useState } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"

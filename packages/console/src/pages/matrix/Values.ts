@@ -1,6 +1,7 @@
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { effect, signal } from "@preact/signals"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { call } from "../../client/Calls.js"
 import { start } from "../../client/Run.js"
 import type { ProjectPlace } from "../../staging/Writes.js"

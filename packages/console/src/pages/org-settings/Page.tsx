@@ -1,5 +1,5 @@
 import { orgNameForm } from "@coffer/domain/NameForms"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { Delete } from "../../kit/Delete.js"
 import { Rename } from "../../kit/Rename.js"

@@ -1,6 +1,6 @@
 import { projectNameForm } from "@coffer/domain/NameForms"
 import type { OrgName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { CreateForm } from "../../kit/CreateForm.js"
 import { useLoad } from "../../kit/Load.js"

@@ -1,7 +1,7 @@
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import type { Diff } from "@coffer/domain/Secret"
 import { useSignal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"

@@ -1,5 +1,5 @@
 import type { EnvName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import type { ProjectPlace } from "../../staging/Writes.js"
 import { me } from "../../state/Session.js"

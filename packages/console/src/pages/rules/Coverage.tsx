@@ -1,7 +1,7 @@
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Pattern } from "@coffer/domain/Pattern"
 import { matcherOf } from "@coffer/domain/PatternMatch"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { environmentNames } from "../../client/Environments.js"
 import { useLoad } from "../../kit/Load.js"

@@ -1,7 +1,7 @@
 import type { AclRule } from "@coffer/domain/AclRule"
 import type { OrgName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { DialogButtons } from "../../kit/DialogButtons.js"

@@ -9,7 +9,7 @@ import {
 import { envNameForm } from "@coffer/domain/NameForms"
 import type { SecretKey } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"

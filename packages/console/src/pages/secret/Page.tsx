@@ -1,7 +1,7 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"

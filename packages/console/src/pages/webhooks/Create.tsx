@@ -1,7 +1,7 @@
 import type { OrgName } from "@coffer/domain/Names"
 import type { WebhookWithKey } from "@coffer/domain/Webhook"
 import { useSignal } from "@preact/signals"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
