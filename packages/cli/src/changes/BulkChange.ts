@@ -1,7 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { BundleWritten } from "@coffer/domain/Secret"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import type { Given } from "@coffer/domain/client/Settings"
+import type { CommandLineSettings } from "@coffer/domain/client/Settings"
 import * as Effect from "effect/Effect"
 import { defined } from "../Defined.js"
 import { WrongUsage } from "../Failures.js"
@@ -54,7 +54,7 @@ const approve = Effect.fnUntraced(function* (shown: BundleWritten, place: string
 })
 
 /** Says how to take a change back. */
-export const noteUndo = (answer: BundleWritten, path: EnvPath, given: Given) => {
+export const noteUndo = (answer: BundleWritten, path: EnvPath, given: CommandLineSettings) => {
   const option = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value])
   const words = [
     ...option("server-url", given.serverUrl),
@@ -67,7 +67,7 @@ export const noteUndo = (answer: BundleWritten, path: EnvPath, given: Given) => 
 
 interface ChangeContext {
   readonly options: { readonly dryRun: boolean; readonly yes: boolean }
-  readonly given: Given
+  readonly given: CommandLineSettings
   readonly json: boolean
 }
 

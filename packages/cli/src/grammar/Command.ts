@@ -7,7 +7,7 @@ import { type Credential, credentialFor } from "@coffer/domain/client/Credential
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import {
   type BadSetting,
-  type Given,
+  type CommandLineSettings,
   loadSettings,
   type MissingSettings,
   type Settings
@@ -132,7 +132,7 @@ export interface Context<F extends Fields, Path> {
   readonly server: ServerUrl
   readonly settings: Settings
   /** The settings that the command line gives. */
-  readonly given: Given
+  readonly given: CommandLineSettings
   readonly json: boolean
 }
 
@@ -140,7 +140,7 @@ export interface Context<F extends Fields, Path> {
 interface PlaceDefinition<F extends Fields, Path, E extends Failure> extends Described, Checks<F> {
   readonly options: F
   /** Settings that arguments give. */
-  readonly place?: (options: Values<F>) => Given
+  readonly place?: (options: Values<F>) => CommandLineSettings
   readonly run: (context: Context<F, Path>) => Effect.Effect<View | void, E, Needs>
 }
 
@@ -156,7 +156,7 @@ const refuse = (problem: string | undefined) =>
   problem === undefined ? Effect.void : Effect.fail(new WrongUsage({ message: problem }))
 
 /** The settings that a command line gives, each by itself. */
-export const placeGiven = (given: Given): Either.Either<Given, WrongUsage> =>
+export const placeGiven = (given: CommandLineSettings): Either.Either<CommandLineSettings, WrongUsage> =>
   Either.mapLeft(splitPaths(given), (message) => new WrongUsage({ message }))
 
 const commandOf = <A>(
@@ -185,9 +185,10 @@ export const command = <const F extends Fields, E extends Failure>(
 const isNotFound = (failure: Failure): failure is NotFound => failure._tag === "NotFound"
 
 /** The option that names the server again, if the command line does. */
-const serverOption = ({ serverUrl }: Given) => (serverUrl === undefined ? [] : ["--server-url", serverUrl])
+const serverOption = ({ serverUrl }: CommandLineSettings) =>
+  serverUrl === undefined ? [] : ["--server-url", serverUrl]
 
-interface PlaceOptions extends Given {
+interface PlaceOptions extends CommandLineSettings {
   readonly json: boolean
 }
 

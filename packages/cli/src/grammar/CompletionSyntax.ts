@@ -1,4 +1,4 @@
-import type { Given } from "@coffer/domain/client/Settings"
+import type { CommandLineSettings } from "@coffer/domain/client/Settings"
 import { type NameKind, nameKinds, type Syntax } from "./Data.js"
 
 /** Where another command begins. */
@@ -47,7 +47,7 @@ const decodeSyntax = (syntax: string) => {
   }
 }
 
-const settings: Readonly<Record<string, keyof Given>> = {
+const settings: Readonly<Record<string, keyof CommandLineSettings>> = {
   "--server-url": "serverUrl",
   "--org": "org",
   "--project": "project",
@@ -65,7 +65,7 @@ export interface Unfinished {
   /** The other arguments of the command, if the word is an argument. */
   readonly others: ReadonlyArray<string>
   /** The settings that the command line gives. */
-  readonly given: Given
+  readonly given: CommandLineSettings
 }
 
 /**
@@ -77,7 +77,7 @@ export interface Unfinished {
  */
 export const readUnfinished = (syntax: string, index: number, words: ReadonlyArray<string>): Unfinished | undefined => {
   const { isCommandLast, kindAt, options } = decodeSyntax(syntax)
-  const given: Partial<Record<keyof Given, string>> = {}
+  const given: Partial<Record<keyof CommandLineSettings, string>> = {}
   const others: Array<string> = []
   let kind: string | undefined
   let isArgument = false

@@ -1,4 +1,4 @@
-import type { Given } from "@coffer/domain/client/Settings"
+import type { CommandLineSettings } from "@coffer/domain/client/Settings"
 import * as Either from "effect/Either"
 
 /** The ways to name a place in one word. */
@@ -22,10 +22,10 @@ const partsOf = (path: string, most: number) => {
 
 /** Reads `[[ORG/]PROJECT/]ENV` beside another place, whose names it takes where it has none. Fails with a sentence. */
 export const placeBeside = (
-  { org, project }: Pick<Given, "org" | "project">,
+  { org, project }: Pick<CommandLineSettings, "org" | "project">,
   path: string,
   option: string
-): Either.Either<Given, string> => {
+): Either.Either<CommandLineSettings, string> => {
   const [envName, projectName, orgName] = (partsOf(path, 3) ?? []).reverse()
   return envName === undefined
     ? Either.left(`${option} takes ${pathForms.env}`)
@@ -33,7 +33,7 @@ export const placeBeside = (
 }
 
 /** Takes `ORG/PROJECT/ENV` in place of an environment apart, and `ORG/PROJECT` in place of a project. Fails with a sentence. */
-export const splitPaths = (given: Given): Either.Either<Given, string> =>
+export const splitPaths = (given: CommandLineSettings): Either.Either<CommandLineSettings, string> =>
   Either.gen(function* () {
     const { env = "", org, project = "" } = given
     const envParts = env.includes("/") ? partsOf(env, 3) : [env]

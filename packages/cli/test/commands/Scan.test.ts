@@ -4,9 +4,9 @@ import { dirname, join } from "node:path"
 import { FastCheck as fc, Redacted } from "effect"
 import { assert, describe, it } from "vitest"
 import { Batch } from "../../src/commands/scan/Batch.js"
-import { needlesOf } from "../../src/commands/scan/Needles.js"
+import { secretPatterns } from "../../src/commands/scan/SecretPatterns.js"
 import { pathOfBytes, pathOfText, shownPath } from "../../src/commands/scan/FilePath.js"
-import { Haystack } from "../../src/commands/scan/Search.js"
+import { SecretSearch } from "../../src/commands/scan/Search.js"
 import { workplace } from "../support/Workplace.js"
 import { runs } from "../../../domain/test/support/Runs.js"
 
@@ -190,8 +190,8 @@ describe("the search", () => {
       fc.property(letters(8, 10), fc.array(letters(0, 12)), (value, chunks) => {
         const bare = value.trim()
         fc.pre(bare.length >= 8)
-        const haystack = new Haystack(needlesOf([{ key: "A", value: Redacted.make(value) }]).needles)
-        const search = haystack.search()
+        const secrets = new SecretSearch(secretPatterns([{ key: "A", value: Redacted.make(value) }]).patterns)
+        const search = secrets.start()
         for (const chunk of chunks) search.take(Buffer.from(chunk))
         const text = chunks.join("")
         const lines = new Set<number>()
@@ -211,7 +211,7 @@ describe("the search", () => {
     fc.assert(
       fc.property(fc.array(letters(8, 10), { minLength: 2, maxLength: 4 }), letters(0, 30), (values, text) => {
         const secrets = values.map((value, index) => ({ key: String(index), value: Redacted.make(value) }))
-        const search = new Haystack(needlesOf(secrets).needles).search()
+        const search = new SecretSearch(secretPatterns(secrets).patterns).start()
         search.take(Buffer.from(text))
         const found = new Set(search.finds().map(({ key }) => key))
         for (const [index, value] of values.map((one) => one.trim()).entries()) {
@@ -228,9 +228,9 @@ describe("the search", () => {
     const alphabet = fc.constantFrom("base64" as const, "base64url" as const)
     fc.assert(
       fc.property(fc.string({ minLength: 8 }), bytes, bytes, alphabet, (value, before, after, encoding) => {
-        const { needles } = needlesOf([{ key: "A", value: Redacted.make(value) }])
-        fc.pre(needles.length > 0)
-        const search = new Haystack(needles).search()
+        const { patterns } = secretPatterns([{ key: "A", value: Redacted.make(value) }])
+        fc.pre(patterns.length > 0)
+        const search = new SecretSearch(patterns).start()
         const encoded = Buffer.concat([before, Buffer.from(value), after]).toString(encoding)
         search.take(Buffer.from(encoded))
         assert.lengthOf(search.finds(), 1)
@@ -240,7 +240,7 @@ describe("the search", () => {
 
   it("finds a value of several lines with other line breaks", () => {
     const found = (value: string, text: string) => {
-      const search = new Haystack(needlesOf([{ key: "A", value: Redacted.make(value) }]).needles).search()
+      const search = new SecretSearch(secretPatterns([{ key: "A", value: Redacted.make(value) }]).patterns).start()
       search.take(Buffer.from(text))
       return search.finds().map(({ line }) => line)
     }

@@ -1,4 +1,4 @@
-import type { Given } from "@coffer/domain/client/Settings"
+import type { CommandLineSettings } from "@coffer/domain/client/Settings"
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import { splitPaths } from "../../src/grammar/PlacePath.js"
@@ -6,7 +6,7 @@ import { splitPaths } from "../../src/grammar/PlacePath.js"
 const none = { org: undefined, project: undefined, env: undefined }
 
 describe("a place in one word", () => {
-  it.each<[Given, Given]>([
+  it.each<[CommandLineSettings, CommandLineSettings]>([
     [{ env: "prod" }, { env: "prod" }],
     [{ env: "webshop/prod" }, { project: "webshop", env: "prod" }],
     [{ env: "acme/webshop/prod" }, { org: "acme", project: "webshop", env: "prod" }],
@@ -27,7 +27,7 @@ describe("a place in one word", () => {
     assert.deepStrictEqual(Either.getOrThrow(splitPaths(given)), { ...none, ...expected })
   })
 
-  it.each<[Given, string]>([
+  it.each<[CommandLineSettings, string]>([
     [{ env: "a/b/c/d" }, "--env takes [[ORG/]PROJECT/]ENV"],
     [{ env: "/prod" }, "--env takes [[ORG/]PROJECT/]ENV"],
     [{ env: "webshop/" }, "--env takes [[ORG/]PROJECT/]ENV"],

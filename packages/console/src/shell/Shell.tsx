@@ -5,7 +5,7 @@ import { Link } from "../routing/Link.js"
 import { place } from "../routing/Router.js"
 import { begin } from "../state/Begin.js"
 import { AccountMenu } from "./AccountMenu.js"
-import { Lines } from "./Lines.js"
+import { StatusNotices } from "./StatusNotices.js"
 import { LoginDialog } from "./LoginDialog.js"
 import { Breadcrumb, Tabs } from "./Navigation.js"
 import { overlay, Overlays } from "./Overlays.js"
@@ -44,7 +44,7 @@ export const Shell = () => {
         <AccountMenu />
       </header>
       {here !== null && <Tabs place={here} />}
-      <Lines />
+      <StatusNotices />
       <main id="page" tabIndex={-1}>
         <Reading of={session}>{() => <PageHost place={here} />}</Reading>
       </main>

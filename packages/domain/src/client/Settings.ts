@@ -27,8 +27,8 @@ export class MissingSettings extends Data.TaggedError("MissingSettings")<{
 
 export type SettingName = "org" | "project" | "env"
 
-/** Settings given with the call: by command-line flags, or by parameters of an MCP tool. */
-export interface Given {
+/** Settings of the command line. An MCP tool gives its parameters in their place. */
+export interface CommandLineSettings {
   readonly serverUrl?: string | undefined
   readonly org?: string | undefined
   readonly project?: string | undefined
@@ -64,7 +64,7 @@ export const variable = (env: Readonly<Record<string, string | undefined>>, name
  * @param spelling how error messages name a setting: as a flag of `coffer`, or as a parameter of an MCP tool.
  */
 export const loadSettings = Effect.fnUntraced(function* (
-  given: Given,
+  given: CommandLineSettings,
   spelling: "flag" | "parameter" = "flag",
   directory?: string
 ) {

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Given, loadSettings } from "@coffer/domain/client/Settings"
+import { type CommandLineSettings, loadSettings } from "@coffer/domain/client/Settings"
 import { Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { folder, withVariables } from "./Support.js"
 
 /** Settings in a folder that holds this `service.yml`. */
-const settings = (file: string | undefined, given: Given = {}, variables: Record<string, string> = {}) =>
+const settings = (file: string | undefined, given: CommandLineSettings = {}, variables: Record<string, string> = {}) =>
   Effect.gen(function* () {
     const directory = yield* folder
     if (file !== undefined) writeFileSync(join(directory, "service.yml"), file)

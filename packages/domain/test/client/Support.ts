@@ -1,6 +1,6 @@
 import { makeClient } from "@coffer/domain/client/CofferClient"
 import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
-import { type Given, loadSettings, Variables } from "@coffer/domain/client/Settings"
+import { type CommandLineSettings, loadSettings, Variables } from "@coffer/domain/client/Settings"
 import { Effect, Option } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -61,7 +61,7 @@ export const clientFor = (url: string, credential: Option.Option<Credential> = O
   }).pipe(withVariables({}))
 
 /** The credential that goes to the server that the settings name. */
-export const settleCredential = (given: Given, directory: string) =>
+export const settleCredential = (given: CommandLineSettings, directory: string) =>
   Effect.gen(function* () {
     const settings = yield* loadSettings(given, "flag", directory)
     return yield* credentialFor(yield* settings.server)

@@ -1,5 +1,5 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { type Given, loadSettings } from "@coffer/domain/client/Settings"
+import { type CommandLineSettings, loadSettings } from "@coffer/domain/client/Settings"
 import { SecretKey, type SecretKey as Key } from "@coffer/domain/Names"
 import { SecretKeys } from "@coffer/domain/SecretValues"
 import * as Effect from "effect/Effect"
@@ -13,7 +13,7 @@ import { childEnvironment } from "../../run/ChildEnvironment.js"
 import { printJson } from "../../terminal/Print.js"
 import { metadata } from "./Metadata.js"
 import { say, tell } from "./Messages.js"
-import { wholeOf } from "../secrets/Whole.js"
+import { requireComplete } from "../secrets/CompleteBundle.js"
 
 const actions = Schema.Literal("up", "down", "metadata")
 
@@ -36,19 +36,19 @@ const chosen = {
 
 const parameters = Object.values(chosen).map(({ data }) => data)
 
-interface Choice extends Given {
+interface Choice extends CommandLineSettings {
   readonly only: ReadonlyArray<ReadonlyArray<Key>>
   readonly allowEnv: ReadonlyArray<Key>
   readonly setenv: "true" | "false" | undefined
 }
 
-const read = Effect.fnUntraced(function* (given: Given, keys: ReadonlyArray<Key>) {
+const read = Effect.fnUntraced(function* (given: CommandLineSettings, keys: ReadonlyArray<Key>) {
   const settings = yield* loadSettings(yield* placeGiven(given))
   const path: EnvPath = yield* settings.envPath
   const { call } = yield* connect(yield* settings.server)
   const urlParams = defined({ keys: keys.length === 0 ? undefined : keys })
   const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
-  const secrets = yield* wholeOf(bundle)
+  const secrets = yield* requireComplete(bundle)
   return { path, secrets: secrets.map(({ key, value }) => ({ key, value: Redacted.value(value) })) }
 })
 

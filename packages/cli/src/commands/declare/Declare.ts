@@ -59,7 +59,7 @@ interface Required {
 const requiredOf = ({ everywhere, nowhere, requiredIn }: Required): RequiredIn | undefined =>
   everywhere ? "*" : nowhere ? [] : requiredIn
 
-interface Given extends Required {
+interface DeclareOptions extends Required {
   readonly key: SecretKey | undefined
   readonly from: string | undefined
   readonly write: string | undefined
@@ -70,7 +70,7 @@ interface Given extends Required {
   readonly dryRun: boolean
 }
 
-const problemOf = (given: Given): string | undefined => {
+const problemOf = (given: DeclareOptions): string | undefined => {
   const { description, dryRun, everywhere, example, from, key, nowhere, owner, pattern, requiredIn, write } = given
   const ways = [key, from, write].filter((one) => one !== undefined).length
   if (ways !== 1) return "name one KEY, or a file with --from or --write"

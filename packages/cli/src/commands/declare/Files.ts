@@ -12,7 +12,7 @@ import { agrees, canAsk } from "../../terminal/Prompts.js"
 import { readText } from "../../terminal/TextFile.js"
 import { type Change, type Choices, differenceOf, requiredText } from "./Difference.js"
 import { readExample } from "./ExampleFile.js"
-import { sentOf } from "./Sent.js"
+import { declarationRequest } from "./DeclarationRequest.js"
 import { writeExample } from "./WriteExample.js"
 
 /** The largest file, in bytes. */
@@ -60,7 +60,7 @@ export const declareFrom = Effect.fnUntraced(function* (
   const source = sourceOf(file)
   const text = yield* readText(source, largest, "larger than any list of keys: check that it is the right file")
   const read = yield* readExample(source.name, Redacted.value(text))
-  const { isPrivate, keys, real } = sentOf(file, read.keys)
+  const { isPrivate, keys, real } = declarationRequest(file, read.keys)
   if (isPrivate) {
     yield* note(
       `the values and comments of ${source.name} may be secrets, so they are not sent: name it .env.example if they are not`

@@ -20,7 +20,7 @@ const isOneGroup = (text: string): boolean => {
 const anywhere = "(?s:.*)"
 
 /** The pattern, which is for the whole value, of a regular expression that varlock looks for anywhere in the value. */
-const wholeOf = (regex: string): string => {
+const wholeValuePattern = (regex: string): string => {
   const [, inside] = /^\^(\(\?:.*\))\$$/s.exec(regex) ?? []
   if (inside !== undefined && isOneGroup(inside)) return inside.slice(3, -1)
   const isAnchored = regex.startsWith("^") && /(?:^|[^\\])(?:\\\\)*\$$/.test(regex) && !regex.includes("|")
@@ -35,7 +35,7 @@ export const patternOfRegex = (text: string): string | undefined => {
   if (unsupported.test(regex)) return undefined
   const own = [...new Set(called === undefined ? flags : option)].filter((flag) => "ims".includes(flag)).join("")
   // With m, `^` and `$` are ends of lines.
-  const whole = own.includes("m") ? `${anywhere}(?:${regex})${anywhere}` : wholeOf(regex)
+  const whole = own.includes("m") ? `${anywhere}(?:${regex})${anywhere}` : wholeValuePattern(regex)
   const pattern = own === "" ? whole : `(?${own})${whole}`
   return pattern.length <= maxPatternLength ? pattern : undefined
 }

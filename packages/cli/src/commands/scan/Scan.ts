@@ -17,9 +17,9 @@ import { hasMangledArgument } from "../../run/Mangled.js"
 import { keysOption } from "../secrets/Keys.js"
 import { bytesOf, type FilePath, pathOfText, shownPath } from "./FilePath.js"
 import { filesBelow, readStaged, type Staged, staged } from "./Git.js"
-import { leastLength, needlesOf } from "./Needles.js"
-import { type Find, Haystack } from "./Search.js"
-import { wholeOf } from "../secrets/Whole.js"
+import { leastLength, secretPatterns } from "./SecretPatterns.js"
+import { type Find, SecretSearch } from "./Search.js"
+import { requireComplete } from "../secrets/CompleteBundle.js"
 
 interface FileFind extends Find {
   readonly file: string
@@ -36,8 +36,8 @@ type Sources =
   | { readonly type: "staged"; readonly files: ReadonlyArray<Staged> }
   | { readonly type: "files"; readonly files: ReadonlyArray<FilePath> }
 
-const scanStaged = Effect.fnUntraced(function* (haystack: Haystack, files: ReadonlyArray<Staged>) {
-  const searches = files.map(({ path }) => ({ path, search: haystack.search() }))
+const scanStaged = Effect.fnUntraced(function* (secrets: SecretSearch, files: ReadonlyArray<Staged>) {
+  const searches = files.map(({ path }) => ({ path, search: secrets.start() }))
   const byPath = new Map(searches.map(({ path, search }) => [path, search]))
   yield* readStaged(files, ({ path }) => byPath.get(path)?.take ?? (() => {}))
   return searches.flatMap(({ path, search }) => inFile(path, search.finds()))
@@ -46,8 +46,8 @@ const scanStaged = Effect.fnUntraced(function* (haystack: Haystack, files: Reado
 const cannotRead = (path: FilePath) => (cause: unknown) =>
   new CannotDo({ message: `${shownPath(path)} cannot be read: ${readProblem(cause)}` })
 
-const scanFile = Effect.fnUntraced(function* (haystack: Haystack, path: FilePath) {
-  const search = haystack.search()
+const scanFile = Effect.fnUntraced(function* (secrets: SecretSearch, path: FilePath) {
+  const search = secrets.start()
   const chunks = NodeStream.fromReadable<CannotDo>(() => createReadStream(bytesOf(path)), cannotRead(path))
   yield* Stream.runForEach(chunks, (chunk) => Effect.sync(() => search.take(chunk)))
   return inFile(path, search.finds())
@@ -76,11 +76,11 @@ const sourcesOf = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
   return { type: "files", files } satisfies Sources
 })
 
-const scan = (haystack: Haystack, sources: Sources) =>
+const scan = (secrets: SecretSearch, sources: Sources) =>
   sources.type === "staged"
-    ? scanStaged(haystack, sources.files)
+    ? scanStaged(secrets, sources.files)
     : Effect.map(
-        Effect.forEach(sources.files, (path) => scanFile(haystack, path)),
+        Effect.forEach(sources.files, (path) => scanFile(secrets, path)),
         (finds) => finds.flat()
       )
 
@@ -124,12 +124,12 @@ export const scanCommand = atEnv("scan", {
       }
       const urlParams = defined({ keys: only })
       const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
-      const secrets = yield* wholeOf(bundle, except)
-      const { left, needles } = needlesOf(secrets)
+      const secrets = yield* requireComplete(bundle, except)
+      const { left, patterns } = secretPatterns(secrets)
       if (left.length > 0) {
         yield* note(`not looked for, because the value is a number or shorter than ${leastLength}: ${left.join(", ")}`)
       }
-      const finds = yield* scan(new Haystack(needles), sources)
+      const finds = yield* scan(new SecretSearch(patterns), sources)
       yield* printView(view(finds), json)
       if (finds.length === 0) return yield* note(`no value of ${place} in ${where}`)
       if (!json && finds.length > most) yield* note(`${finds.length - most} more are not shown`)

@@ -1,14 +1,14 @@
 import { Patterns } from "../../run/Patterns.js"
-import type { Needle } from "./Needles.js"
+import type { SecretPattern } from "./SecretPatterns.js"
 
 const lineBreak = 0x0a
 
 const breaksIn = (bytes: Buffer) => bytes.reduce((count, byte) => (byte === lineBreak ? count + 1 : count), 0)
 
-/** Needles that are the same text belong to several keys. */
-const merge = (needles: ReadonlyArray<Needle>) => {
+/** Several keys may share a pattern. */
+const merge = (patterns: ReadonlyArray<SecretPattern>) => {
   const keys = new Map<string, { readonly bytes: Buffer; readonly keys: Set<string> }>()
-  for (const { bytes, key } of needles) {
+  for (const { bytes, key } of patterns) {
     const text = bytes.toString("latin1")
     const found = keys.get(text) ?? { bytes, keys: new Set<string>() }
     keys.set(text, { ...found, keys: found.keys.add(key) })
@@ -23,19 +23,19 @@ export interface Find {
 }
 
 /** Finds values in the content of files, chunk by chunk. */
-export class Haystack {
+export class SecretSearch {
   private readonly texts
   private readonly breaks
   private readonly patterns
 
-  constructor(needles: ReadonlyArray<Needle>) {
-    this.texts = merge(needles)
+  constructor(patterns: ReadonlyArray<SecretPattern>) {
+    this.texts = merge(patterns)
     this.breaks = this.texts.map(({ bytes }) => breaksIn(bytes))
     this.patterns = new Patterns(this.texts.map(({ bytes }) => bytes))
   }
 
-  /** Begins with a file. Takes its chunks, and gives what was found up to then: a key once a line. */
-  search() {
+  /** Starts with a file. `take` gets its chunks; `finds` returns what was found so far, each key once a line. */
+  start() {
     const finds = new Map<string, Find>()
     let state = 0
     let line = 1

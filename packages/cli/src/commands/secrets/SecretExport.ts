@@ -18,7 +18,7 @@ import { isNotForChildren } from "../../run/DangerousVariables.js"
 import { note, writeValues } from "../../terminal/Print.js"
 import { fileFormat, unknownFormat } from "./FileFormat.js"
 import { allowEnvOption, keysOption, sentenceOf } from "./Keys.js"
-import { wholeOf } from "./Whole.js"
+import { requireComplete } from "./CompleteBundle.js"
 
 /** Checks that a file can be written there. An existing file is replaced; anything else is refused. */
 const checkTarget = (path: string) =>
@@ -64,7 +64,7 @@ const readChosen = Effect.fnUntraced(function* (call: Call, path: EnvPath, { exc
   const { data, errors = [] }: Pick<Bundle, "data" | "errors"> = listOf(bundle) ?? { data: [] }
   const existing = new Set([...data, ...errors].map(({ key }) => key))
   const absent = except.filter((key) => !existing.has(key))
-  if (absent.length === 0) return yield* wholeOf(bundle, except)
+  if (absent.length === 0) return yield* requireComplete(bundle, except)
   const are = absent.length === 1 ? "is" : "are"
   return yield* new NotThere({
     message: `${sentenceOf(absent)} of --except ${are} not in ${path.project_name}/${path.env_name}; coffer secret list shows the keys`

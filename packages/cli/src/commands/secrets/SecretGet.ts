@@ -12,7 +12,7 @@ import { flag, option } from "../../grammar/Fields.js"
 import { toTerminal, write, writeValues } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"
 import { allowEnvOption, severalKeys } from "./Keys.js"
-import { wholeOf } from "./Whole.js"
+import { requireComplete } from "./CompleteBundle.js"
 
 /** Asks for the texts of references. */
 const rawOf = (raw: boolean) => (raw ? ({ raw: true } as const) : {})
@@ -42,7 +42,7 @@ const bundleOf = (call: Call, path: EnvPath, keys: ReadonlyArray<SecretKey>, raw
     const bundle = yield* call("environments", (api) =>
       api.bundle({ path, urlParams: { keys, ...rawOf(raw) }, headers: {} })
     )
-    const data = yield* wholeOf(bundle)
+    const data = yield* requireComplete(bundle)
     return { ...listOf(bundle), data } satisfies Pick<Bundle, "data">
   })
 

@@ -13,9 +13,9 @@ import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { trustedBy } from "./Issuers.js"
-import { linesFor } from "./Lines.js"
+import { ciSnippet } from "./CiSnippets.js"
 import { account, trustFields, trustProblem } from "./Options.js"
-import { tryToken } from "./Try.js"
+import { testFederation } from "./TestFederation.js"
 
 const decodeKeys = Schema.decodeUnknown(Schema.parseJson(PublicKeys))
 
@@ -59,7 +59,7 @@ const trust = atOrg("trust", {
       const payload = { name, issuer, conditions, ...defined({ jwks, ttl, max_age, expires_at }) }
       const made = yield* call("federations", (api) => api.create({ path: { ...path, sa_id }, payload }))
       const { audience } = made
-      const lines = linesFor(trusted, {
+      const snippet = ciSnippet(trusted, {
         server: server.base,
         audience,
         account: audience.slice(audience.indexOf("/") + 1),
@@ -70,7 +70,7 @@ const trust = atOrg("trust", {
         if (!isNarrow(conditions)) {
           yield* note("any job there can sign in, also of branches: narrow it by --environment or --ref")
         }
-        yield* write(lines)
+        yield* write(snippet)
       })
       return { json: made, text }
     })
@@ -130,7 +130,7 @@ const tryIt = atOrg("trust try", {
     account,
     token: requiredOption("token", Schema.String, "- reads the token from standard input")
   },
-  run: ({ call, options, path, server }) => tryToken(call, server, path, options.account, options.token)
+  run: ({ call, options, path, server }) => testFederation(call, server, path, options.account, options.token)
 })
 
 export const trustCommands = [trust, list, revoke, tryIt]

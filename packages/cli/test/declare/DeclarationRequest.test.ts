@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { looksReal } from "../../src/commands/declare/Sent.js"
+import { looksReal } from "../../src/commands/declare/DeclarationRequest.js"
 
 const letters = "aB3dE5gH7jK9mN1pQ4rS6tU8vW0xYz2c"
 

@@ -4,10 +4,10 @@ import { type Bundle, type BundledSecret, type BundleObject, listOf } from "@cof
 import * as Effect from "effect/Effect"
 
 /**
- * The secrets of a bundle without those of the keys `except`. Fails with ReferenceRefused, naming every other key whose references
- * lead to no value.
+ * Returns the secrets of a bundle without the keys `except`. Fails with ReferenceRefused if references of other keys lead to no
+ * value, and names these keys.
  */
-export const wholeOf = (
+export const requireComplete = (
   bundle: Bundle | BundleObject | void,
   except: ReadonlyArray<SecretKey> = []
 ): Effect.Effect<ReadonlyArray<BundledSecret>, ReferenceRefused> => {

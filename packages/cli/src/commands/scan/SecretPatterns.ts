@@ -1,7 +1,7 @@
 import * as Redacted from "effect/Redacted"
 
-/** A spelling of a value that is looked for. */
-export interface Needle {
+/** A spelling of a value to search for. */
+export interface SecretPattern {
   readonly key: string
   readonly bytes: Buffer
 }
@@ -47,12 +47,12 @@ const spellingsOf = (value: string): ReadonlyArray<string> => {
   return [...new Set([...spellings, ...long.filter((line) => !/\s/.test(line))])]
 }
 
-/** What to look for, and the keys whose values are too short or plain for that. */
-export const needlesOf = (secrets: ReadonlyArray<Secret>) => {
+/** The patterns of secrets, and the keys whose values are too short or plain to search for. */
+export const secretPatterns = (secrets: ReadonlyArray<Secret>) => {
   const found = secrets.map(({ key, value }) => ({ key, spellings: spellingsOf(Redacted.value(value)) }))
   return {
-    needles: found.flatMap(({ key, spellings }) =>
-      spellings.map((text): Needle => ({ key, bytes: Buffer.from(text) }))
+    patterns: found.flatMap(({ key, spellings }) =>
+      spellings.map((text): SecretPattern => ({ key, bytes: Buffer.from(text) }))
     ),
     left: found.flatMap(({ key, spellings }) => (spellings.length === 0 ? [key] : []))
   }

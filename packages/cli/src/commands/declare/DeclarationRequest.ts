@@ -34,8 +34,8 @@ export const looksReal = (text: string): boolean =>
     return found !== undefined && !placeholder.test(found)
   })
 
-/** What may be sent of a file, and what is left out of it. */
-export interface Sent {
+/** What is sent of a file, and what is left out of it. */
+export interface DeclarationRequest {
   readonly keys: ReadonlyArray<Read>
   /** Whether values or comments are left out because the file may hold secrets. */
   readonly isPrivate: boolean
@@ -46,7 +46,7 @@ export interface Sent {
 const withoutTexts = ({ description: _description, example: _example, ...read }: Read): Read => read
 
 /** Leaves out what may be a secret. */
-export const sentOf = (file: string, keys: ReadonlyArray<Read>): Sent => {
+export const declarationRequest = (file: string, keys: ReadonlyArray<Read>): DeclarationRequest => {
   const texts = ({ description = "", example = "" }: Read): string => `${description}\n${example}`
   if (!isMeantToBeSeen(file)) {
     return { keys: keys.map(withoutTexts), isPrivate: keys.some((read) => texts(read) !== "\n"), real: [] }

@@ -51,7 +51,7 @@ const noteConditions = (token: Redacted.Redacted, federations: ReadonlyArray<Fed
 }
 
 /** Signs in with a token as a machine would, and ends the session at once. */
-export const tryToken = Effect.fnUntraced(function* (
+export const testFederation = Effect.fnUntraced(function* (
   call: Call,
   server: ServerUrl,
   path: OrgPath,

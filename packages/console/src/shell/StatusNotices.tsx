@@ -1,7 +1,7 @@
 import { isConnected, isOutdated } from "../state/Connection.js"
 
 /** What concerns every page: a lost connection, and a newer server. */
-export const Lines = () => (
+export const StatusNotices = () => (
   <div class="lines" aria-live="polite">
     {!isConnected.value && (
       <p class="line bad">The connection to the server is lost. What you have entered stays; trying again…</p>

@@ -71,8 +71,8 @@ const other = ({ account, audience, server }: Place) => [
   `  SERVICE_ACCOUNT: ${quoted(account)}`
 ]
 
-/** The lines for the CI system or cluster, as YAML. */
-export const linesFor = ({ conditions, system }: Trusted, place: Place): string => {
+/** The configuration of a CI system or cluster that signs in, as YAML. */
+export const ciSnippet = ({ conditions, system }: Trusted, place: Place): string => {
   const lines =
     system === "github"
       ? github(place)
