@@ -1,12 +1,149 @@
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
-import { migrate, migrations, newestMigration } from "@coffer/server/database/postgres/Migrations"
+import { type Migration, toPostgres } from "@coffer/server/database/Migration"
+import { fromLater, migrate, migrations, newestMigration } from "@coffer/server/database/postgres/Migrations"
+import { clientOf } from "@coffer/server/database/sqlite/Connection"
+import {
+  fromLater as sqliteLater,
+  migrate as migrateSqlite,
+  migrations as sqliteMigrations,
+  newestMigration as newestSqlite
+} from "@coffer/server/database/sqlite/Migrations"
+import * as Reactivity from "@effect/experimental/Reactivity"
+import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Array, Effect } from "effect"
+import { Effect } from "effect"
 import { freshDatabase, onServer, reached } from "../support/postgres/Databases.js"
+import { collatedColumns, postgresTables, sqliteTables, type Tables } from "../support/Schemas.js"
 import { freshPath, rawAt, servicesAt } from "../support/Services.js"
 
 const next = newestMigration + 1
+
+/** What one engine has for itself: a table, or a fact about one, with the reason. */
+const sqliteAlone: Readonly<Record<string, string>> = {
+  effect_sql_migrations: "its record of migrations",
+  audit_totals: "a view on PostgreSQL, where all writers would wait for the rows of all logs",
+  "audit_times: key block": "one writer, so a block has one row",
+  "audit_entries: index action resource_type": "every index ends with the position, which is the rowid",
+  "audit_entries: index actor_id action resource_type": "as above",
+  "secret_versions: index kek_id": "every index of a table without rowids ends with its key"
+}
+const postgresAlone: Readonly<Record<string, string>> = {
+  schema_migrations: "its record of migrations",
+  schema_info: "several releases may use the database at the same time",
+  erasures: "VACUUM erases, and a job runs it; SQLite counts what is due in its file's header",
+  audit_log_totals: "the totals of each log, from which the view audit_totals is made",
+  "audit_times: log text not null": "each log has its own row of a block, so that writers do not wait for each other",
+  "audit_times: key block log": "as above",
+  "audit_counters: index actor_id action resource_type actor_id <> ''": "audit_totals sums it up",
+  "audit_entries: index action resource_type position": "SQLite's index ends with the position too",
+  "audit_entries: index actor_id action resource_type position": "as above",
+  "secret_versions: index kek_id secret_id version": "SQLite's index ends with the key too"
+}
+
+const factsOf = (tables: Tables, alone: Readonly<Record<string, string>>): ReadonlyArray<string> =>
+  Object.entries(tables)
+    .flatMap(([table, facts]) => (table in alone ? [] : facts.map((fact) => `${table}: ${fact}`)))
+    .filter((line) => !(line in alone))
+    .sort()
+
+const sqliteFile = Effect.gen(function* () {
+  const path = yield* freshPath
+  yield* Effect.provide(Effect.void, servicesAt(path))
+  return yield* rawAt(path, { readonly: true })
+})
+
+describe("the migrations of both engines", () => {
+  const notes: Migration = {
+    name: "notes",
+    statements: [
+      `CREATE TABLE notes (
+    id INTEGER PRIMARY KEY,
+    org_id TEXT NOT NULL REFERENCES organizations (id),
+    text TEXT NOT NULL DEFAULT 'TEXT',
+    body BLOB,
+    weight REAL NOT NULL DEFAULT 0.5,
+    UNIQUE (org_id, text)
+  ) STRICT`,
+      `CREATE TABLE note_words (
+    note INTEGER NOT NULL REFERENCES notes (id),
+    word TEXT NOT NULL,
+    PRIMARY KEY (note, word)
+  ) STRICT, WITHOUT ROWID`,
+      `INSERT INTO notes (org_id) SELECT id FROM organizations`,
+      {
+        sqlite: "UPDATE notes SET body = CAST(text AS BLOB)",
+        postgres: "UPDATE notes SET body = convert_to(text, 'UTF8')"
+      },
+      { postgres: "ALTER TABLE notes ALTER COLUMN body SET STORAGE EXTERNAL" }
+    ],
+    raisesMinReader: true
+  }
+  const newOrganization = `INSERT INTO organizations (id, name, created_at, updated_at) VALUES ('a', 'acme', '', '')`
+  const facts = [
+    "note_words: key note word",
+    "note_words: note integer not null",
+    "note_words: reference note to notes id",
+    "note_words: word text not null",
+    "notes: body blob",
+    "notes: id integer not null",
+    "notes: key id",
+    "notes: org_id text not null",
+    "notes: reference org_id to organizations id",
+    "notes: text text not null",
+    "notes: unique org_id text",
+    "notes: weight real not null"
+  ]
+  const factsOfNotes = (tables: Tables) => factsOf(tables, {}).filter((line) => line.startsWith("note"))
+  const found = { id: 1, org_id: "a", text: "TEXT", body: Buffer.from("TEXT"), weight: 0.5 }
+
+  it.scoped("bring a database of SQLite from the schema of this program to the next", () =>
+    Effect.gen(function* () {
+      const path = yield* freshPath
+      yield* Effect.provide(Effect.void, servicesAt(path))
+      const db = yield* rawAt(path)
+      db.exec(newOrganization)
+      yield* Effect.flatMap(clientOf(path), (client) =>
+        Effect.provideService(
+          migrateSqlite(path, { ...sqliteMigrations, ...sqliteLater([notes], newestSqlite + 1) }),
+          SqlClient.SqlClient,
+          client
+        )
+      ).pipe(Effect.provide(Reactivity.layer))
+      assert.deepStrictEqual(factsOfNotes(sqliteTables(db)), facts)
+      assert.deepStrictEqual(db.prepare("SELECT * FROM notes").all(), [found])
+      assert.deepStrictEqual(
+        db
+          .prepare("SELECT name FROM effect_sql_migrations WHERE migration_id = ?")
+          .pluck()
+          .all(newestSqlite + 1),
+        ["notes"]
+      )
+    })
+  )
+
+  it.live("bring a database of PostgreSQL from the schema of this program to the next", () =>
+    Effect.gen(function* () {
+      const { name, url } = yield* freshDatabase()
+      yield* onServer(name, (client) => client.query(newOrganization))
+      yield* migrate(yield* reached(url), { all: { ...migrations, ...fromLater([notes], next) } })
+      yield* onServer(name, async (client) => {
+        assert.deepStrictEqual(factsOfNotes(await postgresTables(client)), facts)
+        assert.deepStrictEqual((await client.query<object>("SELECT * FROM notes")).rows, [found])
+        assert.deepStrictEqual(
+          (
+            await client.query<object>(
+              "SELECT name, min_reader FROM schema_migrations CROSS JOIN schema_info WHERE schema_migrations.id = $1",
+              [next]
+            )
+          ).rows,
+          [{ name: `${String(next).padStart(4, "0")}_notes`, min_reader: next }]
+        )
+      })
+      assert.deepStrictEqual(yield* onServer(name, collatedColumns), [])
+    }).pipe(Effect.scoped)
+  )
+})
 
 describe("the migrations of PostgreSQL", () => {
   it("are the folder's files, all of them, numbered from 1 without gaps", () => {
@@ -26,7 +163,7 @@ describe("the migrations of PostgreSQL", () => {
     Effect.gen(function* () {
       const { name, url } = yield* freshDatabase({ migrated: false })
       yield* Effect.all(
-        globalThis.Array.from({ length: 5 }, () => Effect.flatMap(reached(url), migrate)),
+        Array.from({ length: 5 }, () => Effect.flatMap(reached(url), migrate)),
         { concurrency: 5 }
       )
       const { rows } = yield* onServer(name, (client) =>
@@ -66,125 +203,37 @@ describe("the migrations of PostgreSQL", () => {
   )
 })
 
-interface Column {
-  readonly name: string
-  readonly isNullable: boolean
-}
-
-interface Schema {
-  readonly columns: Readonly<Record<string, ReadonlyArray<string>>>
-  readonly uniques: Readonly<Record<string, ReadonlyArray<string>>>
-}
-
-const byTable = <A>(
-  rows: ReadonlyArray<{ readonly table: string } & A>,
-  text: (row: A) => string
-): Readonly<Record<string, ReadonlyArray<string>>> =>
-  Object.fromEntries(
-    Object.entries(Array.groupBy(rows, ({ table }) => table)).map(([table, some]) => [table, some.map(text).sort()])
-  )
-
-const describeColumn = ({ isNullable, name }: Column): string => (isNullable ? `${name}?` : name)
-
-/** The condition of a partial index, without the punctuation in which the engines differ. */
-const conditionOf = (text: string | null): string =>
-  (text ?? "")
-    .replace(/::text|[()"]/g, "")
-    .replace(/\s+/g, " ")
-    .trim()
-
-const sqliteSchema = Effect.gen(function* () {
-  const path = yield* freshPath
-  yield* Effect.provide(Effect.void, servicesAt(path))
-  const db = yield* rawAt(path, { readonly: true })
-  const all = <Row>(text: string) => db.prepare<[], Row>(text).all()
-  const columns = all<Column & { table: string }>(
-    `SELECT m.name AS "table", c.name, c."notnull" = 0 AND c.pk = 0 AS isNullable
-      FROM sqlite_schema m JOIN pragma_table_info(m.name) c WHERE m.type = 'table'`
-  )
-  const uniques = all<{ table: string; columns: string; text: string | null }>(
-    `SELECT m.name AS "table", i.name AS index_name, s.sql AS text,
-        (SELECT group_concat(c.name, ' ') FROM pragma_index_info(i.name) c) AS columns
-      FROM sqlite_schema m JOIN pragma_index_list(m.name) i LEFT JOIN sqlite_schema s ON s.name = i.name
-      WHERE m.type = 'table' AND i."unique" = 1`
-  )
-  const rowids = all<{ table: string; columns: string }>(
-    `SELECT m.name AS "table", c.name AS columns FROM sqlite_schema m JOIN pragma_table_info(m.name) c
-      WHERE m.type = 'table' AND c.pk = 1 AND NOT EXISTS (SELECT 1 FROM pragma_index_list(m.name) WHERE origin = 'pk')`
-  )
-  const schema: Schema = {
-    columns: byTable(columns, describeColumn),
-    uniques: byTable([...uniques, ...rowids.map((row) => ({ ...row, text: null }))], ({ columns, text }) =>
-      `${columns} ${conditionOf(text?.split(/ WHERE /)[1] ?? null)}`.trim()
-    )
-  }
-  return schema
-})
-
-const postgresSchema = Effect.gen(function* () {
-  const { name } = yield* freshDatabase()
-  return yield* onServer(name, async (client) => {
-    const columns = await client.query<Column & { table: string }>(
-      `SELECT table_name AS "table", column_name AS name, is_nullable = 'YES' AND table_name <> 'audit_totals' AS "isNullable"
-        FROM information_schema.columns WHERE table_schema = 'public'`
-    )
-    const uniques = await client.query<{ table: string; columns: string; condition: string | null }>(
-      `SELECT c.relname AS "table", pg_get_expr(i.indpred, i.indrelid) AS condition,
-          (SELECT string_agg(a.attname, ' ' ORDER BY k.number)
-            FROM unnest(i.indkey::int[]) WITH ORDINALITY k (attnum, number)
-            JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum) AS columns
-        FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
-        WHERE i.indisunique AND c.relnamespace = 'public'::regnamespace`
-    )
-    const text = await client.query(
-      `SELECT table_name, column_name FROM information_schema.columns
-        WHERE table_schema = 'public' AND data_type = 'text' AND collation_name IS DISTINCT FROM 'C'`
-    )
-    assert.deepStrictEqual(text.rows, [], "text that is not compared by bytes")
-    const schema: Schema = {
-      columns: byTable(columns.rows, describeColumn),
-      uniques: byTable(uniques.rows, ({ columns, condition }) => `${columns} ${conditionOf(condition)}`.trim())
-    }
-    return schema
-  })
-})
-
 describe("the schema of PostgreSQL", () => {
-  it.live("is SQLite's: the same tables, columns, nullability and unique indexes, but for what is listed", () =>
-    Effect.gen(function* () {
-      const sqlite = yield* sqliteSchema
-      const postgres = yield* postgresSchema
-      const { effect_sql_migrations: _record, audit_times: sqliteTimes, ...sqliteColumns } = sqlite.columns
-      const {
-        schema_migrations: _own,
-        schema_info: _info,
-        erasures: _erasures,
-        audit_log_totals: logTotals,
-        audit_times: times,
-        ...columns
-      } = postgres.columns
-      assert.deepStrictEqual(columns, sqliteColumns)
-      // Rows that all writers would update belong to a log each: `audit_totals` is a view of the totals of the logs.
-      assert.deepStrictEqual(sqliteTimes, ["block", "newest", "oldest"])
-      assert.deepStrictEqual(times, ["block", "log", "newest", "oldest"])
-      assert.deepStrictEqual(logTotals, ["action", "entries", "log", "resource_type"])
+  it.live(
+    "is SQLite's: tables, columns with type and nullability, keys, references and indexes, but for what is listed",
+    () =>
+      Effect.gen(function* () {
+        const sqlite = sqliteTables(yield* sqliteFile)
+        const { name } = yield* freshDatabase()
+        const postgres = yield* onServer(name, postgresTables)
+        assert.deepStrictEqual(factsOf(postgres, postgresAlone), factsOf(sqlite, sqliteAlone))
+        assert.deepStrictEqual(yield* onServer(name, collatedColumns), [], "text that is not compared by bytes")
+      }).pipe(Effect.scoped)
+  )
 
-      const {
-        effect_sql_migrations: _recordKey,
-        audit_times: _sqliteTimesKey,
-        audit_totals: _totalsKey,
-        ...sqliteUniques
-      } = sqlite.uniques
-      const {
-        schema_migrations: _ownKey,
-        schema_info: _infoKey,
-        erasures: _erasuresKey,
-        audit_log_totals: logTotalsKey,
-        audit_times: timesKey,
-        ...uniques
-      } = postgres.uniques
-      assert.deepStrictEqual(uniques, sqliteUniques)
-      assert.deepStrictEqual([timesKey, logTotalsKey], [["block log"], ["log action resource_type"]])
+  it.live("is what SQLite's statements make, translated as those of later migrations are", () =>
+    Effect.gen(function* () {
+      const db = yield* sqliteFile
+      const made = db
+        .prepare<[], string>(
+          `SELECT sql FROM sqlite_schema WHERE type IN ('table', 'index') AND sql IS NOT NULL AND name <> 'effect_sql_migrations'
+            ORDER BY rowid`
+        )
+        .pluck()
+        .all()
+      const { name } = yield* freshDatabase({ migrated: false })
+      const translated = yield* onServer(name, async (client) => {
+        for (const statement of made) await client.query(toPostgres(statement))
+        return await postgresTables(client)
+      })
+      const { effect_sql_migrations: _record, ...tables } = sqliteTables(db)
+      assert.deepStrictEqual(factsOf(translated, {}), factsOf(tables, {}))
+      assert.deepStrictEqual(yield* onServer(name, collatedColumns), [])
     }).pipe(Effect.scoped)
   )
 

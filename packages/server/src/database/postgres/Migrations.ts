@@ -3,6 +3,8 @@ import type { QueryResultRow } from "pg"
 import { StartupError } from "../../base/StartupError.js"
 import { reasonOf } from "../../base/Reason.js"
 import { now } from "../../base/Time.js"
+import { laterMigrations } from "../LaterMigrations.js"
+import { type Migration, numbered, postgresStatements } from "../Migration.js"
 import { initial } from "./migrations/0001_initial.js"
 import { identities } from "./migrations/0002_identities.js"
 import { clientLogins } from "./migrations/0003_client_logins.js"
@@ -22,7 +24,11 @@ import { federationKeys } from "./migrations/0016_federation_keys.js"
 import { auditIndex } from "./migrations/0017_audit_index.js"
 import { connectWith, type Reached } from "./Reach.js"
 
-/** Every migration with its statements, in order. A test compares this record with the folder. */
+/** The record of later migrations, from a number on. */
+export const fromLater = (later: ReadonlyArray<Migration>, first: number): Migrations =>
+  numbered(later, first, postgresStatements)
+
+/** Every migration with its statements, in order. A test compares this record with the folders. */
 export const migrations: Migrations = {
   "0001_initial": initial,
   "0002_identities": identities,
@@ -40,7 +46,8 @@ export const migrations: Migrations = {
   "0014_use_rule_accounts": useRuleAccounts,
   "0015_client_networks": clientNetworks,
   "0016_federation_keys": federationKeys,
-  "0017_audit_index": auditIndex
+  "0017_audit_index": auditIndex,
+  ...fromLater(laterMigrations, 18)
 }
 
 export type Migrations = Readonly<Record<string, ReadonlyArray<string>>>

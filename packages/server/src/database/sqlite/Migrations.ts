@@ -4,6 +4,8 @@ import { Effect, Option, ParseResult, Schema } from "effect"
 import { StartupError } from "../../base/StartupError.js"
 import { keepCopy } from "./Copy.js"
 import { reasonOf } from "../../base/Reason.js"
+import { laterMigrations } from "../LaterMigrations.js"
+import { type Migration, numbered, sqliteStatements } from "../Migration.js"
 import { isSqlError } from "../SqlErrors.js"
 import { clientOf } from "./Connection.js"
 import { initial } from "./migrations/0001_initial.js"
@@ -33,8 +35,17 @@ import { clientNetworks } from "./migrations/0024_client_networks.js"
 import { federationKeys } from "./migrations/0025_federation_keys.js"
 import { auditIndex } from "./migrations/0026_audit_index.js"
 
-/** Every migration, in order. A test compares this record with the folder. */
-export const migrations = {
+const run = (statements: ReadonlyArray<string>) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.forEach(statements, (statement) => sql.unsafe(statement), { discard: true })
+  )
+
+/** The record of later migrations, from a number on. */
+export const fromLater = (later: ReadonlyArray<Migration>, first: number): Migrations =>
+  numbered(later, first, (migration) => run(sqliteStatements(migration)))
+
+/** Every migration, in order. A test compares this record with the folders. */
+export const migrations: Migrations = {
   "0001_initial": initial,
   "0002_audit_pages": auditPages,
   "0003_secret_changes": secretChanges,
@@ -60,10 +71,11 @@ export const migrations = {
   "0023_use_rule_accounts": useRuleAccounts,
   "0024_client_networks": clientNetworks,
   "0025_federation_keys": federationKeys,
-  "0026_audit_index": auditIndex
+  "0026_audit_index": auditIndex,
+  ...fromLater(laterMigrations, 27)
 }
 
-type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
+export type Migrations = Readonly<Record<string, Effect.Effect<void, SqlError.SqlError, SqlClient.SqlClient>>>
 
 const newestOf = (all: Migrations): number => Math.max(...Object.keys(all).map((name) => Number.parseInt(name, 10)))
 
@@ -124,7 +136,7 @@ const objects = Effect.gen(function* () {
   return new Map(rows.map((row) => [`${row.type} ${row.name}`, JSON.stringify(row)]))
 })
 
-const run = (all: Migrations) => Migrator.make({})({ loader: Migrator.fromRecord(all) })
+const runAll = (all: Migrations) => Migrator.make({})({ loader: Migrator.fromRecord(all) })
 
 type Objects = Effect.Effect.Success<typeof objects>
 
@@ -136,7 +148,7 @@ const objectsOf = (all: Migrations) =>
     const known = expectedObjects.get(all)
     if (known !== undefined) return Effect.succeed(known)
     return Effect.flatMap(clientOf(":memory:"), (client) =>
-      Effect.provideService(Effect.zipRight(run(all), objects), SqlClient.SqlClient, client)
+      Effect.provideService(Effect.zipRight(runAll(all), objects), SqlClient.SqlClient, client)
     ).pipe(
       Effect.scoped,
       Effect.provide(Reactivity.layer),
@@ -197,7 +209,7 @@ export const migrate = (path: string, all: Migrations = migrations) =>
     const found = yield* applied
     yield* refuseNewer(found, newest)
     if (found > 0 && found < newest) yield* keepCopy(path, found + 1)
-    yield* run(all).pipe(Effect.catchSomeDefect(failure))
+    yield* runAll(all).pipe(Effect.catchSomeDefect(failure))
     // If the toolkit cannot record a migration, it assumes that another process is migrating, and succeeds.
     if ((yield* applied) < newest) return yield* failed("its table of migrations cannot be written")
     yield* requireSchema(all)

@@ -1,0 +1,7 @@
+import type { Migration } from "./Migration.js"
+
+/**
+ * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
+ * with the folder `migrations`, whose files have SQLite's numbers.
+ */
+export const laterMigrations: ReadonlyArray<Migration> = []
