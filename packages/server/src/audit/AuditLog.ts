@@ -1,5 +1,5 @@
 import { NotReady } from "@coffer/domain/Errors"
-import { Array, Cause, Clock, Data, Effect, Either, identity, Option, Schedule } from "effect"
+import { Array, Cause, Clock, Data, Effect, Either, Option, Schedule } from "effect"
 import { ServerConfig } from "../base/Config.js"
 import { afterCommit, afterwards, Database, Transaction, settled } from "../database/Database.js"
 import { nextTick } from "../base/EventLoop.js"
@@ -20,14 +20,19 @@ const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness
 const entriesAtOnce = 64
 const batchWindow = "25 millis"
 const retryWindow = "1 second"
+/** How long entries of reads give way to the changes of their log, in milliseconds. */
+const patience = 1_000
 /** How often the last flush is tried before the server ends. */
 const lastTries = 10
 
+/** The groups that give way to changes of their logs, by log. */
+type Held = Map<string, ReadonlyArray<EntryGroup>>
+
 /**
  * The audit trail. `write` appends in the transaction of the change; its entries are committed with it. `record` appends in a
- * transaction of its own. `read` queues the entry of a
- * read, which is committed with others within 50 ms. Entries that the database fails to take are kept, and written later. With `SERVICE_AUDIT_REQUIRED`, a read waits for its entry, and a read or
- * change fails if its entry cannot be written.
+ * transaction of its own. `read` queues the entry of a read, which is committed with others within 50 ms; on a shared database
+ * it gives way to changes of its log for up to a second. Entries that the database fails to take are kept, and written later.
+ * With `SERVICE_AUDIT_REQUIRED`, a read waits for its entry, and a read or change fails if its entry cannot be written.
  */
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
@@ -165,12 +170,28 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         })
       )
 
+    /** Appends a batch, or holds it while another transaction has its log, so that reads do not stand before a change. */
+    const appendBatch = Effect.fnUntraced(function* (batch: ReadonlyArray<EntryGroup>, held: Held | null) {
+      const millis = yield* Clock.currentTimeMillis
+      const [first] = batch
+      if (!isShared || held === null || first === undefined || millis - first.millis > patience) {
+        return yield* appends.commit(batch)
+      }
+      const log = logOf(first)
+      const lost = held.has(log) ? null : yield* appends.commitIfFree(batch)
+      if (lost === null) held.set(log, [...(held.get(log) ?? []), ...batch])
+      return lost ?? []
+    })
+
     /** Appends batches, and puts back what is delayed. Returns whether nothing is. */
-    const appendBatches = Effect.fnUntraced(function* (batches: ReadonlyArray<ReadonlyArray<EntryGroup>>) {
+    const appendBatches = Effect.fnUntraced(function* (
+      batches: ReadonlyArray<ReadonlyArray<EntryGroup>>,
+      held: Held | null
+    ) {
       const delayed: Array<Lost> = []
       for (const [index, batch] of batches.entries()) {
         if (index > 0) yield* nextTick
-        delayed.push(...(yield* Effect.flatMap(appends.commit(batch), appends.separate)))
+        delayed.push(...(yield* Effect.flatMap(appendBatch(batch, held), appends.separate)))
       }
       pending.putBack(delayed.map(({ group }) => group))
       if (batches.length > 0) yield* noteDelay(delayed)
@@ -180,27 +201,39 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     /** Records how many entries there was no room for. */
     const appendMissing = Effect.gen(function* () {
       const millis = yield* Clock.currentTimeMillis
-      return yield* appendBatches(pending.takeMissing().map(([log, entries]) => [missingEntry(log, entries, millis)]))
+      const missing = pending.takeMissing().map(([log, entries]) => [missingEntry(log, entries, millis)])
+      return yield* appendBatches(missing, null)
     })
 
-    /** Writes all that is pending in order, after any flush that is already running. Returns whether nothing is delayed. */
-    const flushed = Effect.suspend(() => appendBatches(pending.take(isShared))).pipe(
-      Effect.repeat({ while: (isDone) => isDone && pending.size() > 0 }),
-      Effect.flatMap((isDone) => (isDone ? appendMissing : Effect.succeed(false))),
-      flushing.withPermits(1),
-      Effect.uninterruptible
-    )
-    const flush = Effect.asVoid(flushed)
+    /** Writes what is pending in order, after any flush that is already running. The last flush holds nothing. */
+    const flushed = (isLast: boolean): Effect.Effect<"done" | "held" | "delayed"> =>
+      Effect.suspend(() => {
+        const held: Held = new Map()
+        return Effect.suspend(() => appendBatches(pending.take(isShared), isLast ? null : held)).pipe(
+          Effect.repeat({ while: (isDone) => isDone && pending.size() > 0 }),
+          Effect.flatMap((isDone) => (isDone ? appendMissing : Effect.succeed(false))),
+          Effect.map((isDone) => {
+            pending.putBack([...held.values()].flat())
+            return isDone ? (held.size > 0 ? "held" : "done") : "delayed"
+          })
+        )
+      }).pipe(flushing.withPermits(1), Effect.uninterruptible)
+    const flush = Effect.asVoid(flushed(true))
 
     // `flush` takes and writes uninterruptibly, so entries that an interrupt leaves pending go to the last flush.
     const worker = hasPending.await.pipe(
       Effect.zipRight(hasPending.close),
       Effect.zipRight(Effect.sleep(batchWindow)),
-      Effect.zipRight(flushed),
-      Effect.flatMap((isDone) => (isDone ? Effect.void : Effect.zipRight(Effect.sleep(retryWindow), hasPending.open)))
+      Effect.zipRight(flushed(false)),
+      Effect.tap((outcome) => (outcome === "delayed" ? Effect.sleep(retryWindow) : Effect.void)),
+      Effect.flatMap((outcome) => (outcome === "done" ? Effect.void : hasPending.open))
     )
-    const lastFlush = flushed.pipe(
-      Effect.repeat({ until: identity<boolean>, schedule: Schedule.spaced(retryWindow), times: lastTries }),
+    const lastFlush = flushed(true).pipe(
+      Effect.repeat({
+        until: (outcome) => outcome === "done",
+        schedule: Schedule.spaced(retryWindow),
+        times: lastTries
+      }),
       Effect.zipRight(
         Effect.suspend(() => {
           const lost = pending.take(false).flat()

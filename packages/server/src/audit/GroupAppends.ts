@@ -96,13 +96,17 @@ export const groupAppends = Effect.gen(function* () {
           first.cause
         )
 
-  const appendInOne = (groups: ReadonlyArray<EntryGroup>) =>
+  /** With `ifFree`, returns null if another transaction has the log. */
+  const appendInOne = (groups: ReadonlyArray<EntryGroup>, ifFree: boolean) =>
     transaction(
-      Effect.flatMap(appendGroups(groups), (lost) => {
+      Effect.gen(function* () {
+        const [group] = groups
+        if (ifFree && group !== undefined && !(yield* repo.lockIfFree(logOf(group)))) return null
+        const lost = yield* appendGroups(groups)
         const [first] = lost
         return first !== undefined && lost.length === groups.length
-          ? new NothingAppended({ reason: first.cause })
-          : Effect.succeed(lost)
+          ? yield* new NothingAppended({ reason: first.cause })
+          : lost
       })
     ).pipe(Effect.catchTag("NothingAppended", ({ reason }) => Effect.failCause(Cause.die(Cause.squash(reason)))))
 
@@ -125,9 +129,8 @@ export const groupAppends = Effect.gen(function* () {
     return Effect.as(reportEachLost(refused), delayed)
   }
 
-  /** Appends in a separate transaction. Returns the groups that could not be appended. */
-  const commit = (groups: ReadonlyArray<EntryGroup>) =>
-    Effect.flatMap(withoutAppended(groups), appendInOne).pipe(
+  const committing = (groups: ReadonlyArray<EntryGroup>, ifFree: boolean) =>
+    Effect.flatMap(withoutAppended(groups), (left) => appendInOne(left, ifFree)).pipe(
       Effect.catchAllCause((cause) => {
         if (Cause.squash(cause) instanceof OutcomeUnknown) for (const group of groups) uncertain.add(group)
         return Effect.succeed(groups.map((group): Lost => ({ group, cause })))
@@ -135,12 +138,19 @@ export const groupAppends = Effect.gen(function* () {
       Effect.uninterruptible
     )
 
+  /** Appends in a separate transaction. Returns the groups that could not be appended. */
+  const commit = (groups: ReadonlyArray<EntryGroup>) => Effect.map(committing(groups, false), (lost) => lost ?? [])
+
+  /** The same for groups of one log, unless another transaction has it: returns null then. */
+  const commitIfFree = (groups: ReadonlyArray<EntryGroup>) => committing(groups, true)
+
   return {
     append,
     appendGroup,
     appendGroups,
     broken,
     commit,
+    commitIfFree,
     failing,
     reportLost,
     separate

@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import { Database } from "../database/Database.js"
+import { Database, Transaction } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
 import { knownRows } from "./KnownRows.js"
@@ -53,11 +53,12 @@ const columns = [
 export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Repo/AuditRepo", {
   effect: Effect.gen(function* () {
     const { all, insert: insertInto, locking, lockingSoon, one, write } = yield* query
-    const { clockExpression, lock } = yield* Database
+    const { clockExpression, lock, rowLock } = yield* Database
 
     const row = sql`SELECT log FROM audit_heads WHERE log = ${"log"}`
     const lockRow = locking(LogRow)`${row}`
     const lockKnownRow = lockingSoon`${row}`
+    const lockFreeRow = rowLock === null ? null : all(LogRow)`${row} ${sql([`${rowLock} SKIP LOCKED`])}`
 
     /** Makes transactions that append to one log wait for each other. A new log has no head yet whose row could be locked. */
     const lockHead = Effect.fnUntraced(function* (log: string) {
@@ -101,6 +102,12 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Repo/
       return found
     })
 
+    /** Locks a log that no other transaction has. Returns false if one has it. */
+    const lockIfFree = (log: string): Effect.Effect<boolean, never, Transaction> =>
+      lockFreeRow === null || heads.find(log) === undefined
+        ? Effect.as(Transaction, true)
+        : Effect.map(lockFreeRow({ log }), ({ length }) => length > 0)
+
     const insertRows = insertInto("audit_entries", columns)
 
     /** Stores entries of one log. */
@@ -118,6 +125,7 @@ export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Repo/
 
     return {
       lockedEnd,
+      lockIfFree,
       insert,
       setHead,
       /** Lets the search index continue behind an entry, in a log that goes on from an earlier end than it once had. */
