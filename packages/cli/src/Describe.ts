@@ -56,15 +56,15 @@ const afterRefusal = (message: string): string | undefined => {
   return next === undefined ? steps.askForRight : (next ?? undefined)
 }
 
-const afterAnswer = ({ exit, next }: Handling, message: string): Kind => ({
+const afterApiError = ({ exit, next }: Handling, message: string): Kind => ({
   exit,
   next: next === "askForRight" ? afterRefusal(message) : steps[next]
 })
 
 const kindOf = (failure: Failure): Kind => {
-  if ("handling" in failure) return afterAnswer(failure.handling, failure.message)
+  if ("handling" in failure) return afterApiError(failure.handling, failure.message)
   const handling = failure._tag === "UnknownApiError" ? handlingOf(failure.code) : undefined
-  if (handling !== undefined) return afterAnswer(handling, failure.message)
+  if (handling !== undefined) return afterApiError(handling, failure.message)
   if (failure._tag === "UnexpectedResponse" && failure.isFromProxy) return { exit: "failed" }
   return own[failure._tag]
 }

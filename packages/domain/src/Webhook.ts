@@ -164,7 +164,7 @@ export type DeliveryKind = (typeof deliveryKinds)[number]
 export const deliveryStates = ["pending", "delivered", "failed", "skipped"] as const
 export type DeliveryState = (typeof deliveryStates)[number]
 
-/** Why the last try failed. `status`: the answer was not 2xx. */
+/** Why the last try failed. `status`: the response was not 2xx. */
 export const deliveryReasons = [
   "status",
   "url",

@@ -33,7 +33,7 @@ const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: str
   const findSettings = settings.pin ? yield* pinned : freely
   const connect = yield* makeConnect(version)
 
-  const answer = (tool: Tool, parameters: unknown, { ask, visits }: Host): Effect.Effect<ToolResult> =>
+  const callTool = (tool: Tool, parameters: unknown, { ask, visits }: Host): Effect.Effect<ToolResult> =>
     tool.use(parameters, { findSettings, connect, confirm: confirmBy(ask), visits }).pipe(
       Effect.match({ onSuccess: done, onFailure: failed }),
       Effect.catchAllCause((cause) =>
@@ -46,7 +46,7 @@ const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: str
   const run = Runtime.runPromise(yield* Effect.runtime())
   const use: Use = async (name, parameters, host) => {
     const tool = offered.find((candidate) => candidate.name === name)
-    if (tool !== undefined) return run(answer(tool, parameters, host), { signal: host.signal })
+    if (tool !== undefined) return run(callTool(tool, parameters, host), { signal: host.signal })
     if (!withheld.some((candidate) => candidate.name === name)) return undefined
     return failed([new ReadOnly({ message: `${name} changes something, and SERVICE_MCP_READ_ONLY is on` })])
   }

@@ -25,7 +25,7 @@ export interface Guard {
 /** The ETag of a response. */
 export const etagOf = ({ headers }: HttpClientResponse): string | undefined => headers["etag"]
 
-type Answer = readonly [BundleWritten, HttpClientResponse]
+type BundleResponse = readonly [BundleWritten, HttpClientResponse]
 
 /** At most this many keys are named in a sentence. */
 const maxNamed = 10
@@ -54,13 +54,13 @@ const approve = Effect.fnUntraced(function* (shown: BundleWritten, place: string
 })
 
 /** Says how to take a change back. */
-export const noteUndo = (answer: BundleWritten, path: EnvPath, given: CommandLineSettings) => {
+export const noteUndo = (written: BundleWritten, path: EnvPath, given: CommandLineSettings) => {
   const option = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value])
   const words = [
     ...option("server-url", given.serverUrl),
     ...option("org", given.org),
     ...option("project", given.project),
-    ...["--env", path.env_name, "--to", String(answer.revision - 1)]
+    ...["--env", path.env_name, "--to", String(written.revision - 1)]
   ]
   return note(`undo: coffer env revert ${words.join(" ")}`)
 }
@@ -78,11 +78,11 @@ interface ChangeContext {
 export const changeMany = Effect.fnUntraced(function* <E, R>(
   { given, json, options }: ChangeContext,
   path: EnvPath,
-  call: (guard: Guard) => Effect.Effect<Answer, E, R>
+  call: (guard: Guard) => Effect.Effect<BundleResponse, E, R>
 ) {
   const { dryRun } = options
   const place = `${path.project_name}/${path.env_name}`
-  const print = (answer: BundleWritten, rows = true) => printChanges(answer, { json, dryRun, place, rows })
+  const print = (written: BundleWritten, rows = true) => printChanges(written, { json, dryRun, place, rows })
   if (!options.yes) {
     const [shown, response] = yield* call({ dryRun: true, headers: {} })
     if (dryRun || !shown.data.some(isChange)) return yield* print(shown)
@@ -91,7 +91,7 @@ export const changeMany = Effect.fnUntraced(function* <E, R>(
     yield* print(written, !(yield* canAsk) || !(yield* toTerminal))
     return yield* noteUndo(written, path, given)
   }
-  const [answer] = yield* call({ dryRun, headers: {} })
-  yield* print(answer)
-  if (!dryRun && answer.data.some(isChange)) yield* noteUndo(answer, path, given)
+  const [written] = yield* call({ dryRun, headers: {} })
+  yield* print(written)
+  if (!dryRun && written.data.some(isChange)) yield* noteUndo(written, path, given)
 })

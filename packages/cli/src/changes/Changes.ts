@@ -5,14 +5,14 @@ import { note, printJson, printTable } from "../terminal/Print.js"
 
 /** What a write of many secrets did, or would do: a row for each key, and the sum on standard error. */
 export const printChanges = Effect.fnUntraced(function* (
-  answer: BundleWritten,
+  written: BundleWritten,
   options: { readonly json: boolean; readonly dryRun: boolean; readonly place: string; readonly rows: boolean }
 ) {
-  yield* noteWarnings(answer, options.place)
-  if (options.json) return yield* printJson(answer)
-  const rows = answer.data.map(({ change, key, version }) => [key, change, version])
+  yield* noteWarnings(written, options.place)
+  if (options.json) return yield* printJson(written)
+  const rows = written.data.map(({ change, key, version }) => [key, change, version])
   if (options.rows && rows.length > 0) yield* printTable(["key", "change", "version"], rows)
-  const count = (change: string) => answer.data.filter((each) => each.change === change).length
+  const count = (change: string) => written.data.filter((each) => each.change === change).length
   const deleted = count("deleted") === 0 ? "" : `${count("deleted")} deleted, `
   const sum = `${count("created")} created, ${count("updated")} updated, ${deleted}${count("unchanged")} unchanged`
   yield* note(options.dryRun ? `${options.place}: would be ${sum}; nothing was written` : `${options.place}: ${sum}`)

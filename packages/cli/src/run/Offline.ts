@@ -107,8 +107,8 @@ const useCopy = Effect.fnUntraced(function* (request: BundleRequest, maxAge: num
 })
 
 /**
- * Reads the secrets and keeps an encrypted copy of them; uses the copy when no answer came at all. An answer, whatever it
- * says, goes before the copy.
+ * Reads the secrets and keeps an encrypted copy of them. Uses the copy only if no response came at all: any response takes
+ * precedence over the copy.
  */
 export const withFallback = (
   read: Effect.Effect<FetchedBundle, BundleFailure>,

@@ -36,7 +36,7 @@ const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Si
   return yield* watch({ command, requests, allowance, signals, options: options.watch, first: { ...fetched, program } })
 })
 
-/** Runs a command that sees the secrets of an environment as its variables; answers how it ended. */
+/** Runs a command that sees the secrets of an environment as its variables. Returns how it ended. */
 export const run = (command: RunArguments, version: string, signals: Signals): Effect.Effect<Outcome> =>
   runCommand(command, signals).pipe(
     Effect.provide(Layer.provideMerge(warnings, command.options.isQuiet ? silent : descriptors)),

@@ -172,6 +172,6 @@ const spawned = Effect.fnUntraced(function* (program: Program, signals: Signals)
   return yield* child.ended
 })
 
-/** Runs the command in place of this process where that can be done, else beside it; answers how it ended. */
+/** Runs the command in place of this process if possible, else beside it. Returns how it ended. */
 export const start = (program: Program, signals: Signals): Effect.Effect<Outcome, NotStarted> =>
   Effect.zipRight(become(program, signals), spawned(program, signals))

@@ -48,10 +48,10 @@ const pause = (milliseconds: number) =>
 /** Asks for one place. Returns the same bundle where nothing has changed. */
 const pollOne = Effect.fnUntraced(function* ({ command }: Watching, request: BundleRequest, known: FetchedBundle) {
   const { offline } = command.options
-  const answer = yield* Effect.tapError(pollBundle(request, known.etag), (failure) =>
+  const polled = yield* Effect.tapError(pollBundle(request, known.etag), (failure) =>
     offline === undefined ? Effect.void : dropWhenRefused(request, failure)
   )
-  return answer.type === "unchanged" ? known : answer.bundle
+  return polled.type === "unchanged" ? known : polled.bundle
 })
 
 /** Asks for every place. Returns the same secrets where nothing has changed. */
@@ -61,19 +61,19 @@ const poll = Effect.fnUntraced(function* (watching: Watching, known: Fetched) {
   return parts.every((part, index) => part === known.parts[index]) ? known : merge(parts)
 })
 
-/** Asks until the answer stays the same for a moment, so that many changes at once are one. */
-const settle = (watching: Watching, answer: Fetched, times = 10): Effect.Effect<Fetched, BundleFailure, Output> =>
+/** Polls until the secrets stay the same for a moment, so that many changes at once are one. */
+const settle = (watching: Watching, known: Fetched, times = 10): Effect.Effect<Fetched, BundleFailure, Output> =>
   Effect.gen(function* () {
     yield* Effect.sleep(Duration.millis(calm))
-    const next = yield* poll(watching, answer)
-    return next === answer || times <= 1 ? next : yield* settle(watching, next, times - 1)
+    const next = yield* poll(watching, known)
+    return next === known || times <= 1 ? next : yield* settle(watching, next, times - 1)
   })
 
 /** One question. None where nothing has changed. */
 const ask = Effect.fnUntraced(function* (watching: Watching, current: Fetched) {
   const { command, requests } = watching
-  const answer = yield* poll(watching, current)
-  const latest = answer === current ? current : yield* settle(watching, answer)
+  const changed = yield* poll(watching, current)
+  const latest = changed === current ? current : yield* settle(watching, changed)
   if (command.options.offline !== undefined) {
     yield* Effect.forEach(Array.zip(requests, latest.parts), ([request, { secrets }]) => keepCopy(request, secrets))
   }
@@ -155,9 +155,7 @@ const makeReceiver = (signals: Signals, clock: Clock.Clock, patience: number) =>
   }
 }
 
-/**
- * Follows the environment while the command runs: answers how the command ended, or what it is to be started with now.
- */
+/** Follows the environment while the command runs. Returns how the command ended, or the new secrets to start it with. */
 const follow = Effect.fnUntraced(function* (
   watching: Watching,
   started: Current,

@@ -22,17 +22,17 @@ export const printView = (view: View, json: boolean): Effect.Effect<void, Cannot
  * @param empty what to say when there is none.
  */
 export const listView = <A>(
-  answer: { readonly data: ReadonlyArray<A> },
+  list: { readonly data: ReadonlyArray<A> },
   columns: Readonly<Record<string, (item: A) => Cell>>,
   empty: string
 ): View => ({
-  json: answer,
+  json: list,
   text:
-    answer.data.length === 0
+    list.data.length === 0
       ? note(empty)
       : printTable(
           Object.keys(columns),
-          answer.data.map((item) => Object.values(columns).map((cell) => cell(item)))
+          list.data.map((item) => Object.values(columns).map((cell) => cell(item)))
         )
 })
 

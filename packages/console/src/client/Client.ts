@@ -8,7 +8,7 @@ import * as HttpClientRequest from "@effect/platform/HttpClientRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { noteAnswer, noteSilence } from "../state/Connection.js"
+import { noteResponse, noteSilence } from "../state/Connection.js"
 
 const url = location.origin
 
@@ -27,8 +27,8 @@ const httpClient = exchange(
   {
     url,
     unreachable: () => unreachable("the connection failed"),
-    noAnswerWithin: (seconds) => unreachable(`no answer within ${seconds} s`),
-    noteStatus: noteAnswer
+    noResponseWithin: (seconds) => unreachable(`no answer within ${seconds} s`),
+    noteStatus: noteResponse
   }
 )
 

@@ -17,14 +17,14 @@ interface SubjectProps {
   readonly subject: Subject
 }
 
-interface AnswerProps extends SubjectProps {
+interface AccessProps extends SubjectProps {
   readonly project: ProjectName
   readonly env: EnvName
 }
 
 const keyOf = (subject: Subject) => (subject.subject_type === "user" ? subject.email : subject.subject_id)
 
-const Answer = ({ env, org, project, subject }: AnswerProps) => {
+const Access = ({ env, org, project, subject }: AccessProps) => {
   const found = useLoad([org, project, env, keyOf(subject)].join(" "), () =>
     call("acl", (api) => api.explain({ path: { org_name: org }, urlParams: { ...subject, project, env } }))
   )
@@ -88,7 +88,7 @@ const Environments = ({ org, project, subject }: SubjectProps & { readonly proje
                 <option key={name}>{name}</option>
               ))}
             </select>
-            <Answer org={org} project={project} env={env} subject={subject} />
+            <Access org={org} project={project} env={env} subject={subject} />
           </>
         )
       }}

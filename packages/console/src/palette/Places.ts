@@ -41,10 +41,10 @@ const keysOf = (org: OrgName, project: ProjectName) =>
     call("environments", (api) =>
       api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
     ),
-    (answer) => {
-      const environments = answer?.environments ?? []
+    (response) => {
+      const environments = response?.environments ?? []
       const ordered = inStageOrder(environments).map((env) => ({ env, index: environments.indexOf(env) }))
-      return (answer?.data ?? []).flatMap(({ cells, key }) => {
+      return (response?.data ?? []).flatMap(({ cells, key }) => {
         const first = ordered.find(({ index }) => (cells[index] ?? null) !== null)
         return first === undefined
           ? []

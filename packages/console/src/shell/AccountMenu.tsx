@@ -13,10 +13,10 @@ export const AccountMenu = () => {
   const leave = () => {
     act.run(
       plainCall("auth", (api) => api.logout()),
-      (answer: unknown) => {
+      (response: unknown) => {
         noteEnd()
         // No content, unless the provider of single sign-on has a logout of its own.
-        const next = Predicate.hasProperty(answer, "provider_logout_url") ? answer.provider_logout_url : undefined
+        const next = Predicate.hasProperty(response, "provider_logout_url") ? response.provider_logout_url : undefined
         location.assign(typeof next === "string" ? next : "/login")
       }
     )

@@ -6,7 +6,7 @@ type Change = BundleWritten["data"][number]
 
 interface ChangeTableProps {
   readonly env: EnvName
-  readonly answer: BundleWritten
+  readonly written: BundleWritten
   /** More about a change. */
   readonly note?: (change: Change) => ComponentChildren
 }
@@ -24,7 +24,7 @@ const problems: Readonly<Record<string, string>> = {
 }
 
 /** What a write would do, as its dry run says. */
-export const ChangeTable = ({ answer: { data, warnings = [] }, env, note }: ChangeTableProps) => (
+export const ChangeTable = ({ written: { data, warnings = [] }, env, note }: ChangeTableProps) => (
   <table class="list changes">
     <caption class="hidden">Changes of {env}</caption>
     <thead class="hidden">

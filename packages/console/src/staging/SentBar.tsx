@@ -17,8 +17,8 @@ export const SentBar = ({ place, reload, sent }: SentBarProps) => {
   const writes = sent.value
   if (writes.length === 0) return null
   const undo = (write: Sent) =>
-    Effect.map(undoWrite(place, write), (answer) => {
-      if (answer.type === "refused") refused.value = [...refused.peek(), answer]
+    Effect.map(undoWrite(place, write), (result) => {
+      if (result.type === "refused") refused.value = [...refused.peek(), result]
       else sent.value = sent.peek().filter(({ env }) => env !== write.env)
     })
   return (

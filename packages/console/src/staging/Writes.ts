@@ -37,7 +37,7 @@ export interface Refused {
 
 /** Result of a write or dry run, or the conflicting revisions. */
 export type WriteResult =
-  | { readonly type: "written"; readonly env: EnvName; readonly answer: BundleWritten; readonly etag: string }
+  | { readonly type: "written"; readonly env: EnvName; readonly written: BundleWritten; readonly etag: string }
   | {
       readonly type: "conflict"
       readonly env: EnvName
@@ -72,10 +72,10 @@ const readConflicts = Effect.fnUntraced(function* (place: ProjectPlace, env: Env
   const tryOut = (payload: ReturnType<typeof payloadOf>) =>
     call("environments", (api) => api.writeBundle({ path, headers: {}, payload, withResponse: true }))
   // First the state, then what has led to it: a revision after both must not go unseen.
-  const [answer, response] = yield* Effect.orElse(tryOut(payloadOf(staged, true)), () => tryOut({ dry_run: true }))
-  const { revision } = answer
-  const isInPlace = answer.data.length > 0 && answer.data.every(({ change }) => change === "unchanged")
-  if (isInPlace) return { type: "written", env, answer, etag: etagOf(response) } satisfies WriteResult
+  const [written, response] = yield* Effect.orElse(tryOut(payloadOf(staged, true)), () => tryOut({ dry_run: true }))
+  const { revision } = written
+  const isInPlace = written.data.length > 0 && written.data.every(({ change }) => change === "unchanged")
+  if (isInPlace) return { type: "written", env, written, etag: etagOf(response) } satisfies WriteResult
   const { data } = yield* call("environments", (api) => api.revisions({ path, urlParams: { limit: maxPageSize } }))
   const between = data
     .filter((one) => one.revision > base.revision && one.revision <= revision)
@@ -95,32 +95,32 @@ const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun
       withResponse: true
     })
   ).pipe(
-    Effect.map(([answer, response]): WriteResult => ({ type: "written", env, answer, etag: etagOf(response) })),
+    Effect.map(([written, response]): WriteResult => ({ type: "written", env, written, etag: etagOf(response) })),
     Effect.catchTag("Conflict", (conflict) =>
-      Effect.flatMap(readConflicts(place, env, staged), (answer): Effect.Effect<WriteResult, Conflict> =>
+      Effect.flatMap(readConflicts(place, env, staged), (result): Effect.Effect<WriteResult, Conflict> =>
         // Nobody was faster: the change itself is refused, such as the removal of what others refer to.
-        answer.type === "conflict" && answer.base.revision === staged.base.revision ? conflict : Effect.succeed(answer)
+        result.type === "conflict" && result.base.revision === staged.base.revision ? conflict : Effect.succeed(result)
       )
     )
   )
 
-/** Environments settle one by one: a failure of one is its own answer. */
+/** Environments settle one by one: a failure of one is a result of its own. */
 const settled = <A>(env: EnvName, attempt: Effect.Effect<A, Failure>): Effect.Effect<A | Refused> =>
   Effect.map(Effect.either(attempt), (result) =>
     Either.isRight(result) ? result.right : { type: "refused", env, failure: result.left }
   )
 
-/** What was asked, and what the server said to it. */
+/** Staged changes, and the results of their dry run. */
 export interface Reviewed {
   readonly staged: Staged
-  readonly answers: ReadonlyArray<WriteResult>
+  readonly results: ReadonlyArray<WriteResult>
 }
 
 /** Says what all staged changes would do. Writes nothing. */
 export const review = (place: ProjectPlace, staged: Staged) =>
   Effect.map(
     Effect.forEach(staged, ([env, changes]) => settled(env, writeEnv(place, env, changes, true)), { concurrency: 3 }),
-    (answers): Reviewed => ({ staged, answers })
+    (results): Reviewed => ({ staged, results })
   )
 
 /** Writes the changes of an environment, all or nothing. */

@@ -1,12 +1,12 @@
 import { effect, signal } from "@preact/signals"
 
-/** Whether the server answered last time. */
+/** Whether the last request got a response. */
 export const isConnected = signal(true)
 
 /** Whether the server hands out another console than this one. */
 export const isOutdated = signal(false)
 
-export const noteAnswer = (): void => {
+export const noteResponse = (): void => {
   isConnected.value = true
 }
 
@@ -21,7 +21,7 @@ const checkMillis = 5 * 60_000
 const ownFile = (): string => import.meta.url.slice(import.meta.url.lastIndexOf("/") + 1)
 
 const probe = () => {
-  fetch("/health", { cache: "no-store" }).then(noteAnswer, noteSilence)
+  fetch("/health", { cache: "no-store" }).then(noteResponse, noteSilence)
 }
 
 const checkVersion = async () => {

@@ -5,7 +5,7 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
 import { type ServerUnreachable, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
-import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
+import { noResponseWithin, serverUnreachable } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
 import type { SignInError } from "./FederatedSession.js"
 import { makeSend } from "./NodeRequest.js"
@@ -84,7 +84,7 @@ const once = Effect.fnUntraced(function* (request: BundleRequest, etag: string |
     }
   }).pipe(
     Effect.mapError((failed) => serverUnreachable(base, failed)),
-    Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noAnswerWithin(base, seconds) })
+    Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noResponseWithin(base, seconds) })
   )
   const { headers, status } = response
   if (status === 401 && credential.type === "federated") credential.expire()

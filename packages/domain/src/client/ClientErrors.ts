@@ -15,7 +15,7 @@ export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{
   }
 }
 
-/** What a proxy in front of the server says by a status that it answers itself. */
+/** What a proxy in front of the server means by a status that it returns itself. */
 const proxyProblems: ReadonlyMap<number, string> = new Map([
   [413, "limits the size of requests: raise its limit, such as client_max_body_size of nginx"],
   [502, "does not reach the server: see whether the server runs"],

@@ -53,5 +53,5 @@ export const serverUnreachable = (url: string, cause: unknown): ServerUnreachabl
   })
 
 /** The error for a response that took too long. */
-export const noAnswerWithin = (url: string, seconds: number): ServerUnreachable =>
+export const noResponseWithin = (url: string, seconds: number): ServerUnreachable =>
   new ServerUnreachable({ url, reason: `no answer within ${seconds} s`, transient: false, answered: false })

@@ -32,14 +32,14 @@ const textOf = (response: HttpClientResponse) => Effect.map(response.arrayBuffer
 export const exchange = (
   client: HttpClient.HttpClient,
   {
-    noAnswerWithin,
+    noResponseWithin,
     noteStatus,
     unreachable,
     url
   }: {
     readonly url: string
     readonly unreachable: (error: HttpClientError) => ServerUnreachable
-    readonly noAnswerWithin: (seconds: number) => ServerUnreachable
+    readonly noResponseWithin: (seconds: number) => ServerUnreachable
     /** Receives the status of every response. */
     readonly noteStatus: (status: number) => void
   }
@@ -65,7 +65,7 @@ export const exchange = (
       return send.pipe(
         Effect.mapError(unreachable),
         Effect.flatMap(check),
-        Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noAnswerWithin(seconds) }),
+        Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noResponseWithin(seconds) }),
         Effect.retry({
           times: 2,
           schedule: retrySchedule,

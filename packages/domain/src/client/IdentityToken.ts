@@ -24,7 +24,7 @@ const seconds = 30
 type Env = Readonly<Record<string, string | undefined>>
 
 /** The request to the CI system failed before it answered. Another one may succeed. */
-class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly reason: string }> {}
+class NoResponse extends Data.TaggedError("NoResponse")<{ readonly reason: string }> {}
 
 /** Fails if a text has not the form of a signed token. The message does not repeat the text. */
 const tokenIn = (text: unknown, where: string): Effect.Effect<Redacted.Redacted, SignInFailed> =>
@@ -50,7 +50,7 @@ const fromFile = (path: string, where: string) =>
 const requestOnce = Effect.fnUntraced(function* (
   url: URL,
   bearer: string
-): Effect.fn.Return<Redacted.Redacted, BadSetting | NoAnswer | SignInFailed, Scope.Scope> {
+): Effect.fn.Return<Redacted.Redacted, BadSetting | NoResponse | SignInFailed, Scope.Scope> {
   const { origin } = url
   const server = yield* Effect.mapError(
     parseServerUrl(origin, "variable"),
@@ -59,13 +59,13 @@ const requestOnce = Effect.fnUntraced(function* (
   const send = yield* makeSend(server)
   const headers = { accept: "application/json", authorization: `Bearer ${bearer}` }
   const { body, status } = yield* send({ url, method: "GET", headers }).pipe(
-    Effect.mapError((failed) => new NoAnswer({ reason: `${origin} cannot be reached: ${reasonOf(failed)}` })),
+    Effect.mapError((failed) => new NoResponse({ reason: `${origin} cannot be reached: ${reasonOf(failed)}` })),
     Effect.timeoutFail({
       duration: `${seconds} seconds`,
-      onTimeout: () => new NoAnswer({ reason: `${origin} has not answered within ${seconds} s` })
+      onTimeout: () => new NoResponse({ reason: `${origin} has not answered within ${seconds} s` })
     })
   )
-  if (status >= 500) return yield* new NoAnswer({ reason: `${origin} answered ${status}` })
+  if (status >= 500) return yield* new NoResponse({ reason: `${origin} answered ${status}` })
   if (status !== 200) {
     return yield* new SignInFailed({
       reason: `the CI system at ${origin} gives no identity token (status ${status})`,
@@ -90,9 +90,9 @@ const fromActions = (address: string, bearer: string | undefined, audience: stri
     const url = new URL(address)
     url.searchParams.set("audience", audience)
     return yield* requestOnce(url, bearer).pipe(
-      Effect.retry({ times: 2, while: ({ _tag }) => _tag === "NoAnswer" }),
+      Effect.retry({ times: 2, while: ({ _tag }) => _tag === "NoResponse" }),
       Effect.catchTag(
-        "NoAnswer",
+        "NoResponse",
         ({ reason }) => new SignInFailed({ reason: `no identity token: ${reason}`, next: "run the job again" })
       )
     )

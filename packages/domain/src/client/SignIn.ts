@@ -9,7 +9,7 @@ import { audienceOf } from "../Claims.js"
 import { accountNameForm, orgNameForm } from "../NameForms.js"
 import { classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
 import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
-import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
+import { noResponseWithin, serverUnreachable } from "./ConnectionProblem.js"
 import { type FederatedSession, type SignInError, SignInFailed } from "./FederatedSession.js"
 import { identityToken } from "./IdentityToken.js"
 import { makeSend } from "./NodeRequest.js"
@@ -57,7 +57,7 @@ const exchangeOnce = Effect.fnUntraced(function* (
     body: Buffer.from(JSON.stringify({ token: Redacted.value(token), account }))
   }).pipe(
     Effect.mapError((failed) => serverUnreachable(base, failed)),
-    Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => noAnswerWithin(base, seconds) })
+    Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => noResponseWithin(base, seconds) })
   )
   const text = body.toString("utf8")
   if (status !== 200) {

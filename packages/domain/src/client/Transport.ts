@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { ClientError } from "./ClientErrors.js"
-import { noAnswerWithin, serverUnreachable } from "./ConnectionProblem.js"
+import { noResponseWithin, serverUnreachable } from "./ConnectionProblem.js"
 import type { Credential } from "./Credentials.js"
 import { exchange } from "./Exchange.js"
 import type { ServerUrl } from "./ServerUrl.js"
@@ -53,7 +53,7 @@ export const transport = (
     {
       url,
       unreachable: ({ cause }) => serverUnreachable(url, cause),
-      noAnswerWithin: (seconds) => noAnswerWithin(url, seconds),
+      noResponseWithin: (seconds) => noResponseWithin(url, seconds),
       noteStatus: (status) => noteRefusal(status, options.credential)
     }
   )

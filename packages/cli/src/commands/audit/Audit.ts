@@ -109,7 +109,7 @@ const everyPage = Effect.fnUntraced(function* (read: Read, after: string | undef
   if (json) yield* write("\n]}\n")
 })
 
-/** Longer than a server waits for the answer to a commit. */
+/** Longer than a server waits for the outcome of a commit. */
 const latenessOfLogs = "20 seconds"
 
 const list = atServer("list", {

@@ -57,8 +57,8 @@ const health = command("health", {
       const settings = yield* loadSettings({ serverUrl })
       const server = yield* settings.server
       const client = yield* clientWith(server, Option.none())
-      const answer = yield* client.call("system", (api) => api.health({}))
-      yield* printView(doneView(`${server.base} is ${answer.status}`, answer), json)
+      const health = yield* client.call("system", (api) => api.health({}))
+      yield* printView(doneView(`${server.base} is ${health.status}`, health), json)
     })
 })
 

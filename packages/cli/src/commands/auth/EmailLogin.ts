@@ -68,9 +68,9 @@ export const loginWithCode = Effect.fnUntraced(function* (server: ServerUrl, opt
     Effect.flatMap(decodeCode(text), (given) =>
       client.call("auth", (api) => api.verify({ payload: { email: address, code: given } }))
     )
-  const answer = yield* options.code === undefined ? askCode(verify, requestCode) : verify(options.code)
+  const session = yield* options.code === undefined ? askCode(verify, requestCode) : verify(options.code)
   // Without a token only if the request asked for a cookie.
-  const { token } = answer ?? (yield* Effect.dieMessage("the server returned no token"))
+  const { token } = session ?? (yield* Effect.dieMessage("the server returned no token"))
   if (options.json) return yield* endLogin(server, token, true)
   yield* keepSession(server, token)
   yield* printLine(`logged in to ${server.origin} as ${address}`)

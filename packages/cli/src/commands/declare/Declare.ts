@@ -129,9 +129,9 @@ const list = atProject("declare list", {
   run: ({ call, path }) =>
     Effect.map(
       call("declared", (api) => api.list({ path })),
-      (answer) =>
+      (declared) =>
         listView(
-          answer,
+          declared,
           columns,
           "no keys are declared, or none that you may see; to begin: coffer declare --from .env.example"
         )

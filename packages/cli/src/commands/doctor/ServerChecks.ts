@@ -1,5 +1,5 @@
 import { UnexpectedResponse } from "@coffer/domain/client/ClientErrors"
-import { noAnswerWithin, serverUnreachable } from "@coffer/domain/client/ConnectionProblem"
+import { noResponseWithin, serverUnreachable } from "@coffer/domain/client/ConnectionProblem"
 import { makeSend } from "@coffer/domain/client/NodeRequest"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import * as Clock from "effect/Clock"
@@ -31,15 +31,15 @@ const checkHealth = (server: ServerUrl) =>
     const send = yield* makeSend(server)
     const begun = yield* Clock.currentTimeMillis
     const url = new URL(`${server.base}/health`)
-    const answer = yield* send({ url, method: "GET", headers: {} }).pipe(
+    const response = yield* send({ url, method: "GET", headers: {} }).pipe(
       Effect.mapError((failure) => serverUnreachable(server.base, failure)),
-      Effect.timeoutFail({ duration: "15 seconds", onTimeout: () => noAnswerWithin(server.base, 15) })
+      Effect.timeoutFail({ duration: "15 seconds", onTimeout: () => noResponseWithin(server.base, 15) })
     )
     const ended = yield* Clock.currentTimeMillis
-    if (answer.status !== 200) return yield* new UnexpectedResponse({ url: server.base, status: answer.status })
+    if (response.status !== 200) return yield* new UnexpectedResponse({ url: server.base, status: response.status })
     return [
       ok("connection", `${server.base} answers in ${ended - begun} ms`),
-      checkClock(answer.headers.date, begun, ended)
+      checkClock(response.headers.date, begun, ended)
     ] as const
   })
 

@@ -21,9 +21,9 @@ const list = atProject("list", {
   run: ({ call, path }) =>
     Effect.map(
       call("environments", (api) => api.list({ path })),
-      (answer) =>
+      (response) =>
         listView(
-          { ...answer, data: inStageOrder(answer.data) },
+          { ...response, data: inStageOrder(response.data) },
           columns,
           "there are no environments; make one with: coffer env create NAME"
         )

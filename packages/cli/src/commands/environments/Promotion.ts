@@ -49,17 +49,17 @@ export const diff = atProject("diff", {
   options: { here, there, resolved, exitCode },
   run: ({ call, json, options: { exitCode, here, resolved, there }, path }) =>
     Effect.gen(function* () {
-      const answer = yield* call("environments", (api) =>
+      const response = yield* call("environments", (api) =>
         api.diff({
           path: { ...path, env_name: here },
           urlParams: { with: there, ...(resolved && { resolved: true as const }) }
         })
       )
-      const different = answer.data.filter(({ status }) => status !== "same")
+      const different = response.data.filter(({ status }) => status !== "same")
       const rows = different.map(({ key, status }) => [key, words[status]?.(here, there) ?? status])
-      if (json) yield* printJson(answer)
+      if (json) yield* printJson(response)
       else if (rows.length > 0) yield* printTable(["key", "status"], rows)
-      const same = answer.data.length - different.length
+      const same = response.data.length - different.length
       const sum = `${here} and ${there}: ${different.length} different, ${same} the same`
       if (exitCode && different.length > 0) return yield* new CannotDo({ message: sum })
       if (!json) yield* note(sum)

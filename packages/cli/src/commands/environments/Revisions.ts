@@ -50,8 +50,8 @@ export const revisions = atEnv("revisions", {
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
-      const answer = yield* revisionsOf(call, path, options.limit ?? 20, options.before)
-      return listView(answer, columnsFor(yield* toTerminal), "there are no revisions")
+      const response = yield* revisionsOf(call, path, options.limit ?? 20, options.before)
+      return listView(response, columnsFor(yield* toTerminal), "there are no revisions")
     })
 })
 

@@ -44,7 +44,7 @@ export const due = atOrg("due", {
   options: { within: option("within", DueWithin, "How far ahead to look, such as 12h or 90d; default: 14d") },
   run: ({ call, options: { within }, path }) =>
     Effect.gen(function* () {
-      const answer = yield* allDue(call, path, within)
+      const response = yield* allDue(call, path, within)
       const now = yield* Clock.currentTimeMillis
       const columns = {
         env: ({ env, project }: DueSecret) => `${project}/${env}`,
@@ -52,7 +52,7 @@ export const due = atOrg("due", {
         due: (secret: DueSecret) => dueText(secret, now),
         owner: ({ owner }: DueSecret) => owner
       }
-      return listView(answer, columns, `nothing that you may list is due within ${within ?? "14d"}`)
+      return listView(response, columns, `nothing that you may list is due within ${within ?? "14d"}`)
     })
 })
 

@@ -26,9 +26,9 @@ const statusOf = (present: ReadonlyArray<MatrixCell>, missing: ReadonlyArray<Env
 
 /** The keys of all environments of a project: where each is missing, and where its value differs. No value is read. */
 export const matrix = Effect.fnUntraced(function* (call: Call, path: ProjectPath) {
-  const answer = yield* call("environments", (api) => api.matrix({ path, urlParams: {}, headers: {} }))
+  const response = yield* call("environments", (api) => api.matrix({ path, urlParams: {}, headers: {} }))
   // Without If-None-Match there is always a matrix.
-  const { data, environments, others } = answer ?? { data: [], environments: [], others: [] }
+  const { data, environments, others } = response ?? { data: [], environments: [], others: [] }
   const ordered = inStageOrder(environments)
   const columns = ordered.flatMap((one) =>
     one.allowed.length > 0 ? [{ env: one.name, index: environments.indexOf(one) }] : []

@@ -36,8 +36,8 @@ export const versions = atEnv("versions", {
   examples: ["coffer secret versions API_KEY", "coffer secret versions API_KEY --json"],
   options: { key },
   run: ({ call, options, path }) =>
-    Effect.map(allVersions(call, { ...path, key: options.key }), (answer) =>
-      listView(answer, columns, "there are no versions")
+    Effect.map(allVersions(call, { ...path, key: options.key }), (response) =>
+      listView(response, columns, "there are no versions")
     )
 })
 
@@ -92,9 +92,9 @@ export const destroy = atEnv("destroy", {
     Effect.gen(function* () {
       const named = `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")} of ${key}`
       yield* confirm(`Erase ${named} for good? Nobody can bring that back.`, yes)
-      const answer = yield* call("secrets", (api) => api.destroy({ path: { ...path, key }, payload: { versions } }))
-      const { json, text } = doneView(`${named} destroyed`, answer)
-      const notes = answer.erased === "now" ? [backups] : [pending, backups]
+      const response = yield* call("secrets", (api) => api.destroy({ path: { ...path, key }, payload: { versions } }))
+      const { json, text } = doneView(`${named} destroyed`, response)
+      const notes = response.erased === "now" ? [backups] : [pending, backups]
       return { json, text: Effect.zipRight(text, Effect.forEach(notes, note, { discard: true })) }
     })
 })

@@ -27,9 +27,9 @@ interface Listed<Name> {
   readonly data: ReadonlyArray<{ readonly name: Name }>
 }
 
-class NoAnswer extends Data.TaggedError("NoAnswer")<{ readonly message: string }> {}
+class NoResponse extends Data.TaggedError("NoResponse")<{ readonly message: string }> {}
 
-const noAnswer = () => new NoAnswer({ message: "no answer within 10 s" })
+const noResponse = () => new NoResponse({ message: "no answer within 10 s" })
 
 /**
  * What a server has, as far as the credential shows it. If the server is unreachable or denies access, the
@@ -48,7 +48,7 @@ export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {
     names: Effect.suspend(() => {
       if (!isOpen) return Effect.succeed(undefined)
       return Effect.flatMap(connection, ({ call }) => read(call)).pipe(
-        Effect.timeoutFail({ duration: "10 seconds", onTimeout: noAnswer }),
+        Effect.timeoutFail({ duration: "10 seconds", onTimeout: noResponse }),
         Effect.map(({ data }) => data.map(({ name }) => name)),
         Effect.catchAll(({ message }) => {
           isOpen = false

@@ -91,11 +91,11 @@ const revoke = atEnv("revoke", {
     })
 })
 
-/** The answer as it came; its status and what was done with it are notes. */
-const answerView = (answer: UseResponse) => ({
-  json: answer,
+/** The body of the response; its status and what was done with it are notes. */
+const responseView = (response: UseResponse) => ({
+  json: response,
   text: Effect.gen(function* () {
-    const { body, body_base64, scrubbed, status, truncated } = answer
+    const { body, body_base64, scrubbed, status, truncated } = response
     yield* note(
       `status ${status}${truncated ? ", cut at the rule's limit" : ""}${scrubbed > 0 ? `, ${scrubbed} times scrubbed` : ""}`
     )
@@ -123,7 +123,7 @@ const request = atEnv("request", {
           payload: { method, url, secrets, headers: Object.fromEntries(headers), ...defined({ body }) }
         })
       ),
-      answerView
+      responseView
     )
 })
 

@@ -35,7 +35,7 @@ const isSame = (one: Question, other: Question | null): boolean =>
 interface Plan {
   readonly question: Question
   readonly pasted: Pasted
-  readonly answer: BundleWritten | null
+  readonly preview: BundleWritten | null
 }
 
 const planOf = (model: Model, question: Question) =>
@@ -43,21 +43,21 @@ const planOf = (model: Model, question: Question) =>
     const { env, file, format, text } = question
     const pasted = yield* readPasted(format, file === "" ? "the text" : file, text)
     if (pasted.mistakes.length > 0 || pasted.secrets.size === 0)
-      return { question, pasted, answer: null } satisfies Plan
+      return { question, pasted, preview: null } satisfies Plan
     const { org, project } = model.place
-    const answer = yield* call("environments", (api) =>
+    const preview = yield* call("environments", (api) =>
       api.writeBundle({
         path: { org_name: org, project_name: project, env_name: env },
         headers: {},
         payload: { set: pasted.secrets, dry_run: true }
       })
     )
-    return { question, pasted, answer } satisfies Plan
+    return { question, pasted, preview } satisfies Plan
   })
 
 const count = ({ data }: BundleWritten, change: string): number => data.filter((one) => one.change === change).length
 
-const Outcome = ({ plan: { answer, pasted } }: { readonly plan: Plan }) => (
+const Outcome = ({ plan: { preview, pasted } }: { readonly plan: Plan }) => (
   <div role="status">
     {pasted.mistakes.length > 0 && (
       <ul class="import-mistakes">
@@ -70,11 +70,11 @@ const Outcome = ({ plan: { answer, pasted } }: { readonly plan: Plan }) => (
       </ul>
     )}
     {pasted.mistakes.length === 0 && pasted.secrets.size === 0 && <p class="quiet">There are no secrets in it.</p>}
-    {answer !== null && (
+    {preview !== null && (
       <p class="import-sum">
-        <span class="badge good">{count(answer, "created")} created</span>{" "}
-        <span class="badge warn">{count(answer, "updated")} changed</span>{" "}
-        <span class="badge">{count(answer, "unchanged")} left as they are</span>
+        <span class="badge good">{count(preview, "created")} created</span>{" "}
+        <span class="badge warn">{count(preview, "updated")} changed</span>{" "}
+        <span class="badge">{count(preview, "unchanged")} left as they are</span>
       </p>
     )}
     {pasted.warnings.map((warning) => (
@@ -85,9 +85,9 @@ const Outcome = ({ plan: { answer, pasted } }: { readonly plan: Plan }) => (
   </div>
 )
 
-const stagePlan = (model: Model, column: Column, { answer, pasted }: Plan) => {
+const stagePlan = (model: Model, column: Column, { preview, pasted }: Plan) => {
   const changed = new Set<string>(
-    answer?.data.flatMap(({ change, key }) => (change === "unchanged" ? [] : [key])) ?? []
+    preview?.data.flatMap(({ change, key }) => (change === "unchanged" ? [] : [key])) ?? []
   )
   stageIn(
     model,
@@ -122,7 +122,7 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
     plan.value = null
     if (question === null) return
     act.run(planOf(model, question), (found) => {
-      // The answer to what was asked before is none to what is asked now.
+      // The preview of an earlier paste or column does not hold for the present one.
       if (isSame(question, asked())) plan.value = found
       else checkSoon()
     })
@@ -143,7 +143,7 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
   }, [])
 
   const column = columns.find(({ name }) => name === plan.value?.question.env)
-  const changes = plan.value?.answer?.data.filter(({ change }) => change !== "unchanged").length ?? 0
+  const changes = plan.value?.preview?.data.filter(({ change }) => change !== "unchanged").length ?? 0
   return (
     <Dialog title="Import" class="wide" close={close}>
       <div class="row import-head">

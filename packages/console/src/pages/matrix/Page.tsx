@@ -28,7 +28,7 @@ const read = ({ org, project }: PlaceAt<"project">) => {
       matrix: Effect.map(
         call("environments", (api) => api.matrix({ path, urlParams: {}, headers: {} })),
         // Without If-None-Match there is always a matrix.
-        (answer) => answer ?? { environments: [], others: [], data: [] }
+        (response) => response ?? { environments: [], others: [], data: [] }
       ),
       declared: Effect.map(
         call("declared", (api) => api.list({ path })),

@@ -48,19 +48,19 @@ const ValueNote = ({ change, isEqual }: { readonly change: Change | null; readon
 }
 
 interface ConflictProps {
-  readonly answer: Conflict
+  readonly result: Conflict
   readonly keep: () => void
   readonly drop: () => void
 }
 
-const ConflictNote = ({ answer, drop, keep }: ConflictProps) => (
+const ConflictNote = ({ result, drop, keep }: ConflictProps) => (
   <div class="problem" role="alert">
     <div>
       <p>
-        <strong>{answer.env}</strong> has changed since you began. Nothing was written to it, and your changes are kept.
+        <strong>{result.env}</strong> has changed since you began. Nothing was written to it, and your changes are kept.
       </p>
       <ul>
-        {answer.between.map(({ staged, revision: { created_at, created_by, keys, revision } }) => (
+        {result.between.map(({ staged, revision: { created_at, created_by, keys, revision } }) => (
           <li key={revision}>
             {created_by ?? "Somebody"}, <When time={created_at} />:{" "}
             {keys.map(({ change, key }) => (
@@ -75,23 +75,23 @@ const ConflictNote = ({ answer, drop, keep }: ConflictProps) => (
     </div>
     <div class="row">
       <button type="button" onClick={keep}>
-        Keep mine in {answer.env}
+        Keep mine in {result.env}
       </button>
       <button type="button" onClick={drop}>
-        Drop mine in {answer.env}
+        Drop mine in {result.env}
       </button>
     </div>
   </div>
 )
 
-const deletedIn = ({ answer }: Written): number => answer.data.filter(({ change }) => change === "deleted").length
+const deletedIn = ({ written }: Written): number => written.data.filter(({ change }) => change === "deleted").length
 
 const lossOf = (losing: ReadonlyArray<Written>): string => {
-  const parts = losing.map((answer) => {
-    const count = deletedIn(answer)
-    return `${count.toLocaleString("en")} ${count === 1 ? "secret" : "secrets"} of ${answer.env}`
+  const parts = losing.map((result) => {
+    const count = deletedIn(result)
+    return `${count.toLocaleString("en")} ${count === 1 ? "secret" : "secrets"} of ${result.env}`
   })
-  const isOne = losing.reduce((sum, answer) => sum + deletedIn(answer), 0) === 1
+  const isOne = losing.reduce((sum, result) => sum + deletedIn(result), 0) === 1
   return `${parts.join(" and ")} will be removed. ${isOne ? "It can" : "They can"} be restored on ${isOne ? "its page" : "their pages"}.`
 }
 
@@ -99,20 +99,20 @@ const lossOf = (losing: ReadonlyArray<Written>): string => {
 export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   const { place, staging } = model
   const [round, setRound] = useState(0)
-  const answers = useLoad(`review ${round}`, () => review(place, inOrder(model, staging.staged.peek())))
+  const dryRun = useLoad(`review ${round}`, () => review(place, inOrder(model, staging.staged.peek())))
   const isShown = useSignal(false)
   const typed = useSignal("")
   const failures = useSignal<ReadonlyArray<Refused>>([])
   const act = useAct()
 
-  const settle = (answer: WriteResult) =>
+  const settle = (result: WriteResult) =>
     Effect.sync(() => {
-      if (answer.type !== "written") return
-      const { env, etag } = answer
+      if (result.type !== "written") return
+      const { env, etag } = result
       staging.drop((staged) => withoutEnv(staged, env))
-      if (answer.answer.data.every(({ change }) => change === "unchanged")) return
+      if (result.written.data.every(({ change }) => change === "unchanged")) return
       const before = model.sent.peek().filter((sent) => sent.env !== env)
-      model.sent.value = [...before, { env, revision: answer.answer.revision, etag }]
+      model.sent.value = [...before, { env, revision: result.written.revision, etag }]
     })
 
   /** Writes what was reviewed, environment by environment. Each settles alone: what follows a failure stays staged. */
@@ -123,7 +123,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
     })
     act.run(all, (done) => {
       reload()
-      failures.value = done.flatMap((answer) => (answer?.type === "refused" ? [answer] : []))
+      failures.value = done.flatMap((result) => (result?.type === "refused" ? [result] : []))
       if (staging.staged.peek().size === 0) close()
       else setRound(round + 1)
     })
@@ -131,38 +131,38 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
 
   return (
     <Dialog title="Review" class="wide" close={close}>
-      <Reading of={answers}>
-        {({ answers: found, staged: reviewed }) => {
-          const ready = found.filter((answer) => answer.type === "written")
-          const conflicts = found.filter((answer) => answer.type === "conflict")
-          const refused = found.filter((answer) => answer.type === "refused")
-          const losing = ready.filter((answer) => deletedIn(answer) > 0)
+      <Reading of={dryRun}>
+        {({ results: found, staged: reviewed }) => {
+          const ready = found.filter((result) => result.type === "written")
+          const conflicts = found.filter((result) => result.type === "conflict")
+          const refused = found.filter((result) => result.type === "refused")
+          const losing = ready.filter((result) => deletedIn(result) > 0)
           const name = losing.map(({ env }) => env).join(" ")
           const isConfirmed = name === "" || typed.value === name
           return (
             <>
-              {conflicts.map((answer) => (
+              {conflicts.map((result) => (
                 <ConflictNote
-                  key={answer.env}
-                  answer={answer}
+                  key={result.env}
+                  result={result}
                   keep={() => {
-                    staging.change((staged) => rebase(staged, answer.env, answer.base))
+                    staging.change((staged) => rebase(staged, result.env, result.base))
                     setRound(round + 1)
                   }}
                   drop={() => {
-                    staging.change((staged) => withoutEnv(staged, answer.env))
+                    staging.change((staged) => withoutEnv(staged, result.env))
                     setRound(round + 1)
                   }}
                 />
               ))}
-              {ready.map((answer) => (
-                <section key={answer.env}>
-                  <h3>{answer.env}</h3>
+              {ready.map((result) => (
+                <section key={result.env}>
+                  <h3>{result.env}</h3>
                   <ChangeTable
-                    env={answer.env}
-                    answer={answer.answer}
+                    env={result.env}
+                    written={result.written}
                     note={({ change, key }) => {
-                      const own = changeOf(reviewed, answer.env, key)
+                      const own = changeOf(reviewed, result.env, key)
                       return (
                         <>
                           <ValueNote change={own} isEqual={change === "unchanged"} />

@@ -35,11 +35,11 @@ const copy = ({ from, keys, place, to }: Promotion, etag: string | null) =>
         withResponse: true
       })
     ),
-    ([answer, { headers }]) => ({ answer, etag: headers["etag"] ?? "" })
+    ([written, { headers }]) => ({ written, etag: headers["etag"] ?? "" })
   )
 
 const write = (promotion: Promotion, etag: string) =>
-  Effect.flatMap(copy(promotion, etag), ({ answer: { revision } }) =>
+  Effect.flatMap(copy(promotion, etag), ({ written: { revision } }) =>
     // The write is done: that it cannot be taken back is no failure of it.
     Effect.orElseSucceed(sentAs(promotion.place, promotion.to, revision), () => null)
   )
@@ -53,9 +53,9 @@ export const ReviewDialog = ({ close, done, promotion }: ReviewProps) => {
     <Dialog title={`Promote from ${from} to ${to}`} class="wide" close={close}>
       <p>Nothing is written yet. The values do not pass through this browser.</p>
       <Reading of={tried}>
-        {({ answer, etag }) => (
+        {({ written, etag }) => (
           <>
-            <ChangeTable env={to} answer={answer} />
+            <ChangeTable env={to} written={written} />
             <DialogButtons
               act={act}
               close={close}

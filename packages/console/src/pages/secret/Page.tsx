@@ -24,9 +24,9 @@ const readEverywhere = ({ key, org, project }: PlaceAt<"secret">) =>
     call("environments", (api) =>
       api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
     ),
-    (answer) => {
-      const environments = answer?.environments ?? []
-      const cells = answer?.data.find((row) => row.key === key)?.cells ?? []
+    (response) => {
+      const environments = response?.environments ?? []
+      const cells = response?.data.find((row) => row.key === key)?.cells ?? []
       return inStageOrder(environments).map((env) => ({ env, cell: cells[environments.indexOf(env)] ?? null }))
     }
   )
