@@ -2,6 +2,7 @@ import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import { Unauthorized } from "./Errors.js"
 import type { ApiKeyId, FederationId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "./Ids.js"
 import type { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
@@ -56,11 +57,19 @@ export const viaOf = (actor: Actor): string | null =>
     ? `federation ${actor.credential.name}`
     : null
 
-export class CurrentActor extends Context.Tag("@coffer/domain/Actor/CurrentActor")<CurrentActor, Actor>() {}
+/** The caller of a request. */
+export interface Caller {
+  readonly actor: Actor
+}
+
+/** The caller by the last validation of the credential: a change validates it again, for its transaction. */
+export class CurrentCaller extends Context.Tag("@coffer/domain/Actor/CurrentCaller")<CurrentCaller, Caller>() {}
+
+export const currentActor = Effect.map(CurrentCaller, ({ actor }) => actor)
 
 /** Authenticates the caller by the token of a session (bearer), a service account's key, or the cookie of a browser's session. */
 export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("@coffer/domain/Authentication", {
-  provides: CurrentActor,
+  provides: CurrentCaller,
   failure: Unauthorized,
   security: {
     session: HttpApiSecurity.bearer.pipe(

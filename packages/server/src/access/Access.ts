@@ -1,28 +1,23 @@
-import { type Actor, CurrentActor, type UserActor } from "@coffer/domain/Actor"
+import { type Actor, type Caller, currentActor, CurrentCaller, type UserActor } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
-import type { ResourceType } from "@coffer/domain/AuditEntry"
 import { Forbidden, type NotFound } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Action, ScopeOf } from "@coffer/domain/Permissions"
-import { Effect, Either, Option } from "effect"
+import { Data, Effect, Option } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
-import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
+import { actorSource, type AuditEvent, type AuditSource } from "../audit/AuditEvent.js"
+import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
 import { Authenticator } from "./Authenticator.js"
 import { ServerConfig } from "../base/Config.js"
 import { Database } from "../database/Database.js"
 import { orgScope, type Scope, userScope } from "../database/Scopes.js"
-import type { PlaceNames, PlaceRow } from "./PlaceRow.js"
+import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
 import { decide, explain, type Grant, type PlaceNames as DecidedNames, type Subject } from "./Decisions.js"
 import { notVisible } from "./NotFound.js"
 import { AccessRepo } from "./Repo.js"
-
-export interface Named<Id, Name> {
-  readonly id: Id
-  readonly name: Name
-}
 
 class OrgPlace<A extends Action> {
   protected readonly entered = true
@@ -80,7 +75,7 @@ export type { EnvPlace, Everywhere, Operator, OrgPlace, ProjectPlace }
 
 /** Dies within an API request: its actor must enter a place. */
 export const operator: Effect.Effect<Operator> = Effect.flatMap(
-  Effect.serviceOption(CurrentActor),
+  Effect.serviceOption(CurrentCaller),
   Option.match({
     onNone: () => Effect.sync(() => new Operator()),
     onSome: () => Effect.dieMessage("a caller of the API has to enter a place")
@@ -116,36 +111,45 @@ export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
   via: place.via
 })
 
+/** Records a refusal and fails with Forbidden. */
+const refuse = (
+  audit: AuditLog,
+  source: AuditSource,
+  refusal: Pick<AuditEvent, "resource_type" | "resource_id" | "metadata">,
+  message: string
+): Effect.Effect<never, Forbidden> =>
+  Effect.zipRight(audit.denied(source, { action: "access.denied", ...refusal }), new Forbidden({ message }))
+
 /** Records a refusal and fails with Forbidden, for checks that go beyond the right to enter the place. */
 export const denied = (audit: AuditLog, place: OrgPlace<Action>, message: string): Effect.Effect<never, Forbidden> =>
-  Effect.zipRight(
-    audit.denied(sourceOf(place), {
-      action: "access.denied",
-      resource_type: "org",
-      resource_id: place.org.id,
-      metadata: { action: place.action }
-    }),
-    new Forbidden({ message })
+  refuse(
+    audit,
+    sourceOf(place),
+    { resource_type: "org", resource_id: place.org.id, metadata: { action: place.action } },
+    message
   )
 
-const grantsOf = (rows: ReadonlyArray<PlaceRow>): ReadonlyArray<Grant> => {
-  const grants: Array<Grant> = []
-  for (const { env_pattern, permission, project_pattern, rule_id } of rows) {
-    if (rule_id !== null && project_pattern !== null && env_pattern !== null && permission !== null) {
-      grants.push({ id: rule_id, project_pattern, env_pattern, permission })
-    }
-  }
-  return grants
-}
-
-const subjectOf = (actor: Actor, role: Role | null, grants: ReadonlyArray<Grant>): Subject =>
+const subjectOf = ({ actor, grants, role }: Pick<OrgPlace<Action>, "actor" | "grants" | "role">): Subject =>
   actor.type === "user"
     ? { superadmin: actor.superadmin, role, account: null, grants }
     : { superadmin: false, role: null, account: { scoped: actor.project !== null, reveal: actor.reveal }, grants }
 
 /** Whether the actor may learn that the organization exists. */
-const mayKnow = (actor: Actor, row: PlaceRow): boolean =>
-  actor.type === "user" ? actor.superadmin || row.role !== null : actor.orgId === row.org_id
+const mayKnow = (actor: Actor, { org, role }: FoundPlace): boolean =>
+  actor.type === "user" ? actor.superadmin || role !== null : actor.orgId === org.id
+
+/** A change that holds another scope than its organization's, whose name was another one's before. */
+class OtherScope extends Data.TaggedError("OtherScope")<{ readonly scope: Scope }> {}
+
+const isOtherScope = (error: unknown): error is OtherScope => error instanceof OtherScope
+
+/** The scope of a caller's changes: an account's organization, the one on the path, or else the person's own. */
+const scopeOf = (caller: Caller): Scope => {
+  const { actor } = caller
+  if (actor.type === "service_account") return orgScope(actor.orgId)
+  const org = caller instanceof AuthenticatedCaller ? caller.orgId : null
+  return org === null ? userScope(actor.id) : orgScope(org)
+}
 
 /**
  * Resolves the names on a path to a place and decides with `Permissions.decide`. Fails with NotFound for names that do not
@@ -155,110 +159,98 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* AccessRepo
     const audit = yield* AuditLog
-    const { orgOf, revalidate, takePlace } = yield* Authenticator
+    const { revalidate } = yield* Authenticator
     const database = yield* Database
     const { orgCreation } = yield* ServerConfig
 
-    const refused = (actor: Actor, row: PlaceRow, path: PathNames, action: Action, missing: string) => {
-      const [resource_type, resource_id]: [ResourceType, string] =
-        row.env_id !== null
-          ? ["env", row.env_id]
-          : row.project_id !== null
-            ? ["project", row.project_id]
-            : ["org", row.org_id]
-      const { env_name: env, key, project_name: project } = path
-      return Effect.zipRight(
-        audit.denied(
-          { ...actorSource(actor), orgId: row.org_id },
-          {
-            action: "access.denied",
-            resource_type,
-            resource_id,
-            metadata: {
-              action,
-              ...(project !== undefined && { project }),
-              ...(env !== undefined && { env }),
-              ...(key !== undefined && { key })
-            }
+    const refused = (
+      actor: Actor,
+      { env, org, project }: FoundPlace,
+      path: PathNames,
+      action: Action,
+      missing: string
+    ) =>
+      refuse(
+        audit,
+        { ...actorSource(actor), orgId: org.id },
+        {
+          resource_type: env !== null ? "env" : project !== null ? "project" : "org",
+          resource_id: (env ?? project ?? org).id,
+          metadata: {
+            action,
+            ...(path.project_name !== undefined && { project: path.project_name }),
+            ...(path.env_name !== undefined && { env: path.env_name }),
+            ...(path.key !== undefined && { key: path.key })
           }
-        ),
-        new Forbidden({ message: missing })
+        },
+        missing
       )
-    }
 
-    /** The place may have been read together with the actor. */
-    const rowsOf = (actor: Actor, names: PlaceNames): Effect.Effect<ReadonlyArray<PlaceRow>> =>
-      Effect.flatMap(takePlace(actor, names), (rows) =>
-        rows === undefined ? repo.place({ actorId: actor.id, ...names }) : Effect.succeed(rows)
-      )
+    /** Reads a place, unless it was read together with the caller. */
+    const find = (caller: Caller, names: PlaceNames): Effect.Effect<FoundPlace | null> => {
+      const found = caller instanceof AuthenticatedCaller ? caller.takePlace(names) : undefined
+      return found === undefined ? repo.place({ actorId: caller.actor.id, ...names }) : Effect.succeed(found)
+    }
 
     /** Resolves and authorizes a place, then builds the result of `make` from it. */
     const enter = <A extends Action, P>(
       path: PathNames,
       action: A,
-      make: (place: OrgPlace<A>, row: PlaceRow) => Effect.Effect<P>
-    ): Effect.Effect<P, NotFound | Forbidden, CurrentActor> =>
-      Effect.flatMap(CurrentActor, (actor): Effect.Effect<P, NotFound | Forbidden> => {
+      make: (place: OrgPlace<A>, found: FoundPlace) => P | null
+    ): Effect.Effect<P, NotFound | Forbidden, CurrentCaller> =>
+      Effect.flatMap(CurrentCaller, (caller): Effect.Effect<P, NotFound | Forbidden> => {
+        const { actor } = caller
         const { env_name = null, org_name, project_name = null } = path
         return Effect.flatMap(
-          rowsOf(actor, { org: org_name, project: project_name, env: env_name }),
-          (rows): Effect.Effect<P, NotFound | Forbidden> => {
-            const row = rows[0]
-            if (row === undefined || !mayKnow(actor, row)) return notVisible(`organization ${org_name}`)
+          find(caller, { org: org_name, project: project_name, env: env_name }),
+          (found): Effect.Effect<P, NotFound | Forbidden> => {
+            if (found === null || !mayKnow(actor, found)) return notVisible(`organization ${org_name}`)
+            const { env, grants, org, project, role } = found
             const scopedElsewhere =
-              actor.type === "service_account" && actor.project !== null && actor.project.id !== row.project_id
-            if (project_name !== null && (row.project_id === null || scopedElsewhere)) {
+              actor.type === "service_account" && actor.project !== null && actor.project.id !== project?.id
+            if (project_name !== null && (project === null || scopedElsewhere)) {
               return notVisible(`project ${project_name}`)
             }
-            if (env_name !== null && row.env_id === null) return notVisible(`environment ${env_name}`)
+            if (env_name !== null && env === null) return notVisible(`environment ${env_name}`)
 
-            const grants = grantsOf(rows)
-            const decision = decide(action, subjectOf(actor, row.role, grants), {
+            const decision = decide(action, subjectOf({ actor, grants, role }), {
               org: org_name,
               project: project_name ?? undefined,
               env: env_name ?? undefined
             })
-            if (!decision.allowed) return refused(actor, row, path, action, decision.missing)
-            const org = { id: row.org_id, name: row.org_name }
-            return make(new OrgPlace(action, actor, decision.via, row.role, grants, org), row)
+            if (!decision.allowed) return refused(actor, found, path, action, decision.missing)
+            const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
+            return place === null ? Effect.dieMessage("a place was entered that has no row") : Effect.succeed(place)
           }
         )
       })
 
     const org = <A extends ActionOn<"org">>({ org_name }: OrgPath, action: A) =>
-      enter({ org_name }, action, (place) => Effect.succeed(place))
-
-    const inProject = <A extends Action, P>(
-      place: OrgPlace<A>,
-      { project_id, project_name }: PlaceRow,
-      make: (entered: ProjectPlace<A>) => Effect.Effect<P>
-    ): Effect.Effect<P> =>
-      project_id === null || project_name === null
-        ? Effect.dieMessage("a project was entered that has no row")
-        : make(new ProjectPlace(place, { id: project_id, name: project_name }))
+      enter({ org_name }, action, (place) => place)
 
     const project = <A extends ActionOn<"project">>({ org_name, project_name }: ProjectPath, action: A) =>
-      enter({ org_name, project_name }, action, (place, row) =>
-        inProject(place, row, (entered) => Effect.succeed(entered))
-      )
+      enter({ org_name, project_name }, action, (place, { project }) => project && new ProjectPlace(place, project))
 
     const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) =>
-      enter(path, action, (place, row) =>
-        inProject(place, row, (entered) =>
-          row.env_id === null || row.env_name === null
-            ? Effect.dieMessage("an environment was entered that has no row")
-            : Effect.succeed(new EnvPlace(entered, { id: row.env_id, name: row.env_name }))
-        )
+      enter(
+        path,
+        action,
+        (place, { env, project }) => project && env && new EnvPlace(new ProjectPlace(place, project), env)
       )
+
+    /** Checks the right to an action without entering the place. */
+    const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentCaller> =>
+      enter(path, action, () => undefined)
 
     /** The proof for an action in another environment of the project; null without the right. Records no refusal. */
     const alongside = <A extends ActionOn<"env">>(
-      { actor, grants, org, project, role }: ProjectPlace<Action>,
+      place: ProjectPlace<Action>,
       env: Named<EnvId, EnvName>,
       action: A
     ): EnvPlace<A> | null => {
+      const { actor, grants, org, project, role } = place
       const names = { org: org.name, project: project.name, env: env.name }
-      const decision = decide(action, subjectOf(actor, role, grants), names)
+      const decision = decide(action, subjectOf(place), names)
       return decision.allowed
         ? new EnvPlace(new ProjectPlace(new OrgPlace(action, actor, decision.via, role, grants, org), project), env)
         : null
@@ -269,38 +261,29 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
      * right. This is no attempt to enter it, so it records no refusal.
      */
     const within = (place: ProjectPlace<"env.list" | "declared.list">, env: Named<EnvId, EnvName>): Within => {
-      const { actor, grants, org, project, role } = place
-      const subject = subjectOf(actor, role, grants)
-      const names = { org: org.name, project: project.name, env: env.name }
-      const { allowed } = explain(subject, names)
+      const subject = subjectOf(place)
+      const names = { org: place.org.name, project: place.project.name, env: env.name }
       return {
-        allowed,
+        allowed: explain(subject, names).allowed,
         reveals: decide("secret.read", subject, names).allowed,
         place: alongside(place, env, "secret.compare")
       }
     }
 
     const refusedHere = (actor: Actor, action: string, message: string) =>
-      Effect.zipRight(
-        audit.denied(actorSource(actor), {
-          action: "access.denied",
-          resource_type: "server",
-          resource_id: null,
-          metadata: { action }
-        }),
-        new Forbidden({ message })
-      )
+      refuse(audit, actorSource(actor), { resource_type: "server", resource_id: null, metadata: { action } }, message)
 
     /** Admits superadmins only. */
-    const everywhere = Effect.fnUntraced(function* (action: string) {
-      const actor = yield* CurrentActor
-      if (actor.type === "user" && actor.superadmin) return new Everywhere(actor, action)
-      return yield* refusedHere(actor, action, "this needs a superadmin: their e-mails are in the server's settings")
-    })
+    const everywhere = (action: string) =>
+      Effect.flatMap(currentActor, (actor) =>
+        actor.type === "user" && actor.superadmin
+          ? Effect.succeed(new Everywhere(actor, action))
+          : refusedHere(actor, action, "this needs a superadmin: their e-mails are in the server's settings")
+      )
 
     /** Admits actors that may create organizations. */
     const founder = Effect.fnUntraced(function* () {
-      const actor = yield* CurrentActor
+      const actor = yield* currentActor
       if (actor.type === "service_account") {
         const message = "a service account cannot create organizations: a person has to"
         return yield* refusedHere(actor, "org.create", message)
@@ -312,13 +295,6 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       return actor
     })
 
-    /** The scope of the caller's changes: an account's organization, the one on the path, or else the person's own. */
-    const scopeOf = (actor: Actor): Scope => {
-      if (actor.type === "service_account") return orgScope(actor.orgId)
-      const org = orgOf(actor)
-      return org === null ? userScope(actor.id) : orgScope(org)
-    }
-
     /**
      * Runs a change as one transaction with its authorization. It locks the scope of the caller's changes and `also` before
      * anything is read. The credential, the place and the rights are then read again, so a caller who was revoked, removed or
@@ -329,53 +305,45 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       step: (place: P) => Effect.Effect<A, E2, R2>,
       also: ReadonlyArray<Scope> = []
     ) => {
-      /** Returns the place instead of changing it, if its organization is not locked: its name was another one's before. */
       const attempt = (actor: Actor, scope: Scope) =>
         database.change(
           [scope, ...also],
-          Effect.flatMap(revalidate(actor), (again) =>
-            Effect.provideService(
-              Effect.flatMap(entering, (place): Effect.Effect<Either.Either<A, Scope>, E2, R2> =>
-                place instanceof OrgPlace && place.org.id !== scope.id
-                  ? Effect.succeed(Either.left(orgScope(place.org.id)))
-                  : Effect.map(step(place), Either.right)
-              ),
-              CurrentActor,
-              again
-            )
+          Effect.provideServiceEffect(
+            Effect.flatMap(entering, (place): Effect.Effect<A, E2 | OtherScope, R2> =>
+              place instanceof OrgPlace && place.org.id !== scope.id
+                ? new OtherScope({ scope: orgScope(place.org.id) })
+                : step(place)
+            ),
+            CurrentCaller,
+            revalidate(actor)
           )
         )
-      return Effect.gen(function* () {
-        const actor = yield* CurrentActor
-        const made = yield* attempt(actor, scopeOf(actor))
-        const again = Either.isRight(made) ? made : yield* attempt(actor, made.left)
-        return Either.isRight(again)
-          ? again.right
-          : yield* Effect.dieMessage("the organization of a change was renamed twice while it waited")
-      })
+      return Effect.flatMap(CurrentCaller, (caller) =>
+        attempt(caller.actor, scopeOf(caller)).pipe(
+          Effect.catchIf(isOtherScope, ({ scope }) => attempt(caller.actor, scope)),
+          Effect.catchIf(isOtherScope, () =>
+            Effect.dieMessage("the organization of a change was renamed twice while it waited")
+          )
+        )
+      )
     }
 
     /** Whether the actor of a place in an organization may do an action elsewhere in it. Records nothing. */
-    const mayAlso = (
-      { actor, grants, role }: OrgPlace<Action>,
-      action: Action,
-      names: Required<DecidedNames>
-    ): boolean =>
-      actor.type === "user" &&
-      decide(action, { superadmin: actor.superadmin, role, account: null, grants }, names).allowed
+    const mayAlso = (place: OrgPlace<Action>, action: Action, names: Required<DecidedNames>): boolean =>
+      place.actor.type === "user" && decide(action, subjectOf(place), names).allowed
 
     /** Whether the actor of a place in an organization may list the keys of an environment of it. Records nothing. */
     const mayList = (
-      { actor, grants, org, role }: OrgPlace<Action>,
+      place: OrgPlace<Action>,
       projectId: ProjectId | null,
       { env, project }: { readonly project: ProjectName; readonly env: EnvName }
-    ): boolean =>
-      (actor.type === "user" || actor.project === null || actor.project.id === projectId) &&
-      decide("secret.list", subjectOf(actor, role, grants), { org: org.name, project, env }).allowed
-
-    /** Checks the right to an action without entering the place. */
-    const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentActor> =>
-      enter(path, action, () => Effect.void)
+    ): boolean => {
+      const { actor, org } = place
+      return (
+        (actor.type === "user" || actor.project === null || actor.project.id === projectId) &&
+        decide("secret.list", subjectOf(place), { org: org.name, project, env }).allowed
+      )
+    }
 
     return { org, project, env, within, alongside, everywhere, founder, check, mayAlso, mayList, change } as const
   }),

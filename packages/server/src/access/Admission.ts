@@ -1,4 +1,4 @@
-import { type Actor, CurrentActor } from "@coffer/domain/Actor"
+import { type Actor, CurrentCaller } from "@coffer/domain/Actor"
 import {
   Admission,
   AnyContentType,
@@ -33,7 +33,7 @@ interface EndpointLimits {
   /** The memory in bytes of a response that may be large; null if responses are small. */
   readonly largeResponse: number | null
   readonly recentLogin: RecentLoginRule
-  readonly check: (path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentActor>
+  readonly check: (path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentCaller>
   /** Whether a process that only makes requests with secrets has the endpoint too. */
   readonly isOfBroker: boolean
 }
@@ -152,7 +152,8 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         }
         if (isBrokerAlone && !limits.isOfBroker) return Effect.fail(notServed)
         const { info } = request
-        const actor = Option.getOrNull(Context.getOption(context, CurrentActor))
+        const caller = Option.getOrNull(Context.getOption(context, CurrentCaller))
+        const actor = caller?.actor ?? null
         info.route = route.path
         info.actor = actor?.id ?? null
         if (actor !== null) request.tenant.name = params["org_name"] ?? actor.id
@@ -172,11 +173,11 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
           limits.withPlainTags
         )
         request.body =
-          actor === null
+          caller === null
             ? // Hundreds of strangers' calls at once would run in one tick otherwise.
               Effect.zipRight(nextTick, body)
             : Effect.zipRight(
-                Effect.provideService(check(params), CurrentActor, actor),
+                Effect.provideService(check(params), CurrentCaller, caller),
                 Effect.filterOrFail(
                   body,
                   (value) => !isLoginTooOld(recentLogin, actor, value),

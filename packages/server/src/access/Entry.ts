@@ -1,4 +1,4 @@
-import type { CurrentActor } from "@coffer/domain/Actor"
+import type { CurrentCaller } from "@coffer/domain/Actor"
 import type { Requirement } from "@coffer/domain/api/Requirement"
 import type { Forbidden, NotFound } from "@coffer/domain/Errors"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
@@ -21,7 +21,7 @@ export const entry = (
   access: Access,
   requires: Requirement,
   call: string
-): ((path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentActor>) => {
+): ((path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentCaller>) => {
   switch (requires) {
     case "nothing":
     case "credential":

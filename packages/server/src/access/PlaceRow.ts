@@ -4,8 +4,12 @@ import { Role } from "@coffer/domain/Member"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Schema } from "effect"
 import { type Sql, sql } from "../database/Query.js"
+import type { Grant } from "./Decisions.js"
 
-const belowOrg = {
+/** The columns of a place with an actor's role there, and of one of the actor's rules. Null if nothing has the name. */
+export const placeFields = {
+  org_id: Schema.NullOr(OrgId),
+  org_name: Schema.NullOr(OrgName),
   role: Schema.NullOr(Role),
   project_id: Schema.NullOr(ProjectId),
   project_name: Schema.NullOr(ProjectName),
@@ -17,30 +21,54 @@ const belowOrg = {
   permission: Schema.NullOr(Permission)
 }
 
-/** A place with an actor's role there, and one of the actor's rules. */
-export const PlaceRow = Schema.Struct({
-  org_id: Schema.typeSchema(OrgId),
-  org_name: Schema.typeSchema(OrgName),
-  ...belowOrg
-})
+export const PlaceRow = Schema.Struct(placeFields)
 export type PlaceRow = typeof PlaceRow.Type
 
-/** The columns of a place in a row of something else: null if the path names no organization that exists. */
-export const placeFields = {
-  org_id: Schema.NullOr(OrgId),
-  org_name: Schema.NullOr(OrgName),
-  ...belowOrg
+export interface Named<Id, Name> {
+  readonly id: Id
+  readonly name: Name
 }
 
-/** A row of something else that has the columns of a place. */
-export interface RowWithPlace extends Omit<PlaceRow, "org_id" | "org_name"> {
-  readonly org_id: OrgId | null
-  readonly org_name: OrgName | null
+/** A place by the names of a path, with an actor's role and rules there. */
+export interface FoundPlace {
+  readonly org: Named<OrgId, OrgName>
+  /** Null if the path names no project, or one that does not exist. */
+  readonly project: Named<ProjectId, ProjectName> | null
+  readonly env: Named<EnvId, EnvName> | null
+  readonly role: Role | null
+  readonly grants: ReadonlyArray<Grant>
 }
 
-const hasPlace = (row: RowWithPlace): row is RowWithPlace & PlaceRow => row.org_id !== null && row.org_name !== null
+const named = <Id, Name>(id: Id | null, name: Name | null): Named<Id, Name> | null =>
+  id === null || name === null ? null : { id, name }
 
-export const placesIn = (rows: ReadonlyArray<RowWithPlace>): ReadonlyArray<PlaceRow> => rows.filter(hasPlace)
+/** The rules of rows. */
+export const grantsIn = (
+  rows: ReadonlyArray<Pick<PlaceRow, "rule_id" | "project_pattern" | "env_pattern" | "permission">>
+): ReadonlyArray<Grant> => {
+  const grants: Array<Grant> = []
+  for (const { env_pattern, permission, project_pattern, rule_id } of rows) {
+    if (rule_id !== null && project_pattern !== null && env_pattern !== null && permission !== null) {
+      grants.push({ id: rule_id, project_pattern, env_pattern, permission })
+    }
+  }
+  return grants
+}
+
+/** The place of rows, one for each rule of the actor. Null if the organization does not exist. */
+export const placeIn = (rows: ReadonlyArray<PlaceRow>): FoundPlace | null => {
+  const [row] = rows
+  const org = row === undefined ? null : named(row.org_id, row.org_name)
+  return row === undefined || org === null
+    ? null
+    : {
+        org,
+        project: named(row.project_id, row.project_name),
+        env: named(row.env_id, row.env_name),
+        role: row.role,
+        grants: grantsIn(rows)
+      }
+}
 
 /** The names of a place, for the statements that join it. */
 export interface PlaceNames {

@@ -1,11 +1,12 @@
 import { Effect } from "effect"
-import { joinPlace, orgOfPath, placeColumns, PlaceRow } from "./PlaceRow.js"
 import { query, sql } from "../database/Query.js"
+import { joinPlace, orgOfPath, placeColumns, placeIn, PlaceRow } from "./PlaceRow.js"
 
-/** Reads a place with the actor's role and rules, one row for each rule. */
+/** Reads a place with the actor's role and rules. */
 export class AccessRepo extends Effect.Service<AccessRepo>()("@coffer/server/Repo/AccessRepo", {
-  effect: Effect.map(query, ({ all }) => ({
-    place: all(PlaceRow)`
+  effect: Effect.map(query, ({ all }) => {
+    const rows = all(PlaceRow)`
       SELECT ${placeColumns} FROM organizations o ${joinPlace(sql`${"actorId"}`)} WHERE ${orgOfPath}`
-  }))
+    return { place: (names: Parameters<typeof rows>[0]) => Effect.map(rows(names), placeIn) }
+  })
 }) {}

@@ -1,4 +1,4 @@
-import { type Actor, CurrentActor, viaOf } from "@coffer/domain/Actor"
+import { type Actor, currentActor, viaOf } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
 import { Forbidden } from "@coffer/domain/Errors"
 import type { LoginMethods } from "@coffer/domain/LoginMethods"
@@ -90,18 +90,18 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
       .handle("logout", () =>
         Effect.gen(function* () {
           const request = yield* headers
-          const actor = yield* CurrentActor
-          yield* access.change(CurrentActor, sessions.logout)
+          const actor = yield* currentActor
+          yield* access.change(currentActor, sessions.logout)
           if (sessionCookie(config, request) === null) return nothing
           const url = actor.type === "user" && (yield* identities.has(actor.id)) ? yield* logoutUrl : null
           const response = url === null ? nothing : yield* Effect.orDie(loggedOut({ provider_logout_url: url }))
           return clearSessionCookie(response, config, request)
         })
       )
-      .handle("me", () => Effect.map(CurrentActor, identityOf))
-      .handle("sessions", () => Effect.flatMap(Effect.flatMap(CurrentActor, sessions.list), (data) => listed({ data })))
-      .handle("endSession", ({ path }) => access.change(CurrentActor, (actor) => sessions.end(actor, path.session_id)))
-      .handle("endSessions", () => access.change(CurrentActor, sessions.endAll))
+      .handle("me", () => Effect.map(currentActor, identityOf))
+      .handle("sessions", () => Effect.flatMap(Effect.flatMap(currentActor, sessions.list), (data) => listed({ data })))
+      .handle("endSession", ({ path }) => access.change(currentActor, (actor) => sessions.end(actor, path.session_id)))
+      .handle("endSessions", () => access.change(currentActor, sessions.endAll))
   })
 ).pipe(
   Layer.provide([

@@ -1,10 +1,12 @@
-import type { Actor } from "@coffer/domain/Actor"
+import { type Actor, CurrentCaller } from "@coffer/domain/Actor"
 import { Pattern } from "@coffer/domain/Pattern"
 import { Access, operator } from "@coffer/server/access/Access"
 import { Acl } from "@coffer/server/directory/acl/Acl"
+import { HttpRouter, HttpServerResponse } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Schema } from "effect"
+import { authenticate, session } from "../model/Support.js"
 import {
   account,
   asActor,
@@ -257,6 +259,57 @@ describe("entering a place", () => {
       const access = yield* Access
       const seen = yield* access.org(orgPath(), "org.read").pipe(asUser("root@example.com", { superadmin: true }))
       assert.deepStrictEqual([seen.via, seen.role], ["superadmin", null])
+    }).pipe(onDatabase())
+  )
+})
+
+describe("a place that was read with the caller", () => {
+  /** The request's path names the environment `prod`. */
+  const onPath = Effect.provideService(HttpRouter.RouteContext, {
+    [HttpRouter.RouteContextTypeId]: HttpRouter.RouteContextTypeId,
+    params: envPath(),
+    route: HttpRouter.makeRoute("GET", "/", HttpServerResponse.empty())
+  })
+
+  it.effect("counts once, and for the names of the path alone: later the rights are read again", () =>
+    Effect.gen(function* () {
+      yield* organization()
+      const access = yield* Access
+      const sql = yield* SqlClient.SqlClient
+      const plain = yield* member("member@example.com", "member")
+      yield* grant(plain, "read")
+      const credential = yield* session(plain.id)
+      const [one, other] = [yield* onPath(authenticate(credential)), yield* onPath(authenticate(credential))]
+      yield* sql`UPDATE acl_rules SET removed_at = 'now'`
+
+      const reading = (env?: string) => outcome(access.env(envPath(env), "secret.read"))
+      assert.deepStrictEqual(
+        yield* Effect.all([reading(), reading()]).pipe(Effect.provideService(CurrentCaller, one)),
+        ["success", "Forbidden"]
+      )
+      assert.deepStrictEqual(
+        yield* Effect.all([reading("dev"), reading()]).pipe(Effect.provideService(CurrentCaller, other)),
+        ["Forbidden", "Forbidden"]
+      )
+    }).pipe(onDatabase())
+  )
+
+  it.effect("is read again within a change, together with the credential", () =>
+    Effect.gen(function* () {
+      yield* organization()
+      const access = yield* Access
+      const sql = yield* SqlClient.SqlClient
+      const admin = yield* member("admin@example.com", "admin")
+      const credential = yield* session(admin.id)
+      const caller = yield* onPath(authenticate(credential))
+      const changing = access
+        .change(access.env(envPath(), "secret.write"), () => Effect.void)
+        .pipe(onPath, Effect.provideService(CurrentCaller, caller), outcome)
+      assert.strictEqual(yield* changing, "success")
+      yield* sql`UPDATE members SET role = 'member' WHERE user_id = ${admin.id}`
+      assert.strictEqual(yield* changing, "Forbidden")
+      yield* sql`DELETE FROM sessions`
+      assert.strictEqual(yield* changing, "Unauthorized")
     }).pipe(onDatabase())
   )
 })

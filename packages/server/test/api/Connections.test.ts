@@ -34,7 +34,7 @@ const ada: Actor = {
   sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
   loginIsRecent: true
 }
-const asAda = () => Effect.succeed(ada)
+const asAda = () => Effect.succeed({ actor: ada })
 const anybody = Authentication.of({ session: asAda, apiKey: asAda, cookie: asAda })
 
 /** Serves the small contract on a socket of its own; counts the calls. */

@@ -21,7 +21,10 @@ const startSession = (address: string, kind: SessionKind) =>
 const own = { "x-coffer": "1", "sec-fetch-site": "same-origin", host: "localhost:7100" }
 
 const whoIs = (headers: Readonly<Record<string, string>>) =>
-  Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(headers)))
+  Effect.map(
+    Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(headers))),
+    ({ actor }) => actor
+  )
 
 const byCookie = (token: string, more: Readonly<Record<string, string>> = {}) =>
   whoIs({ ...own, cookie: `coffer=${token}`, ...more })

@@ -38,7 +38,10 @@ const startSession = (actor: UserActor, ip: string | null = null) =>
 
 /** Who the server takes a request with these headers for. */
 const whoIs = (headers: Readonly<Record<string, string>>) =>
-  Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(headers)))
+  Effect.map(
+    Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(headers))),
+    ({ actor }) => actor
+  )
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 

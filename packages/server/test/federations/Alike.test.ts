@@ -128,7 +128,10 @@ describe("the session of a machine", () => {
       const [one, other] = [yield* exchange(token), yield* exchange(token)]
       const { identify } = yield* Authenticator
       const whoIs = ({ token: secret }: { readonly token: Redacted.Redacted }) =>
-        identify(Headers.fromInput({ authorization: `Bearer ${Redacted.value(secret)}` }))
+        Effect.map(
+          identify(Headers.fromInput({ authorization: `Bearer ${Redacted.value(secret)}` })),
+          ({ actor }) => actor
+        )
       const actor = yield* whoIs(one)
       yield* transaction(Effect.flatMap(Sessions, (sessions) => sessions.logout(actor)))
       assert.strictEqual((yield* Effect.flip(whoIs(one))).code, "UNAUTHORIZED")

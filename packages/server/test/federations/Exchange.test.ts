@@ -10,7 +10,7 @@ import { audience, exchange, federate, start, withIssuer, world } from "./World.
 
 const whoIs = (token: Redacted.Redacted) =>
   Effect.flatMap(Authenticator, ({ identify }) =>
-    identify(Headers.fromInput({ authorization: `Bearer ${Redacted.value(token)}` }))
+    Effect.map(identify(Headers.fromInput({ authorization: `Bearer ${Redacted.value(token)}` })), ({ actor }) => actor)
   )
 
 const sign = (signer: Signer, claims: Claims, header: Readonly<Record<string, unknown>> = {}) =>

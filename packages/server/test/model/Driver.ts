@@ -1,4 +1,4 @@
-import { CurrentActor } from "@coffer/domain/Actor"
+import { currentActor, CurrentCaller } from "@coffer/domain/Actor"
 import type { ServiceAccountId } from "@coffer/domain/Ids"
 import { RuleId, type UserId } from "@coffer/domain/Ids"
 import { EnvName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
@@ -73,7 +73,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
     const credential = (caller: Caller) => ("superadmin" in caller ? person(caller).credential : keys.get(caller)!)
 
     const by = <A, E, R>(caller: Caller, call: Effect.Effect<A, E, R>) =>
-      Effect.flatMap(authenticate(credential(caller)), (actor) => Effect.provideService(call, CurrentActor, actor))
+      Effect.flatMap(authenticate(credential(caller)), (known) => Effect.provideService(call, CurrentCaller, known))
     const changeBy = <A, E, R>(caller: Caller, change: Effect.Effect<A, E, R>) => by(caller, transaction(change))
 
     type OrgAction = Extract<Action, `${"org" | "member" | "acl" | "service_account" | "audit"}.${string}`>
@@ -122,7 +122,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
         ),
       deleteOrg: (caller: Caller, name: string) =>
         changeBy(caller, Effect.flatMap(inOrg(name, "org.delete"), organizations.remove)),
-      listOrgs: (caller: Caller) => by(caller, Effect.flatMap(CurrentActor, organizations.list)),
+      listOrgs: (caller: Caller) => by(caller, Effect.flatMap(currentActor, organizations.list)),
       readOrg: (caller: Caller, name: string) => by(caller, Effect.flatMap(inOrg(name, "org.read"), organizations.get)),
 
       invite: (caller: Caller, org: string, user: User, role: Role) =>

@@ -1,7 +1,7 @@
 import type { UserActor } from "@coffer/domain/Actor"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { cursorOf } from "@coffer/domain/AuditCursor"
-import { CurrentActor } from "@coffer/domain/Actor"
+import { CurrentCaller } from "@coffer/domain/Actor"
 import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
@@ -195,7 +195,7 @@ describe("a statement's plan", () => {
         yield* scene
         const actor = yield* person("user-0@example.com")
         const place = yield* Effect.flatMap(Access, (access) => access.env(envPath("prod", "web"), "secret.list")).pipe(
-          Effect.provideService(CurrentActor, actor)
+          Effect.provideService(CurrentCaller, { actor })
         )
         const { list } = yield* Effect.provide(Revisions, Revisions.Default)
         for (const page of [{}, { limit: 1, before: 2 }]) {
@@ -223,7 +223,7 @@ describe("a statement's plan", () => {
         yield* setSuperadmin(persons[2]!.id, true)
         const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
         const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("user.list")).pipe(
-          Effect.provideService(CurrentActor, actor)
+          Effect.provideService(CurrentCaller, { actor })
         )
         const directory = yield* Effect.provide(UserDirectory, UserDirectory.Default)
         const filters = [{}, { email: "user" }, { disabled: "true" }, { email: "user", disabled: "false" }] as const
@@ -252,7 +252,7 @@ describe("a statement's plan", () => {
         const trail = yield* Trail
         const actor = yield* person("user-0@example.com")
         const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "audit.read")).pipe(
-          Effect.provideService(CurrentActor, actor)
+          Effect.provideService(CurrentCaller, { actor })
         )
         assert.strictEqual(requests.length, 16)
         for (const request of requests) {
@@ -265,7 +265,7 @@ describe("a statement's plan", () => {
         }
         for (const request of [{}, { from_seq: 2 }, { seq: 1, chain: "0".repeat(64) }]) {
           const verify = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "audit.verify")).pipe(
-            Effect.provideService(CurrentActor, actor)
+            Effect.provideService(CurrentCaller, { actor })
           )
           for (const plan of yield* plans(trail.verify(verify, request))) assertSearches(plan)
         }
@@ -281,10 +281,10 @@ describe("a statement's plan", () => {
         yield* setSuperadmin(persons[2]!.id, true)
         const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
         const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("audit.read")).pipe(
-          Effect.provideService(CurrentActor, actor)
+          Effect.provideService(CurrentCaller, { actor })
         )
         const org = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "audit.read")).pipe(
-          Effect.provideService(CurrentActor, actor)
+          Effect.provideService(CurrentCaller, { actor })
         )
         const request = { actor: "user-00@example.com" }
         for (const call of [trail.listAll(everywhere, undefined, request), trail.list(org, request)]) {
@@ -304,7 +304,7 @@ describe("a statement's plan", () => {
         yield* setSuperadmin(persons[2]!.id, true)
         const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
         const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("audit.read")).pipe(
-          Effect.provideService(CurrentActor, actor)
+          Effect.provideService(CurrentCaller, { actor })
         )
         for (const request of requests) {
           const { entries, page, total } = partsOf(yield* plans(trail.listAll(everywhere, undefined, request)))

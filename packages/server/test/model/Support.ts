@@ -1,6 +1,6 @@
 import { hash } from "node:crypto"
 import { setImmediate } from "node:timers/promises"
-import type { Actor } from "@coffer/domain/Actor"
+import type { Caller } from "@coffer/domain/Actor"
 import { SessionId, type UserId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { Acl } from "@coffer/server/directory/acl/Acl"
@@ -150,7 +150,7 @@ export type Credential = Readonly<Record<string, string>>
 export const apiKey = (key: Redacted.Redacted): Credential => ({ "x-api-key": Redacted.value(key) })
 
 /** Who a credential belongs to at this moment, as a request would find out. */
-export const authenticate = (credential: Credential): Effect.Effect<Actor, { readonly _tag: string }, Authenticator> =>
+export const authenticate = (credential: Credential): Effect.Effect<Caller, { readonly _tag: string }, Authenticator> =>
   Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(credential)))
 
 /** Sets or takes a person's superadmin right, as the configuration does at a start. */

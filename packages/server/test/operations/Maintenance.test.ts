@@ -103,15 +103,15 @@ describe("the hourly maintenance", () => {
       )
       const { identifyAccount, identifyKey } = yield* Authenticator
       const sessions = yield* KeySessions
-      const { token } = yield* Effect.flatMap(identifyKey(Redacted.value(api_key)), (actor) =>
+      const { token } = yield* Effect.flatMap(identifyKey(Redacted.value(api_key)), ({ actor }) =>
         transaction(sessions.start(actor))
       )
       yield* TestClock.adjust("30 minutes")
-      yield* Effect.flatMap(identifyAccount(Redacted.value(token)), (actor) => transaction(sessions.renew(actor)))
+      yield* Effect.flatMap(identifyAccount(Redacted.value(token)), ({ actor }) => transaction(sessions.renew(actor)))
       yield* TestClock.adjust("3599999 millis")
       yield* sweep
       assert.strictEqual(yield* count("key_sessions"), 1)
-      assert.strictEqual((yield* identifyAccount(Redacted.value(token))).name, "deploy")
+      assert.strictEqual((yield* identifyAccount(Redacted.value(token))).actor.name, "deploy")
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* outcome(identifyAccount(Redacted.value(token))), "Unauthorized")
       yield* sweep

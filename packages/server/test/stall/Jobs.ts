@@ -121,7 +121,7 @@ export const sources: Readonly<
   "audit/AuditLog.ts": { job: "the entries of many refused reads" },
   "audit/AuditStream.ts": { job: "the audit stream" },
   "audit/IndexJob.ts": { job: "the search index of the audit logs" },
-  "access/Authenticator.ts": { by: "the first call of each credential" },
+  "access/LastUses.ts": { by: "the first call of each credential" },
   "directory/login/StrangersEntries.ts": { unmeasured: "sixty entries an hour" },
   "operations/backups/Backups.ts": { by: "the calls of backups" },
   "operations/backups/S3Store.ts": { by: "the calls of backups" },

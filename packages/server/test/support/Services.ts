@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Actor, ServiceAccountActor, UserActor } from "@coffer/domain/Actor"
-import { CurrentActor } from "@coffer/domain/Actor"
+import { CurrentCaller } from "@coffer/domain/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { ApiKeyId, OrgId, ProjectId, ServiceAccountId, SessionId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
@@ -329,7 +329,7 @@ export const loggedIn = (address: string) =>
 export const asActor =
   (actor: Actor) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.provideService(effect, CurrentActor, actor)
+    Effect.provideService(effect, CurrentCaller, { actor })
 
 export const asUser =
   (address: string, rights: { readonly superadmin?: boolean } = {}) =>

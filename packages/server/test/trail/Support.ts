@@ -1,4 +1,4 @@
-import { type Actor, CurrentActor, type UserActor } from "@coffer/domain/Actor"
+import { type Actor, CurrentCaller, type UserActor } from "@coffer/domain/Actor"
 import type { AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
@@ -13,7 +13,7 @@ import { SqlClient } from "@effect/sql"
 import { Effect } from "effect"
 import { orgPath, person, transaction } from "../support/Services.js"
 
-export const by = (actor: Actor) => Effect.provideService(CurrentActor, actor)
+export const by = (actor: Actor) => Effect.provideService(CurrentCaller, { actor })
 
 /** An organization with nothing in it but its first entry, and its owner. */
 export const newOrganization = (name: string, owner = "ada@example.com") =>

@@ -1,4 +1,4 @@
-import type { CurrentActor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/Actor"
 import type { UseRequest } from "@coffer/domain/UseRequest"
 import { ServiceAccountName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
@@ -83,7 +83,7 @@ export const agent = (name = "agent", reveal = false) =>
     const created = transaction(accounts.create(place, { name: ServiceAccountName.make(name), reveal }))
     const made = yield* Effect.flatMap(created, withKey)
     const { identify } = yield* Authenticator
-    return yield* identify(Headers.fromInput({ "x-api-key": Redacted.value(made.api_key) }))
+    return (yield* identify(Headers.fromInput({ "x-api-key": Redacted.value(made.api_key) }))).actor
   })
 
 export const bearer: NewTerms = {
@@ -122,7 +122,7 @@ export const world = (terms: Partial<NewTerms> = {}, value = canary) =>
   })
 
 /** Makes a request as an actor: to the other side, by a path. */
-export const ask = (actor: CurrentActor["Type"], request: Partial<UseRequest> & { readonly path?: string } = {}) =>
+export const ask = (actor: Actor, request: Partial<UseRequest> & { readonly path?: string } = {}) =>
   Effect.gen(function* () {
     const { port } = yield* Other
     const uses = yield* Uses

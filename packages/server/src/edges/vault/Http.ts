@@ -1,4 +1,4 @@
-import { CurrentActor } from "@coffer/domain/Actor"
+import { currentActor } from "@coffer/domain/Actor"
 import { MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer, Redacted } from "effect"
@@ -36,7 +36,7 @@ const LoginHttp = HttpApiBuilder.group(VaultApi, "vaultLogin", (handlers) =>
   )
 ).pipe(Layer.provide(Logins.Default))
 
-const account = Effect.flatMap(CurrentActor, accountOf)
+const account = Effect.flatMap(currentActor, accountOf)
 
 /** The token of a request. As in Vault, `X-Vault-Token` takes precedence over a bearer token. */
 const sentToken = Effect.map(NodeRequest.current, ({ headers }) =>
@@ -61,7 +61,7 @@ const TokenHttp = HttpApiBuilder.group(VaultApi, "vaultToken", (handlers) =>
           return yield* withToken(yield* sentToken, lifetime, metadataOf(yield* account))
         })
       )
-      .handle("revoke", () => access.change(CurrentActor, sessions.logout))
+      .handle("revoke", () => access.change(currentActor, sessions.logout))
   })
 ).pipe(Layer.provide([KeySessions.Default, Sessions.Default]))
 

@@ -1,4 +1,4 @@
-import { CurrentActor, type ServiceAccountActor } from "@coffer/domain/Actor"
+import { currentActor, CurrentCaller, type ServiceAccountActor } from "@coffer/domain/Actor"
 import { ValidationError } from "@coffer/domain/Errors"
 import { AccountReference } from "@coffer/domain/Federation"
 import { Clock, Effect, Redacted, Schema } from "effect"
@@ -34,10 +34,11 @@ export class Logins extends Effect.Service<Logins>()("@coffer/server/Logins", {
     /** With an account's key. */
     const approle = Effect.fnUntraced(
       function* (role: string, key: Redacted.Redacted, namespace: string | null) {
-        const account = yield* identifyKey(Redacted.value(key))
+        const caller = yield* identifyKey(Redacted.value(key))
+        const account = caller.actor
         if (!isMeant(account, role, namespace)) return yield* refused
-        const starting = access.change(CurrentActor, (actor) => Effect.flatMap(accountOf(actor), sessions.start))
-        const { token, ...lifetime } = yield* Effect.provideService(starting, CurrentActor, account)
+        const starting = access.change(currentActor, (actor) => Effect.flatMap(accountOf(actor), sessions.start))
+        const { token, ...lifetime } = yield* Effect.provideService(starting, CurrentCaller, caller)
         return yield* withToken(token, lifetime, metadataOf(account))
       },
       Effect.catchTag("Unauthorized", () => refused)

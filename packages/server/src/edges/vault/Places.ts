@@ -1,4 +1,4 @@
-import { CurrentActor } from "@coffer/domain/Actor"
+import { currentActor } from "@coffer/domain/Actor"
 import type { NotFound } from "@coffer/domain/Errors"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
@@ -25,7 +25,7 @@ const envNamed = nameAs(EnvName, "the environment")
 /** The organization that a request names, or else that of its account. Whether it exists is not looked at. */
 const orgOf = (headers: Namespace) =>
   Effect.gen(function* () {
-    const account = yield* Effect.flatMap(CurrentActor, accountOf)
+    const account = yield* Effect.flatMap(currentActor, accountOf)
     const namespace = namespaceOf(headers)
     return namespace === null ? account.orgName : yield* orgNamed(namespace)
   })

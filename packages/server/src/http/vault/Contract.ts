@@ -1,4 +1,4 @@
-import { CurrentActor } from "@coffer/domain/Actor"
+import { CurrentCaller } from "@coffer/domain/Actor"
 import { response } from "@coffer/domain/api/Response"
 import { anyApi } from "@coffer/domain/api/AnyApi"
 import {
@@ -26,7 +26,7 @@ import { Schema } from "effect"
 export class VaultAuthentication extends HttpApiMiddleware.Tag<VaultAuthentication>()(
   "@coffer/server/VaultAuthentication",
   {
-    provides: CurrentActor,
+    provides: CurrentCaller,
     failure: Unauthorized,
     security: { token: HttpApiSecurity.apiKey({ in: "header", key: "X-Vault-Token" }) }
   }

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { CurrentActor } from "@coffer/domain/Actor"
+import { CurrentCaller } from "@coffer/domain/Actor"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
 import { Access, type Everywhere } from "../../access/Access.js"
@@ -15,8 +15,8 @@ export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
       (record) =>
         Effect.provideService(
           access.change(access.everywhere(action), () => record),
-          CurrentActor,
-          actor
+          CurrentCaller,
+          { actor }
         )
     return handlers
       .handle("create", () =>

@@ -1,7 +1,8 @@
 import { soonMillis } from "@coffer/domain/Due"
 import type { OrgId, UserId } from "@coffer/domain/Ids"
 import { Clock, Duration, Effect } from "effect"
-import { decide, type Grant } from "../../access/Decisions.js"
+import { decide } from "../../access/Decisions.js"
+import { grantsIn } from "../../access/PlaceRow.js"
 import { timestamp } from "../../base/Time.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { Mailer } from "../../base/mail/Mailer.js"
@@ -34,11 +35,7 @@ export const dueMails = Effect.gen(function* () {
       known.set(orgId, rows)
       const [member] = rows
       if (member === undefined) return false
-      const grants = rows.flatMap(({ env_pattern, permission, project_pattern, rule_id }): ReadonlyArray<Grant> =>
-        rule_id === null || project_pattern === null || env_pattern === null || permission === null
-          ? []
-          : [{ id: rule_id, project_pattern, env_pattern, permission }]
-      )
+      const grants = grantsIn(rows)
       const subject = { superadmin: false, role: member.role, account: null, grants }
       return decide("secret.list", subject, { org, project, env }).allowed
     })

@@ -1,4 +1,4 @@
-import { CurrentActor } from "@coffer/domain/Actor"
+import { currentActor } from "@coffer/domain/Actor"
 import { BrokerDisabled, Overloaded, UpstreamFailed, type UseBudget, UseRefused } from "@coffer/domain/Errors"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { UseRequest, UseResponse } from "@coffer/domain/UseRequest"
@@ -236,7 +236,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     const use = traced("Uses.use")(
       Effect.fnUntraced(function* (path: EnvPath, request: UseRequest) {
         yield* enabled
-        const { id } = yield* CurrentActor
+        const { id } = yield* currentActor
         const deadline = (yield* Clock.currentTimeMillis) + patienceMillis
         return yield* inSlot(id, make(path, request, deadline), (full) => refuse(path, request, "concurrency", full))
       })

@@ -1,0 +1,45 @@
+import { Effect, Queue } from "effect"
+import { timestamp } from "../base/Time.js"
+import { Database, type Transaction } from "../database/Database.js"
+import type { AccountActorRow, SessionActorRow } from "./ActorRepo.js"
+import { AuthRepo } from "./credentials/Repo.js"
+
+const everyMillis = 60_000
+/** How many last uses one transaction records. */
+const atOnce = 100
+
+/** Records the last uses of credentials in the background, at most once a minute each. */
+export const makeLastUses = Effect.gen(function* () {
+  const repo = yield* AuthRepo
+  const { transaction } = yield* Database
+  const uses = yield* Queue.dropping<Effect.Effect<void, never, Transaction>>(1_000)
+  // Together: each transaction waits for the disk.
+  yield* Queue.takeBetween(uses, 1, atOnce).pipe(
+    Effect.flatMap((some) =>
+      Effect.catchAllCause(transaction(Effect.all(some, { discard: true })), (cause) =>
+        Effect.logWarning("the last use of a credential was not recorded", cause)
+      )
+    ),
+    Effect.forever,
+    Effect.forkScoped
+  )
+
+  const isRecorded = (lastUsedAt: string | null, millis: number): boolean =>
+    lastUsedAt !== null && lastUsedAt >= timestamp(millis - everyMillis)
+
+  return {
+    ofSession: ({ last_used_at, session_id, user_id }: SessionActorRow, millis: number): void => {
+      if (isRecorded(last_used_at, millis)) return
+      const now = timestamp(millis)
+      uses.unsafeOffer(
+        Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now }))
+      )
+    },
+
+    ofAccount: ({ account_id, last_used_at }: AccountActorRow, millis: number): void => {
+      if (!isRecorded(last_used_at, millis)) {
+        uses.unsafeOffer(repo.touchAccount({ id: account_id, now: timestamp(millis) }))
+      }
+    }
+  } as const
+})
