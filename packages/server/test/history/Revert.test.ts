@@ -253,7 +253,7 @@ describe("a large revert that is encrypted before its transaction", () => {
         new Map(
           plan.draft.steps.map((step) => [
             String(step.key),
-            hex(step.change === "updated" ? step.sealed?.columns.ciphertext : null)
+            hex(step.change === "updated" ? step.sealed?.ciphertext : null)
           ])
         )
       )

@@ -40,17 +40,18 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
     /**
      * Returns the warnings about the changes, in their order. Fails with PatternBroken if the project is strict. Runs no statement if
      * the project declares nothing, and one for a single change. `values` says where the values come from: an account that is never
-     * given values is not warned of values that it did not send, but in a strict project they are refused. Once the time for matching
-     * is used up, a strict project fails with LimitExceeded; in others the rest is written without warnings.
+     * given values is not warned of values that it did not send, but in a strict project they are refused. Restored values never are,
+     * because they were accepted before. Once the time for matching is used up, a strict project fails with LimitExceeded; in others
+     * the rest is written without warnings.
      */
     const validate = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       { declares }: Pick<Totals, "declares">,
       changes: ReadonlyArray<ValueChange>,
-      values: "given" | "moved" = "given"
+      values: "given" | "moved" | "restored" = "given"
     ) {
       if (declares === 0 || changes.length === 0) return []
-      const isStrict = declares === 2
+      const isStrict = declares === 2 && values !== "restored"
       const [only] = changes
       const declared = yield* changes.length === 1 && only !== undefined
         ? repo.expectedOf(place.project.id, only.key)
@@ -75,14 +76,7 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
       return found.flat()
     })
 
-    /** Validates restored values. They were accepted before, so a strict project does not refuse them. */
-    const validateRestored = (
-      place: Place<"secret.write">,
-      { declares }: Pick<Totals, "declares">,
-      changes: ReadonlyArray<ValueChange>
-    ) => Effect.orDie(validate(place, { declares: declares === 0 ? 0 : 1 }, changes, "moved"))
-
-    return { validate, validateRestored } as const
+    return { validate } as const
   }),
   dependencies: [DeclaredRepo.Default]
 }) {}

@@ -28,13 +28,14 @@ export type Change =
   | { readonly kind: "text" }
   | { readonly kind: "reference"; readonly targets: ReadonlyArray<ReferenceTarget> }
 
-export interface Options {
+interface Options {
   /** Whether keys may go that others refer to. */
-  readonly force?: boolean
-  /** Whether references may name secrets that do not exist: those that are moved may, those that are given may not. */
-  readonly mayDangle?: boolean
-  /** Values that the change moves from other secrets without showing them. */
-  readonly arriving?: ReadonlyArray<Arrival>
+  readonly force?: boolean | undefined
+  /**
+   * Values that the change moves from other secrets or versions. Their references may name secrets that do not exist; those that are
+   * given may not.
+   */
+  readonly arriving?: ReadonlyArray<Arrival> | undefined
 }
 
 /** Proof that the references of a change were checked. Every write of secrets asks for it. */
@@ -104,10 +105,10 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
     /** Fails with Conflict if secrets that stay as they are refer to a key that goes. */
     const checkGone = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
-      gone: ReadonlyArray<SecretKey>,
       changes: ReadonlyMap<SecretKey, Change>
     ) {
       const { env, project } = place
+      const gone = [...changes].flatMap(([key, { kind }]) => (kind === "gone" ? [key] : []))
       if (gone.length === 0 || (yield* repo.anyTo({ projectId: project.id, env: env.name })) === undefined) return
       yield* forEachInSlices(gone, (key) =>
         Effect.gen(function* () {
@@ -182,7 +183,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
     const checkReferences = Effect.fnUntraced(function* (
       place: Place<"secret.write">,
       changes: ReadonlyMap<SecretKey, Change>,
-      { arriving = [], mayDangle = false }: Options
+      { arriving }: Options
     ) {
       const here = place.env.name
       const all = yield* environments.revisions({ projectId: place.project.id })
@@ -212,24 +213,16 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
             return yield* refused(`${key} has ${targets.length} references: a value has at most ${maxReferences}`)
           }
           yield* checkRights(place, envIds, graph, from, checked)
-          const named = mayDangle ? [] : new Map(targets.map((node) => [nodeId(node), node])).values()
+          const named = arriving !== undefined ? [] : new Map(targets.map((node) => [nodeId(node), node])).values()
           for (const target of named) yield* checkTarget(place, envIds, { key, target }, changes)
           const wrong = check(from)
           if (wrong !== null) return yield* refused(sentenceOf(place, key, wrong))
         })
       )
-      yield* flows.check(place, graph, envIds, { arriving, references: references.map(({ key }) => key) })
-    })
-
-    /** Fails with Conflict if secrets that stay refer to keys that go, unless `force` is set. */
-    const admitRemoval = Effect.fnUntraced(function* (
-      place: Place<"secret.write">,
-      changes: ReadonlyMap<SecretKey, Change>,
-      force = false
-    ): Effect.fn.Return<void, Conflict, Transaction> {
-      const gone = [...changes].flatMap(([key, { kind }]) => (kind === "gone" ? [key] : []))
-      if (force || gone.length === 0) return
-      yield* checkGone(place, gone, changes)
+      yield* flows.check(place, graph, envIds, {
+        arriving: arriving ?? [],
+        references: references.map(({ key }) => key)
+      })
     })
 
     /** Fails with Conflict if secrets of other environments refer to those of one that was removed in this transaction. */
@@ -256,7 +249,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
       changes: ReadonlyMap<SecretKey, Change>,
       options: Options = {}
     ): Effect.fn.Return<Admitted, Conflict | LimitExceeded | ReferenceRefused | UseWidens, Transaction> {
-      yield* admitRemoval(place, changes, options.force)
+      if (options.force !== true) yield* checkGone(place, changes)
       const isReferring = [...changes.values()].some(
         (change) => change.kind === "reference" && change.targets.length > 0
       )
@@ -278,7 +271,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
             }
       )
 
-    return { admit, admitRemoval, admitEnvRemoval, changeOf } as const
+    return { admit, admitEnvRemoval, changeOf } as const
   }),
   dependencies: [ReferencesRepo.Default, SecretsRepo.Default, EnvironmentsRepo.Default, ReferenceRules.Default]
 }) {}

@@ -7,7 +7,6 @@ import { Effect, Either } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
-import { now } from "../../base/Time.js"
 import { namesETag } from "../../http/ETag.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
@@ -253,20 +252,11 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         draft: Draft | null = null
       ) {
         const wanted = yield* wantedOf(request)
-        const at = yield* now
-        const totals = yield* changes.totals(place.env)
-        yield* checkCurrent(place, ifMatch, totals.revision)
-        const dryRun = request.dry_run === true
-        const steps = changes.isCurrent(draft, place, totals)
-          ? draft.steps
-          : yield* changes.plan(place, totals, wanted, { dryRun })
-        const written = yield* changes.apply(place, totals, steps, {
-          at,
-          dryRun,
-          references: { force: request.force === true },
-          warnings: yield* changes.validate(place, totals, steps, "given"),
-          eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version } })
-        })
+        const claimed = yield* changes.claim(place)
+        yield* checkCurrent(place, ifMatch, claimed.totals.revision)
+        const { dry_run: dryRun = false, force = false } = request
+        const steps = changes.isCurrent(draft, claimed) ? draft.steps : yield* changes.plan(claimed, wanted, { dryRun })
+        const written = yield* changes.apply(claimed, steps, { dryRun, force, values: "given" })
         return { etag: tagOf(place.env.id, written.revision), written }
       })
     )

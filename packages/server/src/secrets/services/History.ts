@@ -1,26 +1,23 @@
-import { actorName } from "@coffer/domain/Actor"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
 import type { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
-import type { SecretVersion, SecretWritten } from "@coffer/domain/Secret"
+import type { SecretVersion } from "@coffer/domain/Secret"
 import { Deferred, Effect } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { afterCommit } from "../../database/Database.js"
 import { type Erased, Erasures } from "../../database/Erasures.js"
 import { now } from "../../base/Time.js"
-import { valueChangesOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { keyWithoutNonce, kindOf } from "../../keys/Envelope.js"
-import { ReferenceChecks } from "../references/ReferenceChecks.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { Widening } from "../use-rules/Widening.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { ChangesRepo } from "../stored/ChangesRepo.js"
 import { HistoryRepo, type VersionRow } from "../stored/HistoryRepo.js"
-import { checkLimits } from "../stored/Limits.js"
 import { SecretsRepo } from "../stored/Repo.js"
 import { secretNotFound, versionNotFound } from "../stored/NotThere.js"
+import { Changes, secretWritten } from "./Changes.js"
 import { checkExpected } from "./Secrets.js"
+import { setStep, undeletion } from "./Steps.js"
 import { Versions } from "../stored/Versions.js"
 
 const defaultLimit = 100
@@ -41,13 +38,11 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
     const history = yield* HistoryRepo
-    const changes = yield* ChangesRepo
+    const { destroyVersion } = yield* ChangesRepo
+    const changes = yield* Changes
     const sealed = yield* Versions
     const audit = yield* AuditLog
     const erasures = yield* Erasures
-    const widening = yield* Widening
-    const references = yield* ReferenceChecks
-    const { validateRestored } = yield* WriteChecks
 
     /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
     const versions = traced("History.versions")(
@@ -75,57 +70,32 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         key: SecretKey,
         request: { readonly version: number; readonly expected_version?: number }
       ) {
-        const written_at = yield* now
-        const totals = yield* changes.totals(place.env)
-        const current = yield* repo.findLive({ envId: place.env.id, key })
+        const claimed = yield* changes.claim(place)
+        const current = yield* changes.current(place, key)
         if (current === undefined) return yield* secretNotFound(key)
-        yield* sealed.checkNewest(place, { ...current, key })
         yield* checkExpected(key, request.expected_version, current.version)
-        const { id } = current
-        const earlier = yield* history.findVersion({ id, version: request.version })
+        const from = { id: current.id, key, version: request.version }
+        const earlier = yield* history.findVersion(from)
         if (earlier === undefined) return yield* versionNotFound(key, request.version)
         if (earlier.destroyed_at !== null) {
           return yield* new Conflict({
             message: `version ${request.version} of secret ${key} was destroyed: it has no value to roll back to`
           })
         }
-        const from = { id, version: request.version }
-        yield* widening.check(place, [{ key, from, to: id }])
-        const value = yield* sealed.open(place, { id, key, version: request.version }, earlier)
-        const change = yield* references.changeOf(id, request.version)
-        const admitted = yield* references.admit(place, new Map([[key, change]]), {
-          mayDangle: true,
-          arriving: [{ key, from }]
+        const content = { kind: kindOf(earlier), value: yield* sealed.open(place, from, earlier) }
+        const step = yield* setStep(key, content, current)
+        const written = yield* changes.restoring(claimed, [step], {
+          moved: [from],
+          recorded: () => ({ rolled_back_to: request.version })
         })
-        const after = {
-          secret_count: totals.secret_count,
-          value_bytes: totals.value_bytes - current.value_bytes + earlier.value_bytes
-        }
-        yield* checkLimits(totals, after)
-        const content = { kind: kindOf(earlier), value }
-        const warnings = yield* validateRestored(place, totals, valueChangesOf(key, content))
-        const version = current.version + 1
-        const revision = totals.revision + 1
-        yield* sealed.write(place, [{ id, key, version, ...content }], { revision, at: written_at }, admitted)
-        yield* changes.moveDues(totals, place.env.id, { revision, at: written_at })
-        yield* changes.setTotals({ id: place.env.id, revision, ...after })
-        yield* audit.write(sourceOf(place), {
-          action: "secret.set",
-          resource_type: "secret",
-          resource_id: id,
-          metadata: { key, version, rolled_back_to: request.version }
-        })
-        const { created_at } = current
-        const written: SecretWritten = { key, version, created_at, updated_at: written_at, ...warningsOf(warnings) }
-        return written
+        return secretWritten(claimed, step, current)(written)
       })
     )
 
     /** Restores the last removed secret of a key, with its versions. Fails with Conflict if the key is in use. */
     const undelete = traced("History.undelete")(
       Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey) {
-        const written_at = yield* now
-        const totals = yield* changes.totals(place.env)
+        const claimed = yield* changes.claim(place)
         const removed = yield* history.findRemoved({ envId: place.env.id, key })
         if (removed === undefined) {
           return yield* new NotFound({
@@ -138,37 +108,9 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             message: `secret ${key} was set again after its removal: the removed secret cannot be undeleted`
           })
         }
-        yield* widening.check(place, [{ key, from: removed, to: removed.id }])
-        const change = yield* references.changeOf(removed.id, removed.version)
-        yield* references.admit(place, new Map([[key, change]]), {
-          mayDangle: true,
-          arriving: [{ key, from: removed }]
-        })
-        const after = {
-          secret_count: totals.secret_count + 1,
-          value_bytes: totals.value_bytes + removed.value_bytes
-        }
-        yield* checkLimits(totals, after)
-        const { created_at, id, version } = removed
-        const revision = totals.revision + 1
-        yield* changes.restore({
-          env_id: place.env.id,
-          revision,
-          key,
-          secret_id: id,
-          version,
-          created_by: actorName(place.actor),
-          created_at: written_at
-        })
-        yield* changes.setTotals({ id: place.env.id, revision, ...after })
-        yield* audit.write(sourceOf(place), {
-          action: "secret.undelete",
-          resource_type: "secret",
-          resource_id: id,
-          metadata: { key, version }
-        })
-        const written: SecretWritten = { key, version, created_at, updated_at: written_at }
-        return written
+        const step = undeletion(key, removed)
+        const written = yield* changes.restoring(claimed, [step], { moved: [{ ...removed, key }] })
+        return secretWritten(claimed, step, removed)(written)
       })
     )
 
@@ -201,7 +143,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
       Effect.fnUntraced(function* (place: Place<"secret.destroy">, key: SecretKey, wanted: ReadonlyArray<number>) {
         const destroyed_at = yield* now
         const erased = yield* Deferred.make<Erased>()
-        const current = yield* repo.findLive({ envId: place.env.id, key })
+        const current = yield* changes.current(place, key)
         if (current === undefined) {
           const removed = yield* history.findRemoved({ envId: place.env.id, key })
           if (removed === undefined) return yield* secretNotFound(key)
@@ -209,14 +151,13 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
             message: `secret ${key} is removed: undelete it first, then destroy its versions`
           })
         }
-        yield* sealed.checkNewest(place, { ...current, key })
         const { id } = current
         const rows = yield* findEarlier(key, current, wanted)
         const fresh = rows.filter((row) => row.destroyed_at === null)
         const isErasing = fresh.length > 0
         if (isErasing) yield* erasures.note
         yield* forEachInSlices(fresh, ({ version }) =>
-          changes.destroyVersion({ id, version, now: destroyed_at, nothing: new Uint8Array() })
+          destroyVersion({ id, version, now: destroyed_at, nothing: new Uint8Array() })
         )
         yield* audit.write(
           sourceOf(place),
@@ -241,13 +182,5 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
 
     return { versions, rollback, undelete, destroy } as const
   }),
-  dependencies: [
-    SecretsRepo.Default,
-    HistoryRepo.Default,
-    ChangesRepo.Default,
-    Versions.Default,
-    Widening.Default,
-    ReferenceChecks.Default,
-    WriteChecks.Default
-  ]
+  dependencies: [SecretsRepo.Default, HistoryRepo.Default, ChangesRepo.Default, Changes.Default, Versions.Default]
 }) {}

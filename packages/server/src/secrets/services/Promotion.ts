@@ -5,14 +5,12 @@ import type { Diff } from "@coffer/domain/Secret"
 import { Effect, Redacted } from "effect"
 import type { Place } from "../../access/Access.js"
 import { Database } from "../../database/Database.js"
-import { now } from "../../base/Time.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { Widening } from "../use-rules/Widening.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { checkFound } from "./Bundles.js"
-import { arrivalsOf, Changes, type Draft, movesOf, smallChange, type Wanted } from "./Changes.js"
+import { Changes, type Claimed, type Draft, smallChange, type Wanted } from "./Changes.js"
 import { Comparisons } from "./Comparisons.js"
 import { checkMatch, etagOf } from "../stored/ETag.js"
 import type { Totals } from "../stored/ChangesRepo.js"
@@ -47,7 +45,6 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     const repo = yield* SecretsRepo
     const changes = yield* Changes
     const versions = yield* Versions
-    const widening = yield* Widening
     const { snapshot } = yield* Database
     const { epoch } = yield* Instance
     const referenceReader = yield* ReferenceReader
@@ -81,18 +78,19 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
 
     /** The source of a copy and its steps, as they were prepared or as they are now. */
     const stepsOf = Effect.fnUntraced(function* (
-      { from, to }: Ends,
-      { origin, target }: { readonly origin: Totals; readonly target: Totals },
-      { dry_run, keys }: CopyRequest,
+      claimed: Claimed,
+      from: Place<"secret.copy">,
+      origin: Totals,
+      { dry_run = false, keys }: CopyRequest,
       prepared: Prepared | null
     ) {
       if (prepared?.envId === from.env.id && prepared.revision === origin.revision) {
         const { draft, source } = prepared
-        if (changes.isCurrent(draft, to, target)) return { source, steps: draft.steps }
+        if (changes.isCurrent(draft, claimed)) return { source, steps: draft.steps }
       }
       const source = yield* repo.select(from.env.id, keys)
       const wanted = yield* valuesOf(from, source)
-      return { source, steps: yield* changes.plan(to, target, wanted, { dryRun: dry_run === true }) }
+      return { source, steps: yield* changes.plan(claimed, wanted, { dryRun: dry_run }) }
     })
 
     /**
@@ -107,24 +105,22 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         ifMatch?: string,
         prepared: Prepared | null = null
       ) {
-        const at = yield* now
-        const totals = { target: yield* changes.totals(to.env), origin: yield* changes.totals(from.env) }
-        const { origin, target } = totals
+        const claimed = yield* changes.claim(to)
+        const origin = yield* changes.totals(from.env)
         const tagOf = (revision: number) =>
           etagOf(epoch, { id: to.env.id, revision }, { id: from.env.id, revision: origin.revision })
-        yield* checkMatch(to.env.name, ifMatch, tagOf(target.revision))
-        const { source, steps } = yield* stepsOf({ from, to }, totals, request, prepared)
+        yield* checkMatch(to.env.name, ifMatch, tagOf(claimed.totals.revision))
+        const { source, steps } = yield* stepsOf(claimed, from, origin, request, prepared)
         yield* checkFound(source, request.keys)
         const sourceVersions = new Map(source.map(({ key, version }) => [key, version]))
-        yield* widening.check(to, movesOf(steps, source))
-        const written = yield* changes.apply(to, target, steps, {
-          at,
+        const written = yield* changes.apply(claimed, steps, {
           dryRun: request.dry_run === true,
-          references: { mayDangle: true, arriving: arrivalsOf(steps, source) },
-          warnings: yield* changes.validate(to, target, steps, "moved"),
-          eventOfSet: (key, version) => ({
+          values: "moved",
+          moved: source,
+          recorded: (key) => ({
             action: "secret.copy",
-            metadata: { key, version, from: from.env.name, from_version: sourceVersions.get(key) }
+            from: from.env.name,
+            from_version: sourceVersions.get(key)
           })
         })
         return { etag: tagOf(written.revision), written }
@@ -200,12 +196,5 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
 
     return { prepare, copy, diff } as const
   }),
-  dependencies: [
-    SecretsRepo.Default,
-    Changes.Default,
-    Comparisons.Default,
-    Versions.Default,
-    Widening.Default,
-    ReferenceReader.Default
-  ]
+  dependencies: [SecretsRepo.Default, Changes.Default, Comparisons.Default, Versions.Default, ReferenceReader.Default]
 }) {}

@@ -5,16 +5,14 @@ import type { SecretKey } from "@coffer/domain/Names"
 import type { Revision } from "@coffer/domain/Secret"
 import { Array, Effect } from "effect"
 import type { Place } from "../../access/Access.js"
-import { now } from "../../base/Time.js"
 import { Database } from "../../database/Database.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { Widening } from "../use-rules/Widening.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { arrivalsOf, Changes, type Draft, movesOf, smallChange, type Step, type Wanted } from "./Changes.js"
+import { Changes, type Claimed, type Draft, smallChange, type Wanted } from "./Changes.js"
+import { unchanged } from "./Steps.js"
 import { checkMatch, etagOf } from "../stored/ETag.js"
-import type { Totals } from "../stored/ChangesRepo.js"
 import { type ChangeRow, HistoryRepo } from "../stored/HistoryRepo.js"
 import { missingEnvironment, SecretsRepo } from "../stored/Repo.js"
 import { type Content, Versions } from "../stored/Versions.js"
@@ -60,7 +58,7 @@ const differenceOf = (
   const [moved, kept] = Array.partition(state, isCurrent)
   return {
     moved,
-    settled: kept.map(({ key, version }): Step => ({ change: "unchanged", key, version })),
+    settled: kept.map(({ key, version }) => unchanged(key, version)),
     gone: rows.filter(({ key }) => !then.has(key)).map(({ key }) => [key, null] as const)
   }
 }
@@ -82,7 +80,6 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const history = yield* HistoryRepo
     const changes = yield* Changes
     const versions = yield* Versions
-    const widening = yield* Widening
     const { epoch } = yield* Instance
     const { snapshot } = yield* Database
 
@@ -180,38 +177,35 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
 
     /** Plans the steps from the current state to an earlier one, within the transaction. */
     const planned = Effect.fnUntraced(function* (
-      place: Place<"secret.write">,
-      totals: Totals,
+      claimed: Claimed,
       revision: number,
       state: ReadonlyArray<Earlier>,
       dryRun: boolean
     ) {
+      const { place } = claimed
       const rows = yield* repo.list(place.env.id)
       for (const row of rows) yield* versions.checkNewest(place, row)
       const { gone, moved, settled } = differenceOf(rows, state)
       yield* checkExisting(place, revision, moved)
       const wanted: Wanted = new Map([...(yield* valuesOf(place, yield* sealedOf(moved))), ...gone])
-      return { steps: yield* changes.plan(place, totals, wanted, { dryRun, settled }), moved }
+      return { steps: yield* changes.plan(claimed, wanted, { dryRun, settled }), moved }
     })
 
     /** The steps from the current state to the state at a revision, as they were prepared or as they are now. */
     const stepsTo = Effect.fnUntraced(function* (
-      place: Place<"secret.write">,
-      totals: Totals,
+      claimed: Claimed,
       revision: number,
       dryRun: boolean,
       prepared: PreparedRevert | null
     ) {
-      const state = yield* stateAt(place, revision)
+      const state = yield* stateAt(claimed.place, revision)
       const holds =
         prepared?.to === revision &&
-        changes.isCurrent(prepared.draft, place, totals) &&
+        changes.isCurrent(prepared.draft, claimed) &&
         !state.some(({ isDestroyed }) => isDestroyed)
-      const { moved, steps } = holds
+      return holds
         ? { moved: prepared.moved, steps: prepared.draft.steps }
-        : yield* planned(place, totals, revision, state, dryRun)
-      yield* widening.check(place, movesOf(steps, moved))
-      return { steps, arriving: arrivalsOf(steps, moved) }
+        : yield* planned(claimed, revision, state, dryRun)
     })
 
     /**
@@ -229,8 +223,8 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         const { to } = request
         const { id, name } = place.env
         const tagOf = (revision: number) => etagOf(epoch, { id, revision })
-        const at = yield* now
-        const totals = yield* changes.totals(place.env)
+        const claimed = yield* changes.claim(place)
+        const { totals } = claimed
         if (to > totals.revision) {
           return yield* new NotFound({
             message: `revision ${to} of environment ${name} does not exist: the latest is ${totals.revision}`
@@ -243,14 +237,13 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
             message: `revision ${to} of environment ${name} cannot be made again: an earlier version of the server did not record which keys were deleted and undeleted before revision ${since.revision}`
           })
         }
-        const dryRun = request.dry_run === true
-        const { arriving, steps } = yield* stepsTo(place, totals, to, dryRun, prepared)
-        const written = yield* changes.apply(place, totals, steps, {
-          at,
+        const { dry_run: dryRun = false, force = false } = request
+        const { moved, steps } = yield* stepsTo(claimed, to, dryRun, prepared)
+        const written = yield* changes.restoring(claimed, steps, {
           dryRun,
-          references: { force: request.force === true, mayDangle: true, arriving },
-          warnings: yield* changes.validateRestored(place, totals, steps),
-          eventOfSet: (key, version) => ({ action: "secret.set", metadata: { key, version, reverted_to: to } }),
+          force,
+          moved,
+          recorded: () => ({ reverted_to: to }),
           eventOfAll: (revision) => ({
             action: "env.revert",
             resource_type: "env",
@@ -264,5 +257,5 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
 
     return { current, list, prepare, revert } as const
   }),
-  dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default, Widening.Default]
+  dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default]
 }) {}

@@ -1,25 +1,19 @@
-import { actorName } from "@coffer/domain/Actor"
 import { Conflict, NotFound } from "@coffer/domain/Errors"
-import { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
-import type { SecretRead, SecretWritten } from "@coffer/domain/Secret"
+import type { SecretRead } from "@coffer/domain/Secret"
 import { Effect } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { valueChangesOf, warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { Database } from "../../database/Database.js"
-import { now } from "../../base/Time.js"
-import { uuidV7 } from "../../base/Uuid.js"
 import { dueOf } from "../stored/DueColumns.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { kindOf } from "../../keys/Envelope.js"
-import { ChangesRepo } from "../stored/ChangesRepo.js"
-import { checkLimits } from "../stored/Limits.js"
 import { secretNotFound, versionNotFound } from "../stored/NotThere.js"
 import { SecretsRepo } from "../stored/Repo.js"
-import { type Change, referenceAt, ReferenceChecks } from "../references/ReferenceChecks.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
-import { type Content, sizeOf, Versions } from "../stored/Versions.js"
+import { type Content, Versions } from "../stored/Versions.js"
+import { Changes, secretWritten } from "./Changes.js"
+import { deletion, setStep } from "./Steps.js"
 
 /** Fails with Conflict unless a secret is at the expected version; 0 means that it does not exist. */
 export const checkExpected = (
@@ -36,18 +30,13 @@ export const checkExpected = (
             : `secret ${key} is at version ${current}, and ${expected === 0 ? "no secret" : `version ${expected}`} was expected`
       })
 
-const asText: Change = { kind: "text" }
-const gone: Change = { kind: "gone" }
-
 export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets", {
   effect: Effect.gen(function* () {
     const repo = yield* SecretsRepo
-    const changes = yield* ChangesRepo
+    const changes = yield* Changes
     const versions = yield* Versions
     const audit = yield* AuditLog
-    const references = yield* ReferenceChecks
     const referenceReader = yield* ReferenceReader
-    const { validate } = yield* WriteChecks
     const { snapshot } = yield* Database
 
     /** A secret as it is stored. */
@@ -109,13 +98,6 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       })
     )
 
-    /** Finds the live secret that a change refers to. Fails if its current version is not the newest. */
-    const currentOf = Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey) {
-      const current = yield* repo.findLive({ envId: place.env.id, key })
-      if (current !== undefined) yield* versions.checkNewest(place, { ...current, key })
-      return current
-    })
-
     /** Writes a new version. Fails with Conflict if the current version is not the expected one (0: no secret). */
     const set = traced("Secrets.set")(
       Effect.fnUntraced(function* (
@@ -124,40 +106,12 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         content: Content,
         expectedVersion?: number
       ) {
-        const written_at = yield* now
-        const totals = yield* changes.totals(place.env)
-        const current = yield* currentOf(place, key)
+        const claimed = yield* changes.claim(place)
+        const current = yield* changes.current(place, key)
         yield* checkExpected(key, expectedVersion, current?.version ?? 0)
-        const after = {
-          secret_count: totals.secret_count + (current === undefined ? 1 : 0),
-          value_bytes: totals.value_bytes - (current?.value_bytes ?? 0) + sizeOf(content.value)
-        }
-        yield* checkLimits(totals, after)
-        const change = content.kind === "text" ? asText : yield* referenceAt(key, content.value)
-        const admitted = yield* references.admit(place, new Map([[key, change]]))
-        const warnings = yield* validate(place, totals, valueChangesOf(key, content))
-        const { created_at, id, version } =
-          current === undefined
-            ? { id: SecretId.make(yield* uuidV7), version: 1, created_at: written_at }
-            : { ...current, version: current.version + 1 }
-        const revision = totals.revision + 1
-        yield* versions.write(place, [{ id, key, version, ...content }], { revision, at: written_at }, admitted)
-        yield* changes.moveDues(totals, place.env.id, { revision, at: written_at })
-        yield* changes.setTotals({ id: place.env.id, revision, ...after })
-        yield* audit.write(sourceOf(place), {
-          action: "secret.set",
-          resource_type: "secret",
-          resource_id: id,
-          metadata: { key, version }
-        })
-        const written: SecretWritten = {
-          key,
-          version,
-          created_at,
-          updated_at: written_at,
-          ...warningsOf(warnings)
-        }
-        return written
+        const step = yield* setStep(key, content, current)
+        const written = yield* changes.apply(claimed, [step], { values: "given" })
+        return secretWritten(claimed, step, current)(written)
       })
     )
 
@@ -166,47 +120,20 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         place: Place<"secret.write">,
         key: SecretKey,
         expectedVersion?: number,
-        force = false
+        force?: boolean
       ) {
-        const removed_at = yield* now
-        const totals = yield* changes.totals(place.env)
-        const current = yield* currentOf(place, key)
+        const claimed = yield* changes.claim(place)
+        const current = yield* changes.current(place, key)
         if (current === undefined) return yield* secretNotFound(key)
         yield* checkExpected(key, expectedVersion, current.version)
-        yield* references.admitRemoval(place, new Map([[key, gone]]), force)
-        const revision = totals.revision + 1
-        yield* changes.remove({
-          env_id: place.env.id,
-          revision,
-          key,
-          secret_id: current.id,
-          version: current.version,
-          created_by: actorName(place.actor),
-          created_at: removed_at
-        })
-        yield* changes.setTotals({
-          id: place.env.id,
-          revision,
-          secret_count: totals.secret_count - 1,
-          value_bytes: totals.value_bytes - current.value_bytes
-        })
-        yield* audit.write(sourceOf(place), {
-          action: "secret.delete",
-          resource_type: "secret",
-          resource_id: current.id,
-          metadata: { key, version: current.version }
-        })
+        yield* changes.apply(claimed, [deletion(key, current)], { force }).pipe(
+          // Everything else is about values.
+          Effect.catchAll((refused) => (refused._tag === "Conflict" ? refused : Effect.die(refused)))
+        )
       })
     )
 
     return { read, list, set, remove } as const
   }),
-  dependencies: [
-    SecretsRepo.Default,
-    ChangesRepo.Default,
-    Versions.Default,
-    ReferenceChecks.Default,
-    ReferenceReader.Default,
-    WriteChecks.Default
-  ]
+  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, ReferenceReader.Default]
 }) {}

@@ -23,7 +23,8 @@ export interface Content {
 }
 
 /** A version of a secret to write. */
-export interface NewValue extends VersionOf, Content {
+export interface NewValue extends VersionOf {
+  readonly content: Content
   /** Its encrypted columns, if `seal` made them before the transaction. */
   readonly sealed?: Sealed | undefined
 }
@@ -63,8 +64,8 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const reportFailure = yield* makeFailureReports
 
     /** Encrypts a version. Fails with LimitExceeded if the key-encryption key has reached its limit. */
-    const seal = (place: Place<"secret.write">, { id, key, kind, value, version }: NewValue) =>
-      Either.map(wraps.check(), () => sealValue(keyring, bindingOf(place, { id, key, version }), value, kind))
+    const seal = (place: Place<"secret.write">, { content: { kind, value }, ...of }: NewValue) =>
+      Either.map(wraps.check(), () => sealValue(keyring, bindingOf(place, of), value, kind))
 
     /**
      * Encrypts values as versions of secrets and makes them current; a version 1 creates its secret. The references among
@@ -77,7 +78,7 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
       _admitted: Admitted
     ) {
       const rows = yield* Effect.forEach(versions, (one) => {
-        const { id, key, sealed, value, version } = one
+        const { content, id, key, sealed, version } = one
         return Effect.map(sealed === undefined ? seal(place, one) : Either.right(sealed), (columns) => ({
           ...columns,
           env_id: place.env.id,
@@ -85,7 +86,7 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
           secret_id: id,
           version,
           revision: written.revision,
-          value_bytes: sizeOf(value),
+          value_bytes: sizeOf(content.value),
           created_by: actorName(place.actor),
           created_at: written.at
         }))
@@ -97,7 +98,7 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     /** The secrets that a version names, each once. */
     const rowsOf =
       ({ env, project }: Place<"secret.write">) =>
-      ({ id, kind, value, version }: NewValue) => {
+      ({ content: { kind, value }, id, version }: NewValue) => {
         if (kind === "text") return []
         const targets = targetsOf(Either.getOrElse(parseReference(Redacted.value(value)), () => []))
         const row = { secret_id: id, version, env_id: env.id, project_id: project.id }
