@@ -10,7 +10,7 @@ export const holdingLock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Eff
   Effect.provideService(effect, HoldsLock, true)
 
 /** How many ticks in a row go to fibers with a lock while others wait: a busy writer must not stop all readers. */
-const maxUrgentTicks = 10
+const maxUrgentTicks = 16
 
 /** Waiters for a later tick. */
 const urgent = makeFairQueue<() => void>()
