@@ -1,5 +1,6 @@
-import { Context, Effect, Option } from "effect"
-import { Transaction } from "./Database.js"
+import { Context, Effect, Exit, Option } from "effect"
+import { spanIn } from "../base/tracing/Traced.js"
+import { type Ending, type Open, Transaction } from "./Database.js"
 import { inOrder, type Scope, scopeKey } from "./Scopes.js"
 
 /** The scopes of the open change, in the order of locks. */
@@ -14,20 +15,61 @@ type Begin = <A, E, R>(
   change: Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E, Exclude<R, Transaction>>
 
+/** Runs hooks with the exit of their transaction. */
+export const settle = (endings: ReadonlyArray<Ending>, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
+  Effect.forEach(endings, (ending) => ending(exit), { discard: true })
+
+/** Runs a nested transaction. If it is rolled back, its hooks get its exit instead of the whole transaction's. */
+const part = <A, E, R>(open: Open, depth: number, change: Effect.Effect<A, E, R>) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const before = open.endings.length
+      const { release, undo } = yield* Effect.orDie(open.savepoint(depth))
+      const drop = open.queues.mark()
+      const changed = yield* Effect.exit(Effect.provideService(restore(change), Transaction, [open, depth]))
+      const exit = Exit.isSuccess(changed)
+        ? yield* Effect.exit(Effect.as(Effect.orDie(release), changed.value))
+        : changed
+      if (Exit.isSuccess(exit)) return exit.value
+      drop()
+      yield* Effect.orDie(undo)
+      for (const ending of open.endings.splice(before)) open.endings.push(() => ending(exit))
+      return yield* exit
+    })
+  )
+
 /**
- * Makes `Database.change` of an engine's way to begin a transaction that holds scopes. Within an open transaction, the change
- * is a part of it. It dies if the transaction does not hold its scopes: locking them late would break the order of locks.
+ * Makes `Database.change` and `Database.transaction` of an engine's way to begin a transaction that holds scopes. Within an open
+ * transaction, a change is a part of it. It dies if the transaction does not hold its scopes: locking them late would break the
+ * order of locks.
  */
-export const changing =
-  (begin: Begin): Begin =>
-  (scopes, change) =>
+export const changing = (system: string, begin: Begin) => {
+  const options = { kind: "client", attributes: { "db.system.name": system } } as const
+
+  const begun: Begin = (scopes, change) =>
+    Effect.withFiberRuntime((fiber) =>
+      spanIn(
+        fiber,
+        "sql.transaction",
+        options,
+        Option.match(Context.getOption(fiber.currentContext, Transaction), {
+          onNone: () => begin(scopes, change),
+          onSome: ([open, depth]) => part(open, depth + 1, change)
+        })
+      )
+    )
+
+  const change: Begin = (scopes, effect) =>
     Effect.contextWithEffect((context: Context.Context<never>) => {
       const wanted = inOrder(scopes)
       if (Option.isNone(Context.getOption(context, Transaction))) {
-        return begin(wanted, Effect.provideService(change, HeldScopes, wanted))
+        return begun(wanted, Effect.provideService(effect, HeldScopes, wanted))
       }
       const held = new Set(heldIn(context).map(scopeKey))
       return wanted.every((scope) => held.has(scopeKey(scope)))
-        ? begin([], change)
+        ? begun([], effect)
         : Effect.dieMessage("a change within a transaction needs a scope that the transaction does not hold")
     })
+
+  return { change, transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => begun([], effect) } as const
+}

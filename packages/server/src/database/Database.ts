@@ -9,6 +9,22 @@ export type Ending = (exit: Exit.Exit<unknown, unknown>) => Effect.Effect<void>
 /** The failure of a statement. */
 export type StatementError = SqlError.SqlError
 
+/** Items that wait for one `append`. */
+export interface Queue {
+  readonly size: () => number
+  readonly cut: (size: number) => void
+  readonly run: Effect.Effect<void, never, Transaction>
+}
+
+/** The items that a transaction, or the transactions of a group commit, queue until the commit. */
+export interface Queues {
+  readonly add: (queue: Queue) => void
+  /** Returns a function that drops the items queued from now on. */
+  readonly mark: () => () => void
+  /** Writes the queued items, of which `append` functions may queue more. */
+  readonly run: Effect.Effect<void, never, Transaction>
+}
+
 /** The connection of an open transaction, and the hooks to run at its end. */
 export interface Open {
   readonly connection: SqlConnection.Connection
@@ -19,7 +35,16 @@ export interface Open {
   readonly send: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<unknown, StatementError>
   /** Waits until all sent statements ran. Fails with the first failure. */
   readonly settled: Effect.Effect<void, StatementError>
+  /** Sets a savepoint, and returns how to keep and how to undo what follows it. */
+  readonly savepoint: (
+    depth: number
+  ) => Effect.Effect<
+    { readonly release: Effect.Effect<void, StatementError>; readonly undo: Effect.Effect<void, StatementError> },
+    StatementError
+  >
   readonly endings: Array<Ending>
+  /** What is queued until the commit. */
+  readonly queues: Queues
 }
 
 /**

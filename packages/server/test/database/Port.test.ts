@@ -78,6 +78,23 @@ describe("a transaction", () => {
     }).pipe(onPort)
   )
 
+  it.live("loses nothing to a part of another transaction that a fiber undoes after its end", () =>
+    Effect.gen(function* () {
+      const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const waiting = Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(go))
+      const late = transaction(Effect.zipRight(waiting, Effect.fail("no")))
+      const fiber = yield* transaction(Effect.zipLeft(Effect.forkDaemon(late), Deferred.await(begun)))
+      const undoing = Effect.zipRight(Deferred.succeed(go, undefined), Fiber.await(fiber))
+      yield* transaction(
+        add("a").pipe(
+          Effect.zipRight(transaction(Effect.zipRight(add("b"), undoing))),
+          Effect.zipRight(transaction(add("c")))
+        )
+      )
+      assert.deepStrictEqual(yield* names, ["a", "b", "c"])
+    }).pipe(onPort)
+  )
+
   it.live("appends what was queued last, without what was rolled back", () =>
     Effect.gen(function* () {
       const { beforeCommit } = yield* Database

@@ -1,19 +1,13 @@
 import type { SqlError } from "@effect/sql"
-import { Array, Effect } from "effect"
-import { type Ending, type Open, Transaction } from "../Database.js"
+import { Effect } from "effect"
+import type { Ending, Open } from "../Database.js"
 import { guardedConnection } from "../GuardedConnection.js"
+import { makeQueues } from "../Queues.js"
 import { isLockTimeout } from "../../base/Reason.js"
 import { rolledBack } from "../SqlErrors.js"
 import { ask, connectionOf, send, type Statements } from "./Connection.js"
 import type { Taken } from "./Pool.js"
 import { connectionClosed, isLost, isRetryable } from "./PostgresError.js"
-
-/** Items that one transaction queues for one `append`. */
-interface Queue {
-  readonly size: () => number
-  readonly cut: (size: number) => void
-  readonly run: Effect.Effect<void, never, Transaction>
-}
 
 /**
  * How many statements may wait for their answers. Each one's time limit begins when it is sent, so a long queue would outlast it.
@@ -32,7 +26,6 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
   let isOver = false
   let savepoints = 0
   const endings: Array<Ending> = []
-  const queues: Array<Queue> = []
 
   const onFailure = (error: SqlError.SqlError): void => {
     failure ??= error
@@ -87,6 +80,25 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
 
   const command = (text: string) => askAfter(statements.once(text))
 
+  const savepoint = Effect.gen(function* () {
+    const name = `part_${++savepoints}`
+    const refused = refusal()
+    if (refused !== null) return yield* Effect.fail(refused)
+    post(statements.once(`SAVEPOINT ${name}`))
+    const release = Effect.asVoid(command(`RELEASE SAVEPOINT ${name}`))
+    const undo = Effect.zipRight(
+      Effect.ignore(settled),
+      Effect.suspend(() => {
+        failure = doom
+        // Another transaction may have the connection by now.
+        return doom === null && !isOver
+          ? Effect.zipRight(command(`ROLLBACK TO SAVEPOINT ${name}`), release)
+          : Effect.void
+      })
+    )
+    return { release, undo } as const
+  })
+
   const open: Open = {
     endings,
     connection: guardedConnection(connectionOf(statements, askAfter), { refusal, onFailure }),
@@ -97,42 +109,15 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
         post(statements.repeated(text, values))
         return pending < maxPending ? Effect.void : settled
       }),
-    settled
+    settled,
+    savepoint: () => savepoint,
+    queues: makeQueues()
   }
-
-  /** Sets a savepoint, and returns how to undo what follows it and how to keep that. */
-  const savepoint = Effect.gen(function* () {
-    const name = `part_${++savepoints}`
-    const refused = refusal()
-    if (refused !== null) return yield* Effect.fail(refused)
-    post(statements.once(`SAVEPOINT ${name}`))
-    const before = queues.map(({ size }) => size())
-    const release = command(`RELEASE SAVEPOINT ${name}`)
-    const undo = Effect.zipRight(
-      Effect.ignore(settled),
-      Effect.suspend(() => {
-        queues.forEach((queue, index) => {
-          queue.cut(before[index] ?? 0)
-        })
-        failure = doom
-        return doom === null
-          ? Effect.asVoid(Effect.zipRight(command(`ROLLBACK TO SAVEPOINT ${name}`), release))
-          : Effect.void
-      })
-    )
-    return { release, undo } as const
-  })
 
   return {
     open,
-    savepoint,
     /** Begins without waiting: if that fails, so does the next statement. */
     begin: post,
-    queues,
-    /** Writes the queued items, of which `append` functions may queue more. */
-    appendAll: Effect.gen(function* () {
-      for (let at = 0; at < queues.length; at++) yield* queues[at]?.run ?? Effect.void
-    }),
     /** The error that a commit must not follow. */
     failure: firstFailure,
     /** Refuses all later statements, such as those of a fiber that outlives the transaction. */
@@ -143,29 +128,3 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
 }
 
 export type OpenTransaction = ReturnType<typeof openTransaction>
-
-/** Implements `Database.beforeCommit`. */
-export const queueing =
-  (transactionOf: (open: Open) => OpenTransaction | undefined) =>
-  <A>(append: (items: Array.NonEmptyReadonlyArray<A>) => Effect.Effect<void, never, Transaction>) => {
-    const queued = new WeakMap<Open, Array<A>>()
-    const register = (open: Open): Array<A> => {
-      const items: Array<A> = []
-      queued.set(open, items)
-      transactionOf(open)?.queues.push({
-        size: () => items.length,
-        cut: (size) => {
-          items.length = size
-        },
-        run: Effect.suspend(() => {
-          const some = items.splice(0)
-          return Array.isNonEmptyArray(some) ? append(some) : Effect.void
-        })
-      })
-      return items
-    }
-    return (item: A): Effect.Effect<void, never, Transaction> =>
-      Effect.map(Transaction, ([open]) => {
-        ;(queued.get(open) ?? register(open)).push(item)
-      })
-  }

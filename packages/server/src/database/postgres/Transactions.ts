@@ -1,16 +1,16 @@
 import type { SqlError } from "@effect/sql"
-import { Cause, type Context, Effect, Exit, Metric, Option, Random } from "effect"
+import { Cause, type Context, Effect, Exit, Metric, Random } from "effect"
 import { holdingLock, pause } from "../../base/EventLoop.js"
-import { spanIn } from "../../base/tracing/Traced.js"
 import { retriedTransactions } from "../DatabaseMetrics.js"
-import { type Ending, isInside, type Open, Snapshot, Transaction } from "../Database.js"
+import { type Ending, isInside, Snapshot, Transaction } from "../Database.js"
 import type { Restore } from "../../base/Restore.js"
-import { changing } from "../Changing.js"
+import { changing, settle } from "../Changing.js"
+import { beforeCommit } from "../Queues.js"
 import type { Scope } from "../Scopes.js"
 import { rolledBack } from "../SqlErrors.js"
 import { DatabaseUnavailable, OutcomeUnknown } from "../Unavailable.js"
 import { after, ask, connectionOf, type Statements } from "./Connection.js"
-import { type OpenTransaction, openTransaction, queueing } from "./OpenTransaction.js"
+import { type OpenTransaction, openTransaction } from "./OpenTransaction.js"
 import type { Pool, Taken } from "./Pool.js"
 import { isLost, isRetryable } from "./PostgresError.js"
 import { lockStatements, makeScopeLines } from "./ScopeLocks.js"
@@ -28,19 +28,10 @@ const beginRequest =
   "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '5s'; " +
   "SET LOCAL statement_timeout = '4400ms'"
 
-const spanOptions = { kind: "client", attributes: { "db.system.name": "postgresql" } } as const
-
-const inSpan = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.withFiberRuntime((fiber) => spanIn(fiber, "sql.transaction", spanOptions, effect))
-
 type Refusal = SqlError.SqlError | DatabaseUnavailable | OutcomeUnknown
 
 const unlessLost = (error: SqlError.SqlError): SqlError.SqlError | DatabaseUnavailable =>
   isLost(error) ? new DatabaseUnavailable({ cause: error }) : error
-
-/** Runs hooks with the exit of their transaction. */
-const settle = (endings: ReadonlyArray<Ending>, exit: Exit.Exit<unknown, unknown>) =>
-  Effect.forEach(endings, (ending) => ending(exit), { discard: true })
 
 /** How an attempt at a transaction ended. */
 interface Attempt<A, E> {
@@ -56,7 +47,6 @@ export const makeTransactions = (
   statements: Statements,
   begin: string = beginRequest
 ) => {
-  const transactions = new WeakMap<Open, OpenTransaction>()
   const command = ({ client }: Taken, text: string) => ask(client, statements.once(text))
   const inLines = makeScopeLines()
 
@@ -93,13 +83,9 @@ export const makeTransactions = (
       const taken = yield* acquire(restore)
       const transaction = openTransaction(taken, statements)
       const { open } = transaction
-      transactions.set(open, transaction)
       transaction.begin(after(taken.waitedMillis, statements.once(begin + lockStatements(scopes))))
       const changed = yield* Effect.exit(
-        Effect.provideService(holdingLock(Effect.zipLeft(restore(change), transaction.appendAll)), Transaction, [
-          open,
-          0
-        ])
+        Effect.provideService(holdingLock(Effect.zipLeft(restore(change), open.queues.run)), Transaction, [open, 0])
       )
       const ended = yield* finish(taken, transaction, changed)
       return { ...ended, endings: open.endings.splice(0) } satisfies Attempt<A, E>
@@ -118,44 +104,6 @@ export const makeTransactions = (
         )
       return run(1, firstPause)
     })
-
-  /** Runs a nested transaction. If it is rolled back, its hooks get its exit instead of the whole transaction's. */
-  const part = <A, E, R>({ savepoint, open }: OpenTransaction, depth: number, change: Effect.Effect<A, E, R>) =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.gen(function* () {
-        const before = open.endings.length
-        const { release, undo } = yield* Effect.orDie(savepoint)
-        const changed = yield* Effect.exit(Effect.provideService(restore(change), Transaction, [open, depth + 1]))
-        const exit = Exit.isSuccess(changed)
-          ? yield* Effect.exit(Effect.as(Effect.orDie(release), changed.value))
-          : changed
-        if (Exit.isSuccess(exit)) return exit.value
-        yield* Effect.orDie(undo)
-        for (const ending of open.endings.splice(before)) open.endings.push(() => ending(exit))
-        return yield* exit
-      })
-    )
-
-  const begun = <A, E, R>(
-    scopes: ReadonlyArray<Scope>,
-    change: Effect.Effect<A, E, R>
-  ): Effect.Effect<A, E, Exclude<R, Transaction>> =>
-    inSpan(
-      Effect.flatMap(Effect.serviceOption(Transaction), (outer) => {
-        if (Option.isNone(outer)) return inLines(scopes, outermost(scopes, change))
-        const [open, depth] = outer.value
-        const opened = transactions.get(open)
-        return opened === undefined
-          ? Effect.dieMessage("a transaction of another database is open")
-          : part(opened, depth, change)
-      })
-    )
-
-  /** Implements `Database.change`. */
-  const change = changing(begun)
-
-  /** Implements `Database.transaction`. */
-  const transaction = <A, E, R>(effect: Effect.Effect<A, E, R>) => begun([], effect)
 
   /** Implements `Database.snapshot`. An open transaction or snapshot is reused. */
   const snapshot = <A, E, R>(reads: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -185,5 +133,9 @@ export const makeTransactions = (
       )
     })
 
-  return { change, transaction, snapshot, beforeCommit: queueing((open) => transactions.get(open)) } as const
+  return {
+    ...changing("postgresql", (scopes, change) => inLines(scopes, outermost(scopes, change))),
+    snapshot,
+    beforeCommit
+  } as const
 }

@@ -1,4 +1,5 @@
 import { Deferred, FiberId } from "effect"
+import { makeQueues } from "../Queues.js"
 
 /** A full group takes no further change: COMMIT writes the whole group at once, and would block the event loop. */
 const maxStatements = 1_000
@@ -21,6 +22,7 @@ export const makeGroup = (opened: number) => {
   let bytes = 0
   return {
     done: Deferred.unsafeMake<void>(FiberId.none),
+    queues: makeQueues(),
     /** Counts a statement and the size of its parameters. */
     add: (parameters: ReadonlyArray<unknown>): void => {
       statements++

@@ -1,14 +1,38 @@
-import { SqlClient, type SqlConnection, type SqlError } from "@effect/sql"
-import { Cause, Clock, Deferred, Effect, Exit, FiberSet, Option } from "effect"
+import type { SqlConnection, SqlError } from "@effect/sql"
+import { Cause, Clock, Deferred, Effect, Either, Exit, FiberSet } from "effect"
 import { holdingLock, nextTick } from "../../base/EventLoop.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
-import { type Open, Transaction } from "../Database.js"
 import { isBusy } from "../../base/Reason.js"
-import { makePatience } from "./Busy.js"
-import { isSqlError, rolledBack } from "../SqlErrors.js"
-import { type Group, makeGroup } from "./Group.js"
+import type { Restore } from "../../base/Restore.js"
+import { changing, settle } from "../Changing.js"
+import { type Open, Transaction } from "../Database.js"
 import { guardedConnection } from "../GuardedConnection.js"
-import { makeQueues } from "./Queues.js"
+import { beforeCommit } from "../Queues.js"
+import { rolledBack } from "../SqlErrors.js"
+import { makePatience } from "./Busy.js"
+import { type Group, makeGroup } from "./Group.js"
+
+/** A change of the group, or the group's own last statements. No other runs meanwhile. */
+interface Inside {
+  readonly _tag: "Inside"
+  readonly group: Group
+  readonly open: Open
+  /** Drops what the change has queued. */
+  readonly drop: () => void
+  /** The error of the change. Its later statements fail too: SQLite may have rolled back and would commit them alone. */
+  failure: SqlError.SqlError | null
+  /** Whether a part of the change could not be rolled back. The group must not be committed then. */
+  isBroken: boolean
+}
+
+/** The state of the writing connection. */
+type State =
+  | { readonly _tag: "Idle" }
+  | { readonly _tag: "Open"; readonly group: Group }
+  | Inside
+  /** ROLLBACK failed. It is retried before the next statement, which must not join the old transaction. */
+  | { readonly _tag: "Stuck" }
+  | { readonly _tag: "Closed" }
 
 /** Whether ROLLBACK failed because no transaction is open: SQLite has rolled it back already. */
 const isNothingOpen = (error: SqlError.SqlError): boolean =>
@@ -20,244 +44,193 @@ const isNothingOpen = (error: SqlError.SqlError): boolean =>
  */
 export const groupCommit = (connection: SqlConnection.Connection, afterCommit: Effect.Effect<void> = Effect.void) =>
   Effect.gen(function* () {
-    /** The mutex of the writing connection. */
+    /** The mutex of the writing connection. Only its holder changes the state, until the connection is closed. */
     const writer = makeFairSemaphore({ permits: 1 })
-    /** Lets the next one write. */
-    let leaveWriter: Effect.Effect<void> = Effect.void
     const { granted, isExhausted, patiently, refused } = makePatience()
     const fork = yield* FiberSet.makeRuntime()
-    const queues = makeQueues()
-    let group: Group | null = null
-    /** The change that holds the writer. */
-    let inside: Open | null = null
-    /** The error of that change. Its later statements fail too: SQLite may have rolled back and would commit them alone. */
-    let failure: SqlError.SqlError | null = null
-    /** Whether a part of a change could not be rolled back. The group must not be committed then. */
-    let isBroken = false
-    /** Whether ROLLBACK failed. It is retried before the next statement, which must not join the old transaction. */
-    let isStuck = false
-    let isClosed = false
+    let state: State = { _tag: "Idle" }
+
+    const enter = (next: State): void => {
+      if (state._tag !== "Closed") state = next
+    }
+
+    const isClosed = (): boolean => state._tag === "Closed"
 
     const run = (text: string) => connection.execute(text, [], undefined)
 
-    /** Returns a change whose connection refuses statements before it begins, after a failed one, and after its end. */
-    const makeOpen = (): Open => {
+    const rollback = Effect.map(Effect.either(run("ROLLBACK")), (ended) => {
+      enter({ _tag: Either.isRight(ended) || isNothingOpen(ended.left) ? "Idle" : "Stuck" })
+    })
+
+    /** Rolls back a whole group, and fails all its changes. */
+    const abandon = ({ done }: Group, error: unknown) =>
+      Effect.map(rollback, () => {
+        Deferred.unsafeDone(done, Exit.die(error))
+      })
+
+    /**
+     * Rolls back to a savepoint. Statements may run again afterwards. If that fails, the whole group must be rolled back. A fiber
+     * that outlives its change undoes nothing: another change may have a savepoint of that name.
+     */
+    const undo = (inside: Inside, savepoint: string, release?: string) =>
+      Effect.suspend(() =>
+        state !== inside
+          ? Effect.void
+          : Effect.match(
+              Effect.zipRight(run(`ROLLBACK TO ${savepoint}`), release === undefined ? Effect.void : run(release)),
+              {
+                onFailure: (error) => {
+                  inside.failure ??= error
+                  inside.isBroken = true
+                },
+                onSuccess: () => {
+                  if (!inside.isBroken) inside.failure = null
+                }
+              }
+            )
+      )
+
+    /** Returns the state of a change, whose connection refuses statements after a failed one, and after its end. */
+    const makeInside = (group: Group): Inside => {
       const guarded = guardedConnection(connection, {
         refusal: (parameters) => {
-          if (inside !== open || group === null) return rolledBack
-          if (failure === null) group.add(parameters)
-          return failure
+          if (state !== inside) return rolledBack
+          if (inside.failure === null) group.add(parameters)
+          return inside.failure
         },
         onFailure: (error) => {
-          failure = error
+          inside.failure = error
         }
       })
       const open: Open = {
-        endings: [],
         connection: guarded,
         send: (text, values) => guarded.execute(text, values, undefined),
-        settled: Effect.void
+        settled: Effect.void,
+        // It needs no release: ROLLBACK TO takes the newest savepoint of a name.
+        savepoint: (depth) =>
+          Effect.as(guarded.execute(`SAVEPOINT part_${depth}`, [], undefined), {
+            release: Effect.void,
+            undo: undo(inside, `part_${depth}`)
+          }),
+        endings: [],
+        queues: group.queues
       }
-      return open
+      const inside: Inside = {
+        _tag: "Inside",
+        group,
+        open,
+        drop: group.queues.mark(),
+        failure: null,
+        isBroken: false
+      }
+      return inside
     }
-
-    const rollback = Effect.flatMap(Effect.either(run("ROLLBACK")), (ended) =>
-      Effect.sync(() => {
-        isStuck = ended._tag === "Left" && !isNothingOpen(ended.left)
-      })
-    )
-
-    /** Rolls back a whole group, and fails all its changes. */
-    const abandon = (lost: Group, error: unknown) =>
-      Effect.suspend(() => {
-        group = null
-        isBroken = false
-        queues.clear()
-        return Effect.zipRight(
-          rollback,
-          Effect.sync(() => {
-            Deferred.unsafeDone(lost.done, Exit.die(error))
-          })
-        )
-      })
-
-    /** Runs the hooks of a change with its exit. */
-    const settle = ({ endings }: Open, exit: Exit.Exit<unknown, unknown>) =>
-      Effect.forEach(endings.splice(0), (ending) => ending(exit), { discard: true })
 
     /** Commits the open group, if there is one. Call while holding the writer. */
     const commitGroup: Effect.Effect<void> = Effect.suspend(() => {
-      const current = group
-      if (current === null) return isStuck ? rollback : Effect.void
-      const open = makeOpen()
-      inside = open
-      failure = null
-      const pause = current.isLarge() ? nextTick : Effect.void
-      return Effect.provideService(queues.run, Transaction, [open, 0]).pipe(
+      if (state._tag === "Stuck") return rollback
+      if (state._tag !== "Open") return Effect.void
+      const { group } = state
+      const inside = makeInside(group)
+      enter(inside)
+      const pause = group.isLarge() ? nextTick : Effect.void
+      return Effect.provideService(group.queues.run, Transaction, [inside.open, 0]).pipe(
         Effect.zipRight(pause),
-        Effect.zipRight(Effect.suspend(() => (failure === null ? run("COMMIT") : Effect.fail(failure)))),
+        Effect.zipRight(inside.open.connection.execute("COMMIT", [], undefined)),
         Effect.exit,
         Effect.flatMap((committed) => {
-          inside = null
-          const settled = settle(open, committed)
-          if (Exit.isFailure(committed))
-            return Effect.zipRight(abandon(current, Cause.squash(committed.cause)), settled)
-          group = null
-          Deferred.unsafeDone(current.done, Exit.void)
+          const settled = settle(inside.open.endings.splice(0), committed)
+          if (Exit.isFailure(committed)) {
+            return Effect.zipRight(abandon(group, Cause.squash(committed.cause)), settled)
+          }
+          enter({ _tag: "Idle" })
+          Deferred.unsafeDone(group.done, Exit.void)
           return Effect.zipRight(Effect.zipRight(settled, pause), afterCommit)
         }),
         holdingLock
       )
     })
 
-    /** Changes that wait for each other run in one tick otherwise, however many they are. */
-    const commitAndPause = Effect.zipRight(commitGroup, holdingLock(nextTick))
-
     /**
      * Opens a group. Its commit is queued on the next tick, behind all changes that wait. Requests of one tick arrive one after
      * another, and each would otherwise be committed alone.
      */
-    const openGroup = Effect.suspend(() => (isStuck ? rollback : Effect.void)).pipe(
-      Effect.zipRight(patiently(run("BEGIN IMMEDIATE"))),
-      Effect.zipRight(Clock.currentTimeMillis),
-      Effect.map((millis) => {
-        granted()
-        group = makeGroup(millis)
-        setImmediate(() => fork(writer.inside(Effect.uninterruptible(commitGroup), true)))
-        return group
-      })
-    )
+    const openGroup = Effect.gen(function* () {
+      if (state._tag === "Stuck") yield* rollback
+      yield* patiently(run("BEGIN IMMEDIATE"))
+      granted()
+      setImmediate(() => fork(writer.inside(Effect.uninterruptible(commitGroup), true)))
+      return makeGroup(yield* Clock.currentTimeMillis)
+    })
 
-    const begin = (open: Open) =>
+    /** Begins a change in the open group or a new one. Call while holding the writer. */
+    const begin = Effect.gen(function* () {
+      if (isClosed()) return yield* rolledBack
+      // Let sockets and timers run before the long commit of a full group.
+      if (state._tag === "Open" && state.group.isFull()) yield* Effect.zipRight(holdingLock(nextTick), commitGroup)
+      const group = state._tag === "Open" ? state.group : yield* openGroup
+      // SQLite may have rolled back the whole group.
+      yield* Effect.tapError(run("SAVEPOINT change"), (error) => abandon(group, error))
+      if (isClosed()) return yield* Effect.zipRight(abandon(group, rolledBack), rolledBack)
+      const inside = makeInside(group)
+      enter(inside)
+      return inside
+    })
+
+    /** Keeps a change in its group, or rolls it back. Returns its exit, which stands once the group is committed. */
+    const end = <A, E>(inside: Inside, changed: Exit.Exit<A, E>) =>
       Effect.gen(function* () {
-        if (isClosed) return yield* rolledBack
-        // Let sockets and timers run before the long commit of a full group.
-        if (group?.isFull() === true) yield* Effect.zipRight(holdingLock(nextTick), commitGroup)
-        if (group === null) yield* openGroup
-        // SQLite may have rolled back the whole group.
-        yield* Effect.tapError(run("SAVEPOINT change"), (error) =>
-          group === null ? Effect.void : abandon(group, error)
-        )
-        queues.mark(0)
-        failure = null
-        inside = open
+        const { group, open } = inside
+        // Refused if a statement has failed.
+        const release = Effect.orDie(open.connection.execute("RELEASE change", [], undefined))
+        const exit = Exit.isSuccess(changed) ? yield* Effect.exit(Effect.as(release, changed.value)) : changed
+        if (Exit.isFailure(exit)) {
+          inside.drop()
+          yield* undo(inside, "change", "RELEASE change")
+        }
+        if (state !== inside) return exit
+        if (inside.isBroken) {
+          yield* abandon(group, inside.failure ?? rolledBack)
+          return exit
+        }
+        enter({ _tag: "Open", group })
+        // A group that others wait for is committed at once. They would run in one tick otherwise, however many they are.
+        if (group.isOld(yield* Clock.currentTimeMillis)) yield* Effect.zipRight(commitGroup, holdingLock(nextTick))
+        return exit
       })
 
-    /** Runs a statement of a rollback. If it fails, the whole group must be rolled back. */
-    const undoStep = (text: string) =>
-      Effect.match(run(text), {
-        onFailure: (error) => {
-          failure ??= error
-          isBroken = true
-        },
-        onSuccess: () => undefined
+    const held = <A, E, R>(restore: Restore, change: Effect.Effect<A, E, R>) =>
+      Effect.gen(function* () {
+        const inside = yield* Effect.orDie(begin)
+        const { group, open } = inside
+        const changed = yield* Effect.exit(Effect.provideService(restore(holdingLock(change)), Transaction, [open, 0]))
+        return { exit: yield* end(inside, changed), group, open } as const
       })
 
-    /** Rolls back to the savepoint of a depth. Statements may run again afterwards. */
-    const undo = (savepoint: string, depth: number) =>
-      Effect.suspend(() => {
-        queues.cut(depth)
-        return Effect.map(undoStep(`ROLLBACK TO ${savepoint}`), () => {
-          if (!isBroken) failure = null
+    /** Runs a change while holding the writer, lets the next one write, and waits for the commit of the group. */
+    const outermost = <A, E, R>(change: Effect.Effect<A, E, R>) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.gen(function* () {
+          const leave = yield* writer.enter(restore)
+          const { exit, group, open } = yield* Effect.ensuring(held(restore, change), leave)
+          const ended = Exit.zipRight(yield* Effect.exit(Deferred.await(group.done)), exit)
+          yield* settle(open.endings.splice(0), ended)
+          return yield* ended
         })
-      })
-
-    const undoChange = Effect.zipRight(undo("change", 0), undoStep("RELEASE change"))
-
-    /** Lets the next one write, and waits for the commit of the group. A group that others wait for is committed at once. */
-    const leave = Effect.suspend(() => {
-      const current = group
-      if (inside === null || current === null) return leaveWriter
-      const ended = isBroken
-        ? abandon(current, failure ?? rolledBack)
-        : Effect.flatMap(Clock.currentTimeMillis, (millis) => (current.isOld(millis) ? commitAndPause : Effect.void))
-      inside = null
-      failure = null
-      return ended.pipe(
-        Effect.zipRight(Effect.suspend(() => leaveWriter)),
-        Effect.zipRight(Deferred.await(current.done))
       )
-    })
-
-    /** Releases the savepoint of a change, or rolls the change back if a statement of it has failed. */
-    const release = Effect.suspend(() => {
-      const kept = failure === null && !isBroken ? run("RELEASE change") : Effect.fail(failure ?? rolledBack)
-      return Effect.tapError(kept, () => undoChange)
-    })
-
-    const grouped = SqlClient.makeWithTransaction({
-      transactionTag: Transaction,
-      spanAttributes: [["db.system.name", "sqlite"]],
-      acquireConnection: Effect.sync(() => [undefined, makeOpen()] as const),
-      begin,
-      commit: (open) =>
-        Effect.exit(release).pipe(
-          Effect.flatMap((released) => Effect.exit(Effect.zipRight(leave, released))),
-          Effect.flatMap((exit) => Effect.zipRight(settle(open, exit), Effect.asVoid(exit)))
-        ),
-      rollback: (open) =>
-        Effect.suspend(() => (inside === null ? Effect.void : undoChange)).pipe(
-          Effect.zipRight(Effect.exit(leave)),
-          Effect.flatMap((exit) => Effect.zipRight(settle(open, Exit.fail("rolled back")), exit))
-        ),
-      savepoint: ({ connection }, depth) =>
-        Effect.tapBoth(connection.execute(`SAVEPOINT part_${depth}`, [], undefined), {
-          // The toolkit's ROLLBACK TO would otherwise hit an earlier savepoint of the same name.
-          onFailure: () =>
-            Effect.sync(() => {
-              isBroken = true
-            }),
-          onSuccess: () =>
-            Effect.sync(() => {
-              queues.mark(depth)
-            })
-        }),
-      rollbackSavepoint: (_open, depth) => undo(`part_${depth}`, depth)
-    })
-
-    /** Runs a nested transaction. If it is rolled back, its hooks get its exit instead of the whole change's. */
-    const part = <A, E, R>({ endings }: Open, change: Effect.Effect<A, E, R>) =>
-      Effect.suspend(() => {
-        const before = endings.length
-        return Effect.onExit(grouped(change), (exit) =>
-          Effect.sync(() => {
-            if (Exit.isSuccess(exit)) return
-            for (const ending of endings.splice(before)) endings.push(() => ending(exit))
-          })
-        )
-      })
-
-    /** Implements `Database.transaction`. */
-    const transaction = <A, E, R>(change: Effect.Effect<A, E, R>): Effect.Effect<A, E, Exclude<R, Transaction>> => {
-      const proven = Effect.flatMap(Effect.serviceOption(Transaction), (opened) =>
-        Option.isSome(opened)
-          ? Effect.provideService(change, Transaction, opened.value)
-          : Effect.dieMessage("a transaction was opened without its proof")
-      )
-      return Effect.flatMap(Effect.serviceOption(Transaction), (outer) =>
-        Option.isSome(outer)
-          ? part(outer.value[0], proven)
-          : Effect.uninterruptibleMask((restore) =>
-              Effect.flatMap(writer.enter(restore), (left) => {
-                leaveWriter = left
-                return grouped(restore(holdingLock(proven)))
-              })
-            )
-      ).pipe(Effect.catchIf(isSqlError, Effect.die))
-    }
 
     /** Implements `SqliteWriter.alone`. */
     const alone = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | SqlError.SqlError, R> =>
       writer.inside(
         Effect.zipRight(
           Effect.uninterruptible(commitGroup),
-          Effect.suspend(() => (isStuck ? Effect.fail(rolledBack) : patiently(effect)))
+          Effect.suspend(() => (state._tag === "Stuck" ? Effect.fail(rolledBack) : patiently(effect)))
         )
       )
 
     /** Whether changes can be made. Tries to begin a transaction, unless one is open or about to begin. */
     const isWritable = Effect.suspend(() => {
-      if (group !== null || !writer.isFree()) return Effect.sync(() => !isExhausted())
+      if (state._tag === "Open" || !writer.isFree()) return Effect.sync(() => !isExhausted())
       return writer.inside(
         Effect.matchEffect(run("BEGIN IMMEDIATE"), {
           onFailure: (error) =>
@@ -276,10 +249,12 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
     // Fail the changes that are not committed when the connection is closed: their callers must not see a success.
     yield* Effect.addFinalizer(() =>
       Effect.suspend(() => {
-        isClosed = true
-        return group === null ? Effect.void : abandon(group, rolledBack)
+        const last = state
+        state = { _tag: "Closed" }
+        return last._tag === "Open" || last._tag === "Inside" ? abandon(last.group, rolledBack) : Effect.void
       })
     )
 
-    return { transaction, beforeCommit: queues.beforeCommit, alone, isWritable } as const
+    // The writer is alone, so it holds every scope.
+    return { ...changing("sqlite", (_scopes, change) => outermost(change)), beforeCommit, alone, isWritable } as const
   })

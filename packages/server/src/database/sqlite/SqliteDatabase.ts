@@ -10,7 +10,6 @@ import { lock } from "./Lock.js"
 import { migrate, newestMigration, requireCurrentSchema } from "./Migrations.js"
 import { isDiskFull, reasonOf } from "../../base/Reason.js"
 import { Database, Transaction } from "../Database.js"
-import { changing } from "../Changing.js"
 import { textWith } from "../Template.js"
 import { checkpoints } from "./Checkpoints.js"
 import { clientOf, connectionOf } from "./Connection.js"
@@ -91,8 +90,6 @@ const open = <E>(
     const { reading, snapshot } = yield* readingOf(dbPath)
     const database = Database.of({
       ...commits,
-      // The writer is alone, so it holds every scope.
-      change: changing((_scopes, change) => commits.transaction(change)),
       reading,
       snapshot,
       unready: Effect.matchEffect(reading.execute("SELECT id FROM instance", [], undefined), {
