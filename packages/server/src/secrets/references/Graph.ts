@@ -1,5 +1,6 @@
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { maxReferenceDepth } from "@coffer/domain/Reference"
+import { Effect, Either } from "effect"
 
 /** A secret of a project. */
 export interface Node {
@@ -38,59 +39,95 @@ export const graphOf = (
   return { down, up }
 }
 
-/** Everything that can be reached from a secret in one direction, without the secret. */
-export const reachable = (map: ReadonlyMap<string, ReadonlyArray<Node>>, start: Node): ReadonlyArray<Node> => {
-  const found = new Map<string, Node>()
-  const open = [start]
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    for (const next of map.get(nodeId(node)) ?? []) {
-      if (found.has(nodeId(next))) continue
-      found.set(nodeId(next), next)
-      open.push(next)
+/**
+ * Walks level by level to everything that can be reached, each once, and returns it in this order. `visited` are the ids of earlier
+ * walks, which are skipped; at most `levels` are walked.
+ */
+export const walk = Effect.fnUntraced(function* <N, E, R>(
+  start: Iterable<N>,
+  idOf: (node: N) => string,
+  next: (level: ReadonlyArray<N>) => Effect.Effect<Iterable<N>, E, R>,
+  { levels = Infinity, visited = new Set() }: { readonly levels?: number; readonly visited?: Set<string> } = {}
+): Effect.fn.Return<ReadonlyArray<N>, E, R> {
+  const found: Array<N> = []
+  const fresh = (nodes: Iterable<N>): ReadonlyArray<N> => {
+    const some = []
+    for (const node of nodes) {
+      const id = idOf(node)
+      if (visited.has(id)) continue
+      visited.add(id)
+      some.push(node)
+      found.push(node)
     }
+    return some
   }
-  found.delete(nodeId(start))
-  return [...found.values()]
+  let level = fresh(start)
+  for (let left = levels; left > 0 && level.length > 0; left--) level = fresh(yield* next(level))
+  return found
+})
+
+/** Everything that can be reached from a secret in one direction, without the secret. */
+export const reachable = (map: ReadonlyMap<string, ReadonlyArray<Node>>, start: Node) =>
+  Effect.map(
+    walk([start], nodeId, (level) => Effect.succeed(level.flatMap((node) => map.get(nodeId(node)) ?? []))),
+    ([_start, ...others]) => others
+  )
+
+/** What is wrong with a way. */
+type Stop = { readonly wrong: "cycle"; readonly way: ReadonlyArray<Node> } | { readonly wrong: "depth" }
+
+/**
+ * Returns the function that works a secret out from those that it leads to, never further than references may reach. Results are
+ * remembered. Failures are not, because they depend on the way.
+ */
+export const folding = <A, E>(
+  work: (node: Node, of: (next: Node) => Either.Either<A, E>) => Either.Either<A, E>,
+  stopped: (stop: Stop) => E
+) => {
+  const known = new Map<string, A>()
+  const of = (node: Node, way: ReadonlyArray<Node>): Either.Either<A, E> => {
+    const id = nodeId(node)
+    const begun = way.findIndex((passed) => nodeId(passed) === id)
+    if (begun >= 0) return Either.left(stopped({ wrong: "cycle", way: [...way.slice(begun), node] }))
+    if (way.length > maxReferenceDepth) return Either.left(stopped({ wrong: "depth" }))
+    const before = known.get(id)
+    if (before !== undefined) return Either.right(before)
+    const result = work(node, (next) => of(next, [...way, node]))
+    if (Either.isRight(result)) known.set(id, result.right)
+    return result
+  }
+  return of
 }
 
 /** What is wrong with the references of a changed secret. */
-export type Wrong =
-  { readonly wrong: "cycle"; readonly way: ReadonlyArray<Node> } | { readonly wrong: "depth"; readonly at: Node }
+export type Wrong = Exclude<Stop, { readonly wrong: "depth" }> | { readonly wrong: "depth"; readonly at: Node }
+
+/** Returns the function that works out the length of the longest way from a secret. */
+const lengthIn = (map: ReadonlyMap<string, ReadonlyArray<Node>>) =>
+  folding<number, Stop>(
+    (node, of) => {
+      let length = 0
+      for (const next of map.get(nodeId(node)) ?? []) {
+        const further = of(next)
+        if (Either.isLeft(further)) return further
+        length = Math.max(length, 1 + further.right)
+      }
+      return Either.right(length)
+    },
+    (stop) => stop
+  )
 
 /**
  * Returns the function that checks a changed secret: no way through it may come back to it, or have more references than
- * allowed. Each secret of the graph is walked once, and never further than allowed.
+ * allowed.
  */
 export const checking = ({ down, up }: Graph): ((node: Node) => Wrong | null) => {
-  let cycle: ReadonlyArray<Node> | null = null
-
-  /** How many references follow one another from the end of a way; Infinity for a cycle, or more than allowed. */
-  const lengthFrom = (
-    map: ReadonlyMap<string, ReadonlyArray<Node>>,
-    known: Map<string, number>,
-    node: Node,
-    way: ReadonlyArray<Node>
-  ): number => {
-    const id = nodeId(node)
-    const begun = way.findIndex((passed) => nodeId(passed) === id)
-    if (begun >= 0) cycle = [...way.slice(begun), node]
-    if (begun >= 0 || way.length > maxReferenceDepth) return Infinity
-    const before = known.get(id)
-    if (before !== undefined) return before
-    let length = 0
-    for (const next of map.get(id) ?? []) {
-      length = Math.max(length, 1 + lengthFrom(map, known, next, [...way, node]))
-      if (length === Infinity) return length
-    }
-    known.set(id, length)
-    return length
-  }
-
-  const below = new Map<string, number>()
-  const above = new Map<string, number>()
+  const lengthOf = { below: lengthIn(down), above: lengthIn(up) }
   return (node) => {
-    const length = lengthFrom(down, below, node, [])
-    if (cycle !== null) return { wrong: "cycle", way: cycle }
-    return length + lengthFrom(up, above, node, []) > maxReferenceDepth ? { wrong: "depth", at: node } : null
+    const below = lengthOf.below(node, [])
+    if (Either.isLeft(below) && below.left.wrong === "cycle") return below.left
+    const above = lengthOf.above(node, [])
+    const isShort = Either.isRight(below) && Either.isRight(above) && below.right + above.right <= maxReferenceDepth
+    return isShort ? null : { wrong: "depth", at: node }
   }
 }

@@ -19,7 +19,7 @@ import { SecretsRepo } from "../stored/Repo.js"
 import type { Value } from "../../keys/Envelope.js"
 import { mayReveal } from "../use-rules/Widening.js"
 import { type Arrival, ReferenceRules } from "./ReferenceRules.js"
-import { checking, type Graph, graphOf, type Node, nodeId, type Wrong } from "./Graph.js"
+import { checking, type Graph, graphOf, type Node, nodeId, walk, type Wrong } from "./Graph.js"
 import { type DependentRow, type EdgeRow, ReferencesRepo } from "../stored/ReferencesRepo.js"
 
 /** The new state of a key. */
@@ -36,6 +36,12 @@ interface Options {
    * given may not.
    */
   readonly arriving?: ReadonlyArray<Arrival> | undefined
+}
+
+/** A secret on the path of a reference, with the path as a message says it. */
+interface Passing {
+  readonly node: Node
+  readonly way: string
 }
 
 /** Proof that the references of a change were checked. Every write of secrets asks for it. */
@@ -143,25 +149,21 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
       { down }: Graph,
       from: Node,
       checked: Set<string>
-    ): Effect.Effect<void, ReferenceRefused> =>
-      Effect.gen(function* () {
-        const open: Array<{ readonly node: Node; readonly way: string }> = [{ node: from, way: from.key }]
-        for (let one = open.pop(); one !== undefined; one = open.pop()) {
-          const id = nodeId(one.node)
-          if (checked.has(id)) continue
-          checked.add(id)
-          for (const node of down.get(id) ?? []) {
-            const envId = envIds.get(node.env)
-            const way = `${one.way} ${id === nodeId(from) ? "" : "which "}refers to ${named(place)(node)},`
-            if (envId === undefined) continue
-            const isHere = envId === place.env.id
-            if (!isHere && alongside(place, { id: envId, name: node.env }, "secret.copy") === null) {
-              return yield* refused(`${way} and this needs read on environment ${node.env}`)
-            }
-            open.push({ node, way })
-          }
-        }
-      })
+    ): Effect.Effect<void, ReferenceRefused> => {
+      const isOpen = (env: EnvName, id: EnvId) =>
+        id === place.env.id || alongside(place, { id, name: env }, "secret.copy") !== null
+      const step = ({ node, way }: Passing) =>
+        Effect.forEach(down.get(nodeId(node)) ?? [], (next) => {
+          const envId = envIds.get(next.env)
+          const further = `${way} ${node === from ? "" : "which "}refers to ${named(place)(next)},`
+          return envId === undefined || isOpen(next.env, envId)
+            ? Effect.succeed<Passing>({ node: next, way: further })
+            : refused(`${further} and this needs read on environment ${next.env}`)
+        })
+      const next = (level: ReadonlyArray<Passing>) => Effect.map(Effect.forEach(level, step), (found) => found.flat())
+      const start: Passing = { node: from, way: from.key }
+      return Effect.asVoid(walk([start], ({ node }) => nodeId(node), next, { visited: checked }))
+    }
 
     /** Fails unless the target of a reference exists. */
     const checkTarget = Effect.fnUntraced(function* (
@@ -261,8 +263,8 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
     })
 
     /** What the references of a version that comes back become. */
-    const changeOf = (secretId: SecretId, version: number): Effect.Effect<Change> =>
-      Effect.map(repo.targets({ secretId, version }), (rows) =>
+    const changeOf = (id: SecretId, version: number): Effect.Effect<Change> =>
+      Effect.map(repo.targets({ id, version }), (rows) =>
         rows.length === 0
           ? { kind: "text" }
           : {

@@ -7,14 +7,14 @@ import { Array, Effect, Either } from "effect"
 import { Access, type EnvPlace, type Place, sourceOf } from "../../access/Access.js"
 import type { AuditEvent, AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { Database } from "../../database/Database.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { SecretsRepo } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
 import { Versions } from "../stored/Versions.js"
 import { ReferencesRepo } from "../stored/ReferencesRepo.js"
-import { type Passed, Resolver, type Resolving, type Source } from "./Resolver.js"
+import { walk } from "./Graph.js"
+import { type Closure, type Passed, Resolver, type Resolving, type Source } from "./Resolver.js"
 
 /** How many secrets are read that refer to one; `hidden` counts the others up to here. */
 const maxDependents = 2_000
@@ -48,7 +48,6 @@ export const passedEntries = (
 export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/server/ReferenceReader", {
   effect: Effect.gen(function* () {
     const { alongside } = yield* Access
-    const { snapshot } = yield* Database
     const audit = yield* AuditLog
     const resolver = yield* Resolver
     const repo = yield* ReferencesRepo
@@ -57,22 +56,17 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
     const versions = yield* Versions
 
     /** The value that a reference leads to, with the secrets that it passed. */
-    const valueOf = Effect.fnUntraced(function* <A extends Resolving>(place: EnvPlace<A>, source: Source) {
-      const { passed, values } = yield* snapshot(resolver.resolve(place, [source], new Map()))
+    const valueOf = Effect.fnUntraced(function* <A extends Resolving>(closure: Closure<A>, source: Source) {
+      const { passed, values } = yield* resolver.resolve(closure, [source])
       const value = values.get(source.key) ?? Either.left("leads to nothing")
       if (Either.isLeft(value)) return yield* referenceRefused(source.key, value.left)
       return { value: value.right, passed }
     })
 
     /** The values that references lead to. Fails with ReferenceRefused for the first that leads to none. */
-    const valuesOf = Effect.fnUntraced(function* (
-      place: Place<"secret.read">,
-      sources: ReadonlyArray<Source>
-    ): Effect.fn.Return<ReadonlyMap<SecretKey, Value>, ReferenceRefused> {
-      if (sources.length === 0) return new Map()
-      const { values } = yield* resolver.resolve(place, sources, new Map())
+    const valuesOf = Effect.fnUntraced(function* (closure: Closure<"secret.read">, sources: ReadonlyArray<Source>) {
       const found = new Map<SecretKey, Value>()
-      for (const [key, value] of values) {
+      for (const [key, value] of (yield* resolver.resolve(closure, sources)).values) {
         if (Either.isLeft(value)) return yield* referenceRefused(key, value.left)
         found.set(key, value.right)
       }
@@ -100,16 +94,25 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
       if (first.length === 0) return []
       const all = yield* environments.revisions({ projectId: place.project.id })
       const byName = new Map(all.map((env) => [env.name, env]))
-      const found = new Map<EnvName, Passage>()
-      const open = first.map(({ env }) => env)
-      for (let name = open.pop(); name !== undefined; name = open.pop()) {
-        if (found.has(name) || name === place.env.name) continue
+      const passageOf = (name: EnvName): Passage => {
         const env = byName.get(name)
         const mayRead = env !== undefined && alongside(place, env, "secret.read") !== null
-        found.set(name, [name, env?.id ?? null, mayRead ? env.revision : null])
-        if (mayRead) open.push(...(yield* repo.targetEnvironments({ envId: env.id })).map((next) => next.env))
+        return [name, env?.id ?? null, mayRead ? env.revision : null]
       }
-      return [...found.values()].sort(([a], [b]) => (a < b ? -1 : 1))
+      const next = (level: ReadonlyArray<Passage>) =>
+        Effect.map(
+          Effect.forEach(level, ([_name, id, revision]) =>
+            id === null || revision === null ? Effect.succeed([]) : repo.targetEnvironments({ envId: id })
+          ),
+          (found) => found.flat().map(({ env }) => passageOf(env))
+        )
+      const found = yield* walk(
+        first.map(({ env }) => passageOf(env)),
+        ([name]) => name,
+        next,
+        { visited: new Set([place.env.name]) }
+      )
+      return [...found].sort(([a], [b]) => (a < b ? -1 : 1))
     })
 
     /** What a secret refers to, and what refers to it. */
@@ -118,7 +121,7 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
       const row = yield* secrets.find({ envId: env.id, key })
       if (row === undefined) return yield* secretNotFound(key)
       yield* versions.checkNewest(place, row)
-      const targets = yield* repo.targets({ secretId: row.id, version: row.version })
+      const targets = yield* repo.targets({ id: row.id, version: row.version })
       const dependents = yield* repo.dependents({ projectId: project.id, env: env.name, key, limit: maxDependents })
       const seen = dependents.filter(
         (one) => alongside(place, { id: one.env_id, name: one.env }, "secret.list") !== null
@@ -132,7 +135,7 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
       return found
     })
 
-    return { resolve: resolver.resolve, valueOf, valuesOf, auditPassed, passages, around } as const
+    return { load: resolver.load, resolve: resolver.resolve, valueOf, valuesOf, auditPassed, passages, around } as const
   }),
   dependencies: [
     Resolver.Default,

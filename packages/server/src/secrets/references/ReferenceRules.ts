@@ -55,15 +55,15 @@ export class ReferenceRules extends Effect.Service<ReferenceRules>()("@coffer/se
 
       const nodeOf = (key: SecretKey): Node => ({ env: place.env.name, key })
       for (const { from, key } of written.arriving) {
-        const above = yield* ruled(reachable(graph.up, nodeOf(key)))
+        const above = yield* ruled(yield* reachable(graph.up, nodeOf(key)))
         yield* widening.check(
           place,
           above.map((to) => ({ key: to.key, from, to: to.id }))
         )
       }
       for (const key of written.references) {
-        const above = yield* ruled([nodeOf(key), ...reachable(graph.up, nodeOf(key))])
-        const below = above.length === 0 ? [] : yield* allFound(reachable(graph.down, nodeOf(key)))
+        const above = yield* ruled([nodeOf(key), ...(yield* reachable(graph.up, nodeOf(key)))])
+        const below = above.length === 0 ? [] : yield* allFound(yield* reachable(graph.down, nodeOf(key)))
         for (const to of above) {
           yield* widening.check(
             place,

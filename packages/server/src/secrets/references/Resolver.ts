@@ -1,22 +1,17 @@
-import type { EnvId, SecretId } from "@coffer/domain/Ids"
+import type { EnvId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import {
-  maxReferenceDepth,
-  parseReference,
-  type ReferencePart,
-  type ReferenceTarget,
-  targetsOf,
-  targetText
-} from "@coffer/domain/Reference"
-import { byteLength, maxSecretValueBytes, SecretValue } from "@coffer/domain/SecretValues"
-import { Array, Effect, Either, Redacted } from "effect"
+import { maxReferenceDepth } from "@coffer/domain/Reference"
+import { Array, Effect, Either, Option } from "effect"
 import { Access, type EnvPlace } from "../../access/Access.js"
-import { forEachInSlices, pacing } from "../../base/EventLoop.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { Database } from "../../database/Database.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
+import { ReferencesRepo } from "../stored/ReferencesRepo.js"
 import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
 import { Versions } from "../stored/Versions.js"
-import { type Node, nodeId } from "./Graph.js"
+import { filling, maxPassedBytes, nodesOf, partsOf, type Step, tooMuch } from "./Fill.js"
+import { type Node, nodeId, walk } from "./Graph.js"
 
 /** The actions that resolve references. The caller needs the same action in every environment on the path. */
 export type Resolving = "secret.read" | "secret.use"
@@ -28,231 +23,195 @@ export interface Source {
 }
 
 /** A secret whose value became part of another one. */
-export interface Passed<A extends Resolving = Resolving> {
+export interface Passed<A extends Resolving = Resolving> extends Pick<WholeRow, "id" | "key" | "version"> {
   readonly place: EnvPlace<A>
-  readonly id: SecretId
-  readonly key: SecretKey
-  readonly version: number
   readonly value: Value
 }
 
-/** A visited secret: its value and parsed parts, or why it cannot be resolved. */
-type Step<A extends Resolving> =
-  { readonly passed: Passed<A>; readonly parts: ReadonlyArray<ReferencePart> | null } | { readonly why: string }
+/** A secret that references lead to, as it is stored, or why it cannot be passed. */
+type Found<A extends Resolving> = { readonly place: EnvPlace<A>; readonly row: WholeRow } | { readonly why: string }
 
-interface Environment {
-  readonly id: EnvId
-  readonly name: EnvName
+/** All that references of a place lead to, as it is stored. */
+export interface Closure<A extends Resolving> {
+  readonly place: EnvPlace<A>
+  /** Secrets of the place that were read already. */
+  readonly known: ReadonlyMap<SecretKey, WholeRow>
+  readonly environments: Effect.Effect<ReadonlyArray<{ readonly id: EnvId; readonly name: EnvName }>>
+  readonly found: Map<string, Found<A>>
+  /** The environments that were read as a whole. */
+  readonly whole: Map<EnvName, ReadonlyArray<WholeRow>>
+  bytes: number
 }
+
+type Referring = Pick<WholeRow, "id" | "version" | "format">
 
 /** More keys than these are read as the pages of the whole environment. */
 const manyKeys = 400
-
-/** How many bytes all values of one answer may have together. */
-const maxResolvedBytes = 8 * 1024 * 1024
-
-/** How many bytes one answer may load for its references, and how many it may make of them on the way to its values. */
-const maxPassedBytes = 4 * maxResolvedBytes
-
-const tooMuch = "does not fit: the references of one answer pass at most 32 MiB of values"
-const tooLong = "is longer than 64 KB with the values that it refers to"
-const tooDeep = `passes more than ${maxReferenceDepth} references, one after another`
-
-const partsOf = (text: Value): ReadonlyArray<ReferencePart> =>
-  Either.getOrElse(parseReference(Redacted.value(text)), () => [])
 
 /** Replaces references by the values that they lead to, seen from where each of them stands. */
 export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolver", {
   effect: Effect.gen(function* () {
     const { alongside } = yield* Access
+    const { snapshot } = yield* Database
     const environments = yield* EnvironmentsRepo
     const secrets = yield* SecretsRepo
+    const references = yield* ReferencesRepo
     const versions = yield* Versions
 
-    /**
-     * Resolves references of one environment. On the left of a key, a clause says why it has no value, by keys and places.
-     * `known` are secrets of this environment that were read already. Call it in a snapshot.
-     */
-    const resolve = <A extends Resolving>(
-      place: EnvPlace<A>,
-      sources: ReadonlyArray<Source>,
-      known: ReadonlyMap<
-        SecretKey,
-        { readonly row: Pick<WholeRow, "id" | "version" | "format">; readonly value: Value }
-      >
-    ): Effect.Effect<{
-      readonly values: ReadonlyMap<SecretKey, Either.Either<Value, string>>
-      readonly passed: ReadonlyArray<Passed<A>>
-    }> =>
-      Effect.gen(function* () {
-        const here = place.env.name
-        const need = place.action === "secret.use" ? "use" : "read"
-        const byName = new Map<EnvName, Environment>(
-          (yield* environments.revisions({ projectId: place.project.id })).map((env) => [env.name, env])
-        )
-        const steps = new Map<string, Step<A>>()
-        const at = (env: EnvName, { env: other, key }: ReferenceTarget) => ({ env: other ?? env, key })
-        const nameOf = ({ env, key }: Node): string => targetText({ env: env === here ? null : env, key })
+    /** The place of an environment, or why the caller may not pass it. */
+    const placeOf = Effect.fnUntraced(function* <A extends Resolving>(closure: Closure<A>, name: EnvName) {
+      const { place } = closure
+      if (name === place.env.name) return place
+      const env = (yield* closure.environments).find((env) => env.name === name)
+      if (env === undefined) return "which does not exist"
+      const need = place.action === "secret.use" ? "use" : "read"
+      return alongside<A>(place, env, place.action) ?? `and this needs ${need} on environment ${name}`
+    })
 
-        const stepOf = (
-          there: EnvPlace<A>,
-          key: SecretKey,
-          { id, version, ...row }: Pick<WholeRow, "id" | "version" | "format">,
-          value: Value
-        ): Step<A> => ({
-          passed: { place: there, id, key, version, value },
-          parts: kindOf(row) === "reference" ? partsOf(value) : null
-        })
+    const rowsOf = Effect.fnUntraced(function* <A extends Resolving>(
+      closure: Closure<A>,
+      { env: { id, name } }: EnvPlace<A>,
+      keys: ReadonlySet<SecretKey>
+    ) {
+      const before = closure.whole.get(name)
+      const isSome = keys.size <= manyKeys
+      const rows = before ?? (yield* secrets.select(id, isSome ? [...keys] : undefined))
+      if (before !== undefined) return rows.filter(({ key }) => keys.has(key))
+      for (const { value_bytes } of rows) closure.bytes += value_bytes
+      if (isSome) return rows
+      closure.whole.set(name, rows)
+      return rows.filter(({ key }) => keys.has(key))
+    })
 
-        /** The environments that were read as a whole. */
-        const whole = new Map<EnvName, ReadonlyArray<WholeRow>>()
-        let [loaded, filled] = [0, 0]
+    /** Loads secrets of one environment, or notes why they cannot be passed. */
+    const loadSome = Effect.fnUntraced(function* <A extends Resolving>(
+      closure: Closure<A>,
+      env: EnvName,
+      keys: ReadonlyArray<SecretKey>
+    ) {
+      const there = yield* placeOf(closure, env)
+      const note = (key: SecretKey, one: Found<A>) => closure.found.set(nodeId({ env, key }), one)
+      const refuse = (why: string) => {
+        for (const key of keys) if (!closure.found.has(nodeId({ env, key }))) note(key, { why })
+      }
+      if (typeof there === "string") return refuse(there)
+      const known = env === closure.place.env.name ? closure.known : new Map<SecretKey, WholeRow>()
+      const wanted = new Set<SecretKey>()
+      for (const key of keys) {
+        const row = known.get(key)
+        if (row === undefined) wanted.add(key)
+        else note(key, { place: there, row })
+      }
+      if (wanted.size === 0) return
+      if (closure.bytes > maxPassedBytes) return refuse(`which ${tooMuch}`)
+      for (const row of yield* rowsOf(closure, there, wanted)) note(row.key, { place: there, row })
+      refuse("which does not exist")
+    })
 
-        const noteLoaded = (rows: ReadonlyArray<WholeRow>) => {
-          for (const { value_bytes } of rows) loaded += value_bytes
-          return rows
-        }
+    /** What secrets of one environment refer to, by the index of references. */
+    const targetsOf = (rows: ReadonlyArray<Referring>): Effect.Effect<ReadonlyArray<Node>> =>
+      Effect.map(references.targetsOf(rows.filter((row) => kindOf(row) === "reference")), (targets) =>
+        targets.map(({ target_env: env, target_key: key }) => ({ env, key }))
+      )
 
-        const rowsOf = Effect.fnUntraced(function* (there: EnvPlace<A>, keys: ReadonlySet<SecretKey>) {
-          const { id, name } = there.env
-          const before = whole.get(name)
-          if (before === undefined && keys.size <= manyKeys) return noteLoaded(yield* secrets.select(id, [...keys]))
-          const all = before ?? noteLoaded(yield* secrets.select(id, undefined))
-          whole.set(name, all)
-          return all.filter(({ key }) => keys.has(key))
-        })
-
-        /** Loads secrets of one environment, or notes why they cannot be passed. */
-        const load = Effect.fnUntraced(function* (env: EnvName, keys: ReadonlyArray<SecretKey>) {
-          const refuse = (key: SecretKey, why: string) => steps.set(nodeId({ env, key }), { why })
-          const found = byName.get(env)
-          const there = env === here ? place : found === undefined ? null : alongside<A>(place, found, place.action)
-          if (there === null) {
-            const why = found === undefined ? "which does not exist" : `and this needs ${need} on environment ${env}`
-            for (const key of keys) refuse(key, why)
-            return
-          }
-          const [absent, present] = Array.partition(keys, (key) => env === here && known.has(key))
-          for (const key of present) {
-            const one = known.get(key)
-            if (one !== undefined) steps.set(nodeId({ env, key }), stepOf(there, key, one.row, one.value))
-          }
-          const wanted = new Set(absent)
-          if (wanted.size === 0) return
-          if (loaded > maxPassedBytes) {
-            for (const key of wanted) refuse(key, `which ${tooMuch}`)
-            return
-          }
-          const rows = yield* rowsOf(there, wanted)
-          yield* forEachInSlices(rows, (row) => {
-            wanted.delete(row.key)
-            return Effect.match(versions.open(there, row, row), {
-              onSuccess: (value) => steps.set(nodeId({ env, key: row.key }), stepOf(there, row.key, row, value)),
-              // One altered value must not hide all others. The failure is reported where it is found.
-              onFailure: () => refuse(row.key, "which does not authenticate: it was altered")
-            })
-          })
-          for (const key of wanted) refuse(key, "which does not exist")
-        })
-
-        /** Loads what is referred to, one step further each time, and never further than references may reach. */
-        const parsed = sources.map(({ key, text }) => ({ key, parts: partsOf(text) }))
-        let open = parsed.flatMap(({ parts }) => targetsOf(parts).map((target) => at(here, target)))
-        for (let depth = 0; depth < maxReferenceDepth && open.length > 0; depth++) {
-          const fresh = new Map(open.filter((node) => !steps.has(nodeId(node))).map((node) => [nodeId(node), node]))
-          const byEnv = Object.values(Array.groupBy(fresh.values(), ({ env }) => env))
-          for (const [first, ...rest] of byEnv)
-            yield* load(
-              first.env,
-              [first, ...rest].map(({ key }) => key)
-            )
-          open = [...fresh].flatMap(([id, { env }]) => {
-            const step = steps.get(id)
-            return step === undefined || "why" in step || step.parts === null
-              ? []
-              : targetsOf(step.parts).map((target) => at(env, target))
-          })
-        }
-
-        type Made = Either.Either<{ readonly text: string; readonly depth: number }, string>
-        const made = new Map<string, Made>()
-
-        const fill = (env: EnvName, parts: ReadonlyArray<ReferencePart>, way: ReadonlyArray<string>): Made => {
-          if (filled > maxPassedBytes) return Either.left(tooMuch)
-          let [text, depth] = ["", 0]
-          for (const part of parts) {
-            if (typeof part === "string") {
-              text += part
-              continue
-            }
-            const node = at(env, part)
-            const value = make(node, way)
-            if (Either.isLeft(value)) return Either.left(`refers to ${nameOf(node)}, ${value.left}`)
-            depth = Math.max(depth, 1 + value.right.depth)
-            text += value.right.text
-            filled += value.right.text.length
-            // Checked with each part, so that no text grows far beyond the limit.
-            if (text.length > maxSecretValueBytes) return Either.left(tooLong)
-          }
-          if (depth > maxReferenceDepth) return Either.left(tooDeep)
-          return byteLength(text) > maxSecretValueBytes ? Either.left(tooLong) : Either.right({ text, depth })
-        }
-
-        const make = (node: Node, way: ReadonlyArray<string>): Made => {
-          const id = nodeId(node)
-          if (way.includes(id)) return Either.left("which refers to itself")
-          const before = made.get(id)
-          if (before !== undefined) return before
-          const step = steps.get(id)
-          if (step === undefined) return Either.left(`which ${tooDeep}`)
-          if ("why" in step) return Either.left(step.why)
-          const { parts, passed } = step
-          const result: Made =
-            parts === null
-              ? Either.right({ text: Redacted.value(passed.value), depth: 0 })
-              : Either.mapLeft(fill(node.env, parts, [...way, id]), (why) => `which ${why}`)
-          if (Either.isRight(result)) made.set(id, result)
-          return result
-        }
-
-        let bytes = 0
-        const pace = pacing()
-        const values = new Map<SecretKey, Either.Either<Value, string>>()
-        const down = new Map<string, ReadonlyArray<Node>>()
-        for (const [id, step] of steps) {
-          if ("why" in step || step.parts === null) continue
-          down.set(
-            id,
-            targetsOf(step.parts).map((target) => at(step.passed.place.env.name, target))
+    /** Loads secrets and all that they refer to, one step further each time, and never further than references may reach. */
+    const extend = <A extends Resolving>(closure: Closure<A>, start: ReadonlyArray<Node>) => {
+      const next = Effect.fnUntraced(function* (level: ReadonlyArray<Node>) {
+        for (const some of Object.values(Array.groupBy(level, ({ env }) => env))) {
+          yield* loadSome(
+            closure,
+            some[0].env,
+            some.map(({ key }) => key)
           )
         }
-        const used = new Map<string, Passed<A>>()
-        /** Records the secrets that contribute to a value. Each secret is passed once, however many values it is part of. */
-        const use = (targets: ReadonlyArray<Node>): void => {
-          const open = [...targets].reverse()
-          for (let node = open.pop(); node !== undefined; node = open.pop()) {
-            const id = nodeId(node)
-            const step = steps.get(id)
-            if (used.has(id) || step === undefined || "why" in step) continue
-            used.set(id, step.passed)
-            open.push(...(down.get(id) ?? []))
-          }
-        }
-        for (const { key, parts } of parsed) {
-          const value = Either.flatMap(fill(here, parts, [nodeId({ env: here, key })]), ({ text }) => {
-            bytes += byteLength(text)
-            return bytes > maxResolvedBytes
-              ? Either.left("does not fit: the values of one answer have at most 8 MiB together")
-              : Either.right(Redacted.make(SecretValue.make(text)))
+        return yield* targetsOf(
+          level.flatMap((node) => {
+            const found = closure.found.get(nodeId(node))
+            return found === undefined || "why" in found ? [] : [found.row]
           })
-          values.set(key, value)
-          if (Either.isRight(value)) use(targetsOf(parts).map((target) => at(here, target)))
-          yield* pace
-        }
-        return { values, passed: [...used.values()] }
+        )
+      })
+      return walk(start, nodeId, next, { levels: maxReferenceDepth, visited: new Set(closure.found.keys()) })
+    }
+
+    /**
+     * Loads all that the references among `rows` lead to, without decrypting it. `known` are current secrets of the place that were
+     * read already. Call it in the snapshot that read the rows, and `resolve` after that.
+     */
+    const load = Effect.fnUntraced(function* <A extends Resolving>(
+      place: EnvPlace<A>,
+      rows: ReadonlyArray<Referring>,
+      known: ReadonlyArray<WholeRow> = []
+    ) {
+      const closure: Closure<A> = {
+        place,
+        known: new Map(known.map((row) => [row.key, row])),
+        environments: yield* Effect.cached(environments.revisions({ projectId: place.project.id })),
+        found: new Map(),
+        whole: new Map(),
+        bytes: 0
+      }
+      yield* extend(closure, yield* targetsOf(rows))
+      return closure
+    })
+
+    /**
+     * Decrypts what was loaded, and resolves references of its place. On the left of a key, a clause says why it has no value, by keys
+     * and places. `texts` are the values of secrets of the place that were decrypted already.
+     */
+    const resolve = Effect.fnUntraced(function* <A extends Resolving>(
+      closure: Closure<A>,
+      sources: ReadonlyArray<Source>,
+      texts: ReadonlyMap<SecretKey, Value> = new Map()
+    ) {
+      const here = closure.place.env.name
+      const steps = new Map<string, Step>()
+      const passed = new Map<string, Passed<A>>()
+      const stepOf = (node: Node) => steps.get(nodeId(node))
+      const next = (level: ReadonlyArray<Node>): ReadonlyArray<Node> =>
+        level.flatMap((node) => {
+          const step = stepOf(node)
+          return step === undefined || "why" in step ? [] : nodesOf(node.env, step.parts)
+        })
+
+      const open = Effect.fnUntraced(function* (node: Node) {
+        const id = nodeId(node)
+        const found = closure.found.get(id)
+        if (found === undefined || "why" in found) return found && void steps.set(id, found)
+        const { place, row } = found
+        const known = node.env === here ? texts.get(node.key) : undefined
+        const value = known === undefined ? yield* Effect.option(versions.open(place, row, row)) : Option.some(known)
+        // One altered value must not hide all others. The failure is reported where it is found.
+        if (Option.isNone(value)) return void steps.set(id, { why: "which does not authenticate: it was altered" })
+        steps.set(id, { value: value.value, parts: kindOf(row) === "reference" ? partsOf(value.value) : null })
+        passed.set(id, { place, id: row.id, key: row.key, version: row.version, value: value.value })
       })
 
-    return { resolve } as const
+      const openAll = Effect.fnUntraced(function* (level: ReadonlyArray<Node>) {
+        // Only if the index of references is damaged: the texts say what a reference names.
+        const absent = level.filter((node) => !closure.found.has(nodeId(node)))
+        if (absent.length > 0) yield* snapshot(extend(closure, absent))
+        yield* forEachInSlices(level, open)
+        return next(level)
+      })
+
+      const parsed = sources.map(({ key, text }) => ({ node: { env: here, key }, parts: partsOf(text) }))
+      const targets = (some: typeof parsed) => some.flatMap(({ parts }) => nodesOf(here, parts))
+      yield* walk(targets(parsed), nodeId, openAll, { levels: maxReferenceDepth })
+      const fill = filling(here, stepOf)
+      const values = new Map<SecretKey, Either.Either<Value, string>>()
+      const resolved = yield* forEachInSlices(parsed, (source) =>
+        Effect.sync(() => {
+          const value = fill(source.node, source.parts)
+          values.set(source.node.key, value)
+          return Either.isRight(value) ? [source] : []
+        })
+      )
+      const used = yield* walk(targets(resolved.flat()), nodeId, (level) => Effect.sync(() => next(level)))
+      return { values, passed: used.flatMap((node) => passed.get(nodeId(node)) ?? []) }
+    })
+
+    return { load, resolve } as const
   }),
-  dependencies: [EnvironmentsRepo.Default, SecretsRepo.Default, Versions.Default]
+  dependencies: [EnvironmentsRepo.Default, SecretsRepo.Default, ReferencesRepo.Default, Versions.Default]
 }) {}

@@ -11,7 +11,6 @@ import { namesETag } from "../../http/ETag.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { type Passage, referenceRefused, ReferenceReader } from "../references/ReferenceReader.js"
-import type { Source } from "../references/Resolver.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { Changes, type Draft, smallChange, type Wanted } from "./Changes.js"
@@ -70,8 +69,9 @@ const wantedOf = ({
       )
 }
 
-/** A result without resolved references. */
-const asStored = { values: new Map<SecretKey, never>(), passed: [], passages: [] }
+/** A bundle without resolved references. */
+const asStored = { closure: null, passages: [] }
+const unresolved = { values: new Map<SecretKey, never>(), passed: [] }
 
 /** How many keys a message explains. */
 const maxExplained = 20
@@ -117,15 +117,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       )
     })
 
-    interface Read {
-      readonly revision: number
-      readonly rows: ReadonlyArray<WholeRow>
-      readonly texts: ReadonlyArray<Value>
-      /** Whether values of the environment may depend on others. */
-      readonly isReferring: boolean
-    }
-
-    /** Reads secrets as they are stored. */
+    /** Reads secrets as they are stored, with whether values of the environment may depend on others. */
     const stored = Effect.fnUntraced(function* (
       place: Place<"secret.read">,
       keys: ReadonlyArray<SecretKey> | undefined
@@ -134,45 +126,20 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       if (contents === undefined) return yield* missingEnvironment(place.env.name)
       const { refers, revision, secrets: rows } = contents
       yield* checkFound(rows, keys)
-      const texts = yield* forEachInSlices(rows, (row) => versions.open(place, row, row))
-      const isReferring = refers || rows.some((row) => kindOf(row) === "reference")
-      return { revision, rows, texts, isReferring } satisfies Read
+      return { revision, rows, isReferring: refers || rows.some((row) => kindOf(row) === "reference") }
     })
 
-    /** Resolves the references of what was read. Returns null if the environment has changed since. Call it in a snapshot. */
-    const resolved = Effect.fnUntraced(function* (place: Place<"secret.read">, { revision, rows, texts }: Read) {
-      const now = yield* repo.revision({ envId: place.env.id })
-      if (now?.revision !== revision) return null
-      const known = new Map<SecretKey, { readonly row: WholeRow; readonly value: Value }>()
-      const sources: Array<Source> = []
-      for (const [index, row] of rows.entries()) {
-        const value = texts[index]
-        if (value === undefined) continue
-        known.set(row.key, { row, value })
-        if (kindOf(row) === "reference") sources.push({ key: row.key, text: value })
-      }
-      const found = yield* referenceReader.resolve(place, sources, known)
-      return { ...found, passages: yield* referenceReader.passages(place) }
-    })
-
-    /** Reads secrets and resolves their references, all as of one moment. */
+    /** Adds what the references among secrets lead to, as of one moment: if the environment has changed, they are read again. */
     const whole = Effect.fnUntraced(function* (
       place: Place<"secret.read">,
       keys: ReadonlyArray<SecretKey> | undefined,
-      raw: boolean
+      before: Effect.Effect.Success<ReturnType<typeof stored>>
     ) {
-      const read = yield* stored(place, keys)
-      if (raw || !read.isReferring) return { ...read, ...asStored }
-      const found = yield* snapshot(resolved(place, read))
-      if (found !== null) return { ...read, ...found }
-      // The environment has changed in between: everything again, from one snapshot.
-      return yield* snapshot(
-        Effect.gen(function* () {
-          const again = yield* stored(place, keys)
-          return { ...again, ...((yield* resolved(place, again)) ?? asStored) }
-        })
-      )
-    })
+      const now = yield* repo.revision({ envId: place.env.id })
+      const { revision, rows } = now?.revision === before.revision ? before : yield* stored(place, keys)
+      const closure = yield* referenceReader.load(place, rows, rows)
+      return { revision, rows, closure, passages: yield* referenceReader.passages(place) }
+    }, snapshot)
 
     /**
      * Returns all secrets of an environment, or those of `keys`, with the ETag of their form. If `ifNoneMatch` names
@@ -190,13 +157,26 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           const etag = yield* currentTag(place, form, raw)
           if (etag !== undefined && namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
         }
-        const { passages, passed, revision, rows, texts, values } = yield* whole(place, keys, raw)
+        const first = yield* stored(place, keys)
+        const { closure, passages, revision, rows } =
+          raw || !first.isReferring ? { ...first, ...asStored } : yield* whole(place, keys, first)
+        const texts = new Map(
+          yield* forEachInSlices(rows, (row) =>
+            Effect.map(versions.open(place, row, row), (text) => [row.key, text] as const)
+          )
+        )
+        const sources = rows.flatMap((row) => {
+          const text = kindOf(row) === "reference" ? texts.get(row.key) : undefined
+          return text === undefined ? [] : [{ key: row.key, text }]
+        })
+        const { passed, values } =
+          closure === null ? unresolved : yield* referenceReader.resolve(closure, sources, texts)
         const errors: Array<BundleError> = []
         const data: Array<BundledSecret> = []
-        for (const [index, row] of rows.entries()) {
+        for (const row of rows) {
           const { key, updated_at, version } = row
           const kind = kindOf(row)
-          const value = values.get(key) ?? Either.fromNullable(texts[index], () => "was not read")
+          const value = values.get(key) ?? Either.fromNullable(texts.get(key), () => "was not read")
           if (Either.isLeft(value)) {
             const { code, message } = referenceRefused(key, value.left)
             errors.push({ key, code, message })

@@ -127,21 +127,24 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       })
     )
 
-    /**
-     * Opens the secrets of an environment: references as texts or, with the right to read, as the values that they lead to, which
-     * then count as texts.
-     */
-    const opener = Effect.fnUntraced(function* (
-      place: Place<"secret.compare">,
-      secrets: ReadonlyArray<WholeRow>,
-      reading: Place<"secret.read"> | undefined
-    ) {
-      const texts = secrets.filter((secret) => kindOf(secret) === "reference")
-      const sources = yield* forEachInSlices(reading === undefined ? [] : texts, (secret) =>
+    /** The secrets of an environment and, with the right to read, what they refer to. */
+    const side = Effect.fnUntraced(function* (place: Place<"secret.compare">, reading?: Place<"secret.read">) {
+      const secrets = yield* repo.select(place.env.id, undefined)
+      return { place, secrets, closure: reading && (yield* referenceReader.load(reading, secrets, secrets)) }
+    })
+
+    /** Opens the secrets of a side: references as texts or, if they were loaded, as the values that they lead to, which then count as texts. */
+    const opener = Effect.fnUntraced(function* ({
+      closure,
+      place,
+      secrets
+    }: Effect.Effect.Success<ReturnType<typeof side>>) {
+      const references = secrets.filter((secret) => kindOf(secret) === "reference")
+      const sources = yield* forEachInSlices(closure === undefined ? [] : references, (secret) =>
         Effect.map(versions.open(place, secret, secret), (text) => ({ key: secret.key, text }))
       )
       const values =
-        reading === undefined ? new Map<SecretKey, Value>() : yield* referenceReader.valuesOf(reading, sources)
+        closure === undefined ? new Map<SecretKey, Value>() : yield* referenceReader.valuesOf(closure, sources)
       return (secret: WholeRow): Effect.Effect<Content, DecryptionFailed> => {
         const value = values.get(secret.key)
         return value === undefined
@@ -166,21 +169,18 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
           resource_id: here.env.id,
           metadata: { with: there.env.name }
         })
-        const side = Effect.fnUntraced(function* (place: Place<"secret.compare">, from?: Place<"secret.read">) {
-          const secrets = yield* repo.select(place.env.id, undefined)
-          return { secrets, open: yield* opener(place, secrets, from) }
-        })
         // Values are decrypted and compared after the snapshot, for which other readers wait.
         const { mine, theirs } = yield* snapshot(
           Effect.all({ mine: side(here, reading?.here), theirs: side(there, reading?.there) })
         )
+        const [openMine, openTheirs] = [yield* opener(mine), yield* opener(theirs)]
         const others = new Map(theirs.secrets.map((secret) => [secret.key, secret]))
         const keysHere = new Set(mine.secrets.map(({ key }) => key))
         const statusOf = Effect.fnUntraced(function* (secret: WholeRow) {
           const other = others.get(secret.key)
           if (other === undefined) return { key: secret.key, status: "only_here" satisfies Status }
-          const a = yield* mine.open(secret)
-          const b = yield* theirs.open(other)
+          const a = yield* openMine(secret)
+          const b = yield* openTheirs(other)
           const isSame = a.kind === b.kind && Redacted.value(a.value) === Redacted.value(b.value)
           const status: Status = isSame ? "same" : "different"
           return { key: secret.key, status }

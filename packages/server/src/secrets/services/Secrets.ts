@@ -39,8 +39,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
     const referenceReader = yield* ReferenceReader
     const { snapshot } = yield* Database
 
-    /** A secret as it is stored. */
-    const stored = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
+    const find = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
       const row =
         version === undefined
           ? yield* repo.findCurrent({ envId: place.env.id, key })
@@ -49,16 +48,13 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       if (row.destroyed_at !== null) {
         return yield* new NotFound({ message: `version ${row.version} of secret ${key} was destroyed` })
       }
-      const value = yield* versions.open(place, { id: row.id, key, version: row.version }, row)
-      return { id: row.id, version: row.version, kind: kindOf(row), value }
+      return row
     })
 
-    /** A secret with what it refers to, all as of one moment. */
-    const resolved = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
-      const secret = yield* stored(place, key, version)
-      return secret.kind === "text"
-        ? { ...secret, passed: [] }
-        : { ...secret, ...(yield* referenceReader.valueOf(place, { key, text: secret.value })) }
+    /** A secret with all that it refers to, as of one moment. */
+    const findWhole = Effect.fnUntraced(function* (place: Place<"secret.read">, key: SecretKey, version?: number) {
+      const row = yield* find(place, key, version)
+      return { row, closure: kindOf(row) === "text" ? null : yield* referenceReader.load(place, [row]) }
     }, snapshot)
 
     /**
@@ -71,14 +67,13 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       version?: number,
       raw = false
     ) {
-      const secret = yield* stored(place, key, version)
-      const {
-        id,
-        kind,
-        passed,
-        value,
-        version: found
-      } = secret.kind === "text" || raw ? { ...secret, passed: [] } : yield* resolved(place, key, version)
+      const first = yield* find(place, key, version)
+      const { closure, row } =
+        kindOf(first) === "text" || raw ? { row: first, closure: null } : yield* findWhole(place, key, version)
+      const { id, version: found } = row
+      const text = yield* versions.open(place, { id, key, version: found }, row)
+      const { passed, value } =
+        closure === null ? { value: text, passed: [] } : yield* referenceReader.valueOf(closure, { key, text })
       yield* audit.read(sourceOf(place), {
         action: "secret.read",
         resource_type: "secret",
@@ -86,6 +81,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         metadata: { key, version: found }
       })
       yield* referenceReader.auditPassed(place, passed, [key])
+      const kind = kindOf(row)
       const answer: SecretRead = { key, value, version: found, ...(kind === "reference" && { kind }) }
       return answer
     })

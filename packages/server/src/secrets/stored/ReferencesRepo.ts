@@ -1,8 +1,9 @@
 import { EnvId, type ProjectId, SecretId } from "@coffer/domain/Ids"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import { Array, Effect, Schema } from "effect"
+import { forEachInSlices } from "../../base/EventLoop.js"
 import { allPages } from "../../database/Pages.js"
-import { query, sql } from "../../database/Query.js"
+import { joined, query, sql } from "../../database/Query.js"
 
 const TargetRow = Schema.Struct({ target_env: EnvName, target_key: SecretKey })
 export type TargetRow = typeof TargetRow.Type
@@ -27,6 +28,13 @@ export const refersColumn = sql`CASE WHEN EXISTS (
     JOIN secrets s ON s.id = r.secret_id AND s.version = r.version AND s.removed_at IS NULL
     WHERE r.env_id = e.id AND r.target_env <> e.name) THEN 1 ELSE 0 END AS refers`
 
+/** How many versions one statement finds the targets of. */
+const versionsAtOnce = 16
+const ofVersions = joined(
+  Array.makeBy(versionsAtOnce, (index) => sql`(secret_id = ${`id${index}`} AND version = ${`version${index}`})`),
+  sql` OR `
+)
+
 /** Which secrets refer to which. */
 export class ReferencesRepo extends Effect.Service<ReferencesRepo>()("@coffer/server/ReferencesRepo", {
   effect: Effect.gen(function* () {
@@ -40,13 +48,32 @@ export class ReferencesRepo extends Effect.Service<ReferencesRepo>()("@coffer/se
         AND (r.target_env, r.target_key, r.secret_id) > (${"env"}, ${"key"}, ${"id"})
       ORDER BY r.target_env, r.target_key, r.secret_id LIMIT ${"limit"}`
 
+    const targets = all(TargetRow)`
+      SELECT target_env, target_key FROM secret_references
+      WHERE secret_id = ${"id"} AND version = ${"version"} ORDER BY target_env, target_key`
+
+    const targetsOfSome = all(TargetRow)`SELECT target_env, target_key FROM secret_references WHERE ${ofVersions}`
+
     return {
       insert: insert("secret_references", ["secret_id", "version", "env_id", "project_id", "target_env", "target_key"]),
 
       /** What a version of a secret refers to. */
-      targets: all(TargetRow)`
-        SELECT target_env, target_key FROM secret_references
-        WHERE secret_id = ${"secretId"} AND version = ${"version"} ORDER BY target_env, target_key`,
+      targets,
+
+      /** What some versions of secrets refer to. */
+      targetsOf: (versions: ReadonlyArray<{ readonly id: SecretId; readonly version: number }>) =>
+        Effect.map(
+          forEachInSlices(Array.chunksOf(versions, versionsAtOnce), (some) => {
+            const [first] = some
+            if (some.length === 1) return targets({ id: first.id, version: first.version })
+            // The last statement repeats a version, so that one text serves any number of versions.
+            const values = Array.makeBy(versionsAtOnce, (index) => some[index] ?? first).flatMap(
+              ({ id, version }, index) => [[`id${index}`, id] as const, [`version${index}`, version] as const]
+            )
+            return targetsOfSome(Object.fromEntries<string | number>(values))
+          }),
+          (rows) => rows.flat()
+        ),
 
       /** The first row of anything that ever referred to an environment. */
       anyTo: first(FoundRow)`

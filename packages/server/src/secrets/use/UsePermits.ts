@@ -93,7 +93,7 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
         kindOf(row) === "text"
           ? { value: text, passed: [] }
           : yield* Effect.catchTag(
-              referenceReader.valueOf(place, { key, text }),
+              referenceReader.valueOf(yield* referenceReader.load(place, [row]), { key, text }),
               "ReferenceRefused",
               ({ message }) => new UseRefused({ message })
             )
