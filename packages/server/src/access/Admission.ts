@@ -124,20 +124,12 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
     const bodies = makeMemoryBudget({ total: 40 * mebibyte, each: 36 * mebibyte })
     // Separate, by address: clients without a credential must not use up the memory of others.
     const anonymousBodies = makeMemoryBudget({ total: 4 * mebibyte, each: mebibyte })
-    // Large responses that wait for their clients.
-    const responses = makeMemoryBudget({ total: 16 * mebibyte, each: 12 * mebibyte })
     const largeResponses = makeFairSemaphore({ permits: 2, each: 1 })
 
     /** A tenant's large responses are built one at a time, and only if there is memory for one. */
-    const beginLargeResponse = (request: NodeRequest, size: number) =>
-      Effect.uninterruptibleMask((restore) =>
-        Effect.flatMap(largeResponses.enter(restore), (leave) => Effect.addFinalizer(() => leave))
-      ).pipe(
-        Effect.zipRight(
-          Effect.suspend(() =>
-            request.responseMemory?.reserve(size) === false ? Effect.fail(tooManyResponses) : Effect.void
-          )
-        )
+    const beginLargeResponse = ({ hold, info }: NodeRequest, size: number) =>
+      Effect.flatMap(largeResponses.scoped, () =>
+        hold(info.actor ?? "", size) ? Effect.void : Effect.fail(tooManyResponses)
       )
 
     const admit = Effect.contextWithEffect(
@@ -157,7 +149,6 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         info.route = route.path
         info.actor = actor?.id ?? null
         if (actor !== null) request.tenant.name = params["org_name"] ?? actor.id
-        request.responseMemory = responses(actor?.id ?? "")
         const { bodyLimit, check, largeResponse, parameters, recentLogin, takesAnyContentType } = limits
         if (parameters !== null) {
           for (const name of Object.keys(Context.get(context, HttpServerRequest.ParsedSearchParams))) {
@@ -167,27 +158,26 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         if (isLoginTooOld(recentLogin, actor)) return Effect.fail(loginTooOld)
         const begun = largeResponse === null ? Effect.void : beginLargeResponse(request, largeResponse)
         if (bodyLimit === null) return begun
-        const memory = actor === null ? anonymousBodies(info.ip ?? "") : bodies(actor.id)
-        const body = Effect.map(
-          readBody(request.source, bodyLimit, memory, takesAnyContentType ? isAnything : undefined),
-          limits.withPlainTags
-        )
-        request.body =
-          caller === null
-            ? // Hundreds of strangers' calls at once would run in one tick otherwise.
-              Effect.zipRight(nextTick, body)
-            : Effect.zipRight(
-                Effect.provideService(check(params), CurrentCaller, caller),
-                Effect.filterOrFail(
-                  body,
-                  (value) => !isLoginTooOld(recentLogin, actor, value),
-                  () => loginTooOld
+        const memory = actor === null ? anonymousBodies.scoped(info.ip ?? "") : bodies.scoped(actor.id)
+        return Effect.flatMap(memory, (reserve) => {
+          const body = Effect.map(
+            readBody(request.source, bodyLimit, reserve, takesAnyContentType ? isAnything : undefined),
+            limits.withPlainTags
+          )
+          request.body =
+            caller === null
+              ? // Hundreds of strangers' calls at once would run in one tick otherwise.
+                Effect.zipRight(nextTick, body)
+              : Effect.zipRight(
+                  Effect.provideService(check(params), CurrentCaller, caller),
+                  Effect.filterOrFail(
+                    body,
+                    (value) => !isLoginTooOld(recentLogin, actor, value),
+                    () => loginTooOld
+                  )
                 )
-              )
-        return Effect.zipRight(
-          Effect.addFinalizer(() => Effect.sync(memory.release)),
-          begun
-        )
+          return begun
+        })
       }
     )
     // Each endpoint declares these errors, but the middleware's type cannot.

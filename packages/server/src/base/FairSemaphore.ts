@@ -110,7 +110,10 @@ export const makeFairSemaphore = ({ each = Infinity, permits }: Bounds) => {
       Effect.flatMap(enter(restore, isLast), (leave) => Effect.ensuring(restore(effect), leave))
     )
 
-  return { enter, inside, request, release, isFree: (): boolean => free > 0 } as const
+  /** Takes a permit for the scope. */
+  const scoped = Effect.uninterruptibleMask((restore) => Effect.acquireRelease(enter(restore), (leave) => leave))
+
+  return { enter, inside, scoped, request, release, isFree: (): boolean => free > 0 } as const
 }
 
 export type FairSemaphore = ReturnType<typeof makeFairSemaphore>

@@ -7,7 +7,7 @@ import {
 } from "@coffer/domain/Errors"
 import { Data, Effect } from "effect"
 import type { IncomingMessage } from "node:http"
-import type { Reservation } from "./MemoryBudget.js"
+import type { Reserve } from "./MemoryBudget.js"
 import { parseBody } from "./ParseJson.js"
 
 /** How long the rest of a body is discarded before the connection is closed. */
@@ -57,7 +57,7 @@ export const hasBody = (source: IncomingMessage): boolean =>
 const collect = (
   source: IncomingMessage,
   limit: number,
-  memory: Reservation
+  reserve: Reserve
 ): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
   Effect.async((resume) => {
     const largest = Math.min(limit, contentLength(source) ?? limit)
@@ -66,7 +66,7 @@ const collect = (
     const ensureCapacity = (needed: number): boolean => {
       if (needed <= bytes.length) return true
       const capacity = Math.min(Math.max(needed, 2 * bytes.length), largest)
-      if (!memory.reserve(capacity - bytes.length)) return false
+      if (!reserve(capacity - bytes.length)) return false
       const larger = Buffer.allocUnsafeSlow(capacity)
       bytes.copy(larger, 0, 0, size)
       bytes = larger
@@ -118,7 +118,7 @@ const notJson = new UnsupportedMediaType({ message: "send the body as Content-Ty
 export const readBytes = (
   source: IncomingMessage,
   limit: number,
-  memory: Reservation,
+  reserve: Reserve,
   accepts: Accepts,
   unacceptable: UnsupportedMediaType
 ): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
@@ -129,7 +129,7 @@ export const readBytes = (
     if (!accepts(contentType) || (encoding !== undefined && encoding !== "identity")) {
       return unacceptable
     }
-    return collect(source, limit, memory)
+    return collect(source, limit, reserve)
   })
 
 /**
@@ -140,9 +140,11 @@ export const readBytes = (
 export const readBody = (
   source: IncomingMessage,
   limit: number,
-  memory: Reservation,
+  reserve: Reserve,
   accepts = isJson
 ): Effect.Effect<unknown, AnyApiError | TooSlow> =>
   Effect.suspend(() =>
-    hasBody(source) ? Effect.flatMap(readBytes(source, limit, memory, accepts, notJson), parseBody) : Effect.succeed({})
+    hasBody(source)
+      ? Effect.flatMap(readBytes(source, limit, reserve, accepts, notJson), parseBody)
+      : Effect.succeed({})
   )

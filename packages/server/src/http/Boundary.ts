@@ -30,16 +30,14 @@ const smallResponse = 64 * 1024
 
 /** Reserves memory for a large response until it was sent. Static documents are exempt: all responses share their bytes. */
 const withReservation = (
-  { info, method, responseMemory }: NodeRequest,
+  { hold, info, method }: NodeRequest,
   response: HttpServerResponse.HttpServerResponse,
   form: ErrorForm
 ): HttpServerResponse.HttpServerResponse => {
-  responseMemory?.release()
   const size = response.body._tag === "Uint8Array" && info.actor !== null ? response.body.contentLength : 0
+  const isHeld = hold(info.actor ?? "", size > smallResponse ? size : 0)
   // A committed change must not be reported as failed, so only reads are refused.
-  return size <= smallResponse || responseMemory?.reserve(size) !== false || method !== "GET"
-    ? response
-    : form(tooManyResponses)
+  return isHeld || method !== "GET" ? response : form(tooManyResponses)
 }
 
 /** Keeps the `Vary` of a response, which the CORS handler replaces. */

@@ -1,5 +1,5 @@
 import { type AnyApiError, UnsupportedMediaType } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import { Effect, type Scope } from "effect"
 import { readBytes, type TooSlow } from "./Body.js"
 import { makeMemoryBudget } from "./MemoryBudget.js"
 import type { NodeRequest } from "./NodeRequest.js"
@@ -16,12 +16,12 @@ const notForm = new UnsupportedMediaType({ message: "this page takes only its ow
 /** The fields of a form without files, which a browser sends. A duplicate field is left out. */
 export type Form = ReadonlyMap<string, string>
 
-/** Reads the form of a page. Fails as `readBody` does. */
-export const readForm = (request: NodeRequest): Effect.Effect<Form, AnyApiError | TooSlow> =>
+/** Reads the form of a page, whose memory the scope of the request holds. Fails as `readBody` does. */
+export const readForm = (request: NodeRequest): Effect.Effect<Form, AnyApiError | TooSlow, Scope.Scope> =>
   Effect.suspend(() => {
-    const memory = budget(request.info.ip ?? "")
-    const whole = readBytes(request.source, limit, memory, isForm, notForm)
-    return Effect.map(Effect.ensuring(whole, Effect.sync(memory.release)), (bytes) => {
+    const memory = budget.scoped(request.info.ip ?? "")
+    const whole = Effect.flatMap(memory, (reserve) => readBytes(request.source, limit, reserve, isForm, notForm))
+    return Effect.map(whole, (bytes) => {
       const fields = new URLSearchParams(bytes.toString("utf8"))
       const seen = new Set<string>()
       const repeated = new Set<string>()

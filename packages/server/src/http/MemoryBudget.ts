@@ -1,12 +1,12 @@
 import { Overloaded } from "@coffer/domain/Errors"
+import { Effect, type Scope } from "effect"
+import type { ServerResponse } from "node:http"
 
-/** The memory of one request. */
-export interface Reservation {
-  /** Adds bytes. Returns false, and adds nothing, if they would exceed a bound. */
-  readonly reserve: (bytes: number) => boolean
-  /** Releases all bytes. */
-  readonly release: () => void
-}
+/** Adds bytes to what a request holds. Returns false, and adds nothing, if they would exceed a bound. */
+export type Reserve = (bytes: number) => boolean
+
+/** Changes what a response holds to a number of bytes. Returns false, and holds nothing, if they would exceed a bound. */
+export type Hold = (holder: string, bytes: number) => boolean
 
 /** A reservation over the bound is granted if there is no other: it could never be granted otherwise. */
 const exceeds = (held: number, more: number, bound: number): boolean => held > 0 && held + more > bound
@@ -21,22 +21,47 @@ export const makeMemoryBudget = (bounds: { readonly total: number; readonly each
     if (rest === 0) byHolder.delete(holder)
     else byHolder.set(holder, rest)
   }
-  return (holder: string): Reservation => {
+  const reservation = (holder: string) => {
     let mine = 0
     return {
-      reserve: (bytes) => {
+      reserve: (bytes: number): boolean => {
         const own = byHolder.get(holder) ?? 0
         if (exceeds(total, bytes, bounds.total) || exceeds(own, bytes, bounds.each)) return false
         mine += bytes
         add(holder, bytes)
         return true
       },
-      release: () => {
+      release: (): void => {
         if (mine !== 0) add(holder, -mine)
         mine = 0
       }
     }
   }
+
+  return {
+    /** The memory of a holder until the scope is closed. */
+    scoped: (holder: string): Effect.Effect<Reserve, never, Scope.Scope> =>
+      Effect.map(
+        Effect.acquireRelease(
+          Effect.sync(() => reservation(holder)),
+          ({ release }) => Effect.sync(release)
+        ),
+        ({ reserve }) => reserve
+      ),
+
+    /** The memory of a response until it was sent or its connection was closed, which may be long after the request's scope. */
+    untilClosed: (response: ServerResponse): Hold => {
+      let release = (): void => undefined
+      return (holder, bytes) => {
+        release()
+        if (bytes === 0 || response.destroyed) return true
+        const held = reservation(holder)
+        release = held.release
+        response.once("close", release)
+        return held.reserve(bytes)
+      }
+    }
+  } as const
 }
 
 export const tooManyResponses = new Overloaded({

@@ -1,11 +1,14 @@
 import { type HttpApp, HttpServer, HttpServerError, HttpServerRequest } from "@effect/platform"
 import { Context, Effect, Runtime, RuntimeFlags } from "effect"
 import type { Server } from "node:http"
+import { makeMemoryBudget } from "./MemoryBudget.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { writeResponse } from "./NodeResponse.js"
 import { withoutOverlap } from "./Pipelining.js"
 import { RequestInfo } from "../base/RequestInfo.js"
 import { Tenant } from "../base/Tenant.js"
+
+const mebibyte = 1024 * 1024
 
 /**
  * Serves an app on Node's server with one fiber for each request. The fiber's context has the request only: handlers and
@@ -22,12 +25,14 @@ const serveOn =
         runtimeFlags,
         RuntimeFlags.make(RuntimeFlags.Interruption, RuntimeFlags.RuntimeMetrics)
       )
+      // Large responses that wait for their clients.
+      const responses = makeMemoryBudget({ total: 16 * mebibyte, each: 12 * mebibyte })
       const served = middleware === undefined ? app : middleware(app)
 
       server.on(
         "request",
         withoutOverlap((source, response) => {
-          const request = new NodeRequest(source)
+          const request = new NodeRequest(source, responses.untilClosed(response))
           const context = Context.make(HttpServerRequest.HttpServerRequest, request).pipe(
             Context.add(RequestInfo, request.info),
             Context.add(Tenant, request.tenant)
@@ -46,9 +51,6 @@ const serveOn =
           )
           const fiber = Runtime.runFork(Runtime.make({ context, fiberRefs, runtimeFlags: flags }))(answered)
           response.on("close", () => {
-            request.responseMemory?.release()
-            // A later reservation would never be released.
-            request.responseMemory = null
             if (!response.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
           })
         })

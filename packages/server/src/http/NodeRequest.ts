@@ -3,7 +3,7 @@ import { Headers, HttpIncomingMessage, HttpMethod, HttpServerRequest } from "@ef
 import { Effect, Inspectable, Option, Stream } from "effect"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { TooSlow } from "./Body.js"
-import type { Reservation } from "./MemoryBudget.js"
+import type { Hold } from "./MemoryBudget.js"
 import { infoOf } from "./RequestFacts.js"
 import type { RequestInfoShape } from "../base/RequestInfo.js"
 import type { TenantShape } from "../base/Tenant.js"
@@ -35,10 +35,12 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   readonly tenant: TenantShape
   /** Checks the caller's right and reads the body. Set by admission. */
   body: Effect.Effect<unknown, AnyApiError | TooSlow> = unread
-  /** The memory of the response. Released when the response was sent or the connection is closed. */
-  responseMemory: Reservation | null = null
 
-  constructor(readonly source: IncomingMessage) {
+  constructor(
+    readonly source: IncomingMessage,
+    /** Reserves the memory of the response. */
+    readonly hold: Hold
+  ) {
     super()
     const url = source.url ?? "/"
     this.sentMethod = source.method ?? ""

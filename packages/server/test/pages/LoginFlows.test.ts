@@ -31,7 +31,7 @@ const name = "__Host-coffer-flow"
 const requested = (headers: IncomingHttpHeaders) => {
   const source = new IncomingMessage(new Socket())
   Object.assign(source.headers, headers)
-  return Effect.provideService(HttpServerRequest.HttpServerRequest, new NodeRequest(source))
+  return Effect.provideService(HttpServerRequest.HttpServerRequest, new NodeRequest(source, () => true))
 }
 
 /** The cookie that a browser has after a flow was kept. */
