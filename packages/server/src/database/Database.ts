@@ -152,6 +152,14 @@ const atEnd = (ending: Ending): Effect.Effect<void, never, Transaction> =>
     endings.push(ending)
   })
 
+/**
+ * Runs a transaction, then the effect that it returned. A transaction that returns a failure, instead of failing with it,
+ * commits what it wrote, such as the count of an attempt.
+ */
+export const outcomeOf = <A, E1, E, R>(
+  transaction: Effect.Effect<Effect.Effect<A, E1>, E, R>
+): Effect.Effect<A, E | E1, R> => Effect.flatten(transaction)
+
 /** Runs an effect after the open transaction has ended, also after a rollback. */
 export const afterwards = (effect: Effect.Effect<void>) => atEnd(() => effect)
 

@@ -6,7 +6,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { StrangersEntries } from "../login/StrangersEntries.js"
 import { ServerConfig } from "../../base/Config.js"
-import { Database } from "../../database/Database.js"
+import { Database, outcomeOf } from "../../database/Database.js"
 import { orgScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -87,11 +87,11 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         Math.max(own, all)
       )
 
-    /** Counts and records a refusal, unless a limit was reached meanwhile. */
+    /** Counts and records a refusal, and returns its error. Fails if a limit was reached meanwhile. */
     const record = (refusal: Refusal, reference: string, network: string) =>
       Effect.gen(function* () {
         const wait = yield* waitOf(reference, network)
-        if (wait > 0) return limited(wait)
+        if (wait > 0) return yield* limited(wait)
         yield* limits.count(failures, `${reference} ${network}`)
         yield* limits.count(allFailures, network)
         const source = sourceOf(refusal)
@@ -165,8 +165,8 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         const refuse = (refusal: Refusal) =>
           Effect.zipRight(
             Metric.increment(exchangeFailures),
-            limits.inTurn(network)(transaction(record(refusal, reference, network)))
-          ).pipe(Effect.flip)
+            limits.inTurn(network)(outcomeOf(transaction(record(refusal, reference, network))))
+          )
         const subject = `${reference} ${network}`
         const [wait, full] = yield* transaction(
           Effect.zip(waitOf(reference, network), limits.wait(exchanges, subject))

@@ -1,7 +1,7 @@
 import { Forbidden, RateLimited } from "@coffer/domain/Errors"
 import type { UserId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
-import { Clock, Effect, Either, Option, Schema } from "effect"
+import { Clock, Data, Effect, Option, Schema } from "effect"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { Complete, LoggedIn } from "../login/Completed.js"
@@ -10,7 +10,7 @@ import { isOfDomain, mayLogIn } from "../login/Signup.js"
 import { StrangersEntries } from "../login/StrangersEntries.js"
 import { Users } from "../login/Users.js"
 import { ServerConfig } from "../../base/Config.js"
-import { Database } from "../../database/Database.js"
+import { Database, outcomeOf } from "../../database/Database.js"
 import { addressScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -23,10 +23,12 @@ import { IdentitiesRepo } from "./Repo.js"
 const failures: RateLimit = { kind: "oidc_failure", max: 30, window: 15 * 60_000 }
 
 /** Why a person that the provider has proven may not log in. `reason` is for the audit log. */
-interface Refusal {
-  readonly reason: string
-  readonly message: string
-}
+class Refused extends Data.TaggedError("Refused")<{ readonly reason: string; readonly message: string }> {}
+
+const disabled = new Refused({
+  reason: "disabled",
+  message: "this user is disabled: contact the operator of the server"
+})
 
 const decodeEmail = Schema.decodeOption(Email)
 
@@ -57,49 +59,64 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     const link = Effect.fnUntraced(function* ({ issuer, provenAt, sub }: Claims, email: Email, now: string) {
       const known = yield* authRepo.findUser({ email })
       if (!mayLogIn(config, email, known)) {
-        return Either.left<Refusal>(
-          known === undefined
-            ? { reason: "no_sign_up", message: "nobody with this address was invited, and sign-up is not open" }
-            : { reason: "disabled", message: "this user is disabled: contact the operator of the server" }
-        )
+        return yield* known === undefined
+          ? new Refused({
+              reason: "no_sign_up",
+              message: "nobody with this address was invited, and sign-up is not open"
+            })
+          : disabled
       }
       if (known !== undefined && !linksKnownUsers) {
-        return Either.left<Refusal>({
+        return yield* new Refused({
           reason: "not_linked",
           message: "a user with this address is known, and this server links no known users: log in another way"
         })
       }
       const { id: userId, logins_ended: ended } = known ?? (yield* users.ensure(email))
       const linked = yield* repo.link({ id: yield* uuidV7, issuer, sub, userId, email, now })
-      return linked.length === 0
-        ? Either.left<Refusal>({
-            reason: "other_identity",
-            message: `the user with this address belongs to another account at ${name}: contact the operator of the server`
-          })
-        : Either.right<LoggedIn>({ id: userId, email, ended, provenAt })
+      if (linked.length === 0) {
+        return yield* new Refused({
+          reason: "other_identity",
+          message: `the user with this address belongs to another account at ${name}: contact the operator of the server`
+        })
+      }
+      return { id: userId, email, ended, provenAt } satisfies LoggedIn
     })
 
-    /** Finds the user of a verified address, or says why there is none. */
-    const resolve = Effect.fnUntraced(function* (claims: Claims, email: Email) {
+    /** Finds the user of a verified address, or fails with the reason why there is none. */
+    const resolve = Effect.fnUntraced(function* (claims: Claims, email: Email | null) {
+      if (claims.sub === "") {
+        return yield* new Refused({
+          reason: "no_subject",
+          message: `${name} gave no identity: contact its operator`
+        })
+      }
+      if (email === null) {
+        return yield* new Refused({
+          reason: "no_address",
+          message: `${name} gave no e-mail address that can be used here`
+        })
+      }
+      if (!claims.isVerified) {
+        return yield* new Refused({
+          reason: "not_verified",
+          message: `your e-mail address is not verified at ${name}: verify it there, then log in again`
+        })
+      }
       const now = timestamp(yield* Clock.currentTimeMillis)
       if (allowedDomains.length > 0 && !isOfDomain(email, allowedDomains)) {
-        return Either.left<Refusal>({ reason: "domain", message: "addresses of this domain may not log in here" })
+        return yield* new Refused({ reason: "domain", message: "addresses of this domain may not log in here" })
       }
       const found = yield* repo.find({ issuer: claims.issuer, sub: claims.sub })
       if (found === undefined) return yield* link(claims, email, now)
-      if (found.disabled_at !== null) {
-        return Either.left<Refusal>({
-          reason: "disabled",
-          message: "this user is disabled: contact the operator of the server"
-        })
-      }
+      if (found.disabled_at !== null) return yield* disabled
       yield* repo.touch({ id: found.id, email, now })
-      return Either.right<LoggedIn>({
+      return {
         id: found.user_id,
         email: found.email,
         ended: found.logins_ended,
         provenAt: claims.provenAt
-      })
+      } satisfies LoggedIn
     })
 
     /** Records a refused login. Strangers could fill the log, so entries without a user are bounded. */
@@ -123,32 +140,25 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
       const email = /^\S+$/.test(claims.email ?? "") ? Option.getOrNull(decodeEmail(claims.email ?? "")) : null
       return change(
         [addressScope(`${claims.issuer} ${claims.sub}`), ...(email === null ? [] : [addressScope(email)])],
-        Effect.gen(function* () {
-          const outcome: Either.Either<LoggedIn, Refusal> =
-            claims.sub === ""
-              ? Either.left({ reason: "no_subject", message: `${name} gave no identity: contact its operator` })
-              : email === null
-                ? Either.left({ reason: "no_address", message: `${name} gave no e-mail address that can be used here` })
-                : claims.isVerified
-                  ? yield* resolve(claims, email)
-                  : Either.left({
-                      reason: "not_verified",
-                      message: `your e-mail address is not verified at ${name}: verify it there, then log in again`
-                    })
-          if (Either.isLeft(outcome)) {
-            const user = email === null ? undefined : yield* authRepo.findUser({ email })
-            yield* refused(email ?? name, user?.id ?? null, outcome.left.reason)
-            return Either.left(new Forbidden({ message: outcome.left.message }))
-          }
-          const { result, resource } = yield* complete(outcome.right)
-          yield* audit.write(sourceOf(outcome.right.id, outcome.right.email), {
-            action: "auth.verify",
-            ...resource,
-            metadata: { method: "oidc" }
-          })
-          return Either.right(result)
+        Effect.matchEffect(resolve(claims, email), {
+          onFailure: ({ message, reason }) =>
+            Effect.gen(function* () {
+              const user = email === null ? undefined : yield* authRepo.findUser({ email })
+              yield* refused(email ?? name, user?.id ?? null, reason)
+              return new Forbidden({ message })
+            }),
+          onSuccess: (person) =>
+            Effect.gen(function* () {
+              const { result, resource } = yield* complete(person)
+              yield* audit.write(sourceOf(person.id, person.email), {
+                action: "auth.verify",
+                ...resource,
+                metadata: { method: "oidc" }
+              })
+              return Effect.succeed(result)
+            })
         })
-      ).pipe(Effect.flatten)
+      ).pipe(outcomeOf)
     }
 
     const limited = (seconds: number) =>

@@ -2,7 +2,7 @@ import type { CodeChallenge } from "@coffer/domain/ClientLogin"
 import { AuthorizationPending, Forbidden, InvalidCode, SlowDown } from "@coffer/domain/Errors"
 import { Effect, Metric, Redacted } from "effect"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { Database } from "../../database/Database.js"
+import { Database, outcomeOf } from "../../database/Database.js"
 import { timestamp } from "../../base/Time.js"
 import { fitsChallenge } from "../../keys/ClientCodes.js"
 import { hashToken } from "../../keys/Token.js"
@@ -32,17 +32,14 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
     const ages = yield* CodeAges
     const { clock, transaction } = yield* Database
 
-    /**
-     * Uses an approved login and starts its session. Null if it is not approved any more, or its verifier is wrong; the login is
-     * used up by that too, so this must not fail in the transaction.
-     */
-    const redeem = Effect.fnUntraced(function* (
+    /** Uses an approved login and starts its session. Fails if its verifier is wrong, which uses up the login too. */
+    const claim = Effect.fnUntraced(function* (
       id: string,
       method: "device" | "loopback",
       mayStart: (challenge: CodeChallenge | null) => boolean
     ) {
       const claimed = yield* repo.claim(id)
-      if (claimed === undefined) return null
+      if (claimed === undefined) return invalidCode
       const { challenge, email, logins_ended: ended, machine, proven_at: provenAt, user_id } = claimed
       const source = personSource({ id: user_id, email })
       const metadata = { method, ...(machine !== null && { machine }) }
@@ -54,7 +51,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
           resource_id: user_id,
           metadata
         })
-        return null
+        return invalidCode
       }
       yield* audit.write(source, {
         action: "auth.verify",
@@ -62,12 +59,12 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
         resource_id: session.id,
         metadata
       })
-      return session.token
+      return Effect.succeed(session.token)
     })
 
-    const orInvalid = <A, E, R>(token: Effect.Effect<A | null, E, R>) =>
-      Effect.flatMap(token, (found) =>
-        found === null ? Effect.zipRight(Metric.increment(loginFailures), invalidCode) : Effect.succeed(found)
+    const redeem = (...login: Parameters<typeof claim>) =>
+      outcomeOf(transaction(claim(...login))).pipe(
+        Effect.tapErrorTag("InvalidCode", () => Metric.increment(loginFailures))
       )
 
     /** Exchanges a device code for a session token, once the login is approved. */
@@ -82,7 +79,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
           case "refused":
             return yield* refused
           case "approved":
-            return yield* orInvalid(transaction(redeem(id, "device", () => true)))
+            return yield* redeem(id, "device", () => true)
           case "pending": {
             const millis = yield* clock
             const before = timestamp(millis - intervalSeconds * 1000)
@@ -99,7 +96,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
         const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(code)) })
         if (login?.kind !== "loopback" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
         const fits = (challenge: CodeChallenge | null) => challenge !== null && fitsChallenge(verifier, challenge)
-        return yield* orInvalid(transaction(redeem(login.id, "loopback", fits)))
+        return yield* redeem(login.id, "loopback", fits)
       })
     )
 

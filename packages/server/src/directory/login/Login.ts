@@ -7,7 +7,7 @@ import { randomBytes } from "node:crypto"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { ServerConfig } from "../../base/Config.js"
-import { Database } from "../../database/Database.js"
+import { Database, outcomeOf } from "../../database/Database.js"
 import { addressScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -194,7 +194,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
                 ...actions.map((action) => ({ action, ...about }) as const)
               )
             }
-            return null
+            return invalidCode
           }
           yield* repo.deleteFailure({ id })
           const { id: userId } = yield* users.ensure(email)
@@ -204,15 +204,9 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             ...completed.resource,
             metadata: { method: "code" }
           })
-          return completed
+          return Effect.succeed(completed.result)
         })
-      ).pipe(
-        Effect.filterOrFail(
-          (completed) => completed !== null,
-          () => invalidCode
-        ),
-        Effect.map(({ result }) => result)
-      )
+      ).pipe(outcomeOf)
     })
 
     /** Exchanges a code for a session's token. Fails as `exchange` does. */

@@ -6,6 +6,7 @@ import { Array, Clock, Effect, Either, Exit, Metric, Redacted } from "effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
+import { outcomeOf } from "../../database/Database.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { Outbound, type OutboundResponse, OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
 import { traced } from "../../base/tracing/Traced.js"
@@ -199,26 +200,25 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         )
         const [firstKey, ...otherKeys] = request.secrets
         if (firstKey === undefined) return yield* refused("name at least one secret")
-        const made = yield* access.change(access.env(path, "secret.use"), (place) => {
+        const changing = access.change(access.env(path, "secret.use"), (place) => {
           const recorded = (reason: RefusalReason) => () => recordRefusal(place, request, reason, target.host)
           return Effect.gen(function* () {
             const decision = yield* permits.permit(place, { ...asked, target, secrets: [firstKey, ...otherKeys] })
             // Before the commit: what cannot be sent must not be counted.
             if (!("refusal" in decision)) {
               const { granted } = decision
-              return { place, granted, outgoing: yield* outgoingOf(asked, granted) }
+              return Effect.succeed({ place, granted, outgoing: yield* outgoingOf(asked, granted) })
             }
             if (decision.refusal._tag === "ApprovalNeeded") yield* Metric.increment(useRefusals("approval"))
             else yield* recorded("approval")()
-            return { refusal: decision.refusal }
+            return Effect.fail(decision.refusal)
           }).pipe(
             inTime(deadline),
             Effect.tapErrorTag("UseRefused", recorded("rule")),
             Effect.tapErrorTag("UseBudget", recorded("budget"))
           )
         })
-        if (made.refusal !== undefined) return yield* Effect.fail(made.refusal)
-        const { granted, outgoing, place } = made
+        const { granted, outgoing, place } = yield* outcomeOf(changing)
         yield* Metric.increment(usesMade)
         const { response } = yield* send(outgoing, granted, yield* until(deadline)).pipe(
           Effect.onExit((exit) => recordResponse(place, granted, exit)),
