@@ -1,22 +1,23 @@
-import { type Actor, type Caller, currentActor, CurrentCaller, type UserActor } from "@coffer/domain/Actor"
+import { type Actor, type Caller, CurrentCaller } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
-import { Forbidden, type NotFound } from "@coffer/domain/Errors"
+import type { Forbidden, NotFound } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Action, ScopeOf } from "@coffer/domain/Permissions"
-import { Data, Effect, Option } from "effect"
+import { Data, Effect } from "effect"
 import { AuditLog } from "../audit/AuditLog.js"
-import { actorSource, type AuditEvent, type AuditSource } from "../audit/AuditEvent.js"
+import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
 import { Authenticator } from "./Authenticator.js"
-import { ServerConfig } from "../base/Config.js"
 import { Database } from "../database/Database.js"
 import { orgScope, type Scope, userScope } from "../database/Scopes.js"
 import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
 import { decide, explain, type Grant, type PlaceNames as DecidedNames, type Subject } from "./Decisions.js"
+import { makeServerRights } from "./Everywhere.js"
 import { notVisible } from "./NotFound.js"
+import { refuse } from "./Refusal.js"
 import { AccessRepo } from "./Repo.js"
 
 class OrgPlace<A extends Action> {
@@ -56,31 +57,8 @@ class EnvPlace<A extends Action> extends ProjectPlace<A> {
 export type Place<A extends Action> =
   ScopeOf<A> extends "org" ? OrgPlace<A> : ScopeOf<A> extends "project" ? ProjectPlace<A> : EnvPlace<A>
 
-/** Proof that the actor is a superadmin, for actions on the whole server. */
-class Everywhere {
-  protected readonly entered = true
-  constructor(
-    readonly actor: UserActor,
-    readonly action: string
-  ) {}
-}
-
-/** Proof that an operator's program is running, which holds the database file and the master key. */
-class Operator {
-  protected readonly entered = true
-}
-
 // Types only: other modules cannot construct one.
-export type { EnvPlace, Everywhere, Operator, OrgPlace, ProjectPlace }
-
-/** Dies within an API request: its actor must enter a place. */
-export const operator: Effect.Effect<Operator> = Effect.flatMap(
-  Effect.serviceOption(CurrentCaller),
-  Option.match({
-    onNone: () => Effect.sync(() => new Operator()),
-    onSome: () => Effect.dieMessage("a caller of the API has to enter a place")
-  })
-)
+export type { EnvPlace, OrgPlace, ProjectPlace }
 
 /** What an actor may do in one environment of a project. */
 export interface Within {
@@ -110,15 +88,6 @@ export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
   ...(place instanceof EnvPlace && { env: place.env.name }),
   via: place.via
 })
-
-/** Records a refusal and fails with Forbidden. */
-const refuse = (
-  audit: AuditLog,
-  source: AuditSource,
-  refusal: Pick<AuditEvent, "resource_type" | "resource_id" | "metadata">,
-  message: string
-): Effect.Effect<never, Forbidden> =>
-  Effect.zipRight(audit.denied(source, { action: "access.denied", ...refusal }), new Forbidden({ message }))
 
 /** Records a refusal and fails with Forbidden, for checks that go beyond the right to enter the place. */
 export const denied = (audit: AuditLog, place: OrgPlace<Action>, message: string): Effect.Effect<never, Forbidden> =>
@@ -161,7 +130,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const audit = yield* AuditLog
     const { revalidate } = yield* Authenticator
     const database = yield* Database
-    const { orgCreation } = yield* ServerConfig
+    const { everywhere, founder } = yield* makeServerRights
 
     const refused = (
       actor: Actor,
@@ -269,31 +238,6 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         place: alongside(place, env, "secret.compare")
       }
     }
-
-    const refusedHere = (actor: Actor, action: string, message: string) =>
-      refuse(audit, actorSource(actor), { resource_type: "server", resource_id: null, metadata: { action } }, message)
-
-    /** Admits superadmins only. */
-    const everywhere = (action: string) =>
-      Effect.flatMap(currentActor, (actor) =>
-        actor.type === "user" && actor.superadmin
-          ? Effect.succeed(new Everywhere(actor, action))
-          : refusedHere(actor, action, "this needs a superadmin: their e-mails are in the server's settings")
-      )
-
-    /** Admits actors that may create organizations. */
-    const founder = Effect.fnUntraced(function* () {
-      const actor = yield* currentActor
-      if (actor.type === "service_account") {
-        const message = "a service account cannot create organizations: a person has to"
-        return yield* refusedHere(actor, "org.create", message)
-      }
-      if (orgCreation === "superadmin" && !actor.superadmin) {
-        const message = "only superadmins create organizations on this server: ask one of them"
-        return yield* refusedHere(actor, "org.create", message)
-      }
-      return actor
-    })
 
     /**
      * Runs a change as one transaction with its authorization. It locks the scope of the caller's changes and `also` before

@@ -1,4 +1,4 @@
-import { type Actor, currentActor, viaOf } from "@coffer/domain/Actor"
+import { type Actor, currentActor, CurrentCaller, viaOf } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
 import { Forbidden } from "@coffer/domain/Errors"
 import type { LoginMethods } from "@coffer/domain/LoginMethods"
@@ -98,7 +98,7 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
           return clearSessionCookie(response, config, request)
         })
       )
-      .handle("me", () => Effect.map(currentActor, identityOf))
+      .handle("me", () => Effect.map(CurrentCaller, ({ actor }) => identityOf(actor)))
       .handle("sessions", () => Effect.flatMap(Effect.flatMap(currentActor, sessions.list), (data) => listed({ data })))
       .handle("endSession", ({ path }) => access.change(currentActor, (actor) => sessions.end(actor, path.session_id)))
       .handle("endSessions", () => access.change(currentActor, sessions.endAll))

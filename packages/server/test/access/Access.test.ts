@@ -1,6 +1,7 @@
 import { type Actor, CurrentCaller } from "@coffer/domain/Actor"
 import { Pattern } from "@coffer/domain/Pattern"
-import { Access, operator } from "@coffer/server/access/Access"
+import { Access } from "@coffer/server/access/Access"
+import { operator } from "@coffer/server/access/Everywhere"
 import { Acl } from "@coffer/server/directory/acl/Acl"
 import { HttpRouter, HttpServerResponse } from "@effect/platform"
 import { SqlClient } from "@effect/sql"

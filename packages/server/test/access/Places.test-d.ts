@@ -1,12 +1,14 @@
 import type { Action } from "@coffer/domain/Permissions"
 import type * as Module from "@coffer/server/access/Access"
 import * as access from "@coffer/server/access/Access"
+import type * as Server from "@coffer/server/access/Everywhere"
+import * as server from "@coffer/server/access/Everywhere"
 
 // What no other module can do with a place. Each line compiles where the rule above it is given up.
 
 declare const project: Module.Place<"project.read">
 declare const env: Module.Place<"secret.read">
-declare const everywhere: Module.Everywhere
+declare const everywhere: Server.Everywhere
 declare const somewhere: Module.EnvPlace<Action>
 /** What has all that others see of a thing. */
 type Like<A> = { readonly [Name in keyof A]: A[Name] }
@@ -18,8 +20,8 @@ declare const wanted: {
   readonly project: (place: Module.Place<"project.read">) => void
   readonly read: (place: Module.Place<"secret.read">) => void
   readonly write: (place: Module.Place<"secret.write">) => void
-  readonly everywhere: (proof: Module.Everywhere) => void
-  readonly operator: (proof: Module.Operator) => void
+  readonly everywhere: (proof: Server.Everywhere) => void
+  readonly operator: (proof: Server.Operator) => void
 }
 
 wanted.project(project)
@@ -34,9 +36,9 @@ export const projectPlace = access.ProjectPlace
 // @ts-expect-error -- no value
 export const envPlace = access.EnvPlace
 // @ts-expect-error -- no value
-export const everyPlace = access.Everywhere
+export const everyPlace = server.Everywhere
 // @ts-expect-error -- no value
-export const operator = access.Operator
+export const operator = server.Operator
 
 // A place is told from what looks like one.
 // @ts-expect-error -- nobody let it in

@@ -1,6 +1,7 @@
 import type { UserActor } from "@coffer/domain/Actor"
 import { UserId } from "@coffer/domain/Ids"
-import { Access, type Everywhere } from "@coffer/server/access/Access"
+import { Access } from "@coffer/server/access/Access"
+import type { Everywhere } from "@coffer/server/access/Everywhere"
 import { Authenticator } from "@coffer/server/access/Authenticator"
 import { Database } from "@coffer/server/database/Database"
 import { serverScope, userScope } from "@coffer/server/database/Scopes"

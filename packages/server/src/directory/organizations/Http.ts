@@ -1,4 +1,4 @@
-import { currentActor } from "@coffer/domain/Actor"
+import { CurrentCaller } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
 import { Organization } from "@coffer/domain/Organization"
 import { HttpApiBuilder } from "@effect/platform"
@@ -18,7 +18,9 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
         access.change(access.founder(), (founder) => organizations.create(founder, payload.name))
       )
       .handle("list", () =>
-        Effect.flatMap(Effect.flatMap(currentActor, organizations.list), (data) => listed({ data }))
+        Effect.flatMap(CurrentCaller, ({ actor }) => organizations.list(actor)).pipe(
+          Effect.flatMap((data) => listed({ data }))
+        )
       )
       .handle("get", ({ path }) => Effect.flatMap(access.org(path, "org.read"), organizations.get))
       .handle("rename", ({ path, payload }) =>

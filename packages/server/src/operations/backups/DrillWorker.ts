@@ -1,7 +1,7 @@
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { Effect, Layer, Logger, Redacted, Schema } from "effect"
-import { operator } from "../../access/Access.js"
+import { operator } from "../../access/Everywhere.js"
 import { Trail } from "../../edges/trail/Trail.js"
 import { loadConfig, ServerConfig } from "../../base/Config.js"
 import { query } from "../../database/Query.js"

@@ -2,7 +2,8 @@ import { Api } from "@coffer/domain/Api"
 import { CurrentCaller } from "@coffer/domain/Actor"
 import { HttpApiBuilder } from "@effect/platform"
 import { Effect, Layer } from "effect"
-import { Access, type Everywhere } from "../../access/Access.js"
+import { Access } from "../../access/Access.js"
+import type { Everywhere } from "../../access/Everywhere.js"
 import { Backups, type Recording } from "./Backups.js"
 
 export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>

@@ -1,5 +1,5 @@
 import { Effect, Layer, Schema } from "effect"
-import { operator } from "../../access/Access.js"
+import { operator } from "../../access/Everywhere.js"
 import { Trail } from "../../edges/trail/Trail.js"
 import { open } from "../../keys/Envelope.js"
 import { InstanceLive } from "../../keys/Instance.js"
