@@ -5,7 +5,15 @@ import { afterCommit, afterwards, Database, Transaction, settled } from "../data
 import { nextTick } from "../base/EventLoop.js"
 import { isDiskFull } from "../base/Reason.js"
 import { missingEntry } from "./Append.js"
-import { type AuditEvent, type AuditSource, entryGroup, type EntryGroup, logOf, systemLog } from "./AuditEvent.js"
+import {
+  type AuditEvent,
+  type AuditSource,
+  countEntries,
+  entryGroup,
+  type EntryGroup,
+  logOf,
+  systemLog
+} from "./AuditEvent.js"
 import { groupAppends, type Lost } from "./GroupAppends.js"
 import { makePending } from "./Pending.js"
 import { AuditIndex } from "./AuditIndex.js"
@@ -236,8 +244,9 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       }),
       Effect.zipRight(
         Effect.suspend(() => {
-          const lost = pending.take(false).flat()
-          return lost.length === 0 ? Effect.void : appends.reportLost(lost, Cause.die("the server ends"))
+          const { groups, missing } = pending.takeAll()
+          const lost = countEntries(groups) + missing
+          return lost === 0 ? Effect.void : appends.reportLost(groups, Cause.die("the server ends"), lost)
         })
       )
     )

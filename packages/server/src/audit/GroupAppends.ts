@@ -78,10 +78,14 @@ export const groupAppends = Effect.gen(function* () {
   })
 
   /** Counts and logs entries that could not be written, and marks their logs as failing for `ready`. */
-  const reportLost = (groups: ReadonlyArray<EntryGroup>, cause: Cause.Cause<unknown>) => {
+  const reportLost = (
+    groups: ReadonlyArray<EntryGroup>,
+    cause: Cause.Cause<unknown>,
+    entries = countEntries(groups)
+  ) => {
     for (const group of groups) failing.add(logOf(group))
     return Effect.zipRight(
-      Metric.incrementBy(auditFailures, countEntries(groups)),
+      Metric.incrementBy(auditFailures, entries),
       isDiskFull(Cause.squash(cause))
         ? Effect.logError("audit entries could not be written: the disk with the database is full")
         : Effect.logError("audit entries could not be written", cause)

@@ -48,10 +48,17 @@ export const makePending = () => {
     return found
   }
 
+  /** Takes everything. Returns the groups, and how many more entries are missing. */
+  const takeAll = () => ({
+    groups: groups.splice(0),
+    missing: takeMissing().reduce((sum, [, entries]) => sum + entries, 0)
+  })
+
   return {
     offer,
     keep,
     take,
+    takeAll,
     putBack,
     takeMissing,
     isEmpty: () => groups.length === 0 && missing.size === 0,
