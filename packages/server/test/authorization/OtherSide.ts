@@ -7,18 +7,20 @@ import type { Scene, Staged } from "./Scene.js"
 /** The settings of a server that makes requests with secrets to an other side. */
 export const otherSideSettings = { SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8,::1" }
 
-/** A server on loopback to which requests with secrets may go, and which counts them. */
+/** A server on loopback to which requests with secrets may go, and which counts them and their credentials. */
 export const startOtherSide = async () => {
-  let arrived = 0
-  const server = createServer((_request, response) => {
-    arrived++
+  const credentials: Array<string> = []
+  const server = createServer(({ headers }, response) => {
+    credentials.push(headers.authorization ?? "")
     response.end("{}")
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const address = `localhost:${(server.address() as AddressInfo).port}`
 
   return {
-    arrived: () => arrived,
+    address,
+    credentials: (): ReadonlyArray<string> => credentials,
+    arrived: () => credentials.length,
     /** A request with the secret of a scene. */
     body: { method: "GET", url: `http://${address}/v1/x`, secrets: ["SHARED"] },
     /** Makes the rule under which the caller of a scene may send its secret here. */

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
 import { email } from "../support/Services.js"
-import { otherSideSettings } from "./OtherSide.js"
+import { type OtherSide, otherSideSettings, startOtherSide } from "./OtherSide.js"
 import { type Pair, startPair } from "./Pair.js"
 import { sceneSettings } from "./Scene.js"
 import { machines, word } from "./Service.js"
@@ -10,12 +10,18 @@ import { machines, word } from "./Service.js"
 
 const rounds = 4
 let pair: Pair
+/** Where requests with secrets go. */
+let other: OtherSide
 
 beforeAll(async () => {
+  other = await startOtherSide()
   pair = await startPair({ ...sceneSettings(), ...otherSideSettings })
 })
 
-afterAll(() => pair.stop())
+afterAll(async () => {
+  await pair.stop()
+  await other.stop()
+})
 
 interface Call {
   readonly method: string
@@ -51,6 +57,29 @@ const place = async () => {
   const prod = `${project}/envs/prod`
   return { org, project, prod }
 }
+
+/** The key of an account that may send a secret to the other side. */
+const agentOf = async ({ org, prod }: Awaited<ReturnType<typeof place>>, secret: string, terms: object) => {
+  const { api_key, id } = await pair.first.asRoot("POST", `${org}/service-accounts`, { name: "agent" })
+  const subject = { subject_type: "service_account", subject_id: id, permission: "use" }
+  await pair.first.asRoot("POST", `${org}/acl`, { ...subject, project_pattern: "*", env_pattern: "*" })
+  await pair.first.asRoot("POST", `${prod}/secrets/${secret}/use-rules`, {
+    hosts: [other.address],
+    paths: ["/v1/*"],
+    place: { in: "header", name: "authorization", format: "Bearer {}" },
+    accounts: ["agent"],
+    per_minute: 1_000,
+    ...terms
+  })
+  return machines(api_key)
+}
+
+/** A request with a secret to the other side. */
+const useOf = (prod: string, secret: string, n: number) => ({
+  method: "POST",
+  path: `${prod}/use`,
+  body: { method: "GET", url: `http://${other.address}/v1/${n}`, secrets: [secret] }
+})
 
 /** The actions of an organization's log, oldest first. */
 const actionsOf = async (org: string): Promise<ReadonlyArray<string>> => {
@@ -142,28 +171,61 @@ describe("at the same time,", () => {
   })
 
   it("no more requests wait for approval than may, and one request waits once", async () => {
-    const { org, prod } = await place()
+    const where = await place()
+    const { org, prod } = where
     await pair.first.asRoot("PUT", `${prod}/secrets/A`, { value: "long enough" })
-    const { api_key, id } = await pair.first.asRoot("POST", `${org}/service-accounts`, { name: "agent" })
-    const subject = { subject_type: "service_account", subject_id: id, permission: "use" }
-    await pair.first.asRoot("POST", `${org}/acl`, { ...subject, project_pattern: "*", env_pattern: "*" })
-    await pair.first.asRoot("POST", `${prod}/secrets/A/use-rules`, {
-      hosts: ["api.invalid"],
-      paths: ["/v1/*"],
-      place: { in: "header", name: "authorization", format: "Bearer {}" },
-      accounts: ["agent"],
-      approval: "each",
-      per_minute: 1000
-    })
-    const use = (n: number) => ({
-      method: "POST",
-      path: `${prod}/use`,
-      body: { method: "GET", url: `https://api.invalid/v1/${n}`, secrets: ["A"] }
-    })
+    const agent = await agentOf(where, "A", { approval: "each" })
     const waiting = async () => (await pair.first.asRoot("GET", `${org}/approvals`)).data.length as number
-    await race(0, [machines(api_key)], ...Array.from({ length: 4 }, () => use(0)))
+    await race(0, [agent], ...Array.from({ length: 4 }, () => useOf(prod, "A", 0)))
     assert.strictEqual(await waiting(), 1)
-    for (let n = 1; n <= 24; n += 4) await race(n, [machines(api_key)], ...[0, 1, 2, 3].map((one) => use(n + one)))
+    for (let n = 1; n <= 24; n += 4) await race(n, [agent], ...[0, 1, 2, 3].map((one) => useOf(prod, "A", n + one)))
     assert.strictEqual(await waiting(), 20)
+  })
+
+  it("a request that was approved leaves once", async () => {
+    const where = await place()
+    const { org, prod } = where
+    await pair.first.asRoot("PUT", `${prod}/secrets/A`, { value: "long enough" })
+    const agent = await agentOf(where, "A", { approval: "each" })
+    for (let round = 0; round < rounds; round++) {
+      await race(round, [agent], useOf(prod, "A", round))
+      const { data } = await pair.first.asRoot("GET", `${org}/approvals`)
+      const { id } = data.find(({ state }: Json) => state === "pending")
+      await pair.first.asRoot("POST", `${org}/approvals/${id}/approve`)
+      const before = other.arrived()
+      const ended = await race(round, [agent], ...Array.from({ length: 4 }, () => useOf(prod, "A", round)))
+      assert.strictEqual(ended.filter((status) => status === 200).length, 1, ended.join())
+      assert.strictEqual(other.arrived() - before, 1)
+      // The others asked for another approval, once.
+      const asked = (await pair.first.asRoot("GET", `${org}/approvals`)).data
+      const [again, ...more] = asked.filter(({ state }: Json) => state === "pending")
+      assert.deepStrictEqual(more, [])
+      await pair.first.asRoot("POST", `${org}/approvals/${again.id}/refuse`)
+    }
+  })
+
+  it("a request with a reference of two keys never sends an old one with a new one", async () => {
+    const where = await place()
+    const { prod } = where
+    const write = (n: number) =>
+      pair.first.asRoot("PATCH", `${prod}/bundle`, { set: { USER: `user-${n}`, PASS: `pass-${n}` } })
+    await write(0)
+    await pair.first.asRoot("PUT", `${prod}/secrets/BOTH`, { value: "${USER}:${PASS}", kind: "reference" })
+    const agent = await agentOf(where, "BOTH", {})
+    const before = other.arrived()
+    let isWriting = true
+    const using = async () => {
+      while (isWriting) {
+        const { status, text } = await pair.second.send({ ...useOf(prod, "BOTH", 0), headers: agent })
+        assert.strictEqual(status, 200, text)
+      }
+    }
+    const users = [using(), using()]
+    for (let n = 1; n <= 20; n++) await write(n)
+    isWriting = false
+    await Promise.all(users)
+    const sent = other.credentials().slice(before)
+    assert.isAbove(new Set(sent).size, 1)
+    for (const text of sent) assert.match(text, /^Bearer user-(\d+):pass-\1$/)
   })
 })

@@ -1,8 +1,10 @@
+import { OrgId } from "@coffer/domain/Ids"
 import { Database, settled } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
+import { orgScope } from "@coffer/server/database/Scopes"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Fiber, Option, Schema } from "effect"
-import { Name, add, names, statements, transaction, withDatabase } from "./Support.js"
+import { Deferred, Effect, Exit, Fiber, Option, Schema } from "effect"
+import { Name, add, names, statements, tagOf, transaction, withDatabase } from "./Support.js"
 
 describe("a transaction on PostgreSQL", () => {
   it.live("is run again after a deadlock: both of two that wait for each other are kept", () =>
@@ -52,6 +54,28 @@ describe("a transaction on PostgreSQL", () => {
       assert.deepStrictEqual(yield* Fiber.join(waiter), ["holder", "other"])
       yield* Fiber.join(holder)
     }).pipe(withDatabase())
+  )
+})
+
+describe("the changes of one scope on PostgreSQL", () => {
+  const scopeOf = (last: number) => orgScope(OrgId.make(`0192f0c1-5b7e-7c3a-9d2e-00000000000${last}`))
+
+  it.live("wait without a connection, so that others have theirs; more than 200 do not wait", () =>
+    Effect.gen(function* () {
+      const { change, pool } = yield* Database
+      const [begun, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const slow = change([scopeOf(1)], Effect.zipRight(Deferred.succeed(begun, undefined), Deferred.await(go)))
+      const fibers = yield* Effect.forEach(Array(210).keys(), () => Effect.fork(Effect.exit(slow)))
+      yield* Deferred.await(begun)
+      yield* Effect.sleep("50 millis")
+      assert.strictEqual(pool?.().used, 1)
+      yield* Effect.timeout(change([scopeOf(2)], add("other")), "2 seconds")
+      assert.deepStrictEqual(yield* names, ["other"])
+      yield* Deferred.succeed(go, undefined)
+      const exits = yield* Fiber.joinAll(fibers)
+      assert.strictEqual(exits.filter(Exit.isSuccess).length, 201)
+      for (const exit of exits) if (Exit.isFailure(exit)) assert.strictEqual(tagOf(exit), "DatabaseBusy")
+    }).pipe(withDatabase({ connections: 4 }))
   )
 })
 
