@@ -90,4 +90,32 @@ describe("the slots of uses", () => {
       { numRuns: runs(60) }
     )
   })
+
+  it.effect("are left to others by an organization whose hosts hang; who waits for 4 seconds is refused", () =>
+    Effect.gen(function* () {
+      const inSlot = yield* makeSlots
+      const use = (organization: string, account: number, work: Effect.Effect<string>) =>
+        inSlot(`${organization} ${account}`, work, Effect.fail).pipe(
+          Effect.provideService(Tenant, { name: organization }),
+          Effect.either
+        )
+      const hang = (organization: string) =>
+        Effect.forEach([1, 2, 3, 4], (account) =>
+          Effect.replicateEffect(Effect.fork(use(organization, account, Effect.never)), 4)
+        ).pipe(Effect.zipRight(Effect.repeatN(Effect.yieldNow(), 10)))
+      yield* hang("first")
+      assert.deepStrictEqual(yield* use("other", 1, Effect.succeed("sent")), Either.right("sent"))
+      // More than its half is refused to the first, whatever is free.
+      const own = yield* Effect.fork(use("first", 5, Effect.succeed("sent")))
+      yield* hang("second")
+      const last = yield* Effect.fork(use("other", 1, Effect.succeed("sent")))
+      yield* TestClock.adjust("4 seconds")
+      for (const fiber of [own, last]) {
+        assert.deepInclude(Option.getOrThrow(Either.getLeft(yield* Fiber.join(fiber))), {
+          _tag: "Overloaded",
+          code: "OVERLOADED"
+        })
+      }
+    })
+  )
 })

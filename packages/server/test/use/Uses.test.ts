@@ -208,6 +208,25 @@ describe("a request with a secret", () => {
     }).pipe(withUpstream())
   )
 
+  it.effect("is given up after 30 seconds also while its response is scrubbed", () =>
+    Effect.gen(function* () {
+      const { bot, other } = yield* world({ max_kib: 1_024 })
+      const sent = new Promise<void>((resolve) => {
+        other.answer = (response) =>
+          response.end("\\u0061%5c&#97;".repeat(20 * 1_024), () => void setTimeout(resolve, 50))
+      })
+      const waiting = yield* Effect.fork(
+        Effect.match(ask(bot), { onFailure: String, onSuccess: ({ status }) => `answered ${status}` })
+      )
+      yield* Effect.promise(() => sent)
+      assert.isNull(waiting.unsafePoll(), "the scrub takes longer than that")
+      yield* TestClock.adjust("30 seconds")
+      assert.include(yield* Fiber.join(waiting), "there was no complete response in time")
+      const answers = (yield* entries()).filter(({ action }) => action === "secret.answer")
+      assert.deepInclude(answers[0]?.metadata, { failed: "timeout" })
+    }).pipe(withUpstream())
+  )
+
   it.effect("is not sent, and changes nothing, if it waited for 30 seconds before", () =>
     Effect.gen(function* () {
       const { bot, other } = yield* world()
