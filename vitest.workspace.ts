@@ -48,7 +48,6 @@ const onBothInLongTier = [
   "members/Invitations",
   "model/Races",
   "operations/Drain",
-  "operations/Drain",
   "projects/Projects",
   "references/References",
   "secrets/{Bundles,DecryptionFailures,Matrix,Secrets}",

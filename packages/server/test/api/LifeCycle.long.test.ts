@@ -168,6 +168,13 @@ describe.concurrent("settings", () => {
     assert.notInclude(refused.log, "mark-")
   })
 
+  it.each(["::1", "[::1]"])("that name an address of IPv6 are taken, and its URL is logged: %s", async (host) => {
+    const program = await Program.start({ SERVICE_HOST: host })
+    const [, url = ""] = await program.said(/listening on (http:\/\/\[::1\]:\d+)"/)
+    assert.strictEqual((await fetch(`${url}/health`)).status, 200)
+    await program.remove()
+  })
+
   it("that name a port in use are refused in a sentence", async () => {
     const other = createServer().listen(0, "127.0.0.1")
     await once(other, "listening")

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { circlesIn, modulesOf } from "../../../../scripts/architecture/imports.mjs"
@@ -31,6 +31,26 @@ describe("the dependencies that docs/architecture.md gives a reason for", () => 
       }
     }
   })
+})
+
+describe("the migrations of the server", () => {
+  it.each(["sqlite", "postgres"])(
+    "import nothing of the program that may change what they once wrote: %s",
+    (engine) => {
+      const folder = join(root, "packages/server/src/database", engine, "migrations")
+      const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".ts"))
+      assert.isNotEmpty(files)
+      const imports = files.flatMap((name) =>
+        [...readFileSync(join(folder, name), "utf8").matchAll(/ from "(\.[^"]+|@coffer\/[^"]+)"/g)].map(
+          ([, from]) => from
+        )
+      )
+      assert.deepStrictEqual(
+        imports.filter((from) => from !== "../../Rows.js" && !/^\.\/\d{4}\/\w+\.js$/.test(from ?? "")),
+        []
+      )
+    }
+  )
 })
 
 describe("the files of a package", () => {
