@@ -383,13 +383,15 @@ describe("the settings", () => {
     assert.isTrue((await userOf(root.reader)).is_superadmin)
   })
 
-  it("never link a known person with SERVICE_OIDC_LINK=never, and take addresses of the ID token alone", async () => {
+  it("never link a known person with SERVICE_OIDC_LINK=never, take addresses of the ID token alone, and no empty subject", async () => {
     const here = await world({ SERVICE_OIDC_LINK: "never" }, { inToken: true })
     await assertRefused(await logIn(here, verified("root")), /links no known users/)
     const { page, reader } = await logIn(here, verified("fresh"))
     assert.strictEqual(page.status, 200, page.text)
     assert.strictEqual((await userOf(reader)).email, "fresh@example.com")
     assert.strictEqual((await logIn(here, verified("fresh"))).page.status, 200, "linked at its first login")
+    here.provider.forge = (claims: Json) => ({ ...claims, sub: "" })
+    await assertRefused(await logIn(here, verified("nameless")), /gave no identity/)
   })
 
   it("switch codes off", async () => {
