@@ -134,6 +134,21 @@ describe("coffer-server check", () => {
     relay.close()
   })
 
+  it("says what the mail server seems to expect: TLS from the start, or STARTTLS", async () => {
+    const relay = await strictRelay()
+    const plain = await found(stopped, { ...relay.settings, SMTP_TLS: "implicit" })
+    assert.match(plain.named("mail").next, /does not seem to begin with TLS: leave SMTP_TLS at required/)
+    relay.close()
+    // A server that expects TLS waits for the client's first bytes.
+    const silent = createServer((socket) => void socket.on("error", () => undefined))
+    await once(silent.listen(0, "127.0.0.1"), "listening")
+    const address = silent.address()
+    const port = typeof address === "object" && address !== null ? address.port : 0
+    const mute = await found(stopped, { ...relay.settings, SMTP_PORT: String(port) })
+    assert.match(mute.named("mail").next, /does not greet: if it expects TLS from the start, set SMTP_TLS=implicit/)
+    silent.close()
+  })
+
   it("finds a sound database and its key, while a server runs and while none does", async () => {
     const { code, named } = await found(stopped)
     assert.strictEqual(code, 0)

@@ -5,13 +5,16 @@ import type { SmtpSettings } from "../../base/config/MailSettings.js"
 import { smtpFailure, type SmtpFailure, transportOptions } from "../../base/mail/Mailer.js"
 import { failed, type Finding, off, ok } from "./Finding.js"
 
+/** What OpenSSL says of a first line that is no TLS. */
+const isNoTls = (code: string): boolean => /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/.test(code)
+
 const nextOf = ({ atGreeting, code, responseCode }: SmtpFailure, { ehloName, secure }: SmtpSettings): string => {
   if (atGreeting) return `it refuses the greeting "EHLO ${ehloName}": set SMTP_EHLO_NAME to a name that it accepts`
   if (code === "EAUTH") return "correct SMTP_USERNAME and SMTP_PASSWORD; some providers require an app password"
   if (code === "ETLS")
     return "TLS failed: try SMTP_PORT=465, and check that the server's certificate is valid for SMTP_HOST"
   if (code === "EDNS" || code === "ENOTFOUND") return "correct SMTP_HOST, or this machine's DNS"
-  if (code === "ESOCKET" && secure)
+  if (isNoTls(code) && secure)
     return "it does not seem to begin with TLS: leave SMTP_TLS at required, which upgrades the connection by STARTTLS"
   if (code === "ETIMEDOUT" && !secure)
     return "it does not greet: if it expects TLS from the start, set SMTP_TLS=implicit; else check that no firewall blocks it"
