@@ -1,10 +1,14 @@
 import { SessionId, UserId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
 import { Effect, Schema } from "effect"
+import { nextTick } from "../../base/EventLoop.js"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
 import { liveSession } from "../ActorRepo.js"
 import type { SessionLimits } from "../SessionLimits.js"
+
+/** How many sessions are deleted between two event-loop ticks. */
+const batchSize = 100
 
 const SessionRow = Schema.Struct({
   id: SessionId,
@@ -34,6 +38,10 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/Repo/Au
       FROM sessions s
       WHERE s.user_id = ${"userId"} AND ${liveSession} AND (s.created_at, s.id) < (${"before"}, ${"beforeId"})
       ORDER BY s.created_at DESC, s.id DESC LIMIT ${"limit"}`
+
+    const deleteSome = returning(IdRow)`
+      DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ${"userId"} LIMIT ${"limit"})
+      RETURNING id`
 
     const claimedCodes = returning(CodeRow)`
       UPDATE login_codes SET state = 'claimed'
@@ -88,10 +96,16 @@ export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/Repo/Au
       deleteSession: returning(IdRow)`
         DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,
 
-      /** Deletes at most `limit` of a user's sessions. */
-      deleteSessions: returning(IdRow)`
-        DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ${"userId"} LIMIT ${"limit"})
-        RETURNING id`,
+      /** Deletes a user's sessions, and returns them. Other requests run between two batches. */
+      deleteSessions: Effect.fnUntraced(function* (userId: UserId) {
+        const all: Array<typeof IdRow.Type> = []
+        for (;;) {
+          const deleted = yield* deleteSome({ userId, limit: batchSize })
+          all.push(...deleted)
+          if (deleted.length < batchSize) return all
+          yield* nextTick
+        }
+      }),
 
       deleteFederated: returning(IdRow)`DELETE FROM federated_sessions WHERE id = ${"id"} RETURNING id`,
 

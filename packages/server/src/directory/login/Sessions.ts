@@ -9,14 +9,10 @@ import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
-import { nextTick } from "../../base/EventLoop.js"
 import { AuthRepo } from "../../access/credentials/Repo.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { traced } from "../../base/tracing/Traced.js"
 import type { LoggedIn } from "./Completed.js"
-
-/** How many sessions are deleted between two event-loop ticks. */
-const batchSize = 100
 
 const logInAgain = new Forbidden({
   message: "your logins were ended after you logged in here: log in again"
@@ -95,14 +91,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "service_account") return
         yield* repo.endPendingLogins(actor)
-        const all: Array<{ readonly id: string }> = []
-        for (;;) {
-          const deleted = yield* repo.deleteSessions({ userId: actor.id, limit: batchSize })
-          all.push(...deleted)
-          if (deleted.length < batchSize) break
-          yield* nextTick
-        }
-        yield* recordEnded(actor, all)
+        yield* recordEnded(actor, yield* repo.deleteSessions(actor.id))
       })
     )
 

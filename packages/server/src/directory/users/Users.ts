@@ -11,12 +11,9 @@ import { AuthRepo } from "../../access/credentials/Repo.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { now } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { nextTick } from "../../base/EventLoop.js"
 import { type UserRow, UsersRepo } from "./Repo.js"
 
 const defaultLimit = 50
-/** How many sessions are deleted between two event-loop ticks. */
-const batchSize = 100
 
 export interface UserPageRequest {
   readonly email?: string
@@ -68,13 +65,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     /** Ends a user's sessions and pending logins. Returns the number of sessions. */
     const endLogins = Effect.fnUntraced(function* ({ email, id }: UserRow) {
       yield* auth.endPendingLogins({ email, id })
-      let ended = 0
-      for (;;) {
-        const { length } = yield* auth.deleteSessions({ userId: id, limit: batchSize })
-        ended += length
-        if (length < batchSize) return ended
-        yield* nextTick
-      }
+      return (yield* auth.deleteSessions(id)).length
     })
 
     /** Disables a user. Fails with Conflict for oneself, and for the last enabled superadmin. */
