@@ -1,8 +1,9 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, beforeAll, describe, it } from "vitest"
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { constants } from "node:os"
 import { join } from "node:path"
-import { type TestHome, finish, node, Server, until } from "./support/Programs.js"
+import { type TestHome, finish, node, until } from "./support/Programs.js"
+import { workplace } from "./support/Workplace.js"
 
 /** Says each signal that it gets, for a while after the first: a second delivery may come late. */
 const probe = `
@@ -18,36 +19,19 @@ time.sleep(1.2)
 print(",".join(seen), flush=True)
 `
 
-let server: Server
-let home: TestHome
+const place = workplace()
 
 beforeAll(async () => {
-  server = await Server.start()
-  home = await server.login("ada@example.com")
-  const setup = [
-    ["org", "create", "acme"],
-    ["project", "create", "webshop", "--org", "acme"],
-    ["init", "--org", "acme", "--project", "webshop", "--env", "dev"],
-    ["secret", "set", "GREETING", "hello world"],
-    ["secret", "set", "EMPTY", ""],
-    ["secret", "set", "LANG", "from-the-store"],
-    ["secret", "set", "with.dot", "x"],
-    ["secret", "set", "NODE_OPTIONS", "--", "--require=/evil.js"],
-    ["secret", "set", "SERVICE_API_KEY", "stored"]
-  ]
-  for (const args of setup) {
-    const { code, stderr } = await home.coffer(args)
-    assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
-  }
+  await place.ok("secret", "set", "GREETING", "hello world")
+  await place.ok("secret", "set", "EMPTY", "")
+  await place.ok("secret", "set", "LANG", "from-the-store")
+  await place.ok("secret", "set", "with.dot", "x")
+  await place.ok("secret", "set", "NODE_OPTIONS", "--", "--require=/evil.js")
+  await place.ok("secret", "set", "SERVICE_API_KEY", "stored")
 }, 300_000)
 
-afterAll(async () => {
-  home?.remove()
-  await server?.stop()
-})
-
 const run = (args: ReadonlyArray<string>, options: Parameters<TestHome["coffer"]>[1] = {}) =>
-  home.coffer(["run", ...args], options)
+  place.home.coffer(["run", ...args], options)
 
 describe("the environment", () => {
   it("has the secrets, over what was inherited, and nothing of Coffer's own", async () => {
@@ -55,7 +39,7 @@ describe("the environment", () => {
     assert.strictEqual(code, 0)
     const lines = stdout.split("\n")
     assert.includeMembers(lines, ["GREETING=hello world", "EMPTY=", "LANG=from-the-store", "OTHER=kept"])
-    const own = Object.keys({ ...home.environment, GREETING: 1, EMPTY: 1, LANG: 1, OTHER: 1 })
+    const own = Object.keys({ ...place.home.environment, GREETING: 1, EMPTY: 1, LANG: 1, OTHER: 1 })
     assert.deepStrictEqual(
       lines.filter((line) => line !== "" && !own.includes(line.split("=")[0] ?? "")),
       []
@@ -84,7 +68,7 @@ describe("the environment", () => {
   })
 
   it("refuses a value with a NUL byte by name", async () => {
-    await home.coffer(["secret", "set", "NUL", "--env", "staging"], { input: Buffer.from("a\0b") })
+    await place.home.coffer(["secret", "set", "NUL", "--env", "staging"], { input: Buffer.from("a\0b") })
     const { code, stderr, stdout } = await run(["--env", "staging", "echo", "started"])
     assert.strictEqual(code, 125)
     assert.match(stderr, /^coffer: NUL: the value holds a NUL byte/)
@@ -94,13 +78,15 @@ describe("the environment", () => {
   it("refuses by name what is larger than the kernel takes", async () => {
     const big = "x".repeat(65_000)
     for (const key of ["BIG1", "BIG2", "BIG3", "BIG4", "BIG5"]) {
-      const { code } = await home.coffer(["secret", "set", key, "--env", "prod"], { input: big })
+      const { code } = await place.home.coffer(["secret", "set", key, "--env", "prod"], { input: big })
       assert.strictEqual(code, 0)
     }
     const fits = await run(["--env", "prod", "sh", "-c", "echo ${#BIG5}"])
     assert.strictEqual(fits.stdout, "65000\n", fits.stderr)
     const padding = Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`PAD${at}`, "y".repeat(120_000)]))
-    const { code, stderr } = await home.shell("ulimit -s 8192; exec $COFFER run --env prod true", { env: padding })
+    const { code, stderr } = await place.home.shell("ulimit -s 8192; exec $COFFER run --env prod true", {
+      env: padding
+    })
     assert.strictEqual(code, 125)
     assert.match(stderr, /KiB and the system allows 2048 KiB; the largest variables are PAD/)
   })
@@ -131,10 +117,10 @@ describe("the command line", () => {
   })
 
   it("is refused where its bytes are not UTF-8", async () => {
-    const argument = await home.shell(`exec $COFFER run -- echo ok "$(printf '\\377')"`)
+    const argument = await place.home.shell(`exec $COFFER run -- echo ok "$(printf '\\377')"`)
     assert.strictEqual(argument.code, 125)
     assert.match(argument.stderr, /argument 2 of the command is not UTF-8/)
-    const variable = await home.shell(`BAD="$(printf '\\377')" exec $COFFER run -- true`)
+    const variable = await place.home.shell(`BAD="$(printf '\\377')" exec $COFFER run -- true`)
     assert.strictEqual(variable.code, 125)
     assert.match(variable.stderr, /variable "BAD" is not UTF-8/)
   })
@@ -159,11 +145,11 @@ describe("the streams", () => {
     const list = "import os; print([fd for fd in range(256) if os.path.exists(f'/proc/self/fd/{fd}')])"
     const { stdout } = await run(["python3", "-c", list])
     // What whoever runs the tests has left open is not Coffer's.
-    assert.strictEqual(stdout, (await finish(home.spawn("python3", ["-c", list]))).stdout)
+    assert.strictEqual(stdout, (await finish(place.home.spawn("python3", ["-c", list]))).stdout)
   })
 
   it("may be closed by the reader", async () => {
-    const piped = await home.shell(`{ { $COFFER run -- yes; echo "code $?" >&3; } | head -n 1; } 3>&1`)
+    const piped = await place.home.shell(`{ { $COFFER run -- yes; echo "code $?" >&3; } | head -n 1; } 3>&1`)
     assert.match(piped.stdout, /code 141/)
   })
 })
@@ -190,7 +176,7 @@ describe("the end", () => {
   })
 
   it("tells not found from not executable", async () => {
-    const at = (name: string) => join(home.folder, name)
+    const at = (name: string) => join(place.home.folder, name)
     writeFileSync(at("plain"), "echo hello from $0 $1\n")
     writeFileSync(at("lost"), "#!/no/such/interpreter\n")
     mkdirSync(at("folder"), { recursive: true })
@@ -227,7 +213,7 @@ describe("the end", () => {
 describe("a signal to the client", () => {
   it("reaches the command once", async () => {
     const send = async (signal: NodeJS.Signals) => {
-      const client = home.start(["run", "--", "python3", "-c", probe])
+      const client = place.home.start(["run", "--", "python3", "-c", probe])
       let ready = false
       client.stdout?.once("data", () => (ready = true))
       const end = finish(client)
@@ -241,7 +227,7 @@ describe("a signal to the client", () => {
 
   it("ends the client with that signal before there is a command", async () => {
     for (const after of [60, 100, 140, 180, 240]) {
-      const client = home.start(["run", "--", "sleep", "200"])
+      const client = place.home.start(["run", "--", "sleep", "200"])
       const end = finish(client)
       await new Promise((resolve) => setTimeout(resolve, after))
       client.kill("SIGTERM")
@@ -250,7 +236,7 @@ describe("a signal to the client", () => {
   })
 
   it("leaves no command behind", async () => {
-    const client = home.start(["run", "--", "sh", "-c", "echo $$; exec sleep 300"])
+    const client = place.home.start(["run", "--", "sh", "-c", "echo $$; exec sleep 300"])
     let pid = 0
     client.stdout?.once("data", (data: Buffer) => (pid = Number(data.toString())))
     const end = finish(client)
@@ -285,7 +271,7 @@ print("status", os.waitstatus_to_exitcode(status))
 describe("on a terminal", () => {
   const terminal = (typed: string, args: ReadonlyArray<string>, before: ReadonlyArray<string> = []) =>
     finish(
-      home.spawn("python3", [
+      place.home.spawn("python3", [
         "-c",
         onTerminal,
         typed,

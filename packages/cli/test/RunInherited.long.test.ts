@@ -3,34 +3,19 @@ import { constants, readFileSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type TestHome, finish, node, Server } from "./support/Programs.js"
+import { assert, beforeAll, describe, it } from "vitest"
+import { finish, node } from "./support/Programs.js"
 import { atPty } from "./support/Pty.js"
+import { workplace } from "./support/Workplace.js"
 
-let server: Server
-let home: TestHome
+const place = workplace()
 
 beforeAll(async () => {
-  server = await Server.start()
-  home = await server.login("ada@example.com")
-  for (const args of [
-    ["org", "create", "acme"],
-    ["project", "create", "webshop", "--org", "acme"],
-    ["init", "--org", "acme", "--project", "webshop", "--env", "dev"],
-    ["secret", "set", "GREETING", "hello world"]
-  ]) {
-    const { code, stderr } = await home.coffer(args)
-    assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
-  }
+  await place.ok("secret", "set", "GREETING", "hello world")
 }, 300_000)
 
-afterAll(async () => {
-  home?.remove()
-  await server?.stop()
-})
-
 const output = async (script: string) => {
-  const { code, stderr, stdout } = await home.shell(script)
+  const { code, stderr, stdout } = await place.home.shell(script)
   assert.strictEqual(code, 0, stderr)
   return stdout
 }
@@ -46,10 +31,10 @@ describe("the command inherits", () => {
   })
 
   it("no signal that is blocked or ignored, and no process of the client's", async () => {
-    const { stdout } = await home.coffer(["run", "--", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"])
+    const { stdout } = await place.home.coffer(["run", "--", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"])
     // A shell as control: what whoever runs the tests ignores is not Coffer's.
     assert.strictEqual(stdout.replaceAll(/[1-9a-f]/g, "").match(/0/g)?.length, 32, stdout)
-    const children = await home.coffer([
+    const children = await place.home.coffer([
       "run",
       "--",
       "sh",
@@ -97,7 +82,7 @@ END`
     const hand = `import os; r, w = os.pipe(); os.set_inheritable(r, True); os.set_inheritable(w, True)
 os.write(w, b"+"); os.environ["MAKEFLAGS"] = f"-j --jobserver-auth={r},{w}"
 os.execvp("sh", ["sh", "-c", f"exec $COFFER run -- sh -c 'head -c 1 <&{r}'"])`
-    writeFileSync(join(home.folder, "hand.py"), hand)
+    writeFileSync(join(place.home.folder, "hand.py"), hand)
     assert.strictEqual(await output("python3 hand.py"), "+")
   })
 })
@@ -116,7 +101,7 @@ describe("the streams that the client shares", () => {
     await once(asked, "listening")
     const { port } = asked.address() as AddressInfo
     const env = { SERVICE_API_KEY: "svc_sa_x", SERVICE_SERVER_URL: `http://127.0.0.1:${port}` }
-    const client = home.start(["run", "true"], { env })
+    const client = place.home.start(["run", "true"], { env })
     assert.strictEqual((await finish(client)).code, 125)
     asked.close()
     assert.lengthOf(flags, 2)
@@ -133,14 +118,14 @@ describe("a slow reader", () => {
 
 describe("the command never sees", () => {
   it("the API key that fetched its secrets, from the variable or from the file", async () => {
-    const created = await home.coffer(["service-account", "create", "runner", "--json"])
+    const created = await place.home.coffer(["service-account", "create", "runner", "--json"])
     const { api_key: key, id } = JSON.parse(created.stdout)
     const grant = ["--project-pattern", "*", "--env-pattern", "*", "--permission", "read"]
-    assert.strictEqual((await home.coffer(["acl", "grant", "--service-account", id, ...grant])).code, 0)
-    const file = join(home.folder, "key")
+    assert.strictEqual((await place.home.coffer(["acl", "grant", "--service-account", id, ...grant])).code, 0)
+    const file = join(place.home.folder, "key")
     writeFileSync(file, `${key}\n`, { mode: 0o600 })
     for (const env of [{ SERVICE_API_KEY: key }, { SERVICE_API_KEY_FILE: file }]) {
-      const { code, stderr, stdout } = await home.coffer(["run", "--", "env"], { env })
+      const { code, stderr, stdout } = await place.home.coffer(["run", "--", "env"], { env })
       assert.strictEqual(code, 0, stderr)
       assert.include(stdout, "GREETING=hello world\n")
       assert.notInclude(stdout, key)
@@ -171,10 +156,10 @@ time.sleep(200)
 
 describe("on a terminal with job control", () => {
   it("ctrl-Z stops both and fg lets both go on", async () => {
-    writeFileSync(join(home.folder, "resumable.py"), resumable)
+    writeFileSync(join(place.home.folder, "resumable.py"), resumable)
     const coffer = join(import.meta.dirname, "../bin/coffer.js")
     const result = await finish(
-      home.spawn("python3", ["-c", jobControl, `${node} ${coffer} run -- python3 resumable.py`])
+      place.home.spawn("python3", ["-c", jobControl, `${node} ${coffer} run -- python3 resumable.py`])
     )
     assert.strictEqual(result.stdout, "ok\n", result.stderr)
   }, 300_000)

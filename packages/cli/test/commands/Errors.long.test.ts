@@ -42,6 +42,9 @@ const nobody = async () => {
   return url
 }
 
+const html = (status: number, page: string) =>
+  listen((_request, response) => response.writeHead(status, { "content-type": "text/html" }).end(page))
+
 const json = (status: number, body: unknown): RequestListener => {
   const text = JSON.stringify(body)
   return (_request, response) => response.writeHead(status, { "content-type": "application/json" }).end(text)
@@ -142,12 +145,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a proxy's HTML page",
     args: ["org", "list"],
-    env: async () =>
-      to(
-        await listen((_, response) =>
-          response.writeHead(403, { "content-type": "text/html" }).end("<html><h1>Denied</h1></html>")
-        )
-      ),
+    env: async () => to(await html(403, "<html><h1>Denied</h1></html>")),
     code: 1,
     names: /answered 403, not as a Coffer server does/,
     says: /check --server-url/
@@ -155,12 +153,7 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "a login page where the answer should be",
     args: ["org", "list"],
-    env: async () =>
-      to(
-        await listen((_, response) =>
-          response.writeHead(200, { "content-type": "text/html" }).end("<html>Please log in</html>")
-        )
-      ),
+    env: async () => to(await html(200, "<html>Please log in</html>")),
     code: 1,
     names: /answered 200, not as a Coffer server does/,
     says: /check --server-url/

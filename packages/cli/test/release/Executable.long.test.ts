@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { finish, Server, type TestHome } from "../support/Programs.js"
+import { finish } from "../support/Programs.js"
+import { workplace } from "../support/Workplace.js"
 import { hasRoots, inside, putProgram } from "./Roots.js"
 import { freshFolder, must, release, version } from "./Support.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
@@ -10,8 +11,7 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
   const folder = freshFolder()
   const root = join(folder, "root")
   const name = `coffer-${version}-${process.platform}-${process.arch}`
-  let server: Server
-  let home: TestHome
+  const place = workplace()
   let variables: Record<string, string>
 
   beforeAll(async () => {
@@ -22,27 +22,13 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
     await putProgram(root, join(folder, name, "coffer"), "/bin/coffer")
     // What `coffer run` starts.
     await putProgram(root, "/bin/sh", "/bin/sh")
-    server = await Server.start()
-    home = await server.login("ada@example.com")
-    for (const args of [
-      ["org", "create", "acme"],
-      ["project", "create", "webshop", "--org", "acme"],
-      ["init", "--org", "acme", "--project", "webshop", "--env", "dev"],
-      ["secret", "set", "API_KEY", "k-8c1f"]
-    ]) {
-      const { code, stderr } = await home.coffer(args)
-      assert.strictEqual(code, 0, stderr)
-    }
-    const { stdout: key } = await home.coffer(["service-account", "create", "ci", "--project", "webshop"])
-    await home.coffer([
-      "acl",
-      "grant",
-      "--service-account",
-      "ci",
-      ...words("--project-pattern webshop --env-pattern dev --permission write")
-    ])
+    await place.ok("secret", "set", "API_KEY", "k-8c1f")
+    const key = await place.prints("service-account", "create", "ci", "--project", "webshop")
+    await place.ok(
+      ...words("acl grant --service-account ci --project-pattern webshop --env-pattern dev --permission write")
+    )
     variables = {
-      SERVICE_SERVER_URL: server.url,
+      SERVICE_SERVER_URL: place.server.url,
       SERVICE_API_KEY: key.trim(),
       SERVICE_ORG: "acme",
       SERVICE_PROJECT: "webshop",
@@ -51,16 +37,14 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
     }
     for (const one of [folder, root]) chmodSync(one, 0o755)
   })
-  afterAll(async () => {
-    home?.remove()
-    await server?.stop()
+  afterAll(() => {
     rmSync(folder, { recursive: true })
   })
 
   const words = (text: string) => text.split(" ")
 
   const run = (command: ReadonlyArray<string>, input = "", more: Record<string, string> = {}) =>
-    finish(home.spawn("unshare", inside(root, command), { env: { ...variables, ...more } }), input)
+    finish(place.home.spawn("unshare", inside(root, command), { env: { ...variables, ...more } }), input)
 
   it("is such a root: no Node, no shell's tools, no file that can be written", async () => {
     assert.sameMembers(readdirSync(join(root, "bin")), ["coffer", "coffer-mcp", "sh"])
@@ -88,7 +72,7 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
     const ran = await run(["/bin/coffer", "run", "--", "/bin/sh", "-c", "echo $$ $API_KEY $SERVICE_API_KEY.; exit 7"])
     assert.match(ran.stdout, /^[0-9]+ k-8c1f \.\n$/, ran.stderr)
     assert.strictEqual(ran.code, 7)
-    const child = home.spawn("unshare", inside(root, ["/bin/coffer", "run", "--", "/bin/sh", "-c", "echo $$"]), {
+    const child = place.home.spawn("unshare", inside(root, ["/bin/coffer", "run", "--", "/bin/sh", "-c", "echo $$"]), {
       env: variables
     })
     // `unshare`, `sh` and `chroot` replace themselves too.
@@ -102,7 +86,7 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
   })
 
   it("serve the tools", async () => {
-    const child = home.spawn("unshare", inside(root, ["/bin/coffer-mcp"]), { env: variables })
+    const child = place.home.spawn("unshare", inside(root, ["/bin/coffer-mcp"]), { env: variables })
     const said = [
       {
         id: 0,

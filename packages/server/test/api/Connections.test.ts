@@ -1,15 +1,14 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { type Actor, Authentication } from "@coffer/domain/Actor"
+import { Authentication } from "@coffer/domain/Actor"
 import { Admission } from "@coffer/domain/api/Requirement"
-import { SessionId, UserId } from "@coffer/domain/Ids"
 import { makeAdmission } from "@coffer/server/access/Admission"
 import type { Timeouts } from "@coffer/server/http/NodeServer"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Layer, Schema } from "effect"
 import { assertRefused, Dialogue, parseRaw } from "../support/Program.js"
-import { email } from "../support/Services.js"
+import { anybody } from "../support/Anybody.js"
 import { servingContract } from "../support/Serving.js"
 
 const small = HttpApiEndpoint.get("small", "/small").addSuccess(Schema.String)
@@ -24,18 +23,6 @@ const contract = HttpApi.make("test").add(group)
 /** More than the system holds for a connection. */
 const largeText = "x".repeat(12 * 1024 * 1024)
 const timeouts: Timeouts = { arrival: 60_000, silence: 60_000 }
-
-const ada: Actor = {
-  type: "user",
-  id: UserId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-  email: email("ada@example.com"),
-  name: "ada",
-  superadmin: false,
-  sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-  loginIsRecent: true
-}
-const asAda = () => Effect.succeed({ actor: ada })
-const anybody = Authentication.of({ session: asAda, apiKey: asAda, cookie: asAda })
 
 /** Serves the small contract on a socket of its own; counts the calls. */
 const serving = (options: Partial<Timeouts> = {}) =>

@@ -1,11 +1,10 @@
-import { type Actor, Authentication } from "@coffer/domain/Actor"
+import { Authentication } from "@coffer/domain/Actor"
 import { Admission, LargeAnswer } from "@coffer/domain/api/Requirement"
-import { SessionId, UserId } from "@coffer/domain/Ids"
 import { makeAdmission } from "@coffer/server/access/Admission"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Redacted, Schema } from "effect"
-import { email } from "../support/Services.js"
+import { Deferred, Effect, Layer, Schema } from "effect"
+import { anybody } from "../support/Anybody.js"
 import { servingContract } from "../support/Serving.js"
 
 const large = HttpApiEndpoint.get("large", "/large")
@@ -13,19 +12,6 @@ const large = HttpApiEndpoint.get("large", "/large")
   .annotate(LargeAnswer, 1024)
   .middleware(Authentication)
 const contract = HttpApi.make("test").add(HttpApiGroup.make("calls").add(large).middleware(Admission))
-
-const ada: Actor = {
-  type: "user",
-  id: UserId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-  email: email("ada@example.com"),
-  name: "ada",
-  superadmin: false,
-  sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-  loginIsRecent: true
-}
-const bob: Actor = { ...ada, id: UserId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2f"), email: email("bob@example.com") }
-const asBob = (token: Redacted.Redacted) => Effect.succeed({ actor: Redacted.value(token) === "bob" ? bob : ada })
-const anybody = Authentication.of({ session: asBob, apiKey: asBob, cookie: asBob })
 
 describe("what a request holds", () => {
   it.live("is given back when the access log fails", () =>
