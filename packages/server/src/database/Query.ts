@@ -1,5 +1,5 @@
-import { Array, Context, Effect, Option, Predicate, type Schema } from "effect"
-import { connectionIn, Database, type StatementError, Transaction } from "./Database.js"
+import { Array, Context, Effect, Exit, flow, Option, Predicate, type Schema } from "effect"
+import { connectionIn, Database, type Open, type StatementError, Transaction } from "./Database.js"
 import { columnsOf, rowsOf } from "./Rows.js"
 import { IndexHint, type Template } from "./Template.js"
 import { spanIn } from "../base/tracing/Traced.js"
@@ -80,119 +80,112 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
     context: Context.Context<never>,
     text: string,
     values: ReadonlyArray<unknown>
-  ) => Effect.Effect<ReadonlyArray<unknown>, StatementError>
+  ) => Effect.Effect<unknown, StatementError>
 
   const prepared: Execute = (context, text, values) => connectionIn(context, reading).execute(text, values, undefined)
   const unprepared: Execute = (context, text, values) =>
     connectionIn(context, reading).executeUnprepared(text, values, undefined)
+  const inTransaction =
+    (execute: (open: Open, text: string, values: ReadonlyArray<unknown>) => ReturnType<Execute>): Execute =>
+    (context, text, values) => {
+      const found = Context.getOption(context, Transaction)
+      return Option.isSome(found)
+        ? execute(found.value[0], text, values)
+        : Effect.dieMessage("a statement that writes ran outside of a transaction")
+    }
+  const answered = inTransaction(({ connection }, text, values) => connection.execute(text, values, undefined))
   /** Without waiting for the engine's answer, if it can. */
-  const sent: Execute = (context, text, values) =>
-    Option.match(Context.getOption(context, Transaction), {
-      onNone: () => Effect.dieMessage("a statement that writes ran outside of a transaction"),
-      onSome: ([open]) => Effect.as(open.send(text, values), [])
-    })
+  const sent = inTransaction(({ send }, text, values) => send(text, values))
 
-  /** Compiles a statement with positional parameters. Its rows are not checked. */
-  const compileOrdered = (statement: Sql<string>, execute: Execute = prepared) => {
+  /** Compiles a statement with positional parameters. Few steps: most of the time of a request is in its statements. */
+  const compileOrdered = <A>(statement: Sql<string>, execute: Execute, resultOf: (found: unknown) => Exit.Exit<A>) => {
     const text = textOf(statement)
-    return (values: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<unknown>> =>
+    const options = { kind: "client", attributes: { ...attributes, "db.query.text": text } } as const
+    const ends = { onFailure: Effect.die, onSuccess: resultOf }
+    return (values: ReadonlyArray<unknown>): Effect.Effect<A> =>
       Effect.withFiberRuntime((fiber) =>
-        spanIn(
-          fiber,
-          "sql.execute",
-          { kind: "client", attributes: { ...attributes, "db.query.text": text } },
-          Effect.orDie(execute(fiber.currentContext, text, values))
-        )
+        spanIn(fiber, "sql.execute", options, Effect.matchEffect(execute(fiber.currentContext, text, values), ends))
       )
   }
 
-  /** Compiles a statement with named parameters. Its rows are not checked. */
-  const compile = <Name extends string>(statement: Sql<Name>, execute?: Execute) => {
-    const ask = compileOrdered(statement, execute)
-    const names = statement.slots.filter(Predicate.isString)
-    return (values: Values<Name>): Effect.Effect<ReadonlyArray<unknown>> => {
-      const named: Readonly<Record<string, Value>> = values
-      return ask(names.map((name) => named[name]))
+  /** Compiles a statement with named parameters. */
+  const compile =
+    <A>(execute: Execute, resultOf: (found: unknown) => Exit.Exit<A>) =>
+    <Name extends string>(statement: Sql<Name>) => {
+      const ask = compileOrdered(statement, execute, resultOf)
+      const names = statement.slots.filter(Predicate.isString)
+      return (values: Values<Name>): Effect.Effect<A> => {
+        const named: Readonly<Record<string, Value>> = values
+        return ask(names.map((name) => named[name]))
+      }
     }
+
+  const statementOf = <A, R>(execute: Execute, resultOf: (found: unknown) => Exit.Exit<A>): Statement<A, R> => {
+    const compiled = compile(execute, resultOf)
+    return (texts, ...parts) => compiled(sql(texts, ...parts))
   }
 
   /** Runs a statement that is built for one use, and is not prepared. */
-  const run =
-    <A, I>(row: Schema.Schema<A, I>) =>
-    <Name extends string>(statement: Sql<Name>, values: Values<Name>): Effect.Effect<ReadonlyArray<A>> =>
-      Effect.flatMap(compile(statement, unprepared)(values), rowsOf(row))
+  const run = <A, I>(row: Schema.Schema<A, I>) => {
+    const compiled = compile(unprepared, rowsOf(row))
+    return <Name extends string>(statement: Sql<Name>, values: Values<Name>) => compiled(statement)(values)
+  }
 
   /** Returns all rows. */
-  const all = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A>, never> => {
-    const fit = rowsOf(row)
-    return (texts, ...parts) => {
-      const ask = compile(sql(texts, ...parts))
-      return (values) => Effect.flatMap(ask(values), fit)
-    }
-  }
+  const all = <A, I>(row: Schema.Schema<A, I>) => statementOf<ReadonlyArray<A>, never>(prepared, rowsOf(row))
 
   /** Returns the first row, or undefined. */
-  const first = <A, I>(row: Schema.Schema<A, I>): Statement<A | undefined, never> => {
-    const rows = all(row)
-    return (texts, ...parts) => {
-      const ask = rows(texts, ...parts)
-      return (values) => Effect.map(ask(values), ([found]) => found)
-    }
-  }
+  const first = <A, I>(row: Schema.Schema<A, I>) =>
+    statementOf<A | undefined, never>(
+      prepared,
+      flow(
+        rowsOf(row),
+        Exit.map(([found]) => found)
+      )
+    )
 
   /** Returns the row of a statement that always has one, such as an aggregate. */
-  const one = <A, I>(row: Schema.Schema<A, I>): Statement<A, never> => {
-    const rows = all(row)
-    return (texts, ...parts) => {
-      const ask = rows(texts, ...parts)
-      return (values) =>
-        Effect.flatMap(ask(values), ([found]) =>
-          found === undefined ? Effect.dieMessage("a statement returned no row") : Effect.succeed(found)
+  const one = <A, I>(row: Schema.Schema<A, I>) =>
+    statementOf<A, never>(
+      prepared,
+      flow(
+        rowsOf(row),
+        Exit.flatMap(([found]) =>
+          found === undefined ? Exit.die(new Error("a statement returned no row")) : Exit.succeed(found)
         )
-    }
-  }
+      )
+    )
 
   /** Writes, and may return before the engine ran the statement. */
-  const write: Statement<void, Transaction> = (texts, ...parts) => {
-    const ask = compile(sql(texts, ...parts), sent)
-    return (values) => Effect.zipRight(Transaction, Effect.asVoid(ask(values)))
-  }
+  const write = statementOf<void, Transaction>(sent, () => Exit.void)
 
   /** Writes, and returns the rows of the RETURNING clause. */
-  const returning = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A>, Transaction> => {
-    const rows = all(row)
-    return (texts, ...parts) => {
-      const ask = rows(texts, ...parts)
-      return (values) => Effect.zipRight(Transaction, ask(values))
-    }
-  }
+  const returning = <A, I>(row: Schema.Schema<A, I>) =>
+    statementOf<ReadonlyArray<A>, Transaction>(answered, rowsOf(row))
 
-  /** Locks the rows of a SELECT until the transaction ends, and returns them; runs nothing if transactions never overlap. */
-  const locking = <A, I>(row: Schema.Schema<A, I>): Statement<ReadonlyArray<A> | null, Transaction> => {
-    const rows = all(row)
-    return (texts, ...parts) => {
-      const found: Run<NamesOf<(typeof parts)[number]>, ReadonlyArray<A>, never> | null =
-        rowLock === null ? null : rows`${sql(texts, ...parts)} ${sql([rowLock])}`
-      return (values) => Effect.zipRight(Transaction, found === null ? Effect.succeed(null) : found(values))
-    }
-  }
+  /** Makes a SELECT lock its rows until the transaction ends; runs nothing if transactions never overlap. */
+  const lockingWith =
+    <A>(statement: Statement<A, Transaction>, nothing: Exit.Exit<A>): Statement<A, Transaction> =>
+    (texts, ...parts) =>
+      rowLock === null ? () => nothing : statement`${sql(texts, ...parts)} ${sql([rowLock])}`
+
+  /** Locks the rows of a SELECT until the transaction ends, and returns them; null if transactions never overlap. */
+  const locking = <A, I>(row: Schema.Schema<A, I>) =>
+    lockingWith<ReadonlyArray<A> | null>(returning(row), Exit.succeed(null))
 
   /** Locks rows, and may return before they are locked: only later statements of the transaction have the lock. */
-  const lockingSoon: Statement<void, Transaction> = (texts, ...parts) => {
-    const ask: Run<NamesOf<(typeof parts)[number]>, void, Transaction> | null =
-      rowLock === null ? null : write`${sql(texts, ...parts)} ${sql([rowLock])}`
-    return (values) => (ask === null ? Effect.asVoid(Transaction) : ask(values))
-  }
+  const lockingSoon = lockingWith(write, Exit.void)
 
   /**
    * Inserts rows, several per statement, with an optional ON CONFLICT clause. A statement costs more than a row, because
    * SQLite journals the changed pages of each statement that may abort.
    */
-  const inserting = <const Column extends string>(
+  const inserting = <A, const Column extends string>(
     table: string,
     columns: ReadonlyArray<Column>,
     tail: Sql<never>,
-    execute: Execute
+    execute: Execute,
+    resultOf: (found: unknown) => Exit.Exit<ReadonlyArray<A>>
   ) => {
     const row = sql`(${joined(
       columns.map((column) => sql`${column}`),
@@ -205,24 +198,22 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
           Array.replicate(row, count),
           sql`, `
         )} ${tail}`,
-        execute
+        execute,
+        resultOf
       )
     }))
-    return (rows: ReadonlyArray<Values<Column>>) =>
-      Effect.zipRight(
-        Transaction,
-        Effect.gen(function* () {
-          const answers: Array<unknown> = []
-          let done = 0
-          for (const { ask, count } of inserts) {
-            for (; done + count <= rows.length; done += count) {
-              const some = rows.slice(done, done + count)
-              answers.push(...(yield* ask(some.flatMap((row) => columns.map((column) => row[column])))))
-            }
+    return (rows: ReadonlyArray<Values<Column>>): Effect.Effect<ReadonlyArray<A>, never, Transaction> =>
+      Effect.gen(function* () {
+        const answers: Array<A> = []
+        let done = 0
+        for (const { ask, count } of inserts) {
+          for (; done + count <= rows.length; done += count) {
+            const some = rows.slice(done, done + count)
+            answers.push(...(yield* ask(some.flatMap((row) => columns.map((column) => row[column])))))
           }
-          return answers
-        })
-      )
+        }
+        return answers
+      })
   }
 
   const insert = <const Column extends string>(
@@ -230,18 +221,15 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
     columns: ReadonlyArray<Column>,
     onConflict: Sql<never> = sql``
   ) => {
-    const insertAll = inserting(table, columns, onConflict, sent)
+    const insertAll = inserting(table, columns, onConflict, sent, () => Exit.succeed([]))
     return (rows: ReadonlyArray<Values<Column>>) => Effect.asVoid(insertAll(rows))
   }
 
   /** Like `insert`, and returns columns of the new rows, in any order. */
   const insertReturning =
     <A, I>(row: Schema.Schema<A, I>) =>
-    <const Column extends string>(table: string, columns: ReadonlyArray<Column>) => {
-      const insertAll = inserting(table, columns, sql`RETURNING ${sql([columnsOf(row).join(", ")])}`, prepared)
-      const fit = rowsOf(row)
-      return (rows: ReadonlyArray<Values<Column>>) => Effect.flatMap(insertAll(rows), fit)
-    }
+    <const Column extends string>(table: string, columns: ReadonlyArray<Column>) =>
+      inserting(table, columns, sql`RETURNING ${sql([columnsOf(row).join(", ")])}`, answered, rowsOf(row))
 
   return { run, all, first, one, write, returning, locking, lockingSoon, insert, insertReturning } as const
 })

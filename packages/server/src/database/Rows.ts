@@ -1,4 +1,4 @@
-import { Effect, Predicate, Schema, SchemaAST } from "effect"
+import { Exit, Predicate, Schema, SchemaAST } from "effect"
 
 type Check = (value: unknown) => boolean
 
@@ -45,7 +45,7 @@ const fits = <A, I>(row: Schema.Schema<A, I>): ((value: unknown) => value is A) 
 /** Returns rows as the type of their schema. A row that does not match is a defect: only this program writes rows. */
 export const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
   const isRow = fits(row)
-  const areRows = (found: ReadonlyArray<unknown>): found is ReadonlyArray<A> => found.every(isRow)
-  return (found: ReadonlyArray<unknown>): Effect.Effect<ReadonlyArray<A>> =>
-    areRows(found) ? Effect.succeed(found) : Effect.dieMessage("a row does not fit its schema")
+  const areRows = (found: unknown): found is ReadonlyArray<A> => Array.isArray(found) && found.every(isRow)
+  return (found: unknown): Exit.Exit<ReadonlyArray<A>> =>
+    areRows(found) ? Exit.succeed(found) : Exit.die(new Error("a row does not fit its schema"))
 }
