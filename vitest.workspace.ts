@@ -35,7 +35,7 @@ const onBoth = ["access/Access", "audit/{AuditIndex,Flush}", "database/Port", "o
 /** The others of these, which run on PostgreSQL in the long tier only. */
 const onBothInLongTier = [
   "api/{Client,Connections}",
-  "audit/{AuditLog,Breaks,Reach}",
+  "audit/{AuditLog,Breaks,LogList,Reach}",
   "authorization/Races",
   "auth/{ClientLogins,LastUse}",
   "declared/Declared",

@@ -167,6 +167,10 @@ export const AuditVerification = Schema.Struct({
   missing: optional(
     Schema.Array(OrgId),
     "only for the server's own log: organizations whose whole log is missing, at most 100; absent if there are none"
+  ),
+  first_invalid_log: optional(
+    Count,
+    "only for the server's own log: the first number in the list of all logs that does not fit; absent if all do"
   )
 }).annotations({
   identifier: "AuditVerification",

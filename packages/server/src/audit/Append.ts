@@ -4,6 +4,7 @@ import { timestamp } from "../base/Time.js"
 import { uuidV7At } from "../base/Uuid.js"
 import { breakLink, type Draft, genesis, headMac, link, sameLink } from "./Chain.js"
 import { type EntryGroup, systemLog } from "./AuditEvent.js"
+import type { LogList } from "./LogList.js"
 import type { AuditRepo, LinkedEntry, LogEnd } from "./Repo.js"
 
 /** The head and the last entry of a log that disagree, and the number of the entry that records this. */
@@ -53,13 +54,14 @@ export const missingEntry = (log: string, entries: number, millis: number): Entr
  * The head is verified first. Otherwise an attacker could cut off the newest entries, write a head without a valid MAC, and
  * the next append would sign it. If the head does not verify, or a whole log is gone, an `audit.break` entry starts a new segment of the chain. Its
  * link never fits its predecessor, so `verify` always reports it. A log may also be empty because its last append failed, which
- * `failing` says.
+ * `failing` says. The first entry of a log adds it to the list of logs.
  */
-export const makeAppend = (repo: AuditRepo, key: KeyObject, failing: ReadonlySet<string> = new Set()) =>
+export const makeAppend = (repo: AuditRepo, list: LogList, key: KeyObject, failing: ReadonlySet<string> = new Set()) =>
   Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {
     const end = yield* repo.lockedEnd(log)
     const isEmpty = end.head === null && end.last === null
-    const isBroken = isEmpty ? !mayBegin(log, drafts[0]) && !failing.has(log) : !isWhole(key, end)
+    const isListed = !isEmpty || (yield* list.has(log))
+    const isBroken = isEmpty ? isListed || (!mayBegin(log, drafts[0]) && !failing.has(log)) : !isWhole(key, end)
     // Servers may have different clocks. The head is locked, so a later entry gets a later time of the database.
     const current = timestamp(end.millis ?? millis)
     // Time must not go back in a log, but only an authentic head is trusted with its time.
@@ -78,6 +80,7 @@ export const makeAppend = (repo: AuditRepo, key: KeyObject, failing: ReadonlySet
     yield* repo.insert(entries)
     const head = { log, seq, chain, created_at }
     yield* repo.setHead({ ...head, mac: headMac(key, head) })
+    if (!isListed) yield* list.add(log, created_at)
     const found: Break | null = isBroken ? { head: end.head, last: end.last, log, seq: seq - drafts.length } : null
     return found
   })

@@ -69,5 +69,18 @@ export const headMac = (key: KeyObject, head: Head): string =>
     .update(JSON.stringify(["coffer/audit-head/1", head.log, head.seq, head.chain, head.created_at]))
     .digest("hex")
 
+/** A log in the list of all logs. */
+export interface ListedLog {
+  readonly number: number
+  readonly log: string
+  readonly created_at: string
+}
+
+/** The link of a log in the list: as that of an entry. */
+export const listLink = (key: KeyObject, previous: string, { created_at, log, number }: ListedLog): string =>
+  createHmac("sha256", key)
+    .update(previous + JSON.stringify(["coffer/audit-log/1", number, log, created_at]))
+    .digest("hex")
+
 /** Compares two links in constant time. */
 export const sameLink = (a: string, b: string): boolean => sameMac(Buffer.from(a), Buffer.from(b))

@@ -67,7 +67,7 @@ const IdRow = Schema.Struct({ id: Schema.String })
 const SeqRow = Schema.Struct({ seq: Schema.Number })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number })
 const PlaceRow = Schema.Struct({ id: Schema.Number })
-const OrganizationRow = Schema.Struct({ id: OrgId })
+const LogRow = Schema.Struct({ log: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 const ChainRow = Schema.Struct({ chain: Schema.String })
 
@@ -225,13 +225,9 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
           (SELECT max(seq) FROM audit_entries WHERE log = ${"log"}) AS last_seq
         FROM audit_heads h WHERE h.log = ${"log"}`,
 
-      /** Whether there is or was an organization with this log. */
-      organization: first(OrganizationRow)`SELECT id FROM organizations WHERE id = ${"log"}`,
-
-      /** Organizations, also removed ones, whose log is missing. */
-      withoutLog: all(OrganizationRow)`
-        SELECT o.id AS id FROM organizations o
-        WHERE NOT EXISTS (SELECT 1 FROM audit_heads h WHERE h.log = o.id) ORDER BY o.id LIMIT ${"limit"}`,
+      /** Whether a log is listed, or is that of an organization, also a removed one. */
+      begun: first(LogRow)`
+        SELECT log FROM audit_logs WHERE log = ${"log"} UNION ALL SELECT id AS log FROM organizations WHERE id = ${"log"}`,
 
       link: first(ChainRow)`SELECT chain FROM audit_entries WHERE log = ${"log"} AND seq = ${"seq"}`
     } as const

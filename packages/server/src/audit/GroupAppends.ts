@@ -8,6 +8,7 @@ import { Instance } from "../keys/Instance.js"
 import { type Break, makeAppend } from "./Append.js"
 import { countEntries, type EntryGroup, joinGroups, logOf } from "./AuditEvent.js"
 import { AuditIndex } from "./AuditIndex.js"
+import { makeLogList } from "./LogList.js"
 import { AuditRepo } from "./Repo.js"
 
 /** Entries that could not be appended. */
@@ -38,7 +39,11 @@ export const groupAppends = Effect.gen(function* () {
   const { auditKey } = yield* Instance
   /** The logs whose last append failed. */
   const failing = new Set<string>()
-  const append = makeAppend(repo, auditKey, failing)
+  const list = yield* makeLogList(auditKey)
+  yield* Effect.catchAllCause(list.addUnlisted, (cause) =>
+    Effect.logWarning("the list of audit logs could not be completed: the next start tries again", cause)
+  )
+  const append = makeAppend(repo, list, auditKey, failing)
   /** The logs in which this process found a break. */
   const broken = new Set<string>()
 

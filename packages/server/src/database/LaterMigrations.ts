@@ -1,7 +1,8 @@
 import type { Migration } from "./Migration.js"
+import { auditLogs } from "./migrations/0027_audit_logs.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
  * with the folder `migrations`, whose files have SQLite's numbers.
  */
-export const laterMigrations: ReadonlyArray<Migration> = []
+export const laterMigrations: ReadonlyArray<Migration> = [auditLogs]

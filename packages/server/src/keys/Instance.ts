@@ -6,6 +6,7 @@ import { now } from "../base/Time.js"
 import { uuidV4 } from "../base/Uuid.js"
 import { StartupError } from "../base/StartupError.js"
 import { Keyring, unwrapBytes, wrapBytes } from "./Keyring.js"
+import { checkContent, emptyList } from "./ListEnd.js"
 
 /** The identity of the database, and the key of its audit chains. */
 export class Instance extends Context.Tag("@coffer/server/Instance")<
@@ -26,8 +27,6 @@ const WrappedRow = Schema.Struct({
   nonce: Schema.Uint8ArrayFromSelf,
   ciphertext: Schema.Uint8ArrayFromSelf
 })
-
-const checkText = "coffer master key check"
 
 const statements = Effect.map(query, ({ first, write }) => ({
   instance: first(InstanceRow)`SELECT id, epoch FROM instance`,
@@ -63,7 +62,7 @@ const create = Effect.gen(function* () {
       const found = yield* instance({})
       if (found !== undefined) return found
       for (const [name, bytes] of [
-        ["check", Buffer.from(checkText)],
+        ["check", checkContent(emptyList)],
         ["audit", randomBytes(32)]
       ] as const) {
         const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(keyring, name, bytes)

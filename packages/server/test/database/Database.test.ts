@@ -180,10 +180,13 @@ describe("the database", () => {
 })
 
 describe("the migrations", () => {
-  const folder = join(import.meta.dirname, "../../src/database/sqlite/migrations")
+  const folders = ["sqlite/migrations", "migrations"].map((name) =>
+    join(import.meta.dirname, "../../src/database", name)
+  )
 
-  it("are the folder's files, all of them, numbered from 1 without gaps", () => {
-    const files = readdirSync(folder)
+  it("are the files of both folders, all of them, numbered from 1 without gaps", () => {
+    const files = folders
+      .flatMap((folder) => readdirSync(folder))
       .map((file) => file.replace(/\.ts$/, ""))
       .sort()
     assert.deepStrictEqual(Object.keys(migrations), files)

@@ -32,6 +32,13 @@ interface AuditRow extends Omit<HeadRow, "mac"> {
   readonly metadata: string
 }
 
+interface ListRow {
+  readonly number: number
+  readonly log: string
+  readonly created_at: string
+  readonly chain: string
+}
+
 interface DueRow extends DueTerms {
   readonly secret_id: string
   readonly due_at: string | null
@@ -222,7 +229,6 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       "a webhook ahead of its log",
       `SELECT w.id FROM webhooks w LEFT JOIN audit_heads h ON h.log = w.org_id WHERE w.seq > coalesce(h.seq, 0)`
     )
-    yield* unwrapBytes(keyring, "check", wrapped.get("check")!)
     const auditKey = yield* unwrapBytes(keyring, "audit", wrapped.get("audit")!)
     const mac = (...parts: ReadonlyArray<string>) =>
       parts.reduce((hmac, part) => hmac.update(part), createHmac("sha256", auditKey)).digest("hex")
@@ -245,6 +251,21 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
     for (const { chain, created_at, log, mac: found, seq } of heads) {
       assert.strictEqual(found, mac(JSON.stringify(["coffer/audit-head/1", log, seq, chain, created_at])))
     }
+
+    let listed = { number: 0, chain: "0".repeat(64) }
+    const logs: Array<string> = []
+    for (const { chain, created_at, log, number } of yield* all<ListRow>("SELECT * FROM audit_logs ORDER BY number")) {
+      assert.strictEqual(number, listed.number + 1, `number of the log ${log}`)
+      const form = JSON.stringify(["coffer/audit-log/1", number, log, created_at])
+      assert.strictEqual(chain, mac(listed.chain, form), `link of the log ${log}`)
+      listed = { number, chain }
+      logs.push(log)
+    }
+    assert.sameMembers(logs, [...ends.keys()], "the list of logs")
+    assert.strictEqual(
+      Buffer.from(yield* unwrapBytes(keyring, "check", wrapped.get("check")!)).toString(),
+      JSON.stringify(["coffer master key check", listed.number, listed.chain])
+    )
 
     for (const row of yield* all<StoredVersion>(`${storedVersions} WHERE v.destroyed_at IS NULL`)) {
       assert.strictEqual(byteLength(yield* valueOf(keyring, row)), row.value_bytes)

@@ -40,12 +40,25 @@ export const refusingIn = async (program: Pick<Program, "execute">, refusal: Ref
   }
 }
 
-/** Lets entries of the audit log be changed, as someone with the database's own rights could. */
+/** Returns how to undo `openToChanges`: a server that starts on SQLite misses the triggers. */
+export const closing = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const made = isOnPostgres()
+    ? []
+    : yield* sql<{ sql: string }>`
+        SELECT sql FROM sqlite_schema WHERE type = 'trigger' AND (name LIKE '%_no_update' OR name LIKE '%_no_delete')`
+  return Effect.forEach(made, (trigger) => sql.unsafe(trigger.sql), { discard: true })
+})
+
+/** Lets entries of the audit log and the list of logs be changed, as someone with the database's own rights could. */
 export const openToChanges = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.forEach(
     isOnPostgres()
-      ? ["ALTER TABLE audit_entries DISABLE TRIGGER audit_entries_no_change"]
-      : ["DROP TRIGGER audit_entries_no_update", "DROP TRIGGER audit_entries_no_delete"],
+      ? ["audit_entries", "audit_logs"].map((table) => `ALTER TABLE ${table} DISABLE TRIGGER ${table}_no_change`)
+      : ["audit_entries", "audit_logs"].flatMap((table) => [
+          `DROP TRIGGER ${table}_no_update`,
+          `DROP TRIGGER ${table}_no_delete`
+        ]),
     (statement) => sql.unsafe(statement),
     { discard: true }
   )

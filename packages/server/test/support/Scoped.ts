@@ -58,6 +58,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   audit_entries: none,
   audit_heads: none,
   audit_indexed: none,
+  audit_logs: none,
   audit_place_counters: none,
   audit_place_keys: none,
   audit_places: none,

@@ -174,6 +174,7 @@ const verify = atServer("verify", {
       const urlParams = defined({ from_seq: options.fromSeq, seq: options.seq, chain: options.chain })
       const {
         entries,
+        first_invalid_log,
         first_invalid_seq,
         head,
         missing = [],
@@ -181,14 +182,19 @@ const verify = atServer("verify", {
       } = yield* call("audit", (api) =>
         path === null ? api.verifyAll({ urlParams }) : api.verify({ path, urlParams })
       )
-      if (json) yield* printJson({ valid, entries, head, first_invalid_seq, ...(missing.length > 0 && { missing }) })
+      if (json) {
+        const ofList = defined({ missing: missing.length > 0 ? missing : undefined, first_invalid_log })
+        yield* printJson({ valid, entries, head, first_invalid_seq, ...ofList })
+      }
       if (!valid) {
         const where =
           missing.length > 0
             ? `the whole log is missing of the organizations ${missing.join(", ")}`
-            : first_invalid_seq === null
-              ? "its head does not fit"
-              : `entry ${first_invalid_seq} does not fit`
+            : first_invalid_seq !== null
+              ? `entry ${first_invalid_seq} does not fit`
+              : first_invalid_log !== undefined
+                ? `number ${first_invalid_log} in the list of all logs does not fit`
+                : "its head does not fit"
         return yield* new CannotDo({
           message: `the audit log of ${log} was changed: ${where}; keep the database file as it is, and contact the operator of the server`
         })

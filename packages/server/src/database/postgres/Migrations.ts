@@ -140,7 +140,7 @@ const stateOf = (run: Run, all: Migrations): Effect.Effect<SchemaState, StartupE
 export const schemaState = (at: Reached, all: Migrations = migrations): Effect.Effect<SchemaState, StartupError> =>
   Effect.scoped(Effect.flatMap(connected(at), (run) => stateOf(run, all)))
 
-/** Grants a role what a server needs. It cannot change audit entries, because it does not own their table. */
+/** Grants a role what a server needs. It cannot change audit entries or their logs' list, because it does not own the tables. */
 const grant = (run: Run, role: string) =>
   Effect.gen(function* () {
     const [names] = yield* run<{ schema: string; role: string }>(
@@ -151,7 +151,7 @@ const grant = (run: Run, role: string) =>
     for (const statement of [
       `GRANT USAGE ON SCHEMA ${names.schema} TO ${names.role}`,
       `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${names.schema} TO ${names.role}`,
-      `REVOKE UPDATE, DELETE ON audit_entries FROM ${names.role}`,
+      `REVOKE UPDATE, DELETE ON audit_entries, audit_logs FROM ${names.role}`,
       `REVOKE INSERT, UPDATE, DELETE ON schema_migrations, schema_info FROM ${names.role}`
     ]) {
       yield* run(statement)

@@ -15,6 +15,7 @@ import { AuditIndex } from "../../audit/AuditIndex.js"
 import { systemLog } from "../../audit/AuditEvent.js"
 import { genesis, headMac, link, sameLink } from "../../audit/Chain.js"
 import { ActorsRepo } from "./ActorsRepo.js"
+import { makeListCheck } from "../../audit/ListCheck.js"
 import type { Actors, Filters, Times } from "../../audit/Search.js"
 import { auditEntry, countedAtMost, type EntryRow, type FoundRow, EntryReader } from "../../audit/EntryReader.js"
 
@@ -25,8 +26,6 @@ const rowsAtOnce = 25
 const entriesAtOnce = 10
 /** How many characters of metadata a page holds. A page of long entries has fewer entries than its limit. */
 const pageCharacters = 4 * 1024 * 1024
-/** How many missing logs a verification names. */
-const maxMissing = 100
 /** How many logs are verified at the same time. */
 const maxVerifications = 16
 
@@ -96,6 +95,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     const actorsRepo = yield* ActorsRepo
     const index = yield* AuditIndex
     const { auditKey } = yield* Instance
+    const checkList = yield* makeListCheck(auditKey)
     const verifications = yield* Effect.makeSemaphore(maxVerifications)
     const locks = new Map<string, { readonly lock: Effect.Semaphore; users: number }>()
     /** Runs one verification of a log at a time. Other logs are verified concurrently, so a short log need not wait for a long one. */
@@ -234,8 +234,8 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
           const faults: Array<number> = []
           if (walked.invalid !== null) faults.push(walked.invalid)
           if (from_seq === 1 && first_seq < 1) faults.push(0)
-          // An organization's log is never empty, so it was removed with its head.
-          const isRemoved = last === 0 && !hasHead && (yield* repo.organization({ log })) !== undefined
+          // A log that began is never empty, so it was removed with its head.
+          const isRemoved = last === 0 && !hasHead && (yield* repo.begun({ log })) !== undefined
           if (found === null && (last > 0 || isRemoved)) faults.push(1)
           // Without a valid head, it is unknown where the log should end.
           if (found !== null && head === null) faults.push(Math.max(last, 1))
@@ -264,12 +264,18 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     const verifyWithIndex = (log: string, request: VerifyRequest) =>
       Effect.zipRight(index.catchUp(log), verify(log, request))
 
-    /** Verifies the log of the server itself, and that the log of each organization exists. */
-    const verifyServer = Effect.fnUntraced(function* (request: VerifyRequest) {
-      const verification = yield* verifyWithIndex(systemLog, request)
-      const missing = (yield* repo.withoutLog({ limit: maxMissing })).map(({ id }) => id)
-      return missing.length === 0 ? verification : { ...verification, valid: false, missing }
-    })
+    /** Verifies the log of the server itself, the list of all logs, and that each of them exists. */
+    const verifyServer = (request: VerifyRequest) =>
+      Effect.zipWith(
+        verifyWithIndex(systemLog, request),
+        checkList,
+        (verification, { firstInvalid, missing }): AuditVerification => ({
+          ...verification,
+          valid: verification.valid && firstInvalid === null && missing.length === 0,
+          ...(missing.length > 0 && { missing }),
+          ...(firstInvalid !== null && { first_invalid_log: firstInvalid })
+        })
+      )
 
     return {
       /** A page of an organization's log, newest first. */
@@ -283,6 +289,8 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
 
       /** For a program that checks a backup. It only reads, so entries that are not in the search index yet are not looked up there. */
       verifyLog: (_operator: Operator, log: string) => verify(log, {}),
+      /** As `verifyLog`, for the list of all logs. */
+      verifyList: (_operator: Operator) => checkList,
 
       /** Verifies any organization's log; the log of the server itself if `orgId` is undefined. */
       verifyAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: VerifyRequest) =>

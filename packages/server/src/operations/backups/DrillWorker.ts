@@ -1,7 +1,7 @@
 import { setPriority } from "node:os"
 import { parentPort, workerData } from "node:worker_threads"
 import { Effect, Layer, Logger, Redacted, Schema } from "effect"
-import { operator } from "../../access/Everywhere.js"
+import { verifyEveryLog } from "../../edges/trail/EveryLog.js"
 import { Trail } from "../../edges/trail/Trail.js"
 import { loadConfig, ServerConfig } from "../../base/Config.js"
 import { query } from "../../database/Query.js"
@@ -17,7 +17,6 @@ const Request = Schema.Struct({ path: Schema.String, masterKey: Schema.Redacted(
 /** Reported problems are limited: a file that is damaged throughout has one for each row. */
 const maxProblems = 20
 
-const LogRow = Schema.Struct({ log: Schema.String })
 const PointerRow = Schema.Struct({ id: Schema.String })
 
 /** Finds secrets whose current version is not their newest stored one. */
@@ -30,19 +29,7 @@ const pointers = Effect.gen(function* () {
   return (yield* astray({ limit: maxProblems })).map(({ id }) => `secret ${id} does not point to its newest version`)
 })
 
-const logs = Effect.gen(function* () {
-  const { all } = yield* query
-  const everyLog = all(LogRow)`
-    SELECT log FROM audit_heads UNION SELECT log FROM audit_entries UNION SELECT id AS log FROM organizations`
-  const trail = yield* Trail
-  const proof = yield* operator
-  const problems: Array<string> = []
-  for (const { log } of yield* everyLog({})) {
-    const { first_invalid_seq, valid } = yield* trail.verifyLog(proof, log)
-    if (!valid) problems.push(`audit log ${log} does not verify from entry ${first_invalid_seq ?? "0"} on`)
-  }
-  return problems
-})
+const logs = Effect.map(verifyEveryLog, ({ problems }) => problems)
 
 const versions = Effect.gen(function* () {
   const keyring = yield* Keyring

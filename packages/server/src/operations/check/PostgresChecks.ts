@@ -19,7 +19,7 @@ const missingRights = `
   WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace
     AND EXISTS (SELECT FROM unnest(CASE
       WHEN c.relname IN ('schema_migrations', 'schema_info') THEN ARRAY['SELECT']
-      WHEN c.relname = 'audit_entries' THEN ARRAY['SELECT', 'INSERT']
+      WHEN c.relname IN ('audit_entries', 'audit_logs') THEN ARRAY['SELECT', 'INSERT']
       ELSE ARRAY['SELECT', 'INSERT', 'UPDATE', 'DELETE'] END) AS needed (privilege)
       WHERE NOT has_table_privilege(c.oid, needed.privilege))
   ORDER BY 1`

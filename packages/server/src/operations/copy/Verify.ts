@@ -1,5 +1,5 @@
 import { Effect, Layer, Schema } from "effect"
-import { operator } from "../../access/Everywhere.js"
+import { verifyEveryLog } from "../../edges/trail/EveryLog.js"
 import { Trail } from "../../edges/trail/Trail.js"
 import { open } from "../../keys/Envelope.js"
 import { InstanceLive } from "../../keys/Instance.js"
@@ -11,27 +11,14 @@ import { query } from "../../database/Query.js"
 /** How many values are decrypted. */
 const sampleSize = 100
 
-const LogRow = Schema.Struct({ log: Schema.String })
 const VersionRow = Schema.Struct({ secret_id: Schema.String, version: Schema.Number })
 
-/** Verifies every audit log from its first entry to its head. Returns the number of logs. */
-const verifyLogs = Effect.gen(function* () {
-  const { all } = yield* query
-  const everyLog = all(LogRow)`
-    SELECT log FROM audit_heads UNION SELECT log FROM audit_entries UNION SELECT id AS log FROM organizations`
-  const trail = yield* Trail
-  const proof = yield* operator
-  const logs = yield* everyLog({})
-  for (const { log } of logs) {
-    const { first_invalid_seq, valid } = yield* trail.verifyLog(proof, log)
-    if (!valid) {
-      return yield* new StartupError({
-        message: `audit log ${log} does not verify from entry ${first_invalid_seq ?? "0"} on: see docs/operations.md, When the audit log does not verify`
-      })
-    }
-  }
-  return logs.length
-})
+/** Verifies every audit log. Returns the number of logs. */
+const verifyLogs = Effect.flatMap(verifyEveryLog, ({ logs, problems: [first] }) =>
+  first === undefined
+    ? Effect.succeed(logs)
+    : new StartupError({ message: `${first}: see docs/operations.md, When the audit log does not verify` })
+)
 
 /** Decrypts values that are chosen at random. Returns their number. */
 const decryptSample = Effect.gen(function* () {

@@ -4,6 +4,7 @@ import { createSecretKey, type KeyObject } from "node:crypto"
 import { makeAppend } from "../../audit/Append.js"
 import { systemLog } from "../../audit/AuditEvent.js"
 import type { Draft } from "../../audit/Chain.js"
+import { makeLogList } from "../../audit/LogList.js"
 import { AuditRepo } from "../../audit/Repo.js"
 import { Database } from "../../database/Database.js"
 import { explained } from "../offline/OfflineDatabase.js"
@@ -13,7 +14,7 @@ import { uuidV7At } from "../../base/Uuid.js"
 import { isSqlError } from "../../database/SqlErrors.js"
 import { StartupError } from "../../base/StartupError.js"
 import { open, rewrap } from "../../keys/Envelope.js"
-import { makeKeyring, type Subkeys, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
+import { Keyring, makeKeyring, type Subkeys, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
 import { anySchemaAt, type Leftovers, stoppedAt } from "./StoppedDatabase.js"
 import { eachVersion } from "./Versions.js"
 
@@ -94,7 +95,8 @@ const rewrapItems = (from: Subkeys, to: Subkeys) =>
 /** Records the rotation in the system's audit log. Call in the transaction of the rotation. */
 const record = (auditKey: KeyObject, from: Subkeys, to: Subkeys, versions: number) =>
   Effect.gen(function* () {
-    const append = makeAppend(yield* AuditRepo, auditKey)
+    const list = yield* Effect.provideService(makeLogList(auditKey), Keyring, to)
+    const append = makeAppend(yield* AuditRepo, list, auditKey)
     const millis = yield* Clock.currentTimeMillis
     const entry: Draft = {
       id: uuidV7At(millis),

@@ -25,6 +25,7 @@ import {
   setSecret,
   writeBundle
 } from "../../support/Services.js"
+import { earlierCheck } from "../../support/EarlierCheck.js"
 import { list, listAll, type Log, newOrganization, root, verify, verifyAll, write } from "../../trail/Support.js"
 
 /** How earlier schemas stored the columns of a version: with the nonces apart. */
@@ -60,6 +61,7 @@ const databaseOfSchema = (newest: number, content: string) =>
           )
         }
         for (const { sql } of triggers) yield* client.unsafe(sql)
+        yield* earlierCheck(client)
       })
     ).pipe(Effect.provide(Reactivity.layer))
     return path
