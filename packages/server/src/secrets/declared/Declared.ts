@@ -10,7 +10,7 @@ import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
 import { pacing } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { compilePattern } from "./Patterns.js"
-import { DeclaredRepo } from "./Repo.js"
+import { declaredRepo } from "./Repo.js"
 
 export type DeclareRequest = Partial<Declaration>
 
@@ -38,7 +38,7 @@ const recorded = (declared: DeclaredKey | undefined) =>
 export class Declared extends Effect.Service<Declared>()("@coffer/server/Declared", {
   effect: Effect.gen(function* () {
     const { within } = yield* Access
-    const repo = yield* DeclaredRepo
+    const repo = yield* declaredRepo
     const environments = yield* EnvironmentsRepo
     const audit = yield* AuditLog
 
@@ -110,5 +110,5 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
 
     return { list, get, set, remove } as const
   }),
-  dependencies: [DeclaredRepo.Default, EnvironmentsRepo.Default]
+  dependencies: [EnvironmentsRepo.Default]
 }) {}

@@ -6,18 +6,18 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { kindOf } from "../../keys/Envelope.js"
-import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
+import { secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { Versions } from "../stored/Versions.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { makeMatching } from "./Patterns.js"
-import { DeclaredRepo, type Expected } from "./Repo.js"
+import { declaredRepo, type Expected } from "./Repo.js"
 import { mayLearn } from "./WriteChecks.js"
 
 /** Compares environments with what their projects declare, without returning values. */
 export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyChecks", {
   effect: Effect.gen(function* () {
-    const repo = yield* DeclaredRepo
-    const secrets = yield* SecretsRepo
+    const repo = yield* declaredRepo
+    const secrets = yield* secretsRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
     const { snapshot } = yield* Database
@@ -94,5 +94,5 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
 
     return { check } as const
   }),
-  dependencies: [DeclaredRepo.Default, SecretsRepo.Default, Versions.Default]
+  dependencies: [Versions.Default]
 }) {}

@@ -65,26 +65,25 @@ const expectedOf = ({ key, pattern, required_in }: typeof ExpectedRow.Type): Exp
 const columns = sql`key, required_in, pattern, description, example, owner, updated_by, updated_at`
 
 /** The keys that projects declare. */
-export class DeclaredRepo extends Effect.Service<DeclaredRepo>()("@coffer/server/Repo/DeclaredRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, one, returning, write } = yield* query
-    const pages = yield* allPages
+export const declaredRepo = Effect.gen(function* () {
+  const { all, first, one, returning, write } = yield* query
+  const pages = yield* allPages
 
-    const page = all(DeclaredRow)`
+  const page = all(DeclaredRow)`
       SELECT ${columns} FROM declared_keys
       WHERE project_id = ${"projectId"} AND key > ${"after"} ORDER BY key LIMIT ${"limit"}`
 
-    const find = first(DeclaredRow)`
+  const find = first(DeclaredRow)`
       SELECT ${columns} FROM declared_keys WHERE project_id = ${"projectId"} AND key = ${"key"}`
 
-    const expected = all(ExpectedRow)`
+  const expected = all(ExpectedRow)`
       SELECT key, required_in, pattern FROM declared_keys
       WHERE project_id = ${"projectId"} AND key > ${"after"} ORDER BY key LIMIT ${"limit"}`
 
-    const expectedOfKey = all(ExpectedRow)`
+  const expectedOfKey = all(ExpectedRow)`
       SELECT key, required_in, pattern FROM declared_keys WHERE project_id = ${"projectId"} AND key = ${"key"}`
 
-    const upsert = write`
+  const upsert = write`
       INSERT INTO declared_keys (project_id, ${columns})
       VALUES (${"projectId"}, ${"key"}, ${"requiredIn"}, ${"pattern"}, ${"description"}, ${"example"}, ${"owner"},
         ${"updatedBy"}, ${"updatedAt"})
@@ -92,53 +91,52 @@ export class DeclaredRepo extends Effect.Service<DeclaredRepo>()("@coffer/server
         description = excluded.description, example = excluded.example, owner = excluded.owner,
         updated_by = excluded.updated_by, updated_at = excluded.updated_at`
 
-    return {
-      /** The declared keys of a project, in byte order. */
-      all: (projectId: ProjectId) =>
-        Effect.map(
-          pages(
-            "",
-            (after, limit) => page({ projectId, after, limit }),
-            ({ key }): string => key
-          ),
-          (rows) => rows.map(declaredKeyOf)
+  return {
+    /** The declared keys of a project, in byte order. */
+    all: (projectId: ProjectId) =>
+      Effect.map(
+        pages(
+          "",
+          (after, limit) => page({ projectId, after, limit }),
+          ({ key }): string => key
         ),
+        (rows) => rows.map(declaredKeyOf)
+      ),
 
-      find: (projectId: ProjectId, key: SecretKey) =>
-        Effect.map(find({ projectId, key }), (row) => row && declaredKeyOf(row)),
+    find: (projectId: ProjectId, key: SecretKey) =>
+      Effect.map(find({ projectId, key }), (row) => row && declaredKeyOf(row)),
 
-      /** The declarations of the keys of a project, in byte order. */
-      expected: (projectId: ProjectId) =>
-        Effect.map(
-          pages(
-            "",
-            (after, limit) => expected({ projectId, after, limit }),
-            ({ key }): string => key
-          ),
-          (rows) => rows.map(expectedOf)
+    /** The declarations of the keys of a project, in byte order. */
+    expected: (projectId: ProjectId) =>
+      Effect.map(
+        pages(
+          "",
+          (after, limit) => expected({ projectId, after, limit }),
+          ({ key }): string => key
         ),
+        (rows) => rows.map(expectedOf)
+      ),
 
-      /** The same for one key: a list of one, or empty. */
-      expectedOf: (projectId: ProjectId, key: SecretKey) =>
-        Effect.map(expectedOfKey({ projectId, key }), (rows) => rows.map(expectedOf)),
+    /** The same for one key: a list of one, or empty. */
+    expectedOf: (projectId: ProjectId, key: SecretKey) =>
+      Effect.map(expectedOfKey({ projectId, key }), (rows) => rows.map(expectedOf)),
 
-      count: one(CountRow)`SELECT count(*) AS count FROM declared_keys WHERE project_id = ${"projectId"}`,
+    count: one(CountRow)`SELECT count(*) AS count FROM declared_keys WHERE project_id = ${"projectId"}`,
 
-      set: (projectId: ProjectId, { key, required_in, updated_at, updated_by, ...texts }: DeclaredKey) =>
-        upsert({
-          projectId,
-          key,
-          requiredIn: storedNames(required_in),
-          pattern: texts.pattern ?? null,
-          description: texts.description ?? null,
-          example: texts.example ?? null,
-          owner: texts.owner ?? null,
-          updatedBy: updated_by,
-          updatedAt: updated_at
-        }),
+    set: (projectId: ProjectId, { key, required_in, updated_at, updated_by, ...texts }: DeclaredKey) =>
+      upsert({
+        projectId,
+        key,
+        requiredIn: storedNames(required_in),
+        pattern: texts.pattern ?? null,
+        description: texts.description ?? null,
+        example: texts.example ?? null,
+        owner: texts.owner ?? null,
+        updatedBy: updated_by,
+        updatedAt: updated_at
+      }),
 
-      remove: returning(KeyRow)`
+    remove: returning(KeyRow)`
         DELETE FROM declared_keys WHERE project_id = ${"projectId"} AND key = ${"key"} RETURNING key`
-    } as const
-  })
-}) {}
+  } as const
+})

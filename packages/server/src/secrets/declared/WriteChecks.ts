@@ -9,7 +9,7 @@ import type { Totals } from "../stored/ChangesRepo.js"
 import type { Value } from "../../keys/Envelope.js"
 import type { Content } from "../stored/Versions.js"
 import { makeMatching } from "./Patterns.js"
-import { DeclaredRepo } from "./Repo.js"
+import { declaredRepo } from "./Repo.js"
 
 /**
  * Whether the actor may learn what a value looks like. Callers who may read values could match them without the server, so the result
@@ -30,7 +30,7 @@ export const valueChangesOf = (key: SecretKey, content: Content | null): Readonl
 /** Validates writes against the declared keys. */
 export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/WriteChecks", {
   effect: Effect.gen(function* () {
-    const repo = yield* DeclaredRepo
+    const repo = yield* declaredRepo
 
     const broken = (place: Place<"secret.write">, key: SecretKey) =>
       new PatternBroken({
@@ -77,8 +77,7 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
     })
 
     return { validate } as const
-  }),
-  dependencies: [DeclaredRepo.Default]
+  })
 }) {}
 
 /** The field of an answer; absent if there is nothing to warn of. */

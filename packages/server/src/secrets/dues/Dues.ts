@@ -12,7 +12,7 @@ import { Versions } from "../stored/Versions.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { dueOf } from "../stored/DueColumns.js"
 import { dueTimes } from "../stored/DueMoves.js"
-import { DuesRepo, type OfOrgRow } from "./Repo.js"
+import { duesRepo, type OfOrgRow } from "./Repo.js"
 
 const defaultWithin = "14d"
 const defaultLimit = 100
@@ -44,7 +44,7 @@ const dueSecretOf = ({ env, key, project, updated_at, version, ...row }: OfOrgRo
 /** When secrets are due, and their owners. It is metadata: nothing is deleted or refused because of it. */
 export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
   effect: Effect.gen(function* () {
-    const repo = yield* DuesRepo
+    const repo = yield* duesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
     const { mayList } = yield* Access
@@ -150,5 +150,5 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
 
     return { update, listWithin, list } as const
   }),
-  dependencies: [DuesRepo.Default, Versions.Default]
+  dependencies: [Versions.Default]
 }) {}

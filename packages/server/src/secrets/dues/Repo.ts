@@ -74,43 +74,41 @@ export const movesRepo = Effect.map(
 )
 
 /** When secrets are due. */
-export class DuesRepo extends Effect.Service<DuesRepo>()("@coffer/server/Repo/DuesRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, write } = yield* query
+export const duesRepo = Effect.gen(function* () {
+  const { all, first, write } = yield* query
 
-    return {
-      /** A live secret with what is set about it. */
-      current: first(CurrentRow)`
+  return {
+    /** A live secret with what is set about it. */
+    current: first(CurrentRow)`
         SELECT s.id AS id, s.version AS version, CASE WHEN v.version IS NULL THEN 0 ELSE 1 END AS newest,
           s.updated_at AS updated_at, coalesce(v.created_at, s.updated_at) AS version_at, d.event_at AS event_at, ${dueColumns}
         FROM secrets s ${newestVersion} ${joinDue}
         WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`,
 
-      save: write`
+    save: write`
         INSERT INTO secret_dues (secret_id, org_id, env_id, owner, expires_at, rotate_every_days, due_at, event_at)
         VALUES (${"id"}, ${"orgId"}, ${"envId"}, ${"owner"}, ${"expiresAt"}, ${"rotateEveryDays"}, ${"dueAt"}, ${"eventAt"})
         ON CONFLICT (secret_id) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at,
           rotate_every_days = excluded.rotate_every_days, due_at = excluded.due_at, event_at = excluded.event_at`,
 
-      /** Gives the environment's due dates another ETag. */
-      touch: write`UPDATE environments SET due_revision = due_revision + 1 WHERE id = ${"envId"}`,
+    /** Gives the environment's due dates another ETag. */
+    touch: write`UPDATE environments SET due_revision = due_revision + 1 WHERE id = ${"envId"}`,
 
-      /** The live secrets of an environment that are due until a time, by due date and id. */
-      within: all(WithinRow)`
+    /** The live secrets of an environment that are due until a time, by due date and id. */
+    within: all(WithinRow)`
         SELECT s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at, ${newestColumn}, ${dueColumns}
         FROM secret_dues d ${usingIndex("secret_dues_by_env")}
         JOIN secrets s ON s.id = d.secret_id AND s.removed_at IS NULL
         WHERE d.env_id = ${"envId"} AND d.due_at <= ${"until"} AND (d.due_at, d.secret_id) > (${"dueAt"}, ${"id"})
         ORDER BY d.due_at, d.secret_id LIMIT ${"limit"}`,
 
-      /** The due dates of an organization until a time, also of what was removed, so that a page has a bounded cost. */
-      ofOrg: all(OfOrgRow)`
+    /** The due dates of an organization until a time, also of what was removed, so that a page has a bounded cost. */
+    ofOrg: all(OfOrgRow)`
         SELECT d.secret_id AS id, p.id AS project_id, p.name AS project, e.name AS env, s.key AS key, s.version AS version,
           s.updated_at AS updated_at, ${dueColumns}
         FROM (SELECT * FROM secret_dues ${usingIndex("secret_dues_by_org")} WHERE org_id = ${"orgId"} AND ${page}) d ${places}
         ORDER BY d.due_at, d.secret_id`
-    } as const
-  })
-}) {}
+  } as const
+})
 
 export type CurrentDue = typeof CurrentRow.Type

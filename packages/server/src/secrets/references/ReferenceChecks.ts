@@ -15,12 +15,12 @@ import { Access, type EnvPlace, type Place } from "../../access/Access.js"
 import type { Transaction } from "../../database/Database.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { SecretsRepo } from "../stored/Repo.js"
+import { secretsRepo } from "../stored/Repo.js"
 import type { Value } from "../../keys/Envelope.js"
 import { mayReveal } from "../use-rules/Widening.js"
 import { type Arrival, ReferenceRules } from "./ReferenceRules.js"
 import { checking, type Graph, graphOf, type Node, nodeId, walk, type Wrong } from "./Graph.js"
-import { type DependentRow, type EdgeRow, ReferencesRepo } from "../stored/ReferencesRepo.js"
+import { type DependentRow, type EdgeRow, referencesRepo } from "../stored/ReferencesRepo.js"
 
 /** The new state of a key. */
 export type Change =
@@ -75,8 +75,8 @@ export const referenceAt = (key: SecretKey, text: Value): Effect.Effect<Change, 
 export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/server/ReferenceChecks", {
   effect: Effect.gen(function* () {
     const { alongside } = yield* Access
-    const repo = yield* ReferencesRepo
-    const secrets = yield* SecretsRepo
+    const repo = yield* referencesRepo
+    const secrets = yield* secretsRepo
     const environments = yield* EnvironmentsRepo
     const flows = yield* ReferenceRules
 
@@ -275,5 +275,5 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
 
     return { admit, admitEnvRemoval, changeOf } as const
   }),
-  dependencies: [ReferencesRepo.Default, SecretsRepo.Default, EnvironmentsRepo.Default, ReferenceRules.Default]
+  dependencies: [EnvironmentsRepo.Default, ReferenceRules.Default]
 }) {}

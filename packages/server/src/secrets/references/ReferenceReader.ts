@@ -9,10 +9,10 @@ import type { AuditEvent, AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
-import { SecretsRepo } from "../stored/Repo.js"
+import { secretsRepo } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
 import { Versions } from "../stored/Versions.js"
-import { ReferencesRepo } from "../stored/ReferencesRepo.js"
+import { referencesRepo } from "../stored/ReferencesRepo.js"
 import { walk } from "./Graph.js"
 import { type Closure, type Passed, Resolver, type Resolving, type Source } from "./Resolver.js"
 
@@ -50,8 +50,8 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
     const { alongside } = yield* Access
     const audit = yield* AuditLog
     const resolver = yield* Resolver
-    const repo = yield* ReferencesRepo
-    const secrets = yield* SecretsRepo
+    const repo = yield* referencesRepo
+    const secrets = yield* secretsRepo
     const environments = yield* EnvironmentsRepo
     const versions = yield* Versions
 
@@ -137,11 +137,5 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
 
     return { load: resolver.load, resolve: resolver.resolve, valueOf, valuesOf, auditPassed, passages, around } as const
   }),
-  dependencies: [
-    Resolver.Default,
-    ReferencesRepo.Default,
-    SecretsRepo.Default,
-    EnvironmentsRepo.Default,
-    Versions.Default
-  ]
+  dependencies: [Resolver.Default, EnvironmentsRepo.Default, Versions.Default]
 }) {}

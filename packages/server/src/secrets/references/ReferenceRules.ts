@@ -4,7 +4,7 @@ import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import type { Place } from "../../access/Access.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { SecretsRepo } from "../stored/Repo.js"
+import { secretsRepo } from "../stored/Repo.js"
 import { mayReveal, type Move, Widening } from "../use-rules/Widening.js"
 import { type Graph, type Node, nodeId, reachable } from "./Graph.js"
 
@@ -17,7 +17,7 @@ export interface Arrival {
 /** Refuses that references carry values under wider use rules for accounts that may not read them. */
 export class ReferenceRules extends Effect.Service<ReferenceRules>()("@coffer/server/ReferenceRules", {
   effect: Effect.gen(function* () {
-    const secrets = yield* SecretsRepo
+    const secrets = yield* secretsRepo
     const widening = yield* Widening
 
     /** Checks moved values and new references against the use rules of all dependents. */
@@ -75,5 +75,5 @@ export class ReferenceRules extends Effect.Service<ReferenceRules>()("@coffer/se
 
     return { check } as const
   }),
-  dependencies: [SecretsRepo.Default, Widening.Default]
+  dependencies: [Widening.Default]
 }) {}

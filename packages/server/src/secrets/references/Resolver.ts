@@ -7,8 +7,8 @@ import { forEachInSlices } from "../../base/EventLoop.js"
 import { Database } from "../../database/Database.js"
 import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
-import { ReferencesRepo } from "../stored/ReferencesRepo.js"
-import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
+import { referencesRepo } from "../stored/ReferencesRepo.js"
+import { secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { Versions } from "../stored/Versions.js"
 import { filling, maxPassedBytes, nodesOf, partsOf, type Step, tooMuch } from "./Fill.js"
 import { type Node, nodeId, walk } from "./Graph.js"
@@ -54,8 +54,8 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
     const { alongside } = yield* Access
     const { snapshot } = yield* Database
     const environments = yield* EnvironmentsRepo
-    const secrets = yield* SecretsRepo
-    const references = yield* ReferencesRepo
+    const secrets = yield* secretsRepo
+    const references = yield* referencesRepo
     const versions = yield* Versions
 
     /** The place of an environment, or why the caller may not pass it. */
@@ -213,5 +213,5 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
 
     return { load, resolve } as const
   }),
-  dependencies: [EnvironmentsRepo.Default, SecretsRepo.Default, ReferencesRepo.Default, Versions.Default]
+  dependencies: [EnvironmentsRepo.Default, Versions.Default]
 }) {}

@@ -15,7 +15,7 @@ import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { Changes, type Draft, smallChange, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, etagOfAll } from "../stored/ETag.js"
-import { missingEnvironment, SecretsRepo, type WholeRow } from "../stored/Repo.js"
+import { missingEnvironment, secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
 import { type Content, Versions } from "../stored/Versions.js"
 
@@ -87,7 +87,7 @@ const checkWhole = (errors: ReadonlyArray<BundleError>): Effect.Effect<void, Ref
 /** Reads many secrets of an environment in one response, and writes many atomically. */
 export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles", {
   effect: Effect.gen(function* () {
-    const repo = yield* SecretsRepo
+    const repo = yield* secretsRepo
     const changes = yield* Changes
     const versions = yield* Versions
     const audit = yield* AuditLog
@@ -243,5 +243,5 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
 
     return { read, prepare, write } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, ReferenceReader.Default]
+  dependencies: [Changes.Default, Versions.Default, ReferenceReader.Default]
 }) {}

@@ -13,9 +13,9 @@ import { now } from "../../base/Time.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { type Admitted, type Change, referenceAt, ReferenceChecks } from "../references/ReferenceChecks.js"
-import { ChangesRepo, type Totals } from "../stored/ChangesRepo.js"
+import { changesRepo, type Totals } from "../stored/ChangesRepo.js"
 import { checkLimits } from "../stored/Limits.js"
-import { type Contents, SecretsRepo, type WholeRow } from "../stored/Repo.js"
+import { type Contents, secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { type Content, Versions } from "../stored/Versions.js"
 import { mayReveal, Widening } from "../use-rules/Widening.js"
 import {
@@ -101,8 +101,8 @@ export const secretWritten =
 /** Plans changes of the secrets of one environment, and applies them in one revision: every write of secrets is one. */
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
-    const repo = yield* SecretsRepo
-    const { moveDues, remove, restore, setTotals, totals } = yield* ChangesRepo
+    const repo = yield* secretsRepo
+    const { moveDues, remove, restore, setTotals, totals } = yield* changesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
     const references = yield* ReferenceChecks
@@ -282,12 +282,5 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
 
     return { claim, current, totals, draft, draftFrom, isCurrent, plan, apply, restoring } as const
   }),
-  dependencies: [
-    SecretsRepo.Default,
-    ChangesRepo.Default,
-    Versions.Default,
-    ReferenceChecks.Default,
-    WriteChecks.Default,
-    Widening.Default
-  ]
+  dependencies: [Versions.Default, ReferenceChecks.Default, WriteChecks.Default, Widening.Default]
 }) {}

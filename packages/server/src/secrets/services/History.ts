@@ -11,9 +11,9 @@ import { now } from "../../base/Time.js"
 import { keyWithoutNonce, kindOf } from "../../keys/Envelope.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { ChangesRepo } from "../stored/ChangesRepo.js"
-import { HistoryRepo, type VersionRow } from "../stored/HistoryRepo.js"
-import { SecretsRepo } from "../stored/Repo.js"
+import { changesRepo } from "../stored/ChangesRepo.js"
+import { historyRepo, type VersionRow } from "../stored/HistoryRepo.js"
+import { secretsRepo } from "../stored/Repo.js"
 import { secretNotFound, versionNotFound } from "../stored/NotThere.js"
 import { Changes, secretWritten } from "./Changes.js"
 import { checkExpected } from "./Secrets.js"
@@ -36,9 +36,9 @@ const secretVersion =
 /** The versions of a secret: lists, rolls back, undeletes and destroys them. */
 export class History extends Effect.Service<History>()("@coffer/server/History", {
   effect: Effect.gen(function* () {
-    const repo = yield* SecretsRepo
-    const history = yield* HistoryRepo
-    const { destroyVersion } = yield* ChangesRepo
+    const repo = yield* secretsRepo
+    const history = yield* historyRepo
+    const { destroyVersion } = yield* changesRepo
     const changes = yield* Changes
     const sealed = yield* Versions
     const audit = yield* AuditLog
@@ -182,5 +182,5 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
 
     return { versions, rollback, undelete, destroy } as const
   }),
-  dependencies: [SecretsRepo.Default, HistoryRepo.Default, ChangesRepo.Default, Changes.Default, Versions.Default]
+  dependencies: [Changes.Default, Versions.Default]
 }) {}

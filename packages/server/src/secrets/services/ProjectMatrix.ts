@@ -14,7 +14,7 @@ import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { etagOf, etagOfAll } from "../stored/ETag.js"
-import { MatrixRepo } from "../stored/MatrixRepo.js"
+import { matrixRepo } from "../stored/MatrixRepo.js"
 import { Versions } from "../stored/Versions.js"
 import { Comparisons } from "./Comparisons.js"
 
@@ -38,7 +38,7 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
     const { within } = yield* Access
     const comparisons = yield* Comparisons
     const environments = yield* EnvironmentsRepo
-    const repo = yield* MatrixRepo
+    const repo = yield* matrixRepo
     const versions = yield* Versions
     const { epoch } = yield* Instance
 
@@ -151,5 +151,5 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
 
     return { read } as const
   }),
-  dependencies: [Comparisons.Default, EnvironmentsRepo.Default, MatrixRepo.Default, Versions.Default]
+  dependencies: [Comparisons.Default, EnvironmentsRepo.Default, Versions.Default]
 }) {}

@@ -14,7 +14,7 @@ import { Changes, type Claimed, type Draft, smallChange, type Wanted } from "./C
 import { Comparisons } from "./Comparisons.js"
 import { checkMatch, etagOf } from "../stored/ETag.js"
 import type { Totals } from "../stored/ChangesRepo.js"
-import { SecretsRepo, type WholeRow } from "../stored/Repo.js"
+import { secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
 import { type Content, Versions } from "../stored/Versions.js"
 
@@ -42,7 +42,7 @@ export interface Prepared {
 /** Copies and compares the values of two environments without showing them. */
 export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promotion", {
   effect: Effect.gen(function* () {
-    const repo = yield* SecretsRepo
+    const repo = yield* secretsRepo
     const changes = yield* Changes
     const versions = yield* Versions
     const { snapshot } = yield* Database
@@ -196,5 +196,5 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
 
     return { prepare, copy, diff } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Comparisons.Default, Versions.Default, ReferenceReader.Default]
+  dependencies: [Changes.Default, Comparisons.Default, Versions.Default, ReferenceReader.Default]
 }) {}

@@ -13,8 +13,8 @@ import { forEachInSlices } from "../../base/EventLoop.js"
 import { Changes, type Claimed, type Draft, smallChange, type Wanted } from "./Changes.js"
 import { unchanged } from "./Steps.js"
 import { checkMatch, etagOf } from "../stored/ETag.js"
-import { type ChangeRow, HistoryRepo } from "../stored/HistoryRepo.js"
-import { missingEnvironment, SecretsRepo } from "../stored/Repo.js"
+import { type ChangeRow, historyRepo } from "../stored/HistoryRepo.js"
+import { missingEnvironment, secretsRepo } from "../stored/Repo.js"
 import { type Content, Versions } from "../stored/Versions.js"
 
 const defaultLimit = 100
@@ -76,8 +76,8 @@ const named = (keys: ReadonlyArray<SecretKey>): string =>
 /** Lists the revisions of an environment and reverts to one. Returns no values. */
 export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revisions", {
   effect: Effect.gen(function* () {
-    const repo = yield* SecretsRepo
-    const history = yield* HistoryRepo
+    const repo = yield* secretsRepo
+    const history = yield* historyRepo
     const changes = yield* Changes
     const versions = yield* Versions
     const { epoch } = yield* Instance
@@ -257,5 +257,5 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
 
     return { current, list, prepare, revert } as const
   }),
-  dependencies: [SecretsRepo.Default, HistoryRepo.Default, Changes.Default, Versions.Default]
+  dependencies: [Changes.Default, Versions.Default]
 }) {}

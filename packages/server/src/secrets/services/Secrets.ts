@@ -9,7 +9,7 @@ import { dueOf } from "../stored/DueColumns.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { secretNotFound, versionNotFound } from "../stored/NotThere.js"
-import { SecretsRepo } from "../stored/Repo.js"
+import { secretsRepo } from "../stored/Repo.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
 import { type Content, Versions } from "../stored/Versions.js"
 import { Changes, secretWritten } from "./Changes.js"
@@ -32,7 +32,7 @@ export const checkExpected = (
 
 export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets", {
   effect: Effect.gen(function* () {
-    const repo = yield* SecretsRepo
+    const repo = yield* secretsRepo
     const changes = yield* Changes
     const versions = yield* Versions
     const audit = yield* AuditLog
@@ -131,5 +131,5 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
 
     return { read, list, set, remove } as const
   }),
-  dependencies: [SecretsRepo.Default, Changes.Default, Versions.Default, ReferenceReader.Default]
+  dependencies: [Changes.Default, Versions.Default, ReferenceReader.Default]
 }) {}

@@ -36,12 +36,11 @@ export interface NewVersion extends Sealed, NewChange {
 const advancedAtOnce = 64
 
 /** The statements that change the secrets of an environment. */
-export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/ChangesRepo", {
-  effect: Effect.gen(function* () {
-    const { first, insert, write } = yield* query
-    const moveDues = yield* dueMoves
+export const changesRepo = Effect.gen(function* () {
+  const { first, insert, write } = yield* query
+  const moveDues = yield* dueMoves
 
-    const totals = first(TotalsRow)`
+  const totals = first(TotalsRow)`
       SELECT e.revision AS revision, e.secret_count AS secret_count, e.value_bytes AS value_bytes, CASE
           WHEN EXISTS (SELECT 1 FROM declared_keys d WHERE d.project_id = e.project_id)
           THEN 1 + (SELECT p.strict FROM projects p WHERE p.id = e.project_id)
@@ -51,103 +50,101 @@ export class ChangesRepo extends Effect.Service<ChangesRepo>()("@coffer/server/C
         ) THEN 1 ELSE 0 END AS rotating
       FROM environments e WHERE e.id = ${"id"} AND e.removed_at IS NULL`
 
-    const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
-    const insertVersions = insert("secret_versions", [
-      "secret_id",
-      "version",
-      "revision",
-      "format",
-      "kek_id",
-      "wrapped_key",
-      "ciphertext",
-      "value_bytes",
-      "created_by",
-      "created_at"
-    ])
-    const recordChanges = insert("secret_changes", [
-      "env_id",
-      "revision",
-      "key",
-      "secret_id",
-      "version",
-      "change",
-      "created_by",
-      "created_at"
-    ])
+  const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
+  const insertVersions = insert("secret_versions", [
+    "secret_id",
+    "version",
+    "revision",
+    "format",
+    "kek_id",
+    "wrapped_key",
+    "ciphertext",
+    "value_bytes",
+    "created_by",
+    "created_at"
+  ])
+  const recordChanges = insert("secret_changes", [
+    "env_id",
+    "revision",
+    "key",
+    "secret_id",
+    "version",
+    "change",
+    "created_by",
+    "created_at"
+  ])
 
-    const setVersion = write`
+  const setVersion = write`
       UPDATE secrets SET version = ${"version"}, updated_at = ${"created_at"} WHERE id = ${"secret_id"}`
 
-    const advance = (count: number) => {
-      const names = Array.makeBy(count, (index) => `id_${index}`)
-      const ids = joined(
-        names.map((name) => sql`${name}`),
-        sql`, `
-      )
-      const run = write`
+  const advance = (count: number) => {
+    const names = Array.makeBy(count, (index) => `id_${index}`)
+    const ids = joined(
+      names.map((name) => sql`${name}`),
+      sql`, `
+    )
+    const run = write`
         UPDATE secrets SET version = version + 1, updated_at = ${"created_at"} WHERE id IN (${ids})`
-      return (rows: Array.NonEmptyReadonlyArray<NewVersion>) => {
-        const [first] = rows
-        // A repeated id serves any number of rows with one text.
-        const values = names.map((name, index) => [name, (rows[index] ?? first).secret_id] as const)
-        return run({ created_at: first.created_at, ...Object.fromEntries(values) })
-      }
+    return (rows: Array.NonEmptyReadonlyArray<NewVersion>) => {
+      const [first] = rows
+      // A repeated id serves any number of rows with one text.
+      const values = names.map((name, index) => [name, (rows[index] ?? first).secret_id] as const)
+      return run({ created_at: first.created_at, ...Object.fromEntries(values) })
     }
-    const advanceMany = advance(advancedAtOnce)
-    const advanceFew = advance(16)
+  }
+  const advanceMany = advance(advancedAtOnce)
+  const advanceFew = advance(16)
 
-    /** Makes new versions current, each the next one of its secret. */
-    const advanceAll = (rows: ReadonlyArray<NewVersion>) =>
-      Effect.forEach(
-        Array.chunksOf(rows, advancedAtOnce),
-        (some) =>
-          some.length === 1 ? setVersion({ ...some[0] }) : some.length > 16 ? advanceMany(some) : advanceFew(some),
-        { discard: true }
-      )
+  /** Makes new versions current, each the next one of its secret. */
+  const advanceAll = (rows: ReadonlyArray<NewVersion>) =>
+    Effect.forEach(
+      Array.chunksOf(rows, advancedAtOnce),
+      (some) =>
+        some.length === 1 ? setVersion({ ...some[0] }) : some.length > 16 ? advanceMany(some) : advanceFew(some),
+      { discard: true }
+    )
 
-    const remove = write`
+  const remove = write`
       UPDATE secrets SET removed_at = ${"created_at"}, removed_revision = ${"revision"} WHERE id = ${"secret_id"}`
 
-    const restore = write`
+  const restore = write`
       UPDATE secrets SET removed_at = NULL, removed_revision = NULL, updated_at = ${"created_at"}
       WHERE id = ${"secret_id"}`
 
-    return {
-      /** The totals of an environment, which only changes of its organization move. Fails with NotFound if it is removed. */
-      totals: (env: { readonly id: EnvId; readonly name: EnvName }) =>
-        Effect.flatMap(totals({ id: env.id }), (found) =>
-          found === undefined ? missingEnvironment(env.name) : Effect.succeed(found)
-        ),
+  return {
+    /** The totals of an environment, which only changes of its organization move. Fails with NotFound if it is removed. */
+    totals: (env: { readonly id: EnvId; readonly name: EnvName }) =>
+      Effect.flatMap(totals({ id: env.id }), (found) =>
+        found === undefined ? missingEnvironment(env.name) : Effect.succeed(found)
+      ),
 
-      setTotals: write`
+    setTotals: write`
         UPDATE environments
         SET revision = ${"revision"}, secret_count = ${"secret_count"}, value_bytes = ${"value_bytes"}
         WHERE id = ${"id"}`,
 
-      /** Inserts versions and makes them current. A version 1 creates its secret. */
-      insertVersions: (rows: ReadonlyArray<NewVersion>) =>
-        Effect.gen(function* () {
-          const [later, first] = Array.partition(rows, ({ version }) => version === 1)
-          yield* insertSecrets(
-            first.map(({ created_at, secret_id: id, ...row }) => ({ ...row, id, created_at, updated_at: created_at }))
-          )
-          yield* advanceAll(later)
-          yield* insertVersions(rows.map((row) => ({ ...row })))
-          yield* recordChanges(rows.map((row) => ({ ...row, change: row.version === 1 ? "created" : "updated" })))
-        }),
+    /** Inserts versions and makes them current. A version 1 creates its secret. */
+    insertVersions: (rows: ReadonlyArray<NewVersion>) =>
+      Effect.gen(function* () {
+        const [later, first] = Array.partition(rows, ({ version }) => version === 1)
+        yield* insertSecrets(
+          first.map(({ created_at, secret_id: id, ...row }) => ({ ...row, id, created_at, updated_at: created_at }))
+        )
+        yield* advanceAll(later)
+        yield* insertVersions(rows.map((row) => ({ ...row })))
+        yield* recordChanges(rows.map((row) => ({ ...row, change: row.version === 1 ? "created" : "updated" })))
+      }),
 
-      remove: (row: NewChange) => Effect.zipRight(remove({ ...row }), recordChanges([{ ...row, change: "deleted" }])),
+    remove: (row: NewChange) => Effect.zipRight(remove({ ...row }), recordChanges([{ ...row, change: "deleted" }])),
 
-      restore: (row: NewChange) =>
-        Effect.zipRight(restore({ ...row }), recordChanges([{ ...row, change: "undeleted" }])),
+    restore: (row: NewChange) => Effect.zipRight(restore({ ...row }), recordChanges([{ ...row, change: "undeleted" }])),
 
-      /** Call after the versions of a revision are inserted. */
-      moveDues,
+    /** Call after the versions of a revision are inserted. */
+    moveDues,
 
-      /** Deletes the ciphertext and the data key of a version; `secure_delete` overwrites the freed bytes. */
-      destroyVersion: write`
+    /** Deletes the ciphertext and the data key of a version; `secure_delete` overwrites the freed bytes. */
+    destroyVersion: write`
         UPDATE secret_versions SET wrapped_key = NULL, ciphertext = ${"nothing"}, destroyed_at = ${"now"}
         WHERE secret_id = ${"id"} AND version = ${"version"}`
-    } as const
-  })
-}) {}
+  } as const
+})

@@ -51,13 +51,12 @@ const EarlierRow = Schema.Struct({
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
 
 /** Reads earlier versions, removed secrets and the changes of environments. */
-export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/HistoryRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first } = yield* query
-    const pages = yield* allPages
+export const historyRepo = Effect.gen(function* () {
+  const { all, first } = yield* query
+  const pages = yield* allPages
 
-    /** Steps through the distinct keys in byte order with one index lookup each, however long the history is. */
-    const changesUpTo = all(EarlierRow)`
+  /** Steps through the distinct keys in byte order with one index lookup each, however long the history is. */
+  const changesUpTo = all(EarlierRow)`
       WITH RECURSIVE keys (key, number) AS (
         SELECT min(key), 1 FROM secret_changes WHERE env_id = ${"envId"} AND key > ${"after"}
         UNION ALL
@@ -71,42 +70,41 @@ export class HistoryRepo extends Effect.Service<HistoryRepo>()("@coffer/server/H
       LEFT JOIN secret_versions v ON v.secret_id = c.secret_id AND v.version = c.version
       WHERE k.key IS NOT NULL ORDER BY k.key`
 
-    return {
-      findCurrent: first(CurrentRow)`
+  return {
+    findCurrent: first(CurrentRow)`
         SELECT s.id AS id, s.version AS version, ${newestColumn} FROM secrets s
         WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`,
 
-      /** The most recently removed secret of a key. */
-      findRemoved: first(RemovedRow)`
+    /** The most recently removed secret of a key. */
+    findRemoved: first(RemovedRow)`
         SELECT ${versionColumns}, s.created_at AS created_at FROM secrets s ${newestVersion}
         WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NOT NULL
         ORDER BY s.removed_revision DESC LIMIT 1`,
 
-      /** The versions of a secret lower than `before`, newest first. */
-      versions: all(VersionRow)`
+    /** The versions of a secret lower than `before`, newest first. */
+    versions: all(VersionRow)`
         SELECT version, created_at, created_by, destroyed_at, format FROM secret_versions
         WHERE secret_id = ${"id"} AND version < ${"before"} ORDER BY version DESC LIMIT ${"limit"}`,
 
-      findVersion: first(WholeVersionRow)`
+    findVersion: first(WholeVersionRow)`
         SELECT v.version AS version, v.created_at AS created_at, v.created_by AS created_by,
           v.destroyed_at AS destroyed_at, v.value_bytes AS value_bytes, ${sealedColumns}
         FROM secret_versions v WHERE v.secret_id = ${"id"} AND v.version = ${"version"}`,
 
-      /** The changes of an environment at revisions lower than `before`, by descending revision and key. */
-      changes: all(ChangeRow)`
+    /** The changes of an environment at revisions lower than `before`, by descending revision and key. */
+    changes: all(ChangeRow)`
         SELECT revision, key, version, change, created_by, created_at FROM secret_changes
         WHERE env_id = ${"envId"} AND revision < ${"before"} ORDER BY revision DESC, key DESC LIMIT ${"limit"}`,
 
-      /** The revision from which on the history of an environment is complete. */
-      wholeSince: first(RevisionRow)`SELECT revision FROM secret_changes_since WHERE env_id = ${"envId"}`,
+    /** The revision from which on the history of an environment is complete. */
+    wholeSince: first(RevisionRow)`SELECT revision FROM secret_changes_since WHERE env_id = ${"envId"}`,
 
-      /** The last change of each key up to a revision; nulls for a key that was created later. */
-      changesUpTo: (envId: EnvId, revision: number) =>
-        pages(
-          "",
-          (after, limit) => changesUpTo({ envId, revision, after, limit }),
-          ({ key }): string => key
-        )
-    } as const
-  })
-}) {}
+    /** The last change of each key up to a revision; nulls for a key that was created later. */
+    changesUpTo: (envId: EnvId, revision: number) =>
+      pages(
+        "",
+        (after, limit) => changesUpTo({ envId, revision, after, limit }),
+        ({ key }): string => key
+      )
+  } as const
+})

@@ -22,26 +22,24 @@ const MatrixSecretRow = Schema.Struct({
 export type MatrixSecretRow = typeof MatrixSecretRow.Type
 
 /** The live secrets of an environment as a matrix needs them. */
-export class MatrixRepo extends Effect.Service<MatrixRepo>()("@coffer/server/MatrixRepo", {
-  effect: Effect.gen(function* () {
-    const { all } = yield* query
-    const pages = yield* allPages
+export const matrixRepo = Effect.gen(function* () {
+  const { all } = yield* query
+  const pages = yield* allPages
 
-    const column = all(MatrixSecretRow)`
+  const column = all(MatrixSecretRow)`
       SELECT e.revision AS revision, e.due_revision AS due_revision, s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at,
         v.created_by AS created_by, ${dueColumns}, ${sealedColumns}
       FROM environments e JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL ${newestVersion} ${joinDue}
       WHERE e.id = ${"envId"} AND e.removed_at IS NULL AND s.key > ${"after"}
       ORDER BY s.key LIMIT ${"limit"}`
 
-    return {
-      /** The secrets of an environment in byte order of their keys, from one snapshot. */
-      column: (envId: EnvId) =>
-        pages(
-          "",
-          (after, limit) => column({ envId, after, limit }),
-          ({ key }): string => key
-        )
-    } as const
-  })
-}) {}
+  return {
+    /** The secrets of an environment in byte order of their keys, from one snapshot. */
+    column: (envId: EnvId) =>
+      pages(
+        "",
+        (after, limit) => column({ envId, after, limit }),
+        ({ key }): string => key
+      )
+  } as const
+})

@@ -36,76 +36,74 @@ const ofVersions = joined(
 )
 
 /** Which secrets refer to which. */
-export class ReferencesRepo extends Effect.Service<ReferencesRepo>()("@coffer/server/ReferencesRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, insert } = yield* query
-    const pages = yield* allPages
+export const referencesRepo = Effect.gen(function* () {
+  const { all, first, insert } = yield* query
+  const pages = yield* allPages
 
-    const edges = all(EdgeRow)`
+  const edges = all(EdgeRow)`
       SELECT s.id AS id, e.name AS env, s.key AS key, r.target_env AS target_env, r.target_key AS target_key
       FROM secret_references r ${live}
       WHERE r.project_id = ${"projectId"}
         AND (r.target_env, r.target_key, r.secret_id) > (${"env"}, ${"key"}, ${"id"})
       ORDER BY r.target_env, r.target_key, r.secret_id LIMIT ${"limit"}`
 
-    const targets = all(TargetRow)`
+  const targets = all(TargetRow)`
       SELECT target_env, target_key FROM secret_references
       WHERE secret_id = ${"id"} AND version = ${"version"} ORDER BY target_env, target_key`
 
-    const targetsOfSome = all(TargetRow)`SELECT target_env, target_key FROM secret_references WHERE ${ofVersions}`
+  const targetsOfSome = all(TargetRow)`SELECT target_env, target_key FROM secret_references WHERE ${ofVersions}`
 
-    return {
-      insert: insert("secret_references", ["secret_id", "version", "env_id", "project_id", "target_env", "target_key"]),
+  return {
+    insert: insert("secret_references", ["secret_id", "version", "env_id", "project_id", "target_env", "target_key"]),
 
-      /** What a version of a secret refers to. */
-      targets,
+    /** What a version of a secret refers to. */
+    targets,
 
-      /** What some versions of secrets refer to. */
-      targetsOf: (versions: ReadonlyArray<{ readonly id: SecretId; readonly version: number }>) =>
-        Effect.map(
-          forEachInSlices(Array.chunksOf(versions, versionsAtOnce), (some) => {
-            const [first] = some
-            if (some.length === 1) return targets({ id: first.id, version: first.version })
-            // The last statement repeats a version, so that one text serves any number of versions.
-            const values = Array.makeBy(versionsAtOnce, (index) => some[index] ?? first).flatMap(
-              ({ id, version }, index) => [[`id${index}`, id] as const, [`version${index}`, version] as const]
-            )
-            return targetsOfSome(Object.fromEntries<string | number>(values))
-          }),
-          (rows) => rows.flat()
-        ),
+    /** What some versions of secrets refer to. */
+    targetsOf: (versions: ReadonlyArray<{ readonly id: SecretId; readonly version: number }>) =>
+      Effect.map(
+        forEachInSlices(Array.chunksOf(versions, versionsAtOnce), (some) => {
+          const [first] = some
+          if (some.length === 1) return targets({ id: first.id, version: first.version })
+          // The last statement repeats a version, so that one text serves any number of versions.
+          const values = Array.makeBy(versionsAtOnce, (index) => some[index] ?? first).flatMap(
+            ({ id, version }, index) => [[`id${index}`, id] as const, [`version${index}`, version] as const]
+          )
+          return targetsOfSome(Object.fromEntries<string | number>(values))
+        }),
+        (rows) => rows.flat()
+      ),
 
-      /** The first row of anything that ever referred to an environment. */
-      anyTo: first(FoundRow)`
+    /** The first row of anything that ever referred to an environment. */
+    anyTo: first(FoundRow)`
         SELECT 1 AS found FROM secret_references
         WHERE project_id = ${"projectId"} AND target_env = ${"env"} LIMIT 1`,
 
-      /** The secrets that refer to a key, by environment and key. */
-      dependents: all(DependentRow)`
+    /** The secrets that refer to a key, by environment and key. */
+    dependents: all(DependentRow)`
         SELECT e.id AS env_id, e.name AS env, s.key AS key FROM secret_references r ${live}
         WHERE r.project_id = ${"projectId"} AND r.target_env = ${"env"} AND r.target_key = ${"key"}
         ORDER BY e.name, s.key LIMIT ${"limit"}`,
 
-      /** The secrets that refer to those of an environment, by environment and key. */
-      dependentsOfEnv: all(DependentRow)`
+    /** The secrets that refer to those of an environment, by environment and key. */
+    dependentsOfEnv: all(DependentRow)`
         SELECT DISTINCT e.id AS env_id, e.name AS env, s.key AS key FROM secret_references r ${live}
         JOIN secrets t ON t.env_id = ${"envId"} AND t.key = r.target_key AND t.removed_at IS NULL
         WHERE r.project_id = ${"projectId"} AND r.target_env = ${"env"}
         ORDER BY e.name, s.key LIMIT ${"limit"}`,
 
-      /** The other environments that secrets of an environment refer to. */
-      targetEnvironments: all(TargetEnvRow)`
+    /** The other environments that secrets of an environment refer to. */
+    targetEnvironments: all(TargetEnvRow)`
         SELECT DISTINCT r.target_env AS env FROM secret_references r ${live}
         WHERE r.env_id = ${"envId"} AND r.target_env <> e.name ORDER BY r.target_env`,
 
-      /** All references of a project, at most about `enough`. */
-      edges: (projectId: ProjectId, enough: number) =>
-        pages(
-          { env: "", key: "", id: "" },
-          (after, limit) => edges({ projectId, ...after, limit }),
-          ({ id, target_env, target_key }) => ({ env: target_env, key: target_key, id }),
-          enough
-        )
-    } as const
-  })
-}) {}
+    /** All references of a project, at most about `enough`. */
+    edges: (projectId: ProjectId, enough: number) =>
+      pages(
+        { env: "", key: "", id: "" },
+        (after, limit) => edges({ projectId, ...after, limit }),
+        ({ id, target_env, target_key }) => ({ env: target_env, key: target_key, id }),
+        enough
+      )
+  } as const
+})

@@ -69,122 +69,120 @@ const keyNames = Array.makeBy(keysAtOnce, (index) => `key${index}`)
 const ofKey = sql`s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`
 
 /** The live secrets of environments. */
-export class SecretsRepo extends Effect.Service<SecretsRepo>()("@coffer/server/Repo/SecretsRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first } = yield* query
-    const { snapshot } = yield* Database
-    const pages = yield* allPages
+export const secretsRepo = Effect.gen(function* () {
+  const { all, first } = yield* query
+  const { snapshot } = yield* Database
+  const pages = yield* allPages
 
-    const listed = all(ListedWithDueRow)`
+  const listed = all(ListedWithDueRow)`
       SELECT s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at, ${newestColumn}, ${dueColumns}
       FROM secrets s ${joinDue} WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL AND s.key > ${"after"}
       ORDER BY s.key LIMIT ${"limit"}`
 
-    const whole = all(WholeRowOfEnvironment)`
+  const whole = all(WholeRowOfEnvironment)`
       SELECT e.revision AS revision, ${wholeColumns}
       FROM environments e JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL ${newestVersion}
       WHERE e.id = ${"envId"} AND e.removed_at IS NULL AND s.key > ${"after"}
       ORDER BY s.key LIMIT ${"limit"}`
 
-    const find = first(WholeRow)`SELECT ${wholeColumns} FROM secrets s ${newestVersion} WHERE ${ofKey}`
+  const find = first(WholeRow)`SELECT ${wholeColumns} FROM secrets s ${newestVersion} WHERE ${ofKey}`
 
-    const findSome = all(WholeRow)`
+  const findSome = all(WholeRow)`
       SELECT ${wholeColumns} FROM secrets s ${newestVersion}
       WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL AND s.key IN (${joined(
         keyNames.map((name) => sql`${name}`),
         sql`, `
       )})`
 
-    const revision = first(RevisionRow)`
+  const revision = first(RevisionRow)`
       SELECT e.revision AS revision, ${refersColumn} FROM environments e
       WHERE e.id = ${"envId"} AND e.removed_at IS NULL`
 
-    const empty = first(EmptyRow)`
+  const empty = first(EmptyRow)`
       SELECT e.revision AS revision, CASE WHEN EXISTS (
           SELECT 1 FROM secrets s WHERE s.env_id = e.id AND s.removed_at IS NULL) THEN 1 ELSE 0 END AS secrets
       FROM environments e WHERE e.id = ${"envId"} AND e.removed_at IS NULL`
 
-    /** All secrets of an environment with their encrypted columns and the environment's revision. */
-    const everyWhole = (envId: EnvId) =>
-      pages(
-        "",
-        (after, limit) => whole({ envId, after, limit }),
-        ({ key }): string => key
-      )
+  /** All secrets of an environment with their encrypted columns and the environment's revision. */
+  const everyWhole = (envId: EnvId) =>
+    pages(
+      "",
+      (after, limit) => whole({ envId, after, limit }),
+      ({ key }): string => key
+    )
 
-    /** The secrets of the keys that exist. */
-    const some = (envId: EnvId, keys: ReadonlyArray<SecretKey>) =>
-      Effect.map(
-        forEachInSlices(Array.chunksOf([...new Set(keys)].sort(), keysAtOnce), (chunk) => {
-          // The last statement repeats a key, so that one text serves any number of keys.
-          const names = keyNames.map((name, index) => [name, chunk[index] ?? chunk[0]] as const)
-          return findSome({ envId, ...Object.fromEntries(names) })
-        }),
-        (rows) => rows.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
-      )
+  /** The secrets of the keys that exist. */
+  const some = (envId: EnvId, keys: ReadonlyArray<SecretKey>) =>
+    Effect.map(
+      forEachInSlices(Array.chunksOf([...new Set(keys)].sort(), keysAtOnce), (chunk) => {
+        // The last statement repeats a key, so that one text serves any number of keys.
+        const names = keyNames.map((name, index) => [name, chunk[index] ?? chunk[0]] as const)
+        return findSome({ envId, ...Object.fromEntries(names) })
+      }),
+      (rows) => rows.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
+    )
 
-    const contentsOfAll = Effect.fnUntraced(function* (envId: EnvId) {
-      for (;;) {
-        const secrets: ReadonlyArray<typeof WholeRowOfEnvironment.Type> = yield* everyWhole(envId)
-        const [secret] = secrets
-        if (secret !== undefined) return { revision: secret.revision, secrets, refers: false } satisfies Contents
-        const found = yield* empty({ envId })
+  const contentsOfAll = Effect.fnUntraced(function* (envId: EnvId) {
+    for (;;) {
+      const secrets: ReadonlyArray<typeof WholeRowOfEnvironment.Type> = yield* everyWhole(envId)
+      const [secret] = secrets
+      if (secret !== undefined) return { revision: secret.revision, secrets, refers: false } satisfies Contents
+      const found = yield* empty({ envId })
+      if (found === undefined) return undefined
+      // Otherwise a secret was set between the two statements: read again.
+      if (found.secrets === 0) return { revision: found.revision, secrets, refers: false } satisfies Contents
+    }
+  })
+
+  const contentsOfSome = (envId: EnvId, keys: ReadonlyArray<SecretKey>) =>
+    snapshot(
+      Effect.gen(function* () {
+        const found = yield* revision({ envId })
         if (found === undefined) return undefined
-        // Otherwise a secret was set between the two statements: read again.
-        if (found.secrets === 0) return { revision: found.revision, secrets, refers: false } satisfies Contents
-      }
-    })
+        const secrets = yield* some(envId, keys)
+        return { revision: found.revision, secrets, refers: found.refers === 1 } satisfies Contents
+      })
+    )
 
-    const contentsOfSome = (envId: EnvId, keys: ReadonlyArray<SecretKey>) =>
-      snapshot(
-        Effect.gen(function* () {
-          const found = yield* revision({ envId })
-          if (found === undefined) return undefined
-          const secrets = yield* some(envId, keys)
-          return { revision: found.revision, secrets, refers: found.refers === 1 } satisfies Contents
-        })
-      )
-
-    return {
-      /** The current version of a secret. */
-      findCurrent: first(SealedRow)`
+  return {
+    /** The current version of a secret. */
+    findCurrent: first(SealedRow)`
         SELECT s.id AS id, s.version AS version, v.destroyed_at AS destroyed_at, ${sealedColumns}
         FROM secrets s ${newestVersion} WHERE ${ofKey}`,
 
-      findAt: first(SealedRow)`
+    findAt: first(SealedRow)`
         SELECT s.id AS id, v.version AS version, v.destroyed_at AS destroyed_at, ${sealedColumns}
         FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = ${"version"} WHERE ${ofKey}`,
 
-      /** A live secret without its encrypted columns. */
-      findLive: first(LiveRow)`
+    /** A live secret without its encrypted columns. */
+    findLive: first(LiveRow)`
         SELECT ${versionColumns}, s.created_at AS created_at FROM secrets s ${newestVersion} WHERE ${ofKey}`,
 
-      find,
+    find,
 
-      /** The secrets of an environment, in byte order of their keys. */
-      list: (envId: EnvId) =>
-        pages(
-          "",
-          (after, limit) => listed({ envId, after, limit }),
-          ({ key }): string => key
-        ),
+    /** The secrets of an environment, in byte order of their keys. */
+    list: (envId: EnvId) =>
+      pages(
+        "",
+        (after, limit) => listed({ envId, after, limit }),
+        ({ key }): string => key
+      ),
 
-      /** The revision of an environment, and whether its secrets refer to other environments. */
-      revision,
+    /** The revision of an environment, and whether its secrets refer to other environments. */
+    revision,
 
-      /** The revision of an environment, when it was created, and when its newest secret was set, if it has one. */
-      state: first(EnvironmentState)`
+    /** The revision of an environment, when it was created, and when its newest secret was set, if it has one. */
+    state: first(EnvironmentState)`
         SELECT e.revision AS revision, e.created_at AS created_at, (
             SELECT max(s.updated_at) FROM secrets s WHERE s.env_id = e.id AND s.removed_at IS NULL) AS updated_at
         FROM environments e WHERE e.id = ${"envId"} AND e.removed_at IS NULL`,
 
-      /** Like `list`, with the encrypted columns. With `keys`, only the secrets of these keys. */
-      select: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<ReadonlyArray<WholeRow>> =>
-        keys === undefined ? everyWhole(envId) : some(envId, keys),
+    /** Like `list`, with the encrypted columns. With `keys`, only the secrets of these keys. */
+    select: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<ReadonlyArray<WholeRow>> =>
+      keys === undefined ? everyWhole(envId) : some(envId, keys),
 
-      /** Like `select`, with the revision of the same snapshot. Undefined if the environment is removed. */
-      contents: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<Contents | undefined> =>
-        keys === undefined ? contentsOfAll(envId) : contentsOfSome(envId, keys)
-    } as const
-  })
-}) {}
+    /** Like `select`, with the revision of the same snapshot. Undefined if the environment is removed. */
+    contents: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<Contents | undefined> =>
+      keys === undefined ? contentsOfAll(envId) : contentsOfSome(envId, keys)
+  } as const
+})

@@ -10,8 +10,8 @@ import { type Binding, open as openSealed, seal as sealValue, type Sealed, type 
 import { Keyring } from "../../keys/Keyring.js"
 import { WrapBudget } from "../../keys/WrapBudget.js"
 import type { Admitted } from "../references/ReferenceChecks.js"
-import { ReferencesRepo } from "./ReferencesRepo.js"
-import { ChangesRepo } from "./ChangesRepo.js"
+import { referencesRepo } from "./ReferencesRepo.js"
+import { changesRepo } from "./ChangesRepo.js"
 import { makeFailureReports, type VersionOf } from "./DecryptionFailures.js"
 
 export type EnvironmentPlace = Place<"secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "secret.use">
@@ -57,10 +57,10 @@ export const sizeOf = (value: Value): number => byteLength(Redacted.value(value)
 /** Encrypts versions when they are written and decrypts them when read. Each is bound to its place in the hierarchy. */
 export class Versions extends Effect.Service<Versions>()("@coffer/server/Versions", {
   effect: Effect.gen(function* () {
-    const changes = yield* ChangesRepo
+    const changes = yield* changesRepo
     const keyring = yield* Keyring
     const wraps = yield* WrapBudget
-    const references = yield* ReferencesRepo
+    const references = yield* referencesRepo
     const reportFailure = yield* makeFailureReports
 
     /** Encrypts a version. Fails with LimitExceeded if the key-encryption key has reached its limit. */
@@ -134,6 +134,5 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     ): Effect.Effect<void, DecryptionFailed> => (of.newest === 1 ? Effect.void : failed(place, of))
 
     return { seal, write, open, checkNewest } as const
-  }),
-  dependencies: [ChangesRepo.Default, ReferencesRepo.Default]
+  })
 }) {}

@@ -68,94 +68,93 @@ const approvals = sql`
   JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL`
 
 /** Use rules with the counters of their budgets, and requests that wait for a person. */
-export class UseRepo extends Effect.Service<UseRepo>()("@coffer/server/Repo/UseRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, insert, one, returning, write } = yield* query
+export const useRepo = Effect.gen(function* () {
+  const { all, first, insert, one, returning, write } = yield* query
 
-    const rulesOfSecret = all(RuleRow)`
+  const rulesOfSecret = all(RuleRow)`
       SELECT ${columns} FROM use_rules r
       WHERE r.secret_id = ${"secretId"} AND r.removed_at IS NULL ORDER BY r.id`
 
-    const rulesOfEnvironment = all(KeyedRow)`
+  const rulesOfEnvironment = all(KeyedRow)`
       SELECT ${columns}, s.key AS key
       FROM secrets s JOIN use_rules r ON r.secret_id = s.id AND r.removed_at IS NULL
       WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL ORDER BY s.key, r.id`
 
-    const accountsOfSecret = all(AccountRow)`
+  const accountsOfSecret = all(AccountRow)`
       ${accounts} WHERE r.secret_id = ${"secretId"} AND r.removed_at IS NULL ORDER BY a.rule_id, a.position`
 
-    const accountsOfEnvironment = all(AccountRow)`
+  const accountsOfEnvironment = all(AccountRow)`
       ${accounts} JOIN secrets s ON s.id = r.secret_id AND s.removed_at IS NULL
       WHERE s.env_id = ${"envId"} AND r.removed_at IS NULL ORDER BY a.rule_id, a.position`
 
-    const findRule = first(RuleRow)`SELECT ${columns} FROM use_rules r WHERE r.id = ${"id"} AND r.removed_at IS NULL`
+  const findRule = first(RuleRow)`SELECT ${columns} FROM use_rules r WHERE r.id = ${"id"} AND r.removed_at IS NULL`
 
-    const withAccounts = <Row extends StoredRule>(
-      rows: ReadonlyArray<Row>,
-      named: Effect.Effect<ReadonlyArray<typeof AccountRow.Type>>
-    ): Effect.Effect<ReadonlyArray<Row & RuleRow>> =>
-      rows.length === 0
-        ? Effect.succeed([])
-        : Effect.map(named, (found) => {
-            const names = Array.groupBy(found, ({ rule_id }) => rule_id)
-            return rows.map((row) => ({ ...row, accounts: (names[row.id] ?? []).map(({ name }) => name) }))
-          })
+  const withAccounts = <Row extends StoredRule>(
+    rows: ReadonlyArray<Row>,
+    named: Effect.Effect<ReadonlyArray<typeof AccountRow.Type>>
+  ): Effect.Effect<ReadonlyArray<Row & RuleRow>> =>
+    rows.length === 0
+      ? Effect.succeed([])
+      : Effect.map(named, (found) => {
+          const names = Array.groupBy(found, ({ rule_id }) => rule_id)
+          return rows.map((row) => ({ ...row, accounts: (names[row.id] ?? []).map(({ name }) => name) }))
+        })
 
-    /** The rules of a secret, oldest first. */
-    const ofSecret = ({ secretId }: { readonly secretId: SecretId }) =>
-      Effect.flatMap(rulesOfSecret({ secretId }), (rows) => withAccounts(rows, accountsOfSecret({ secretId })))
+  /** The rules of a secret, oldest first. */
+  const ofSecret = ({ secretId }: { readonly secretId: SecretId }) =>
+    Effect.flatMap(rulesOfSecret({ secretId }), (rows) => withAccounts(rows, accountsOfSecret({ secretId })))
 
-    const deleteAccounts = write`DELETE FROM use_rule_accounts WHERE rule_id = ${"id"}`
+  const deleteAccounts = write`DELETE FROM use_rule_accounts WHERE rule_id = ${"id"}`
 
-    const insertAccounts = insert("use_rule_accounts", ["rule_id", "position", "org_id", "subject_id"])
+  const insertAccounts = insert("use_rule_accounts", ["rule_id", "position", "org_id", "subject_id"])
 
-    return {
-      ofSecret,
+  return {
+    ofSecret,
 
-      /** The rules of an environment's live secrets. */
-      ofEnvironment: ({ envId }: { readonly envId: EnvId }) =>
-        Effect.flatMap(rulesOfEnvironment({ envId }), (rows) => withAccounts(rows, accountsOfEnvironment({ envId }))),
+    /** The rules of an environment's live secrets. */
+    ofEnvironment: ({ envId }: { readonly envId: EnvId }) =>
+      Effect.flatMap(rulesOfEnvironment({ envId }), (rows) => withAccounts(rows, accountsOfEnvironment({ envId }))),
 
-      /** The live service account or member of an organization by name or e-mail address. */
-      subject: first(SubjectRow)`
+    /** The live service account or member of an organization by name or e-mail address. */
+    subject: first(SubjectRow)`
         SELECT id, name FROM service_accounts WHERE org_id = ${"orgId"} AND name = ${"name"} AND removed_at IS NULL
         UNION ALL
         SELECT u.id AS id, u.email AS name FROM users u
         JOIN members m ON m.user_id = u.id AND m.org_id = ${"orgId"} AND m.removed_at IS NULL
         WHERE u.email = ${"email"}`,
 
-      /** Makes a rule be for exactly these. */
-      setAccounts: (id: UseRuleId, orgId: OrgId, subjects: ReadonlyArray<SubjectRow>) =>
-        Effect.zipRight(
-          deleteAccounts({ id }),
-          insertAccounts(
-            subjects.map((subject, position) => ({ rule_id: id, position, org_id: orgId, subject_id: subject.id }))
-          )
-        ),
+    /** Makes a rule be for exactly these. */
+    setAccounts: (id: UseRuleId, orgId: OrgId, subjects: ReadonlyArray<SubjectRow>) =>
+      Effect.zipRight(
+        deleteAccounts({ id }),
+        insertAccounts(
+          subjects.map((subject, position) => ({ rule_id: id, position, org_id: orgId, subject_id: subject.id }))
+        )
+      ),
 
-      counts: one(CountsRow)`
+    counts: one(CountsRow)`
         SELECT count(CASE WHEN s.id = ${"secretId"} THEN 1 END) AS of_secret, count(*) AS of_env
         FROM secrets s JOIN use_rules r ON r.secret_id = s.id AND r.removed_at IS NULL
         WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL`,
 
-      insert: write`
+    insert: write`
         INSERT INTO use_rules (id, secret_id, terms, per_minute, per_day, minute_at, minute_count, day_at, day_count,
           created_by, created_at, updated_at)
         VALUES (${"id"}, ${"secretId"}, ${"terms"}, ${"perMinute"}, ${"perDay"}, 0, 0, 0, 0, ${"createdBy"}, ${"now"},
           ${"now"})`,
 
-      update: write`
+    update: write`
         UPDATE use_rules SET terms = ${"terms"}, per_minute = ${"perMinute"}, per_day = ${"perDay"},
           updated_at = ${"now"}
         WHERE id = ${"id"}`,
 
-      remove: write`UPDATE use_rules SET removed_at = ${"now"} WHERE id = ${"id"}`,
+    remove: write`UPDATE use_rules SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
-      /**
-       * Counts a use, if the rule is as it was read and its budgets are not used up: one statement, so that the count is exact
-       * whatever runs at the same time. A clock that is behind that of another server counts in the other's minute.
-       */
-      claim: returning(IdRow)`
+    /**
+     * Counts a use, if the rule is as it was read and its budgets are not used up: one statement, so that the count is exact
+     * whatever runs at the same time. A clock that is behind that of another server counts in the other's minute.
+     */
+    claim: returning(IdRow)`
         UPDATE use_rules SET
           minute_count = CASE WHEN minute_at >= ${"minute"} THEN minute_count + 1 ELSE 1 END,
           minute_at = CASE WHEN minute_at >= ${"minute"} THEN minute_at ELSE ${"minute"} END,
@@ -165,41 +164,40 @@ export class UseRepo extends Effect.Service<UseRepo>()("@coffer/server/Repo/UseR
           AND (minute_at < ${"minute"} OR minute_count < per_minute) AND (day_at < ${"day"} OR day_count < per_day)
         RETURNING id`,
 
-      find: findRule,
+    find: findRule,
 
-      /** When a version of a secret was made. */
-      versionTime: first(TimeRow)`
+    /** When a version of a secret was made. */
+    versionTime: first(TimeRow)`
         SELECT created_at FROM secret_versions WHERE secret_id = ${"secretId"} AND version = ${"version"}`,
 
-      findApproval: first(ApprovalRow)`${approvals} WHERE a.org_id = ${"orgId"} AND a.id = ${"id"}`,
+    findApproval: first(ApprovalRow)`${approvals} WHERE a.org_id = ${"orgId"} AND a.id = ${"id"}`,
 
-      /** The newest approvals of an organization. */
-      ofOrganization: all(ApprovalRow)`
+    /** The newest approvals of an organization. */
+    ofOrganization: all(ApprovalRow)`
         ${approvals} WHERE a.org_id = ${"orgId"} AND a.expires_at > ${"now"} ORDER BY a.id DESC LIMIT ${"limit"}`,
 
-      /** The approval of the same request that is not used up, newest first. */
-      sameRequest: first(ApprovalRow)`
+    /** The approval of the same request that is not used up, newest first. */
+    sameRequest: first(ApprovalRow)`
         ${approvals} WHERE a.env_id = ${"envId"} AND a.actor_id = ${"actorId"} AND a.hash = ${"hash"}
           AND a.state <> 'used' AND a.expires_at > ${"now"} ORDER BY a.id DESC`,
 
-      pending: one(CountRow)`
+    pending: one(CountRow)`
         SELECT count(*) AS count FROM approvals
         WHERE env_id = ${"envId"} AND actor_id = ${"actorId"} AND state = 'pending' AND expires_at > ${"now"}`,
 
-      insertApproval: write`
+    insertApproval: write`
         INSERT INTO approvals (id, org_id, env_id, actor_id, actor_name, hash, request, state, created_at, expires_at)
         VALUES (${"id"}, ${"orgId"}, ${"envId"}, ${"actorId"}, ${"actorName"}, ${"hash"}, ${"request"}, 'pending',
           ${"now"}, ${"expiresAt"})`,
 
-      /** Decides a request that is still pending. */
-      decide: returning(ApprovalIdRow)`
+    /** Decides a request that is still pending. */
+    decide: returning(ApprovalIdRow)`
         UPDATE approvals SET state = ${"state"}, decided_by = ${"by"}, expires_at = ${"expiresAt"}
         WHERE id = ${"id"} AND state = 'pending' AND expires_at > ${"now"} RETURNING id`,
 
-      /** Uses an approval, once. */
-      spend: returning(ApprovalIdRow)`
+    /** Uses an approval, once. */
+    spend: returning(ApprovalIdRow)`
         UPDATE approvals SET state = 'used' WHERE id = ${"id"} AND state = 'approved' AND expires_at > ${"now"}
         RETURNING id`
-    } as const
-  })
-}) {}
+  } as const
+})

@@ -9,10 +9,10 @@ import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { SecretsRepo } from "../stored/Repo.js"
+import { secretsRepo } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { type StoredRule, type SubjectRow, UseRepo } from "./Repo.js"
+import { type StoredRule, type SubjectRow, useRepo } from "./Repo.js"
 import { termsOf } from "./Terms.js"
 
 const decodeEmail = Schema.decodeOption(Email)
@@ -45,8 +45,8 @@ const withEnd = (terms: UseTerms, millis: number): Effect.Effect<UseTerms, Valid
 /** The rules of what a secret is used for without being shown. They belong to the secret's id. */
 export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRules", {
   effect: Effect.gen(function* () {
-    const repo = yield* UseRepo
-    const secrets = yield* SecretsRepo
+    const repo = yield* useRepo
+    const secrets = yield* secretsRepo
     const audit = yield* AuditLog
 
     const secretOf = (place: RulePlace, key: SecretKey) =>
@@ -176,6 +176,5 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
     )
 
     return { list, create, update, remove } as const
-  }),
-  dependencies: [UseRepo.Default, SecretsRepo.Default]
+  })
 }) {}

@@ -7,7 +7,7 @@ import { Clock, Effect } from "effect"
 import type { Place } from "../../access/Access.js"
 import { timestamp } from "../../base/Time.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { UseRepo } from "./Repo.js"
+import { useRepo } from "./Repo.js"
 import { isLive, termsOf } from "./Terms.js"
 
 /** Whether an actor may be given values; others move them by rules alone. */
@@ -23,7 +23,7 @@ export interface Move {
 /** Refuses that accounts which may not read a value move it under wider use rules. */
 export class Widening extends Effect.Service<Widening>()("@coffer/server/Widening", {
   effect: Effect.gen(function* () {
-    const repo = yield* UseRepo
+    const repo = yield* useRepo
 
     const rulesOf = Effect.fnUntraced(function* (secretId: SecretId, now: string) {
       const rows = yield* repo.ofSecret({ secretId })
@@ -69,6 +69,5 @@ export class Widening extends Effect.Service<Widening>()("@coffer/server/Widenin
           )
 
     return { check, isRuled } as const
-  }),
-  dependencies: [UseRepo.Default]
+  })
 }) {}

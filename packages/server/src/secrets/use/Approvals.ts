@@ -16,7 +16,7 @@ import { ServerConfig } from "../../base/Config.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
-import { type ApprovalRow, UseRepo } from "../use-rules/Repo.js"
+import { type ApprovalRow, useRepo } from "../use-rules/Repo.js"
 
 const lifeMillis = 5 * 60_000
 const maxPending = 20
@@ -72,7 +72,7 @@ const approvalOf = (row: ApprovalRow): Effect.Effect<Approval> =>
 /** Requests that people approve, one by one. An approval is bound to the whole request, and is used once. */
 export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Approvals", {
   effect: Effect.gen(function* () {
-    const repo = yield* UseRepo
+    const repo = yield* useRepo
     const audit = yield* AuditLog
     const access = yield* Access
     const { publicUrl, webConsole } = yield* ServerConfig
@@ -184,6 +184,5 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
     )
 
     return { spend, list, whereIs, decide } as const
-  }),
-  dependencies: [UseRepo.Default]
+  })
 }) {}

@@ -6,7 +6,7 @@ import { Array, Clock, Effect, Either } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
-import { SecretsRepo } from "../stored/Repo.js"
+import { secretsRepo } from "../stored/Repo.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { passedEntries, ReferenceReader } from "../references/ReferenceReader.js"
 import { sizeOf, Versions } from "../stored/Versions.js"
@@ -14,7 +14,7 @@ import { traced } from "../../base/tracing/Traced.js"
 import { type AskedRequest, Approvals } from "./Approvals.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
 import { match, type Target } from "../use-rules/Match.js"
-import { type StoredRule, UseRepo } from "../use-rules/Repo.js"
+import { type StoredRule, useRepo } from "../use-rules/Repo.js"
 import { isLive, termsOf } from "../use-rules/Terms.js"
 
 /** Shorter values would shred responses, because the scrub replaces them wherever they occur. */
@@ -62,8 +62,8 @@ const hint = "GET .../uses (coffer use list, secret_uses) shows what you may use
 /** Decides which requests may be made with which secrets, and counts them. */
 export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/UsePermits", {
   effect: Effect.gen(function* () {
-    const repo = yield* UseRepo
-    const secrets = yield* SecretsRepo
+    const repo = yield* useRepo
+    const secrets = yield* secretsRepo
     const versions = yield* Versions
     const approvals = yield* Approvals
     const audit = yield* AuditLog
@@ -197,5 +197,5 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
 
     return { permit, uses } as const
   }),
-  dependencies: [UseRepo.Default, SecretsRepo.Default, Versions.Default, Approvals.Default, ReferenceReader.Default]
+  dependencies: [Versions.Default, Approvals.Default, ReferenceReader.Default]
 }) {}
