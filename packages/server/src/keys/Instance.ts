@@ -7,6 +7,7 @@ import { uuidV4 } from "../base/Uuid.js"
 import { StartupError } from "../base/StartupError.js"
 import { Keyring, unwrapBytes, wrapBytes } from "./Keyring.js"
 import { checkContent, emptyList } from "./ListEnd.js"
+import { WrappedRow } from "./WrappedRows.js"
 
 /** The identity of the database, and the key of its audit chains. */
 export class Instance extends Context.Tag("@coffer/server/Instance")<
@@ -21,13 +22,6 @@ export class Instance extends Context.Tag("@coffer/server/Instance")<
 >() {}
 
 const InstanceRow = Schema.Struct({ id: Schema.String, epoch: Schema.String })
-const WrappedRow = Schema.Struct({
-  format: Schema.Number,
-  kek_id: Schema.String,
-  nonce: Schema.Uint8ArrayFromSelf,
-  ciphertext: Schema.Uint8ArrayFromSelf
-})
-
 const statements = Effect.map(query, ({ first, write }) => ({
   instance: first(InstanceRow)`SELECT id, epoch FROM instance`,
 

@@ -2,6 +2,7 @@ import type { DecryptionFailed } from "@coffer/domain/Errors"
 import { Effect, Schema } from "effect"
 import { query, sql } from "../database/Query.js"
 import { Keyring, unwrapBytes, type Wrapped, wrapBytes } from "./Keyring.js"
+import { WrappedRow } from "./WrappedRows.js"
 
 /** The end of the list of audit logs: the number of the last one and its link. */
 export interface ListEnd {
@@ -30,13 +31,6 @@ export const endIn = (content: Uint8Array): Effect.Effect<ListEnd | null> => {
     ? Effect.succeed(null)
     : Effect.map(Effect.orDie(decode(text)), ([, number, chain]) => ({ number, chain }))
 }
-
-const WrappedRow = Schema.Struct({
-  format: Schema.Number,
-  kek_id: Schema.String,
-  nonce: Schema.Uint8ArrayFromSelf,
-  ciphertext: Schema.Uint8ArrayFromSelf
-})
 
 /** Reads and moves the end of the list of audit logs. */
 export const makeListEnd = Effect.gen(function* () {

@@ -1,11 +1,13 @@
+import { check } from "@coffer/server/operations/check/Check"
 import { SqlClient, type SqlError } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Console, Effect } from "effect"
 import { everythingIn, onDamaged, onEverything } from "../model/Support.js"
 import { earlierCheck } from "../support/EarlierCheck.js"
 import { logged } from "../support/Logged.js"
 import { closing, openToChanges } from "../support/Refusing.js"
-import { freshPlace } from "../support/Services.js"
+import { serverUrl } from "../support/postgres/Databases.js"
+import { freshPlace, masterKey } from "../support/Services.js"
 import { entriesOf, type Log, newOrganization, verify, verifyAll, write } from "../trail/Support.js"
 
 const removeLog = (sql: SqlClient.SqlClient, log: string) =>
@@ -204,6 +206,36 @@ describe("the list of logs", () => {
           assert.deepInclude(found, { valid: false, first_invalid_log: 1, missing: [acme.id] })
         )
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is checked by coffer-server check, beside the server", () =>
+    Effect.gen(function* () {
+      const { name, path } = yield* freshPlace
+      const found = Effect.gen(function* () {
+        const said: Array<string> = []
+        const console = yield* Console.consoleWith(Effect.succeed)
+        const log = (line: unknown) => Effect.sync(() => void said.push(String(line)))
+        yield* check(
+          {
+            SERVICE_MASTER_KEY: masterKey,
+            SMTP_HOST: "log",
+            ...(name === null ? { SERVICE_DB_PATH: path } : { SERVICE_DATABASE_URL: `${serverUrl()}/${name}` })
+          },
+          { json: true, mailTo: null }
+        ).pipe(Effect.withConsole({ ...console, log }))
+        const { checks } = JSON.parse(said.join("")) as { checks: ReadonlyArray<Readonly<Record<string, string>>> }
+        return checks.filter((finding) => finding["name"] === "audit").map(({ message, status }) => [status, message])
+      })
+      yield* Effect.gen(function* () {
+        const { acme, sql } = yield* scene
+        assert.deepStrictEqual(yield* found, [])
+        yield* removeAll(sql, acme)
+        const missing = `the whole audit log is missing of ${acme.id}`
+        assert.deepStrictEqual(yield* found, [["failed", missing]])
+        yield* sql`DELETE FROM audit_logs WHERE number = 4`
+        assert.deepStrictEqual(yield* found, [["failed", `${missing}; the list of audit logs was changed at number 4`]])
+      }).pipe(Effect.scoped, Effect.provide(everythingIn({ name, path })))
     }).pipe(Effect.scoped)
   )
 })

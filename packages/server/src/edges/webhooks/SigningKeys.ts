@@ -1,16 +1,10 @@
 import type { DecryptionFailed } from "@coffer/domain/Errors"
 import type { WebhookId } from "@coffer/domain/Ids"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Redacted } from "effect"
 import { query } from "../../database/Query.js"
 import { Keyring, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
 import { mintToken } from "../../keys/Token.js"
-
-const WrappedRow = Schema.Struct({
-  format: Schema.Number,
-  kek_id: Schema.String,
-  nonce: Schema.Uint8ArrayFromSelf,
-  ciphertext: Schema.Uint8ArrayFromSelf
-})
+import { WrappedRow } from "../../keys/WrappedRows.js"
 
 const nameOf = (id: WebhookId, number: number): string => `webhook/${id}/${number}`
 

@@ -5,8 +5,10 @@ import { newestMigration } from "../../database/sqlite/Migrations.js"
 import { reasonOf } from "../../base/Reason.js"
 import { timestamp } from "../../base/Time.js"
 import { makeKeyring, unwrapBytes } from "../../keys/Keyring.js"
+import { NamedWrappedRow } from "../../keys/WrappedRows.js"
 import type { Settings } from "../../base/Config.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
+import { listedLogs, logsFindings } from "./LogsCheck.js"
 
 class CannotRead extends Data.TaggedError("CannotRead")<{ readonly reason: string; readonly busy: boolean }> {}
 
@@ -36,14 +38,6 @@ const isOwned = (dbPath: string) =>
     : Effect.succeed(false)
 
 export const wrappedKeys = "SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys ORDER BY name DESC"
-
-const WrappedRow = Schema.Struct({
-  name: Schema.String,
-  format: Schema.Number,
-  kek_id: Schema.String,
-  nonce: Schema.Uint8ArrayFromSelf,
-  ciphertext: Schema.Uint8ArrayFromSelf
-})
 
 const restore = "restore a backup: docs/operations.md, Restore"
 
@@ -79,7 +73,7 @@ const databaseFinding = (database: Sqlite.Database, dbPath: string, owned: boole
 export const keyFinding = (found: ReadonlyArray<unknown>, settings: Settings) =>
   Effect.gen(function* () {
     const keyring = yield* makeKeyring(settings.masterKey)
-    const rows = yield* Schema.decodeUnknown(Schema.Array(WrappedRow))(found)
+    const rows = yield* Schema.decodeUnknown(Schema.Array(NamedWrappedRow))(found)
     if (!rows.some(({ name }) => name === "check")) {
       return failed("key", "the database has no entry to check the master key with", restore)
     }
@@ -115,6 +109,18 @@ const newestEntry = (database: Sqlite.Database) =>
     database.prepare<[], string>("SELECT created_at FROM audit_entries ORDER BY position DESC LIMIT 1").pluck().get()
   )
 
+const hasList = (database: Sqlite.Database): boolean =>
+  database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'audit_logs'").get() !== undefined
+
+/** The wrapped keys and the list of audit logs of one moment. */
+const keysAndLogs = (database: Sqlite.Database) =>
+  attempt(
+    database.transaction(() => ({
+      keys: database.prepare(wrappedKeys).all(),
+      logs: hasList(database) ? database.prepare(listedLogs).all() : null
+    }))
+  )
+
 /** Checks the database, the key and the clock by reading only, so it works while a server runs. */
 export const databaseChecks = (settings: Settings): Effect.Effect<ReadonlyArray<Finding>> =>
   Effect.gen(function* () {
@@ -130,9 +136,12 @@ export const databaseChecks = (settings: Settings): Effect.Effect<ReadonlyArray<
     }
     const owned = yield* isOwned(dbPath)
     const database = yield* opened(dbPath)
+    const finding = yield* databaseFinding(database, dbPath, owned)
+    const { keys, logs } = yield* keysAndLogs(database)
     return [
-      yield* databaseFinding(database, dbPath, owned),
-      yield* keyFinding(yield* attempt(() => database.prepare(wrappedKeys).all()), settings),
+      finding,
+      yield* keyFinding(keys, settings),
+      ...(logs === null ? [] : yield* logsFindings(keys, logs, settings)),
       clockFinding(now, (yield* newestEntry(database)) ?? null)
     ]
   }).pipe(

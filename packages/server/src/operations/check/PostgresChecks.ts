@@ -3,13 +3,14 @@ import type { Client } from "pg"
 import type { Settings } from "../../base/Config.js"
 import type { PostgresSettings } from "../../base/config/DatabaseSettings.js"
 import { targetName } from "../../base/config/DatabaseUrl.js"
-import { found as rowsOf } from "../../database/copy/PostgresSides.js"
+import { command, found as rowsOf, readAtOnce } from "../../database/copy/PostgresSides.js"
 import { schemaState } from "../../database/postgres/Migrations.js"
 import { connectWith, reachOnce, type Reached } from "../../database/postgres/Reach.js"
 import { checkServer } from "../../database/postgres/ServerChecks.js"
 import { timestamp } from "../../base/Time.js"
 import { keyFinding, wrappedKeys } from "./DatabaseChecks.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
+import { listedLogs, logsFindings } from "./LogsCheck.js"
 
 const toleratedMillis = 2_000
 
@@ -63,6 +64,18 @@ const clockFinding = (ours: number, theirs: number): Finding =>
         "set both by NTP: codes and sessions depend on them"
       )
 
+/** Checks the master key and the list of audit logs, as they were at one moment. */
+const keyFindings = (client: Client, settings: Settings) =>
+  Effect.gen(function* () {
+    yield* command(client, readAtOnce)
+    const keys = yield* rowsOf(client, wrappedKeys)
+    const logs = yield* rowsOf(client, listedLogs)
+    yield* command(client, "COMMIT")
+    return keys.length === 0
+      ? [ok("key", "the database is empty: the first start writes the check of the master key")]
+      : [yield* keyFinding(keys, settings), ...(yield* logsFindings(keys, logs, settings))]
+  })
+
 /** Checks a PostgreSQL database, the key and the clock by reading only, so it works while servers run. */
 export const postgresChecks = (
   settings: Settings,
@@ -85,16 +98,7 @@ export const postgresChecks = (
       ...weaknesses.map((weakness) => warning("database", `the setting ${weakness}`, "set it to on in PostgreSQL")),
       schema,
       ...(schema.status === "ok"
-        ? [
-            yield* rightsFinding(client, at.user),
-            ...(yield* Effect.flatMap(rowsOf(client, wrappedKeys), (rows) =>
-              rows.length === 0
-                ? Effect.succeed([
-                    ok("key", "the database is empty: the first start writes the check of the master key")
-                  ])
-                : Effect.map(keyFinding(rows, settings), (finding) => [finding])
-            ))
-          ]
+        ? [yield* rightsFinding(client, at.user), ...(yield* keyFindings(client, settings))]
         : []),
       clockFinding(Math.round((before + after) / 2), server?.millis ?? Number.NaN)
     ]

@@ -5,6 +5,7 @@ import { Effect, Schema } from "effect"
 import type { DatabasePlace } from "../../base/config/DatabasePlace.js"
 import type { DatabaseTarget } from "../../base/config/DatabaseUrl.js"
 import { Keyring, unwrapBytes } from "../../keys/Keyring.js"
+import { NamedWrappedRow } from "../../keys/WrappedRows.js"
 import { StartupError } from "../../base/StartupError.js"
 import { schemaState } from "../../database/postgres/Migrations.js"
 import { connectWith, reach, type Reached } from "../../database/postgres/Reach.js"
@@ -68,14 +69,6 @@ const postgresOrigin = (target: DatabaseTarget) =>
 export const originOf = (place: DatabasePlace) =>
   place._tag === "File" ? fileOrigin(place.path) : postgresOrigin(place.target)
 
-const WrappedRow = Schema.Struct({
-  name: Schema.String,
-  format: Schema.Number,
-  kek_id: Schema.String,
-  nonce: Schema.Uint8ArrayFromSelf,
-  ciphertext: Schema.Uint8ArrayFromSelf
-})
-
 const wrongKey = new StartupError({
   message:
     "SERVICE_MASTER_KEY does not open the database of --from: it was written with another key. Nothing was changed"
@@ -92,7 +85,7 @@ export const checkKey = (source: Source) =>
       Effect.forEach(rows, (row) =>
         Effect.gen(function* () {
           const named = Object.fromEntries(table.columns.map(({ name }, index) => [name, row[index]]))
-          const wrapped = yield* Effect.mapError(Schema.decodeUnknown(WrappedRow)(named), () => wrongKey)
+          const wrapped = yield* Effect.mapError(Schema.decodeUnknown(NamedWrappedRow)(named), () => wrongKey)
           if (wrapped.name === "check") opened.push(yield* Effect.isSuccess(unwrapBytes(keyring, "check", wrapped)))
         })
       )

@@ -15,16 +15,9 @@ import { isSqlError } from "../../database/SqlErrors.js"
 import { StartupError } from "../../base/StartupError.js"
 import { open, rewrap } from "../../keys/Envelope.js"
 import { Keyring, makeKeyring, type Subkeys, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
+import { NamedWrappedRow } from "../../keys/WrappedRows.js"
 import { anySchemaAt, type Leftovers, stoppedAt } from "./StoppedDatabase.js"
 import { eachVersion } from "./Versions.js"
-
-const WrappedRow = Schema.Struct({
-  name: Schema.String,
-  format: Schema.Number,
-  kek_id: Schema.String,
-  nonce: Schema.Uint8ArrayFromSelf,
-  ciphertext: Schema.Uint8ArrayFromSelf
-})
 
 const CountRow = Schema.Struct({ count: Schema.Number })
 
@@ -62,7 +55,7 @@ const incomplete = new StartupError({
 })
 
 const statements = Effect.map(query, ({ all, one, write }) => ({
-  wrappedKeys: all(WrappedRow)`SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys`,
+  wrappedKeys: all(NamedWrappedRow)`SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys`,
 
   setWrappedKey: write`
     UPDATE wrapped_keys SET format = ${"format"}, kek_id = ${"kek_id"}, nonce = ${"nonce"}, ciphertext = ${"ciphertext"}
