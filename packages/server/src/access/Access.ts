@@ -18,7 +18,7 @@ import { decide, explain, type Grant, type PlaceNames as DecidedNames, type Subj
 import { makeServerRights } from "./Everywhere.js"
 import { notVisible } from "./NotFound.js"
 import { refuse } from "./Refusal.js"
-import { AccessRepo } from "./Repo.js"
+import { accessRepo } from "./Repo.js"
 
 class OrgPlace<A extends Action> {
   protected readonly entered = true
@@ -126,7 +126,7 @@ const scopeOf = (caller: Caller): Scope => {
  */
 export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
-    const repo = yield* AccessRepo
+    const repo = yield* accessRepo
     const audit = yield* AuditLog
     const { revalidate } = yield* Authenticator
     const database = yield* Database
@@ -291,5 +291,5 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
 
     return { org, project, env, within, alongside, everywhere, founder, check, mayAlso, mayList, change } as const
   }),
-  dependencies: [AccessRepo.Default, Authenticator.Default]
+  dependencies: [Authenticator.Default]
 }) {}

@@ -95,15 +95,13 @@ const federatedActor = sql`
  * Reads the actor of a credential together with the place that the request's path names: one row for each rule of the actor,
  * or one row. On PostgreSQL, a read of a secret takes two round trips, this one and its own.
  */
-export class ActorRepo extends Effect.Service<ActorRepo>()("@coffer/server/ActorRepo", {
-  effect: Effect.map(query, ({ all }) => ({
-    findSession: all(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
-    sessionById: all(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
-    findKey: all(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
-    keyById: all(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
-    findKeySession: all(KeySessionActorRow)`${keySessionActor} AND s.token_hash = ${"hash"}`,
-    keySessionById: all(KeySessionActorRow)`${keySessionActor} AND s.id = ${"id"}`,
-    findFederated: all(FederatedActorRow)`${federatedActor} AND s.token_hash = ${"hash"}`,
-    federatedById: all(FederatedActorRow)`${federatedActor} AND s.id = ${"id"}`
-  }))
-}) {}
+export const actorRepo = Effect.map(query, ({ all }) => ({
+  findSession: all(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
+  sessionById: all(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
+  findKey: all(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
+  keyById: all(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
+  findKeySession: all(KeySessionActorRow)`${keySessionActor} AND s.token_hash = ${"hash"}`,
+  keySessionById: all(KeySessionActorRow)`${keySessionActor} AND s.id = ${"id"}`,
+  findFederated: all(FederatedActorRow)`${federatedActor} AND s.token_hash = ${"hash"}`,
+  federatedById: all(FederatedActorRow)`${federatedActor} AND s.id = ${"id"}`
+}))

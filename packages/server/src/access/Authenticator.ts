@@ -15,14 +15,13 @@ import { sessionCookie } from "../http/Browser.js"
 import { hasPrefix, hashToken, isWellFormed, type TokenKind } from "../keys/Token.js"
 import {
   type AccountActorRow,
-  ActorRepo,
+  actorRepo,
   type FederatedActorRow,
   type KeyActorRow,
   type KeySessionActorRow,
   type SessionActorRow
 } from "./ActorRepo.js"
 import { AuthenticatedCaller, namesIn } from "./AuthenticatedCaller.js"
-import { AuthRepo } from "./credentials/Repo.js"
 import { makeLastUses } from "./LastUses.js"
 import { placeIn, type PlaceNames, type PlaceRow } from "./PlaceRow.js"
 import { isRecentLogin, sessionLimitsAt } from "./SessionLimits.js"
@@ -95,7 +94,7 @@ const callerBy = <Row extends PlaceRow, A extends Actor>(
  */
 export class Authenticator extends Effect.Service<Authenticator>()("@coffer/server/Authenticator", {
   scoped: Effect.gen(function* () {
-    const actors = yield* ActorRepo
+    const actors = yield* actorRepo
     const config = yield* ServerConfig
     const lastUses = yield* makeLastUses
 
@@ -174,8 +173,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     }
 
     return { identify, identifyAccount, identifyKey, revalidate } as const
-  }),
-  dependencies: [ActorRepo.Default, AuthRepo.Default]
+  })
 }) {}
 
 /**

@@ -2,7 +2,7 @@ import { Effect, Queue } from "effect"
 import { timestamp } from "../base/Time.js"
 import { Database, type Transaction } from "../database/Database.js"
 import type { AccountActorRow, SessionActorRow } from "./ActorRepo.js"
-import { AuthRepo } from "./credentials/Repo.js"
+import { authRepo } from "./credentials/Repo.js"
 
 const everyMillis = 60_000
 /** How many last uses one transaction records. */
@@ -10,7 +10,7 @@ const atOnce = 100
 
 /** Records the last uses of credentials in the background, at most once a minute each. */
 export const makeLastUses = Effect.gen(function* () {
-  const repo = yield* AuthRepo
+  const repo = yield* authRepo
   const { transaction } = yield* Database
   const uses = yield* Queue.dropping<Effect.Effect<void, never, Transaction>>(1_000)
   // Together: each transaction waits for the disk.

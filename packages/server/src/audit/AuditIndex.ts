@@ -2,7 +2,7 @@ import { type Cause, Effect, identity } from "effect"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { Tenant } from "../base/Tenant.js"
 import { afterCommit, Database, type Transaction } from "../database/Database.js"
-import { IndexRepo } from "./IndexRepo.js"
+import { indexRepo } from "./IndexRepo.js"
 
 /** How long entries wait for others before they are added to the index. */
 const window = "1 second"
@@ -13,7 +13,7 @@ const window = "1 second"
  */
 export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/AuditIndex", {
   effect: Effect.gen(function* () {
-    const repo = yield* IndexRepo
+    const repo = yield* indexRepo
     const { transaction } = yield* Database
     /** One batch at a time; the tenants in turn. */
     const turns = makeFairSemaphore({ permits: 1 })
@@ -116,6 +116,5 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
 
       follow
     } as const
-  }),
-  dependencies: [IndexRepo.Default]
+  })
 }) {}

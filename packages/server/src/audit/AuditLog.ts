@@ -17,7 +17,7 @@ import {
 import { groupAppends, type Lost } from "./GroupAppends.js"
 import { makePending } from "./Pending.js"
 import { AuditIndex } from "./AuditIndex.js"
-import { AuditRepo } from "./Repo.js"
+import { auditRepo } from "./Repo.js"
 
 /** Rolls back the entry of a readiness check. */
 class ProbeDone extends Data.TaggedError("ProbeDone") {}
@@ -45,7 +45,7 @@ type Held = Map<string, ReadonlyArray<EntryGroup>>
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
     const { beforeCommit, isShared, transaction } = yield* Database
-    const repo = yield* AuditRepo
+    const repo = yield* auditRepo
     const { auditRequired } = yield* ServerConfig
     const pending = makePending()
     const hasPending = yield* Effect.makeLatch()
@@ -273,5 +273,5 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       queued: Effect.sync(pending.size)
     } as const
   }),
-  dependencies: [AuditRepo.Default, AuditIndex.Default]
+  dependencies: [AuditIndex.Default]
 }) {}

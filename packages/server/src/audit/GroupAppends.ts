@@ -9,7 +9,7 @@ import { type Break, makeAppend } from "./Append.js"
 import { countEntries, type EntryGroup, joinGroups, logOf } from "./AuditEvent.js"
 import { AuditIndex } from "./AuditIndex.js"
 import { makeLogList } from "./LogList.js"
-import { AuditRepo } from "./Repo.js"
+import { auditRepo } from "./Repo.js"
 
 /** Entries that could not be appended. */
 export interface Lost {
@@ -34,7 +34,7 @@ export const auditFailures = counter(
  */
 export const groupAppends = Effect.gen(function* () {
   const { transaction } = yield* Database
-  const repo = yield* AuditRepo
+  const repo = yield* auditRepo
   const index = yield* AuditIndex
   const { auditKey } = yield* Instance
   /** The logs whose last append failed. */

@@ -91,130 +91,128 @@ const collect = (from: number) => {
 }
 
 /** The statements of the search index, which follows the entries of each log. */
-export class IndexRepo extends Effect.Service<IndexRepo>()("@coffer/server/IndexRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, insert, locking, returning, write } = yield* query
+export const indexRepo = Effect.gen(function* () {
+  const { all, first, insert, locking, returning, write } = yield* query
 
-    const entriesAfter = all(IndexedRow)`
-      SELECT position, seq, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
-      WHERE log = ${"log"} AND seq > ${"from"} AND seq <= ${"to"} ORDER BY seq LIMIT ${sql([String(rowsAtOnce)])}`
+  const entriesAfter = all(IndexedRow)`
+    SELECT position, seq, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
+    WHERE log = ${"log"} AND seq > ${"from"} AND seq <= ${"to"} ORDER BY seq LIMIT ${sql([String(rowsAtOnce)])}`
 
-    /** Reads the entries of a log behind a number, up to another one, until the batch is full. It is empty if they were removed. */
-    const read = Effect.fnUntraced(function* (log: string, from: number, to: number) {
-      const pace = pacing()
-      const collected = collect(from)
-      let reached = from
-      while (!collected.isFull()) {
-        const rows = yield* entriesAfter({ log, from: reached, to })
-        for (const row of rows) {
-          collected.add(row)
-          reached = row.seq
-          yield* pace
-        }
-        if (rows.length < rowsAtOnce) break
-      }
-      return collected.batch(reached)
-    })
-
-    const addState = insert("audit_indexed", ["log", "seq"], sql`ON CONFLICT DO NOTHING`)
-    const state = sql`SELECT seq FROM audit_indexed WHERE log = ${"log"}`
-    const lockState = locking(SeqRow)`${state}`
-    const readState = first(SeqRow)`${state}`
-    const setState = write`UPDATE audit_indexed SET seq = ${"seq"} WHERE log = ${"log"}`
-
-    const findPlace = first(IdRow)`
-      SELECT id FROM audit_places
-      WHERE log = ${"log"} AND project = ${"project"} AND env = ${"env"} AND keys = ${"keys"}
-        AND actor_name = ${"actor_name"}`
-
-    const insertPlace = returning(IdRow)`
-      INSERT INTO audit_places (log, project, env, keys, actor_name)
-      VALUES (${"log"}, ${"project"}, ${"env"}, ${"keys"}, ${"actor_name"}) RETURNING id`
-
-    const insertKeys = insert("audit_place_keys", ["key", "log", "place"])
-
-    const insertActors = insert("audit_actors", ["log", "actor_name", "actor_id"], sql`ON CONFLICT DO NOTHING`)
-
-    const insertPostings = insert(
-      "audit_postings",
-      ["place", "actor_id", "action", "resource_type", "position"],
-      sql`ON CONFLICT DO NOTHING`
-    )
-
-    const countAtPlaces = insert(
-      "audit_place_counters",
-      ["place", "actor_id", "action", "resource_type", "entries"],
-      sql`ON CONFLICT (place, actor_id, action, resource_type)
-        DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`
-    )
-
-    const countInLog = insert(
-      "audit_counters",
-      ["log", "actor_id", "action", "resource_type", "entries"],
-      sql`ON CONFLICT (log, actor_id, action, resource_type)
-        DO UPDATE SET entries = audit_counters.entries + excluded.entries`
-    )
-
-    const places = knownRows<number>()
-    const actors = knownRows<true>()
-
-    /** Finds or inserts a place and returns its id. */
-    const placeId = Effect.fnUntraced(function* (log: string, { members, ...terms }: KeyedTerm) {
-      const name = `${log} ${termKey(terms)}`
-      const known = places.find(name)
-      if (known !== undefined) return known
-      const place = { log, ...terms }
-      const found = yield* findPlace(place)
-      const id = found?.id ?? (yield* insertPlace(place))[0]?.id ?? 0
-      if (found === undefined) yield* insertKeys(members.map((key) => ({ key, log, place: id })))
-      yield* places.remember(name, id)
-      return id
-    })
-
-    /** Lists actors for the filters. */
-    const nameActors = Effect.fnUntraced(function* (log: string, named: IndexBatch["actors"]) {
-      const unknown = named.flatMap((actor) => {
-        const name = JSON.stringify([log, actor.actor_name, actor.actor_id])
-        return actors.find(name) === undefined ? [{ name, row: { log, ...actor } }] : []
-      })
-      yield* insertActors(unknown.map(({ row }) => row))
-      for (const { name } of unknown) yield* actors.remember(name, true)
-    })
-
-    /** Adds a batch to the index, unless another server, or another request, has done so since it was read. */
-    const post = Effect.fnUntraced(function* (log: string, batch: IndexBatch) {
-      yield* addState([{ log, seq: 0 }])
-      const [reached] = (yield* lockState({ log })) ?? [yield* readState({ log })]
-      if (reached?.seq !== batch.from) return
-      const pace = pacing()
-      yield* nameActors(log, batch.actors)
-      const postings: Array<Posted & { readonly place: number }> = []
-      const counters: Array<Kind & { readonly place: number; readonly entries: number }> = []
-      for (const { entries, place: named } of batch.places) {
-        const place = yield* placeId(log, named)
-        for (const posted of entries) postings.push({ ...posted, place })
-        for (const counted of byKind(entries)) counters.push({ ...counted, place })
+  /** Reads the entries of a log behind a number, up to another one, until the batch is full. It is empty if they were removed. */
+  const read = Effect.fnUntraced(function* (log: string, from: number, to: number) {
+    const pace = pacing()
+    const collected = collect(from)
+    let reached = from
+    while (!collected.isFull()) {
+      const rows = yield* entriesAfter({ log, from: reached, to })
+      for (const row of rows) {
+        collected.add(row)
+        reached = row.seq
         yield* pace
       }
-      for (const some of Array.chunksOf(postings, rowsAtOnce * 4)) yield* Effect.zipRight(insertPostings(some), pace)
-      for (const some of Array.chunksOf(counters, rowsAtOnce * 4)) yield* Effect.zipRight(countAtPlaces(some), pace)
-      yield* countInLog(byKind(batch.kinds).map((counted) => ({ ...counted, log })))
-      yield* setState({ log, seq: batch.to })
-    })
-
-    return {
-      read,
-      post,
-
-      /** The number of a log's last entry by its head, and of the last one in the index. */
-      state: first(StateRow)`
-        SELECT h.seq AS head, coalesce(i.seq, 0) AS indexed
-        FROM audit_heads h LEFT JOIN audit_indexed i ON i.log = h.log WHERE h.log = ${"log"}`,
-
-      /** Logs with entries that are not in the index. */
-      behind: all(LogRow)`
-        SELECT h.log AS log FROM audit_heads h LEFT JOIN audit_indexed i ON i.log = h.log
-        WHERE h.seq > coalesce(i.seq, 0)`
-    } as const
+      if (rows.length < rowsAtOnce) break
+    }
+    return collected.batch(reached)
   })
-}) {}
+
+  const addState = insert("audit_indexed", ["log", "seq"], sql`ON CONFLICT DO NOTHING`)
+  const state = sql`SELECT seq FROM audit_indexed WHERE log = ${"log"}`
+  const lockState = locking(SeqRow)`${state}`
+  const readState = first(SeqRow)`${state}`
+  const setState = write`UPDATE audit_indexed SET seq = ${"seq"} WHERE log = ${"log"}`
+
+  const findPlace = first(IdRow)`
+    SELECT id FROM audit_places
+    WHERE log = ${"log"} AND project = ${"project"} AND env = ${"env"} AND keys = ${"keys"}
+      AND actor_name = ${"actor_name"}`
+
+  const insertPlace = returning(IdRow)`
+    INSERT INTO audit_places (log, project, env, keys, actor_name)
+    VALUES (${"log"}, ${"project"}, ${"env"}, ${"keys"}, ${"actor_name"}) RETURNING id`
+
+  const insertKeys = insert("audit_place_keys", ["key", "log", "place"])
+
+  const insertActors = insert("audit_actors", ["log", "actor_name", "actor_id"], sql`ON CONFLICT DO NOTHING`)
+
+  const insertPostings = insert(
+    "audit_postings",
+    ["place", "actor_id", "action", "resource_type", "position"],
+    sql`ON CONFLICT DO NOTHING`
+  )
+
+  const countAtPlaces = insert(
+    "audit_place_counters",
+    ["place", "actor_id", "action", "resource_type", "entries"],
+    sql`ON CONFLICT (place, actor_id, action, resource_type)
+      DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`
+  )
+
+  const countInLog = insert(
+    "audit_counters",
+    ["log", "actor_id", "action", "resource_type", "entries"],
+    sql`ON CONFLICT (log, actor_id, action, resource_type)
+      DO UPDATE SET entries = audit_counters.entries + excluded.entries`
+  )
+
+  const places = knownRows<number>()
+  const actors = knownRows<true>()
+
+  /** Finds or inserts a place and returns its id. */
+  const placeId = Effect.fnUntraced(function* (log: string, { members, ...terms }: KeyedTerm) {
+    const name = `${log} ${termKey(terms)}`
+    const known = places.find(name)
+    if (known !== undefined) return known
+    const place = { log, ...terms }
+    const found = yield* findPlace(place)
+    const id = found?.id ?? (yield* insertPlace(place))[0]?.id ?? 0
+    if (found === undefined) yield* insertKeys(members.map((key) => ({ key, log, place: id })))
+    yield* places.remember(name, id)
+    return id
+  })
+
+  /** Lists actors for the filters. */
+  const nameActors = Effect.fnUntraced(function* (log: string, named: IndexBatch["actors"]) {
+    const unknown = named.flatMap((actor) => {
+      const name = JSON.stringify([log, actor.actor_name, actor.actor_id])
+      return actors.find(name) === undefined ? [{ name, row: { log, ...actor } }] : []
+    })
+    yield* insertActors(unknown.map(({ row }) => row))
+    for (const { name } of unknown) yield* actors.remember(name, true)
+  })
+
+  /** Adds a batch to the index, unless another server, or another request, has done so since it was read. */
+  const post = Effect.fnUntraced(function* (log: string, batch: IndexBatch) {
+    yield* addState([{ log, seq: 0 }])
+    const [reached] = (yield* lockState({ log })) ?? [yield* readState({ log })]
+    if (reached?.seq !== batch.from) return
+    const pace = pacing()
+    yield* nameActors(log, batch.actors)
+    const postings: Array<Posted & { readonly place: number }> = []
+    const counters: Array<Kind & { readonly place: number; readonly entries: number }> = []
+    for (const { entries, place: named } of batch.places) {
+      const place = yield* placeId(log, named)
+      for (const posted of entries) postings.push({ ...posted, place })
+      for (const counted of byKind(entries)) counters.push({ ...counted, place })
+      yield* pace
+    }
+    for (const some of Array.chunksOf(postings, rowsAtOnce * 4)) yield* Effect.zipRight(insertPostings(some), pace)
+    for (const some of Array.chunksOf(counters, rowsAtOnce * 4)) yield* Effect.zipRight(countAtPlaces(some), pace)
+    yield* countInLog(byKind(batch.kinds).map((counted) => ({ ...counted, log })))
+    yield* setState({ log, seq: batch.to })
+  })
+
+  return {
+    read,
+    post,
+
+    /** The number of a log's last entry by its head, and of the last one in the index. */
+    state: first(StateRow)`
+      SELECT h.seq AS head, coalesce(i.seq, 0) AS indexed
+      FROM audit_heads h LEFT JOIN audit_indexed i ON i.log = h.log WHERE h.log = ${"log"}`,
+
+    /** Logs with entries that are not in the index. */
+    behind: all(LogRow)`
+      SELECT h.log AS log FROM audit_heads h LEFT JOIN audit_indexed i ON i.log = h.log
+      WHERE h.seq > coalesce(i.seq, 0)`
+  } as const
+})

@@ -50,88 +50,88 @@ const columns = [
 ] as const
 
 /** The audit tables' statements. No statement updates or deletes an entry. */
-export class AuditRepo extends Effect.Service<AuditRepo>()("@coffer/server/Repo/AuditRepo", {
-  effect: Effect.gen(function* () {
-    const { all, insert: insertInto, locking, lockingSoon, one, write } = yield* query
-    const { clockExpression, lock, rowLock } = yield* Database
+export const auditRepo = Effect.gen(function* () {
+  const { all, insert: insertInto, locking, lockingSoon, one, write } = yield* query
+  const { clockExpression, lock, rowLock } = yield* Database
 
-    const row = sql`SELECT log FROM audit_heads WHERE log = ${"log"}`
-    const lockRow = locking(LogRow)`${row}`
-    const lockKnownRow = lockingSoon`${row}`
-    const lockFreeRow = rowLock === null ? null : all(LogRow)`${row} ${sql([`${rowLock} SKIP LOCKED`])}`
+  const row = sql`SELECT log FROM audit_heads WHERE log = ${"log"}`
+  const lockRow = locking(LogRow)`${row}`
+  const lockKnownRow = lockingSoon`${row}`
+  const lockFreeRow = rowLock === null ? null : all(LogRow)`${row} ${sql([`${rowLock} SKIP LOCKED`])}`
 
-    /** Makes transactions that append to one log wait for each other. A new log has no head yet whose row could be locked. */
-    const lockHead = Effect.fnUntraced(function* (log: string) {
-      const heads = yield* lockRow({ log })
-      if (heads?.length !== 0) return
-      yield* lock(`audit log ${log}`)
-      yield* lockRow({ log })
-    })
-
-    const ends = one(EndRow)`
-      SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain,
-        ${sql([clockExpression])} AS millis
-      FROM (SELECT 1 AS one) AS o LEFT JOIN audit_heads h ON h.log = ${"log"} LEFT JOIN audit_entries e
-        ON e.log = ${"log"} AND e.seq = (SELECT max(seq) FROM audit_entries WHERE log = ${"log"})`
-
-    const end = (log: string): Effect.Effect<LogEnd> =>
-      Effect.map(ends({ log }), ({ chain, created_at, last_chain, last_seq, mac, millis, seq }) => ({
-        millis,
-        head:
-          seq === null || chain === null || created_at === null || mac === null
-            ? null
-            : { log, seq, chain, created_at, mac },
-        last: last_seq === null || last_chain === null ? null : { seq: last_seq, chain: last_chain }
-      }))
-
-    const heads = knownRows<true>()
-
-    /**
-     * Locks a log and returns its end. The row of a known head is never removed, so its lock is not waited for: `end` runs with
-     * the lock, and without another round trip.
-     */
-    const lockedEnd = Effect.fnUntraced(function* (log: string) {
-      if (heads.find(log) !== undefined) {
-        yield* lockKnownRow({ log })
-        const found = yield* end(log)
-        if (found.head !== null) return found
-      }
-      yield* lockHead(log)
-      const found = yield* end(log)
-      if (found.head !== null) yield* heads.remember(log, true)
-      return found
-    })
-
-    /** Locks a log that no other transaction has. Returns false if one has it. */
-    const lockIfFree = (log: string): Effect.Effect<boolean, never, Transaction> =>
-      lockFreeRow === null || heads.find(log) === undefined
-        ? Effect.as(Transaction, true)
-        : Effect.map(lockFreeRow({ log }), ({ length }) => length > 0)
-
-    const insertRows = insertInto("audit_entries", columns)
-
-    /** Stores entries of one log. */
-    const insert = (entries: ReadonlyArray<LinkedEntry>) =>
-      insertRows(entries.map(({ chain, entry, stamp }) => ({ ...entry, ...stamp, chain })))
-
-    const writeHead = write`
-      INSERT INTO audit_heads (log, seq, chain, created_at, mac)
-      VALUES (${"log"}, ${"seq"}, ${"chain"}, ${"created_at"}, ${"mac"})
-      ON CONFLICT (log) DO UPDATE SET seq = excluded.seq, chain = excluded.chain, created_at = excluded.created_at,
-        mac = excluded.mac`
-
-    const setHead = ({ chain, created_at, log, mac, seq }: Head & { readonly mac: string }) =>
-      writeHead({ log, seq, chain, created_at, mac })
-
-    return {
-      lockedEnd,
-      lockIfFree,
-      insert,
-      setHead,
-      /** Lets the search index continue behind an entry, in a log that goes on from an earlier end than it once had. */
-      setIndexed: write`UPDATE audit_indexed SET seq = ${"seq"} WHERE log = ${"log"}`,
-      /** The ids of a log's newest entries, enough to find one whose commit was not confirmed. */
-      newest: all(EntryIdRow)`SELECT id FROM audit_entries WHERE log = ${"log"} ORDER BY seq DESC LIMIT 1000`
-    } as const
+  /** Makes transactions that append to one log wait for each other. A new log has no head yet whose row could be locked. */
+  const lockHead = Effect.fnUntraced(function* (log: string) {
+    const heads = yield* lockRow({ log })
+    if (heads?.length !== 0) return
+    yield* lock(`audit log ${log}`)
+    yield* lockRow({ log })
   })
-}) {}
+
+  const ends = one(EndRow)`
+    SELECT h.seq, h.chain, h.created_at, h.mac, e.seq AS last_seq, e.chain AS last_chain,
+      ${sql([clockExpression])} AS millis
+    FROM (SELECT 1 AS one) AS o LEFT JOIN audit_heads h ON h.log = ${"log"} LEFT JOIN audit_entries e
+      ON e.log = ${"log"} AND e.seq = (SELECT max(seq) FROM audit_entries WHERE log = ${"log"})`
+
+  const end = (log: string): Effect.Effect<LogEnd> =>
+    Effect.map(ends({ log }), ({ chain, created_at, last_chain, last_seq, mac, millis, seq }) => ({
+      millis,
+      head:
+        seq === null || chain === null || created_at === null || mac === null
+          ? null
+          : { log, seq, chain, created_at, mac },
+      last: last_seq === null || last_chain === null ? null : { seq: last_seq, chain: last_chain }
+    }))
+
+  const heads = knownRows<true>()
+
+  /**
+   * Locks a log and returns its end. The row of a known head is never removed, so its lock is not waited for: `end` runs with
+   * the lock, and without another round trip.
+   */
+  const lockedEnd = Effect.fnUntraced(function* (log: string) {
+    if (heads.find(log) !== undefined) {
+      yield* lockKnownRow({ log })
+      const found = yield* end(log)
+      if (found.head !== null) return found
+    }
+    yield* lockHead(log)
+    const found = yield* end(log)
+    if (found.head !== null) yield* heads.remember(log, true)
+    return found
+  })
+
+  /** Locks a log that no other transaction has. Returns false if one has it. */
+  const lockIfFree = (log: string): Effect.Effect<boolean, never, Transaction> =>
+    lockFreeRow === null || heads.find(log) === undefined
+      ? Effect.as(Transaction, true)
+      : Effect.map(lockFreeRow({ log }), ({ length }) => length > 0)
+
+  const insertRows = insertInto("audit_entries", columns)
+
+  /** Stores entries of one log. */
+  const insert = (entries: ReadonlyArray<LinkedEntry>) =>
+    insertRows(entries.map(({ chain, entry, stamp }) => ({ ...entry, ...stamp, chain })))
+
+  const writeHead = write`
+    INSERT INTO audit_heads (log, seq, chain, created_at, mac)
+    VALUES (${"log"}, ${"seq"}, ${"chain"}, ${"created_at"}, ${"mac"})
+    ON CONFLICT (log) DO UPDATE SET seq = excluded.seq, chain = excluded.chain, created_at = excluded.created_at,
+      mac = excluded.mac`
+
+  const setHead = ({ chain, created_at, log, mac, seq }: Head & { readonly mac: string }) =>
+    writeHead({ log, seq, chain, created_at, mac })
+
+  return {
+    lockedEnd,
+    lockIfFree,
+    insert,
+    setHead,
+    /** Lets the search index continue behind an entry, in a log that goes on from an earlier end than it once had. */
+    setIndexed: write`UPDATE audit_indexed SET seq = ${"seq"} WHERE log = ${"log"}`,
+    /** The ids of a log's newest entries, enough to find one whose commit was not confirmed. */
+    newest: all(EntryIdRow)`SELECT id FROM audit_entries WHERE log = ${"log"} ORDER BY seq DESC LIMIT 1000`
+  } as const
+})
+
+export type AuditRepo = Effect.Effect.Success<typeof auditRepo>

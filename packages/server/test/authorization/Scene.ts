@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { SessionId, UserId } from "@coffer/domain/Ids"
 import type { Email } from "@coffer/domain/Names"
 import { type Action, needs } from "@coffer/domain/Permissions"
-import { AuthRepo } from "@coffer/server/access/credentials/Repo"
+import { authRepo, type AuthRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
 import { hashToken, mintToken } from "@coffer/server/keys/Token"
 import { Effect, Redacted } from "effect"
@@ -54,7 +54,7 @@ export const restsOn = (endpoint: Endpoint) => {
   }
 }
 
-const repo = Effect.provide(AuthRepo, AuthRepo.Default)
+const repo = authRepo
 
 const none = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
 const rootEmail = email("root@example.com")

@@ -9,7 +9,7 @@ import { Database } from "@coffer/server/database/Database"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
 import { UserDirectory } from "@coffer/server/directory/users/Users"
 import { uuidV7 } from "@coffer/server/base/Uuid"
-import { DeliveriesRepo } from "@coffer/server/edges/webhooks/DeliveriesRepo"
+import { deliveriesRepo } from "@coffer/server/edges/webhooks/DeliveriesRepo"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { envPath, freshPath, orgPath, person, raw } from "../support/Services.js"
@@ -162,7 +162,7 @@ describe("a statement's plan", () => {
   it.live("finds the deliveries of webhooks by index, whatever was delivered and whatever waits", () =>
     onWatchedFile((plans) =>
       Effect.gen(function* () {
-        const repo = yield* DeliveriesRepo
+        const repo = yield* deliveriesRepo
         const [webhookId, id] = [WebhookId.make(yield* uuidV7), WebhookDeliveryId.make(yield* uuidV7)]
         const now = "2026"
         const calls = [
@@ -185,7 +185,7 @@ describe("a statement's plan", () => {
             "SEARCH webhook_deliveries USING INDEX webhook_deliveries_in_lane (webhook_id=? AND lane=?)"
           ]
         )
-      }).pipe(Effect.provide(DeliveriesRepo.Default))
+      })
     )
   )
 

@@ -8,7 +8,7 @@ import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Trail } from "@coffer/server/edges/trail/Trail"
 import { Authenticator } from "@coffer/server/access/Authenticator"
-import { AuthRepo } from "@coffer/server/access/credentials/Repo"
+import { authRepo } from "@coffer/server/access/credentials/Repo"
 import { Users } from "@coffer/server/directory/login/Users"
 import { ServerConfig } from "@coffer/server/base/Config"
 import { Database } from "@coffer/server/database/Database"
@@ -50,8 +50,7 @@ const everything = Layer.mergeAll(
   ServiceAccounts.Default,
   Trail.Default,
   Users.Default,
-  Authenticator.Default,
-  AuthRepo.Default
+  Authenticator.Default
 ).pipe(
   Layer.provide(Mailer.Default),
   Layer.provideMerge(Access.Default),
@@ -132,7 +131,7 @@ export const session = (userId: UserId) =>
     const stamp = "2999-01-01T00:00:00.000Z"
     const { transaction } = yield* Database
     yield* transaction(
-      (yield* AuthRepo).insertSession({
+      (yield* authRepo).insertSession({
         id: SessionId.make(crypto.randomUUID()),
         userId,
         kind: "token",

@@ -1,5 +1,5 @@
 import { UserId } from "@coffer/domain/Ids"
-import { AuthRepo } from "@coffer/server/access/credentials/Repo"
+import { authRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
 import { hashToken, mintToken } from "@coffer/server/keys/Token"
 import { Effect, Redacted } from "effect"
@@ -32,7 +32,7 @@ interface Someone {
   readonly headers: Readonly<Record<string, string>>
 }
 
-const repo = Effect.provide(AuthRepo, AuthRepo.Default)
+const repo = authRepo
 
 /** A person with a session. */
 const person = async (): Promise<Someone> => {

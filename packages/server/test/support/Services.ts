@@ -17,7 +17,7 @@ import { ClientLogins } from "@coffer/server/directory/login/ClientLogins"
 import type { LoggedIn } from "@coffer/server/directory/login/Completed"
 import { ClientTokens } from "@coffer/server/directory/login/ClientTokens"
 import { Login } from "@coffer/server/directory/login/Login"
-import { AuthRepo } from "@coffer/server/access/credentials/Repo"
+import { authRepo } from "@coffer/server/access/credentials/Repo"
 import { Sessions } from "@coffer/server/directory/login/Sessions"
 import { Users } from "@coffer/server/directory/login/Users"
 import { loadConfig, ServerConfig } from "@coffer/server/base/Config"
@@ -177,8 +177,7 @@ const services = Layer.mergeAll(
   Login.Default,
   Sessions.Default,
   Users.Default,
-  Authenticator.Default,
-  AuthRepo.Default
+  Authenticator.Default
 ).pipe(
   Layer.provideMerge(Access.Default),
   Layer.provideMerge(Layer.mergeAll(AuditLog.Default, AuditIndex.Default, MailerDouble)),
@@ -321,7 +320,7 @@ export const person = (address: string, rights: { readonly superadmin?: boolean 
 export const loggedIn = (address: string) =>
   Effect.gen(function* () {
     const { email, id } = yield* person(address)
-    const user = yield* (yield* AuthRepo).findUser({ email })
+    const user = yield* (yield* authRepo).findUser({ email })
     const provenAt = new Date(yield* Clock.currentTimeMillis).toISOString()
     return { id, email, ended: user?.logins_ended ?? assert.fail("no user"), provenAt } satisfies LoggedIn
   })

@@ -5,7 +5,7 @@ import { Access } from "@coffer/server/access/Access"
 import { now } from "@coffer/server/base/Time"
 import { Members } from "@coffer/server/directory/members/Members"
 import { ServiceAccounts } from "@coffer/server/directory/service-accounts/ServiceAccounts"
-import { UsersRepo } from "@coffer/server/directory/users/Repo"
+import { usersRepo } from "@coffer/server/directory/users/Repo"
 import { skipEvents } from "@coffer/server/edges/webhooks/Restored"
 import { assert, describe, it } from "@effect/vitest"
 import { ServiceAccountName } from "@coffer/domain/Names"
@@ -138,7 +138,7 @@ describe("a webhook", () => {
           yield* transaction((yield* Members).invite(place, email(address), role))
         }
         const gone = yield* person("gone@example.com")
-        yield* transaction((yield* UsersRepo).disable({ id: gone.id, now: yield* now }))
+        yield* transaction((yield* usersRepo).disable({ id: gone.id, now: yield* now }))
         const webhook = yield* hooked()
         const watching = yield* hooked({ events: ["webhook.*"] })
         hook.answer = (response, { event: { event } }) =>
@@ -182,7 +182,7 @@ describe("a webhook", () => {
           hook.secrets.filter((text) => text.startsWith("prod")),
           ["prod D 1"]
         )
-      }).pipe(Effect.provide([Members.Default, UsersRepo.Default]))
+      }).pipe(Effect.provide([Members.Default]))
     )
   )
 

@@ -3,7 +3,7 @@ import { EntryReader } from "@coffer/server/audit/EntryReader"
 import { Organizations } from "@coffer/server/directory/organizations/Organizations"
 import { Access } from "@coffer/server/access/Access"
 import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
-import { DeliveriesRepo } from "@coffer/server/edges/webhooks/DeliveriesRepo"
+import { deliveriesRepo } from "@coffer/server/edges/webhooks/DeliveriesRepo"
 import { makeDeliveryWorkers } from "@coffer/server/edges/webhooks/DeliveryWorkers"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -63,7 +63,7 @@ describe("what holds back a webhook", () => {
     withReceiver(
       Effect.gen(function* () {
         const hook = yield* Hook
-        const repo = yield* DeliveriesRepo
+        const repo = yield* deliveriesRepo
         yield* hooked()
         hook.answer = (response) => void response.writeHead(500).end()
         yield* set("A")

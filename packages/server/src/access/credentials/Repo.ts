@@ -28,139 +28,139 @@ const UserRow = Schema.Struct({
   logins_ended: Schema.Number
 })
 
-export class AuthRepo extends Effect.Service<AuthRepo>()("@coffer/server/Repo/AuthRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, returning, write } = yield* query
-    const pages = yield* allPages
+export const authRepo = Effect.gen(function* () {
+  const { all, first, returning, write } = yield* query
+  const pages = yield* allPages
 
-    const sessionPage = all(SessionRow)`
-      SELECT s.id AS id, s.created_at AS created_at, s.last_used_at AS last_used_at, s.ip_address AS ip_address
-      FROM sessions s
-      WHERE s.user_id = ${"userId"} AND ${liveSession} AND (s.created_at, s.id) < (${"before"}, ${"beforeId"})
-      ORDER BY s.created_at DESC, s.id DESC LIMIT ${"limit"}`
+  const sessionPage = all(SessionRow)`
+    SELECT s.id AS id, s.created_at AS created_at, s.last_used_at AS last_used_at, s.ip_address AS ip_address
+    FROM sessions s
+    WHERE s.user_id = ${"userId"} AND ${liveSession} AND (s.created_at, s.id) < (${"before"}, ${"beforeId"})
+    ORDER BY s.created_at DESC, s.id DESC LIMIT ${"limit"}`
 
-    const deleteSome = returning(IdRow)`
-      DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ${"userId"} LIMIT ${"limit"})
-      RETURNING id`
+  const deleteSome = returning(IdRow)`
+    DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ${"userId"} LIMIT ${"limit"})
+    RETURNING id`
 
-    const claimedCodes = returning(CodeRow)`
-      UPDATE login_codes SET state = 'claimed'
-      WHERE email = ${"email"} AND state = 'pending' RETURNING id, mac, created_at`
+  const claimedCodes = returning(CodeRow)`
+    UPDATE login_codes SET state = 'claimed'
+    WHERE email = ${"email"} AND state = 'pending' RETURNING id, mac, created_at`
 
-    const clearSuperadmin = write`
-      UPDATE users SET superadmin = 0, updated_at = ${"now"} WHERE email = ${"email"}`
+  const clearSuperadmin = write`
+    UPDATE users SET superadmin = 0, updated_at = ${"now"} WHERE email = ${"email"}`
 
-    const setSuperadmin = write`
-      UPDATE users SET superadmin = 1, updated_at = ${"now"} WHERE email = ${"email"}`
+  const setSuperadmin = write`
+    UPDATE users SET superadmin = 1, updated_at = ${"now"} WHERE email = ${"email"}`
 
-    const superadmins = all(EmailRow)`SELECT email FROM users WHERE superadmin = 1`
+  const superadmins = all(EmailRow)`SELECT email FROM users WHERE superadmin = 1`
 
-    const replacePending = write`
-      UPDATE login_codes SET state = 'replaced' WHERE email = ${"email"} AND state = 'pending'`
+  const replacePending = write`
+    UPDATE login_codes SET state = 'replaced' WHERE email = ${"email"} AND state = 'pending'`
 
-    const endClientLogins = write`
-      UPDATE client_logins SET state = 'refused' WHERE user_id = ${"id"} AND state = 'approved'`
+  const endClientLogins = write`
+    UPDATE client_logins SET state = 'refused' WHERE user_id = ${"id"} AND state = 'approved'`
 
-    const countEnded = write`UPDATE users SET logins_ended = logins_ended + 1 WHERE id = ${"id"}`
+  const countEnded = write`UPDATE users SET logins_ended = logins_ended + 1 WHERE id = ${"id"}`
 
-    const insertCode = write`
-      INSERT INTO login_codes (id, email, mac, state, created_at, expires_at)
-      VALUES (${"id"}, ${"email"}, ${"mac"}, 'pending', ${"now"}, ${"expiresAt"})`
+  const insertCode = write`
+    INSERT INTO login_codes (id, email, mac, state, created_at, expires_at)
+    VALUES (${"id"}, ${"email"}, ${"mac"}, 'pending', ${"now"}, ${"expiresAt"})`
 
-    return {
-      touchSession: write`UPDATE sessions SET last_used_at = ${"now"} WHERE id = ${"id"}`,
-      touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
-      touchAccount: write`UPDATE service_accounts SET last_used_at = ${"now"} WHERE id = ${"id"}`,
+  return {
+    touchSession: write`UPDATE sessions SET last_used_at = ${"now"} WHERE id = ${"id"}`,
+    touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
+    touchAccount: write`UPDATE service_accounts SET last_used_at = ${"now"} WHERE id = ${"id"}`,
 
-      /** A user's live sessions, newest first. */
-      sessionsOf: (userId: UserId, limits: SessionLimits) =>
-        pages(
-          // `~` sorts after every timestamp.
-          { before: "~", beforeId: "" },
-          (cursor, limit) => sessionPage({ userId, ...limits, ...cursor, limit }),
-          ({ created_at, id }) => ({ before: created_at, beforeId: id })
-        ),
+    /** A user's live sessions, newest first. */
+    sessionsOf: (userId: UserId, limits: SessionLimits) =>
+      pages(
+        // `~` sorts after every timestamp.
+        { before: "~", beforeId: "" },
+        (cursor, limit) => sessionPage({ userId, ...limits, ...cursor, limit }),
+        ({ created_at, id }) => ({ before: created_at, beforeId: id })
+      ),
 
-      /**
-       * Locks a user for the transaction. No row if the user is disabled, or all logins were ended since: the lock keeps both
-       * from happening until the transaction ends.
-       */
-      holdUser: returning(IdRow)`
-        UPDATE users SET last_seen_at = ${"now"}
-        WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
+    /**
+     * Locks a user for the transaction. No row if the user is disabled, or all logins were ended since: the lock keeps both
+     * from happening until the transaction ends.
+     */
+    holdUser: returning(IdRow)`
+      UPDATE users SET last_seen_at = ${"now"}
+      WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
 
-      insertSession: write`
-        INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, proven_at, created_at, last_used_at)
-        VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"provenAt"}, ${"now"}, ${"now"})`,
+    insertSession: write`
+      INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, proven_at, created_at, last_used_at)
+      VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"provenAt"}, ${"now"}, ${"now"})`,
 
-      deleteSession: returning(IdRow)`
-        DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,
+    deleteSession: returning(IdRow)`
+      DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,
 
-      /** Deletes a user's sessions, and returns them. Other requests run between two batches. */
-      deleteSessions: Effect.fnUntraced(function* (userId: UserId) {
-        const all: Array<typeof IdRow.Type> = []
-        for (;;) {
-          const deleted = yield* deleteSome({ userId, limit: batchSize })
-          all.push(...deleted)
-          if (deleted.length < batchSize) return all
-          yield* nextTick
+    /** Deletes a user's sessions, and returns them. Other requests run between two batches. */
+    deleteSessions: Effect.fnUntraced(function* (userId: UserId) {
+      const all: Array<typeof IdRow.Type> = []
+      for (;;) {
+        const deleted = yield* deleteSome({ userId, limit: batchSize })
+        all.push(...deleted)
+        if (deleted.length < batchSize) return all
+        yield* nextTick
+      }
+    }),
+
+    deleteFederated: returning(IdRow)`DELETE FROM federated_sessions WHERE id = ${"id"} RETURNING id`,
+
+    deleteKeySession: returning(IdRow)`DELETE FROM key_sessions WHERE id = ${"id"} RETURNING id`,
+
+    /** The upper bound ignores rows from a clock that was ahead: they would lock the address for too long. */
+    requestsBetween: all(MomentRow)`
+      SELECT created_at FROM login_codes
+      WHERE email = ${"email"} AND created_at > ${"since"} AND created_at <= ${"now"} ORDER BY created_at`,
+
+    replaceCode: (row: {
+      readonly id: string
+      readonly email: Email
+      readonly mac: Uint8Array
+      readonly now: string
+      readonly expiresAt: string
+    }) => Effect.zipRight(replacePending({ email: row.email }), insertCode(row)),
+
+    /** Claims the pending code at any age. */
+    claimCode: (email: Email) => Effect.map(claimedCodes({ email }), (rows) => rows[0]),
+
+    /**
+     * Ends what could start another session: pages on which a login of a program can be approved, the pending code, and
+     * approved logins. The user's row comes first: an approval locks it too.
+     */
+    endPendingLogins: ({ email, id }: { readonly email: Email; readonly id: UserId }) =>
+      countEnded({ id }).pipe(Effect.zipRight(claimedCodes({ email })), Effect.zipRight(endClientLogins({ id }))),
+
+    /** As `requestsBetween`. */
+    failuresBetween: all(MomentRow)`
+      SELECT created_at FROM login_failures
+      WHERE email = ${"email"} AND created_at > ${"since"} AND created_at <= ${"now"} ORDER BY created_at`,
+
+    insertFailure: write`
+      INSERT INTO login_failures (id, email, created_at) VALUES (${"id"}, ${"email"}, ${"now"})`,
+
+    deleteFailure: write`DELETE FROM login_failures WHERE id = ${"id"}`,
+
+    findUser: first(UserRow)`SELECT id, name, disabled_at, logins_ended FROM users WHERE email = ${"email"}`,
+
+    /** No row if there is a user with the address. */
+    insertUser: returning(UserRow)`
+      INSERT INTO users (id, email, name, created_at, updated_at)
+      VALUES (${"id"}, ${"email"}, ${"name"}, ${"now"}, ${"now"})
+      ON CONFLICT (email) DO NOTHING RETURNING id, name, disabled_at, logins_ended`,
+
+    /** Makes exactly the users with these addresses superadmins. */
+    setSuperadmins: (emails: ReadonlyArray<Email>, now: string) =>
+      Effect.gen(function* () {
+        const wanted = new Set(emails)
+        for (const { email } of yield* superadmins({})) {
+          if (!wanted.delete(email)) yield* clearSuperadmin({ email, now })
         }
-      }),
+        for (const email of wanted) yield* setSuperadmin({ email, now })
+      })
+  } as const
+})
 
-      deleteFederated: returning(IdRow)`DELETE FROM federated_sessions WHERE id = ${"id"} RETURNING id`,
-
-      deleteKeySession: returning(IdRow)`DELETE FROM key_sessions WHERE id = ${"id"} RETURNING id`,
-
-      /** The upper bound ignores rows from a clock that was ahead: they would lock the address for too long. */
-      requestsBetween: all(MomentRow)`
-        SELECT created_at FROM login_codes
-        WHERE email = ${"email"} AND created_at > ${"since"} AND created_at <= ${"now"} ORDER BY created_at`,
-
-      replaceCode: (row: {
-        readonly id: string
-        readonly email: Email
-        readonly mac: Uint8Array
-        readonly now: string
-        readonly expiresAt: string
-      }) => Effect.zipRight(replacePending({ email: row.email }), insertCode(row)),
-
-      /** Claims the pending code at any age. */
-      claimCode: (email: Email) => Effect.map(claimedCodes({ email }), (rows) => rows[0]),
-
-      /**
-       * Ends what could start another session: pages on which a login of a program can be approved, the pending code, and
-       * approved logins. The user's row comes first: an approval locks it too.
-       */
-      endPendingLogins: ({ email, id }: { readonly email: Email; readonly id: UserId }) =>
-        countEnded({ id }).pipe(Effect.zipRight(claimedCodes({ email })), Effect.zipRight(endClientLogins({ id }))),
-
-      /** As `requestsBetween`. */
-      failuresBetween: all(MomentRow)`
-        SELECT created_at FROM login_failures
-        WHERE email = ${"email"} AND created_at > ${"since"} AND created_at <= ${"now"} ORDER BY created_at`,
-
-      insertFailure: write`
-        INSERT INTO login_failures (id, email, created_at) VALUES (${"id"}, ${"email"}, ${"now"})`,
-
-      deleteFailure: write`DELETE FROM login_failures WHERE id = ${"id"}`,
-
-      findUser: first(UserRow)`SELECT id, name, disabled_at, logins_ended FROM users WHERE email = ${"email"}`,
-
-      /** No row if there is a user with the address. */
-      insertUser: returning(UserRow)`
-        INSERT INTO users (id, email, name, created_at, updated_at)
-        VALUES (${"id"}, ${"email"}, ${"name"}, ${"now"}, ${"now"})
-        ON CONFLICT (email) DO NOTHING RETURNING id, name, disabled_at, logins_ended`,
-
-      /** Makes exactly the users with these addresses superadmins. */
-      setSuperadmins: (emails: ReadonlyArray<Email>, now: string) =>
-        Effect.gen(function* () {
-          const wanted = new Set(emails)
-          for (const { email } of yield* superadmins({})) {
-            if (!wanted.delete(email)) yield* clearSuperadmin({ email, now })
-          }
-          for (const email of wanted) yield* setSuperadmin({ email, now })
-        })
-    } as const
-  })
-}) {}
+export type AuthRepo = Effect.Effect.Success<typeof authRepo>

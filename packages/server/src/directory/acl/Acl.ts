@@ -13,7 +13,7 @@ import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { AclRepo, type RuleRow } from "./Repo.js"
+import { aclRepo, type RuleRow } from "./Repo.js"
 
 const maxRules = 20_000
 
@@ -72,7 +72,7 @@ const isSelf = (actor: Actor, subject: SubjectRef): boolean =>
 /** The access rules of an organization. */
 export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
   effect: Effect.gen(function* () {
-    const repo = yield* AclRepo
+    const repo = yield* aclRepo
     const audit = yield* AuditLog
 
     const resolve = Effect.fnUntraced(function* (place: AclPlace, subject: SubjectRef) {
@@ -250,6 +250,5 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     )
 
     return { grant, list, revoke, explain: explainAccess } as const
-  }),
-  dependencies: [AclRepo.Default]
+  })
 }) {}

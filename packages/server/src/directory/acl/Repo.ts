@@ -54,64 +54,62 @@ const rules = sql`
   LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id
   WHERE r.org_id = ${"orgId"} AND r.removed_at IS NULL`
 
-export class AclRepo extends Effect.Service<AclRepo>()("@coffer/server/Repo/AclRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, one, write } = yield* query
-    const pages = yield* allPages
+export const aclRepo = Effect.gen(function* () {
+  const { all, first, one, write } = yield* query
+  const pages = yield* allPages
 
-    const page = all(RuleRow)`${rules} AND r.id > ${"after"} ORDER BY r.id LIMIT ${"limit"}`
+  const page = all(RuleRow)`${rules} AND r.id > ${"after"} ORDER BY r.id LIMIT ${"limit"}`
 
-    return {
-      /** The rules of an organization, oldest first. */
-      all: (orgId: OrgId) =>
-        pages(
-          "",
-          (after, limit) => page({ orgId, after, limit }),
-          ({ id }): string => id
-        ),
+  return {
+    /** The rules of an organization, oldest first. */
+    all: (orgId: OrgId) =>
+      pages(
+        "",
+        (after, limit) => page({ orgId, after, limit }),
+        ({ id }): string => id
+      ),
 
-      /** The role is null for a user who is not a member. */
-      findUser: first(UserRow)`
-        SELECT u.id AS id, u.email AS email, u.superadmin AS superadmin, m.role AS role FROM users u
-        LEFT JOIN members m ON m.user_id = u.id AND m.org_id = ${"orgId"} AND m.removed_at IS NULL
-        WHERE u.email = ${"email"}`,
+    /** The role is null for a user who is not a member. */
+    findUser: first(UserRow)`
+      SELECT u.id AS id, u.email AS email, u.superadmin AS superadmin, m.role AS role FROM users u
+      LEFT JOIN members m ON m.user_id = u.id AND m.org_id = ${"orgId"} AND m.removed_at IS NULL
+      WHERE u.email = ${"email"}`,
 
-      findAccount: first(AccountRow)`
-        SELECT id, name, project_id, reveal FROM service_accounts
-        WHERE org_id = ${"orgId"} AND id = ${"id"} AND removed_at IS NULL`,
+    findAccount: first(AccountRow)`
+      SELECT id, name, project_id, reveal FROM service_accounts
+      WHERE org_id = ${"orgId"} AND id = ${"id"} AND removed_at IS NULL`,
 
-      grantsOf: all(GrantRow)`
-        SELECT id, project_pattern, env_pattern, permission FROM acl_rules
-        WHERE subject_id = ${"subjectId"} AND org_id = ${"orgId"} AND removed_at IS NULL`,
+    grantsOf: all(GrantRow)`
+      SELECT id, project_pattern, env_pattern, permission FROM acl_rules
+      WHERE subject_id = ${"subjectId"} AND org_id = ${"orgId"} AND removed_at IS NULL`,
 
-      findPlace: first(PlaceRow)`
-        SELECT p.id AS project_id, e.id AS env_id FROM projects p
-        JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL
-        WHERE p.org_id = ${"orgId"} AND p.name = ${"project"} AND p.removed_at IS NULL`,
+    findPlace: first(PlaceRow)`
+      SELECT p.id AS project_id, e.id AS env_id FROM projects p
+      JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL
+      WHERE p.org_id = ${"orgId"} AND p.name = ${"project"} AND p.removed_at IS NULL`,
 
-      count: one(CountRow)`
-        SELECT count(*) AS count FROM acl_rules WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
+    count: one(CountRow)`
+      SELECT count(*) AS count FROM acl_rules WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-      countOf: one(CountRow)`
-        SELECT count(*) AS count FROM acl_rules
-        WHERE subject_id = ${"subjectId"} AND org_id = ${"orgId"} AND removed_at IS NULL`,
+    countOf: one(CountRow)`
+      SELECT count(*) AS count FROM acl_rules
+      WHERE subject_id = ${"subjectId"} AND org_id = ${"orgId"} AND removed_at IS NULL`,
 
-      find: first(RuleRow)`${rules} AND r.id = ${"id"}`,
+    find: first(RuleRow)`${rules} AND r.id = ${"id"}`,
 
-      findSame: first(RuleRow)`
-        ${rules} AND r.subject_id = ${"subjectId"}
-          AND r.project_pattern = ${"projectPattern"} AND r.env_pattern = ${"envPattern"}`,
+    findSame: first(RuleRow)`
+      ${rules} AND r.subject_id = ${"subjectId"}
+        AND r.project_pattern = ${"projectPattern"} AND r.env_pattern = ${"envPattern"}`,
 
-      insert: write`
-        INSERT INTO acl_rules
-          (id, org_id, subject_type, subject_id, project_pattern, env_pattern, permission, created_by, created_at, updated_at)
-        VALUES (${"id"}, ${"orgId"}, ${"subject_type"}, ${"subject_id"}, ${"project_pattern"}, ${"env_pattern"},
-          ${"permission"}, ${"created_by"}, ${"created_at"}, ${"updated_at"})`,
+    insert: write`
+      INSERT INTO acl_rules
+        (id, org_id, subject_type, subject_id, project_pattern, env_pattern, permission, created_by, created_at, updated_at)
+      VALUES (${"id"}, ${"orgId"}, ${"subject_type"}, ${"subject_id"}, ${"project_pattern"}, ${"env_pattern"},
+        ${"permission"}, ${"created_by"}, ${"created_at"}, ${"updated_at"})`,
 
-      setPermission: write`
-        UPDATE acl_rules SET permission = ${"permission"}, updated_at = ${"now"} WHERE id = ${"id"}`,
+    setPermission: write`
+      UPDATE acl_rules SET permission = ${"permission"}, updated_at = ${"now"} WHERE id = ${"id"}`,
 
-      remove: write`UPDATE acl_rules SET removed_at = ${"now"} WHERE id = ${"id"}`
-    } as const
-  })
-}) {}
+    remove: write`UPDATE acl_rules SET removed_at = ${"now"} WHERE id = ${"id"}`
+  } as const
+})

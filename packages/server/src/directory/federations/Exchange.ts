@@ -16,7 +16,7 @@ import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type Checked, explain, type Mismatch, recordOf, sentenceOf } from "./Checks.js"
-import { type AccountRow, type FederationRow, FederationsRepo } from "./Repo.js"
+import { type AccountRow, type FederationRow, federationsRepo } from "./Repo.js"
 import { Signatures, type Verified } from "./Signatures.js"
 
 const failures: RateLimit = { kind: "federate", max: 30, window: 15 * 60_000 }
@@ -68,7 +68,7 @@ interface Refusal {
 /** Exchanges tokens of issuers for sessions of service accounts. */
 export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchange", {
   effect: Effect.gen(function* () {
-    const repo = yield* FederationsRepo
+    const repo = yield* federationsRepo
     const signatures = yield* Signatures
     const audit = yield* AuditLog
     const limits = yield* RateLimits
@@ -197,5 +197,5 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
 
     return { federate } as const
   }),
-  dependencies: [FederationsRepo.Default, Signatures.Default, RateLimits.Default, StrangersEntries.Default]
+  dependencies: [Signatures.Default, RateLimits.Default, StrangersEntries.Default]
 }) {}

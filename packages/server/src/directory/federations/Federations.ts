@@ -14,7 +14,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { IssuerKeys } from "./IssuerKeys.js"
 import { areUsable, keysOf } from "./Jwks.js"
-import { conditionsOf, type FederationRow, FederationsRepo } from "./Repo.js"
+import { conditionsOf, type FederationRow, federationsRepo } from "./Repo.js"
 
 const maxFederations = 20
 
@@ -39,7 +39,7 @@ const invalid = (message: string) => new ValidationError({ message })
 /** The federations of service accounts: whose tokens they sign in with. */
 export class Federations extends Effect.Service<Federations>()("@coffer/server/Federations", {
   effect: Effect.gen(function* () {
-    const repo = yield* FederationsRepo
+    const repo = yield* federationsRepo
     const issuers = yield* IssuerKeys
     const audit = yield* AuditLog
     const { publicUrl } = yield* ServerConfig
@@ -172,5 +172,5 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
 
     return { vet, create, list, revoke } as const
   }),
-  dependencies: [FederationsRepo.Default, IssuerKeys.Default]
+  dependencies: [IssuerKeys.Default]
 }) {}

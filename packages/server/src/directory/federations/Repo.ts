@@ -55,75 +55,73 @@ const accounts = sql`
   JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
   WHERE a.removed_at IS NULL`
 
-export class FederationsRepo extends Effect.Service<FederationsRepo>()("@coffer/server/Repo/FederationsRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, insert, one, returning, write } = yield* query
+export const federationsRepo = Effect.gen(function* () {
+  const { all, first, insert, one, returning, write } = yield* query
 
-    return {
-      findAccount: first(AccountRow)`${accounts} AND a.org_id = ${"orgId"} AND a.id = ${"id"}`,
-      accountByName: first(AccountRow)`${accounts} AND o.name = ${"org"} AND a.name = ${"name"}`,
+  return {
+    findAccount: first(AccountRow)`${accounts} AND a.org_id = ${"orgId"} AND a.id = ${"id"}`,
+    accountByName: first(AccountRow)`${accounts} AND o.name = ${"org"} AND a.name = ${"name"}`,
 
-      /** The federations of an account, sorted by name. */
-      all: all(FederationRow)`${federations} ORDER BY name`,
+    /** The federations of an account, sorted by name. */
+    all: all(FederationRow)`${federations} ORDER BY name`,
 
-      find: first(FederationRow)`${federations} AND id = ${"id"}`,
+    find: first(FederationRow)`${federations} AND id = ${"id"}`,
 
-      findNamed: first(FederationRow)`${federations} AND name = ${"name"}`,
+    findNamed: first(FederationRow)`${federations} AND name = ${"name"}`,
 
-      /**
-       * The different keys that a token may be signed with, two at most, and from 20 rows at most: strangers ask for them. 20
-       * are one for each federation of an account.
-       */
-      keysNamed: all(KeyRow)`
-        SELECT DISTINCT jwk FROM (${keys} AND k.kid = ${"kid"} LIMIT 20) candidates LIMIT 2`,
+    /**
+     * The different keys that a token may be signed with, two at most, and from 20 rows at most: strangers ask for them. 20
+     * are one for each federation of an account.
+     */
+    keysNamed: all(KeyRow)`
+      SELECT DISTINCT jwk FROM (${keys} AND k.kid = ${"kid"} LIMIT 20) candidates LIMIT 2`,
 
-      /** The same for a token that does not name its key. */
-      keysUnnamed: all(KeyRow)`SELECT DISTINCT jwk FROM (${keys} LIMIT 20) candidates LIMIT 2`,
+    /** The same for a token that does not name its key. */
+    keysUnnamed: all(KeyRow)`SELECT DISTINCT jwk FROM (${keys} LIMIT 20) candidates LIMIT 2`,
 
-      /** The federations that take tokens of an issuer now, those with keys of their own only if they have the given one. */
-      ofKey: all(FederationRow)`
-        ${federations} AND ${ofIssuer} AND (
-          NOT EXISTS (SELECT 1 FROM federation_keys k WHERE k.federation_id = federations.id)
-          OR EXISTS (SELECT 1 FROM federation_keys k
-            WHERE k.federation_id = federations.id AND k.alg = ${"alg"} AND k.jwk = ${"jwk"}))
-        ORDER BY name`,
+    /** The federations that take tokens of an issuer now, those with keys of their own only if they have the given one. */
+    ofKey: all(FederationRow)`
+      ${federations} AND ${ofIssuer} AND (
+        NOT EXISTS (SELECT 1 FROM federation_keys k WHERE k.federation_id = federations.id)
+        OR EXISTS (SELECT 1 FROM federation_keys k
+          WHERE k.federation_id = federations.id AND k.alg = ${"alg"} AND k.jwk = ${"jwk"}))
+      ORDER BY name`,
 
-      keyIdsOf: all(KeyIdRow)`SELECT kid FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`,
+    keyIdsOf: all(KeyIdRow)`SELECT kid FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`,
 
-      insertKeys: insert("federation_keys", ["federation_id", "position", "kid", "alg", "jwk"]),
+    insertKeys: insert("federation_keys", ["federation_id", "position", "kid", "alg", "jwk"]),
 
-      /** A key of a federation whose id another key of the account's federations with the issuer has. */
-      ambiguousKey: first(KeyIdRow)`
-        SELECT k.kid AS kid FROM federation_keys own
-        JOIN federations ON service_account_id = ${"accountId"} AND removed_at IS NULL AND ${ofIssuer}
-        JOIN federation_keys k ON k.federation_id = federations.id
-          AND k.kid IS NOT DISTINCT FROM own.kid AND k.alg = own.alg AND k.jwk <> own.jwk
-        WHERE own.federation_id = ${"id"} LIMIT 1`,
+    /** A key of a federation whose id another key of the account's federations with the issuer has. */
+    ambiguousKey: first(KeyIdRow)`
+      SELECT k.kid AS kid FROM federation_keys own
+      JOIN federations ON service_account_id = ${"accountId"} AND removed_at IS NULL AND ${ofIssuer}
+      JOIN federation_keys k ON k.federation_id = federations.id
+        AND k.kid IS NOT DISTINCT FROM own.kid AND k.alg = own.alg AND k.jwk <> own.jwk
+      WHERE own.federation_id = ${"id"} LIMIT 1`,
 
-      count: one(CountRow)`
-        SELECT count(*) AS count FROM federations WHERE service_account_id = ${"accountId"} AND removed_at IS NULL`,
+    count: one(CountRow)`
+      SELECT count(*) AS count FROM federations WHERE service_account_id = ${"accountId"} AND removed_at IS NULL`,
 
-      insert: write`
-        INSERT INTO federations (id, service_account_id, org_id, name, issuer, audience, conditions, max_age, ttl,
-          expires_at, created_by, created_at)
-        VALUES (${"id"}, ${"accountId"}, ${"orgId"}, ${"name"}, ${"issuer"}, ${"audience"}, ${"conditions"},
-          ${"maxAge"}, ${"ttl"}, ${"expiresAt"}, ${"createdBy"}, ${"now"})`,
+    insert: write`
+      INSERT INTO federations (id, service_account_id, org_id, name, issuer, audience, conditions, max_age, ttl,
+        expires_at, created_by, created_at)
+      VALUES (${"id"}, ${"accountId"}, ${"orgId"}, ${"name"}, ${"issuer"}, ${"audience"}, ${"conditions"},
+        ${"maxAge"}, ${"ttl"}, ${"expiresAt"}, ${"createdBy"}, ${"now"})`,
 
-      remove: write`UPDATE federations SET removed_at = ${"now"} WHERE id = ${"id"}`,
+    remove: write`UPDATE federations SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
-      /** Records a sign-in. No row if the federation, its account or the organization was removed. */
-      use: returning(IdRow)`
-        UPDATE federations SET last_used_at = ${"now"}
-        WHERE id = ${"id"} AND removed_at IS NULL AND EXISTS (
-          SELECT 1 FROM service_accounts a
-          JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-          WHERE a.id = federations.service_account_id AND a.removed_at IS NULL)
-        RETURNING id`,
+    /** Records a sign-in. No row if the federation, its account or the organization was removed. */
+    use: returning(IdRow)`
+      UPDATE federations SET last_used_at = ${"now"}
+      WHERE id = ${"id"} AND removed_at IS NULL AND EXISTS (
+        SELECT 1 FROM service_accounts a
+        JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
+        WHERE a.id = federations.service_account_id AND a.removed_at IS NULL)
+      RETURNING id`,
 
-      insertSession: write`
-        INSERT INTO federated_sessions
-          (id, federation_id, service_account_id, token_hash, subject, ip_address, created_at, expires_at)
-        VALUES (${"id"}, ${"federationId"}, ${"accountId"}, ${"hash"}, ${"subject"}, ${"ip"}, ${"now"}, ${"expiresAt"})`
-    } as const
-  })
-}) {}
+    insertSession: write`
+      INSERT INTO federated_sessions
+        (id, federation_id, service_account_id, token_hash, subject, ip_address, created_at, expires_at)
+      VALUES (${"id"}, ${"federationId"}, ${"accountId"}, ${"hash"}, ${"subject"}, ${"ip"}, ${"now"}, ${"expiresAt"})`
+  } as const
+})

@@ -5,7 +5,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto"
 import { now } from "../../base/Time.js"
 import { IssuerKeys, retrySeconds } from "./IssuerKeys.js"
 import { type Algorithm, keysOf, unverified, verify } from "./Jwks.js"
-import { type FederationRow, FederationsRepo } from "./Repo.js"
+import { type FederationRow, federationsRepo } from "./Repo.js"
 
 /** A token whose signature holds: by the keys of its issuer, or of at least one federation. */
 export interface Verified {
@@ -43,7 +43,7 @@ const makeDecoys = Effect.sync((): Readonly<Record<Algorithm, string>> => {
 /** Verifies tokens by the keys of their issuers. */
 export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Signatures", {
   effect: Effect.gen(function* () {
-    const repo = yield* FederationsRepo
+    const repo = yield* federationsRepo
     const issuers = yield* IssuerKeys
     const decoys = yield* makeDecoys
 
@@ -71,5 +71,5 @@ export class Signatures extends Effect.Service<Signatures>()("@coffer/server/Sig
 
     return { verify: verifyFor } as const
   }),
-  dependencies: [FederationsRepo.Default, IssuerKeys.Default]
+  dependencies: [IssuerKeys.Default]
 }) {}

@@ -5,7 +5,7 @@ import { Clock, Data, Effect, Option, Schema } from "effect"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { Complete, LoggedIn } from "../login/Completed.js"
-import { AuthRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/credentials/Repo.js"
 import { isOfDomain, mayLogIn } from "../login/Signup.js"
 import { StrangersEntries } from "../login/StrangersEntries.js"
 import { Users } from "../login/Users.js"
@@ -18,7 +18,7 @@ import { clientNetwork } from "../../database/limits/ClientNetwork.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import type { Claims } from "./Provider.js"
-import { IdentitiesRepo } from "./Repo.js"
+import { identitiesRepo } from "./Repo.js"
 
 const failures: RateLimit = { kind: "oidc_failure", max: 30, window: 15 * 60_000 }
 
@@ -42,10 +42,10 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     const audit = yield* AuditLog
     const { change, transaction } = yield* Database
     const limits = yield* RateLimits
-    const repo = yield* IdentitiesRepo
+    const repo = yield* identitiesRepo
     const strangers = yield* StrangersEntries
     const users = yield* Users
-    const authRepo = yield* AuthRepo
+    const auth = yield* authRepo
     const name = config.provider?.name ?? ""
     const allowedDomains = config.provider?.allowedDomains ?? []
     const linksKnownUsers = config.provider?.linksKnownUsers ?? false
@@ -57,7 +57,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
 
     /** Links a person without an identity, who may be known by the address or sign up with it. */
     const link = Effect.fnUntraced(function* ({ issuer, provenAt, sub }: Claims, email: Email, now: string) {
-      const known = yield* authRepo.findUser({ email })
+      const known = yield* auth.findUser({ email })
       if (!mayLogIn(config, email, known)) {
         return yield* known === undefined
           ? new Refused({
@@ -143,7 +143,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
         Effect.matchEffect(resolve(claims, email), {
           onFailure: ({ message, reason }) =>
             Effect.gen(function* () {
-              const user = email === null ? undefined : yield* authRepo.findUser({ email })
+              const user = email === null ? undefined : yield* auth.findUser({ email })
               yield* refused(email ?? name, user?.id ?? null, reason)
               return new Forbidden({ message })
             }),
@@ -186,5 +186,5 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
 
     return { logIn, checkLimit, refuse, has } as const
   }),
-  dependencies: [AuthRepo.Default, IdentitiesRepo.Default, RateLimits.Default, StrangersEntries.Default, Users.Default]
+  dependencies: [RateLimits.Default, StrangersEntries.Default, Users.Default]
 }) {}

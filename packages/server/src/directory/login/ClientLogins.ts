@@ -9,7 +9,7 @@ import { Forbidden, RateLimited } from "@coffer/domain/Errors"
 import { Effect, Metric, Redacted } from "effect"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { AuthRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/credentials/Repo.js"
 import { Database } from "../../database/Database.js"
 import { userScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
@@ -22,7 +22,7 @@ import { clientNetwork } from "../../database/limits/ClientNetwork.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { ClientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLoginsRepo.js"
+import { clientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLoginsRepo.js"
 import { CodeAges } from "./CodeAges.js"
 import type { LoggedIn } from "./Completed.js"
 import { loginFailures, loginRefusals } from "./Login.js"
@@ -67,12 +67,12 @@ export const personSource = ({ email, id }: Pick<LoggedIn, "email" | "id">): Aud
 export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server/ClientLogins", {
   effect: Effect.gen(function* () {
     const keyring = yield* Keyring
-    const repo = yield* ClientLoginsRepo
+    const repo = yield* clientLoginsRepo
     const audit = yield* AuditLog
     const limits = yield* RateLimits
     const ages = yield* CodeAges
     const { change, clock, transaction } = yield* Database
-    const users = yield* AuthRepo
+    const users = yield* authRepo
 
     const limited = (seconds: number) =>
       new RateLimited({
@@ -239,5 +239,5 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
 
     return { begin, find, pending, decide, grant } as const
   }),
-  dependencies: [AuthRepo.Default, ClientLoginsRepo.Default, CodeAges.Default, RateLimits.Default]
+  dependencies: [CodeAges.Default, RateLimits.Default]
 }) {}

@@ -40,76 +40,74 @@ const CountRow = Schema.Struct({ count: Schema.Number })
 /** How often a wrong second half is taken for a code. */
 export const maxWrongTries = 5
 
-export class ClientLoginsRepo extends Effect.Service<ClientLoginsRepo>()("@coffer/server/ClientLoginsRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, one, returning, write } = yield* query
+export const clientLoginsRepo = Effect.gen(function* () {
+  const { all, first, one, returning, write } = yield* query
 
-    const claim = returning(IdRow)`
-      UPDATE client_logins SET state = 'used' WHERE id = ${"id"} AND state = 'approved' RETURNING id`
+  const claim = returning(IdRow)`
+    UPDATE client_logins SET state = 'used' WHERE id = ${"id"} AND state = 'approved' RETURNING id`
 
-    const claimed = one(ClaimedRow)`
-      SELECT u.id AS user_id, u.email AS email, u.logins_ended AS logins_ended,
-        c.proven_at AS proven_at, c.machine AS machine, c.challenge AS challenge
-      FROM client_logins c JOIN users u ON u.id = c.user_id WHERE c.id = ${"id"}`
+  const claimed = one(ClaimedRow)`
+    SELECT u.id AS user_id, u.email AS email, u.logins_ended AS logins_ended,
+      c.proven_at AS proven_at, c.machine AS machine, c.challenge AS challenge
+    FROM client_logins c JOIN users u ON u.id = c.user_id WHERE c.id = ${"id"}`
 
-    return {
-      countSince: one(CountRow)`
-        SELECT count(*) AS count FROM client_logins WHERE created_at > ${"since"} AND state = 'pending'`,
+  return {
+    countSince: one(CountRow)`
+      SELECT count(*) AS count FROM client_logins WHERE created_at > ${"since"} AND state = 'pending'`,
 
-      /** Removes the oldest pending login of the network that has most of them. */
-      makeRoom: write`
-        DELETE FROM client_logins WHERE id = (
-          SELECT id FROM client_logins
-          WHERE state = 'pending' AND created_at > ${"since"} AND network = (
-            SELECT network FROM client_logins WHERE state = 'pending' AND created_at > ${"since"}
-            GROUP BY network ORDER BY count(*) DESC, min(created_at) LIMIT 1)
-          ORDER BY created_at, id LIMIT 1)`,
+    /** Removes the oldest pending login of the network that has most of them. */
+    makeRoom: write`
+      DELETE FROM client_logins WHERE id = (
+        SELECT id FROM client_logins
+        WHERE state = 'pending' AND created_at > ${"since"} AND network = (
+          SELECT network FROM client_logins WHERE state = 'pending' AND created_at > ${"since"}
+          GROUP BY network ORDER BY count(*) DESC, min(created_at) LIMIT 1)
+        ORDER BY created_at, id LIMIT 1)`,
 
-      insertDevice: write`
-        INSERT INTO client_logins (id, kind, secret_hash, user_code_start, user_code_mac, machine, ip_address, network,
-          state, created_at, expires_at)
-        VALUES (${"id"}, 'device', ${"hash"}, ${"start"}, ${"mac"}, ${"machine"}, ${"ip"}, ${"network"},
-          'pending', ${"now"}, ${"expiresAt"})`,
+    insertDevice: write`
+      INSERT INTO client_logins (id, kind, secret_hash, user_code_start, user_code_mac, machine, ip_address, network,
+        state, created_at, expires_at)
+      VALUES (${"id"}, 'device', ${"hash"}, ${"start"}, ${"mac"}, ${"machine"}, ${"ip"}, ${"network"},
+        'pending', ${"now"}, ${"expiresAt"})`,
 
-      insertLoopback: write`
-        INSERT INTO client_logins (id, kind, secret_hash, challenge, redirect_uri, machine, ip_address, user_id, proven_at,
-          state, created_at, expires_at)
-        VALUES (${"id"}, 'loopback', ${"hash"}, ${"challenge"}, ${"redirectUri"}, ${"machine"}, ${"ip"}, ${"userId"},
-          ${"provenAt"}, 'approved', ${"now"}, ${"expiresAt"})`,
+    insertLoopback: write`
+      INSERT INTO client_logins (id, kind, secret_hash, challenge, redirect_uri, machine, ip_address, user_id, proven_at,
+        state, created_at, expires_at)
+      VALUES (${"id"}, 'loopback', ${"hash"}, ${"challenge"}, ${"redirectUri"}, ${"machine"}, ${"ip"}, ${"userId"},
+        ${"provenAt"}, 'approved', ${"now"}, ${"expiresAt"})`,
 
-      bySecret: first(StateRow)`
-        SELECT id, kind, state, created_at, expires_at FROM client_logins WHERE secret_hash = ${"hash"}`,
+    bySecret: first(StateRow)`
+      SELECT id, kind, state, created_at, expires_at FROM client_logins WHERE secret_hash = ${"hash"}`,
 
-      /** The pending device logins whose user code begins with the same half. */
-      candidates: all(CandidateRow)`
-        SELECT id, user_code_mac AS mac, machine, ip_address, created_at, expires_at FROM client_logins
-        WHERE user_code_start = ${"start"} AND state = 'pending' AND user_code_mac IS NOT NULL`,
+    /** The pending device logins whose user code begins with the same half. */
+    candidates: all(CandidateRow)`
+      SELECT id, user_code_mac AS mac, machine, ip_address, created_at, expires_at FROM client_logins
+      WHERE user_code_start = ${"start"} AND state = 'pending' AND user_code_mac IS NOT NULL`,
 
-      pending: first(PendingRow)`
-        SELECT id, machine, ip_address, created_at, expires_at FROM client_logins
-        WHERE id = ${"id"} AND kind = 'device' AND state = 'pending'`,
+    pending: first(PendingRow)`
+      SELECT id, machine, ip_address, created_at, expires_at FROM client_logins
+      WHERE id = ${"id"} AND kind = 'device' AND state = 'pending'`,
 
-      /** Counts a wrong try for each login whose code begins with this half. The last one ends it. */
-      countWrongTry: write`
-        UPDATE client_logins SET wrong_tries = wrong_tries + 1,
-          state = CASE WHEN wrong_tries + 1 >= ${"max"} THEN 'refused' ELSE state END
-        WHERE user_code_start = ${"start"} AND state = 'pending'`,
+    /** Counts a wrong try for each login whose code begins with this half. The last one ends it. */
+    countWrongTry: write`
+      UPDATE client_logins SET wrong_tries = wrong_tries + 1,
+        state = CASE WHEN wrong_tries + 1 >= ${"max"} THEN 'refused' ELSE state END
+      WHERE user_code_start = ${"start"} AND state = 'pending'`,
 
-      /** No row if the last poll was after `before`, or the login is not pending. */
-      poll: returning(IdRow)`
-        UPDATE client_logins SET last_polled_at = ${"now"}
-        WHERE id = ${"id"} AND state = 'pending' AND (last_polled_at IS NULL OR last_polled_at <= ${"before"})
-        RETURNING id`,
+    /** No row if the last poll was after `before`, or the login is not pending. */
+    poll: returning(IdRow)`
+      UPDATE client_logins SET last_polled_at = ${"now"}
+      WHERE id = ${"id"} AND state = 'pending' AND (last_polled_at IS NULL OR last_polled_at <= ${"before"})
+      RETURNING id`,
 
-      /** No row if it is not pending. */
-      decide: returning(MachineRow)`
-        UPDATE client_logins SET state = ${"state"}, user_id = ${"userId"}, proven_at = ${"provenAt"}
-        WHERE id = ${"id"} AND kind = 'device' AND state = 'pending' AND expires_at > ${"now"} RETURNING machine`,
+    /** No row if it is not pending. */
+    decide: returning(MachineRow)`
+      UPDATE client_logins SET state = ${"state"}, user_id = ${"userId"}, proven_at = ${"provenAt"}
+      WHERE id = ${"id"} AND kind = 'device' AND state = 'pending' AND expires_at > ${"now"} RETURNING machine`,
 
-      /** Uses an approved login. Undefined if it is not approved, or another request was first. */
-      claim: Effect.fnUntraced(function* (id: string) {
-        return (yield* claim({ id })).length === 0 ? undefined : yield* claimed({ id })
-      })
-    } as const
-  })
-}) {}
+    /** Uses an approved login. Undefined if it is not approved, or another request was first. */
+    claim: Effect.fnUntraced(function* (id: string) {
+      return (yield* claim({ id })).length === 0 ? undefined : yield* claimed({ id })
+    })
+  } as const
+})

@@ -8,7 +8,7 @@ import { fitsChallenge } from "../../keys/ClientCodes.js"
 import { hashToken } from "../../keys/Token.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { intervalSeconds, personSource } from "./ClientLogins.js"
-import { ClientLoginsRepo } from "./ClientLoginsRepo.js"
+import { clientLoginsRepo } from "./ClientLoginsRepo.js"
 import { CodeAges } from "./CodeAges.js"
 import { loginFailures } from "./Login.js"
 import { Sessions } from "./Sessions.js"
@@ -26,7 +26,7 @@ const slowDown = new SlowDown({
 /** Exchanges the logins of programs that a person has approved for session tokens. */
 export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server/ClientTokens", {
   effect: Effect.gen(function* () {
-    const repo = yield* ClientLoginsRepo
+    const repo = yield* clientLoginsRepo
     const sessions = yield* Sessions
     const audit = yield* AuditLog
     const ages = yield* CodeAges
@@ -102,5 +102,5 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
 
     return { poll, exchange } as const
   }),
-  dependencies: [ClientLoginsRepo.Default, CodeAges.Default, Sessions.Default]
+  dependencies: [CodeAges.Default, Sessions.Default]
 }) {}

@@ -19,7 +19,7 @@ import { type RateLimit, RateLimits, secondsLeft } from "../../database/limits/R
 import { Mailer } from "../../base/mail/Mailer.js"
 import { CodeAges } from "./CodeAges.js"
 import type { Complete } from "./Completed.js"
-import { AuthRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/credentials/Repo.js"
 import { Sessions } from "./Sessions.js"
 import { mayLogIn } from "./Signup.js"
 import { StrangersEntries } from "./StrangersEntries.js"
@@ -56,7 +56,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
   effect: Effect.gen(function* () {
     const config = yield* ServerConfig
     const keyring = yield* Keyring
-    const repo = yield* AuthRepo
+    const repo = yield* authRepo
     const users = yield* Users
     const sessions = yield* Sessions
     const mailer = yield* Mailer
@@ -216,12 +216,5 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
 
     return { request, exchange, verify } as const
   }),
-  dependencies: [
-    AuthRepo.Default,
-    CodeAges.Default,
-    RateLimits.Default,
-    Sessions.Default,
-    StrangersEntries.Default,
-    Users.Default
-  ]
+  dependencies: [CodeAges.Default, RateLimits.Default, Sessions.Default, StrangersEntries.Default, Users.Default]
 }) {}

@@ -9,7 +9,7 @@ import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
-import { AuthRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/credentials/Repo.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { traced } from "../../base/tracing/Traced.js"
 import type { LoggedIn } from "./Completed.js"
@@ -21,7 +21,7 @@ const logInAgain = new Forbidden({
 /** The sessions of people. A service account lists none, and ends only that of its own request. */
 export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Sessions", {
   effect: Effect.gen(function* () {
-    const repo = yield* AuthRepo
+    const repo = yield* authRepo
     const audit = yield* AuditLog
 
     /**
@@ -115,6 +115,5 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     )
 
     return { start, complete, list, end, endAll, logout } as const
-  }),
-  dependencies: [AuthRepo.Default]
+  })
 }) {}

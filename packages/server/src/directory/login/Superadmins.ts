@@ -3,7 +3,7 @@ import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
 import { serverScope } from "../../database/Scopes.js"
 import { now } from "../../base/Time.js"
-import { AuthRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/credentials/Repo.js"
 import { Users } from "./Users.js"
 
 /** At startup, makes exactly the configured addresses superadmins, and creates their users if needed. */
@@ -12,7 +12,7 @@ export const SuperadminsLive = Layer.effectDiscard(
     const { superadmins } = yield* ServerConfig
     const users = yield* Users
     const { change } = yield* Database
-    const repo = yield* AuthRepo
+    const repo = yield* authRepo
     yield* change(
       [serverScope],
       Effect.gen(function* () {
@@ -21,4 +21,4 @@ export const SuperadminsLive = Layer.effectDiscard(
       })
     )
   })
-).pipe(Layer.provide([Users.Default, AuthRepo.Default]))
+).pipe(Layer.provide([Users.Default]))

@@ -3,13 +3,13 @@ import type { Email } from "@coffer/domain/Names"
 import { Effect } from "effect"
 import { now } from "../../base/Time.js"
 import { uuidV4 } from "../../base/Uuid.js"
-import { AuthRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/credentials/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 /** Creates users: at their first login, by an invitation, or from the configuration. */
 export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
   effect: Effect.gen(function* () {
-    const repo = yield* AuthRepo
+    const repo = yield* authRepo
 
     /** Finds or creates the user with an address. A new user is named by the part before `@`. Call it in a transaction. */
     const ensure = traced("Users.ensure")(
@@ -26,6 +26,5 @@ export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
     )
 
     return { ensure } as const
-  }),
-  dependencies: [AuthRepo.Default]
+  })
 }) {}

@@ -16,7 +16,7 @@ import { afterCommit } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { Mailer } from "../../base/mail/Mailer.js"
-import { MembersRepo } from "./Repo.js"
+import { membersRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 const maxMembers = 10_000
@@ -32,7 +32,7 @@ type MemberPlace = Place<"member.invite" | "member.update" | "member.remove">
 /** The members of an organization and their roles. An organization always has an owner. */
 export class Members extends Effect.Service<Members>()("@coffer/server/Members", {
   effect: Effect.gen(function* () {
-    const repo = yield* MembersRepo
+    const repo = yield* membersRepo
     const users = yield* Users
     const audit = yield* AuditLog
     const mailer = yield* Mailer
@@ -162,5 +162,5 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
 
     return { invite, list, setRole, remove } as const
   }),
-  dependencies: [MembersRepo.Default, RateLimits.Default, Users.Default]
+  dependencies: [RateLimits.Default, Users.Default]
 }) {}

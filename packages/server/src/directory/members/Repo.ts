@@ -18,60 +18,58 @@ const IdRow = Schema.Struct({ id: Schema.String })
 
 const columns = sql`m.user_id AS user_id, u.email AS email, u.name AS name, m.role AS role, m.created_at AS created_at`
 
-export class MembersRepo extends Effect.Service<MembersRepo>()("@coffer/server/Repo/MembersRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, one, returning, write } = yield* query
-    const pages = yield* allPages
+export const membersRepo = Effect.gen(function* () {
+  const { all, first, one, returning, write } = yield* query
+  const pages = yield* allPages
 
-    const page = all(MemberRow)`
+  const page = all(MemberRow)`
+    SELECT ${columns} FROM members m JOIN users u ON u.id = m.user_id
+    WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND u.email > ${"after"}
+    ORDER BY u.email LIMIT ${"limit"}`
+
+  return {
+    /** The members of an organization, sorted by e-mail. */
+    all: (orgId: OrgId) =>
+      pages(
+        "",
+        (after, limit) => page({ orgId, after, limit }),
+        ({ email }): string => email
+      ),
+
+    find: first(MemberRow)`
       SELECT ${columns} FROM members m JOIN users u ON u.id = m.user_id
-      WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND u.email > ${"after"}
-      ORDER BY u.email LIMIT ${"limit"}`
+      WHERE m.org_id = ${"orgId"} AND m.user_id = ${"userId"} AND m.removed_at IS NULL`,
 
-    return {
-      /** The members of an organization, sorted by e-mail. */
-      all: (orgId: OrgId) =>
-        pages(
-          "",
-          (after, limit) => page({ orgId, after, limit }),
-          ({ email }): string => email
-        ),
+    count: one(CountRow)`
+      SELECT count(*) AS count FROM members WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-      find: first(MemberRow)`
-        SELECT ${columns} FROM members m JOIN users u ON u.id = m.user_id
-        WHERE m.org_id = ${"orgId"} AND m.user_id = ${"userId"} AND m.removed_at IS NULL`,
+    countOwners: one(CountRow)`
+      SELECT count(*) AS count FROM members
+      WHERE org_id = ${"orgId"} AND role = 'owner' AND removed_at IS NULL`,
 
-      count: one(CountRow)`
-        SELECT count(*) AS count FROM members WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
+    /** How many service accounts of the organization the person created. */
+    countAccountsOf: one(CountRow)`
+      SELECT count(*) AS count FROM service_accounts
+      WHERE org_id = ${"orgId"} AND created_by = ${"email"} AND removed_at IS NULL`,
 
-      countOwners: one(CountRow)`
-        SELECT count(*) AS count FROM members
-        WHERE org_id = ${"orgId"} AND role = 'owner' AND removed_at IS NULL`,
+    insert: write`
+      INSERT INTO members (id, org_id, user_id, role, created_at, updated_at)
+      VALUES (${"id"}, ${"orgId"}, ${"userId"}, ${"role"}, ${"now"}, ${"now"})`,
 
-      /** How many service accounts of the organization the person created. */
-      countAccountsOf: one(CountRow)`
-        SELECT count(*) AS count FROM service_accounts
-        WHERE org_id = ${"orgId"} AND created_by = ${"email"} AND removed_at IS NULL`,
+    setRole: write`
+      UPDATE members SET role = ${"role"}, updated_at = ${"now"}
+      WHERE org_id = ${"orgId"} AND user_id = ${"userId"} AND removed_at IS NULL`,
 
-      insert: write`
-        INSERT INTO members (id, org_id, user_id, role, created_at, updated_at)
-        VALUES (${"id"}, ${"orgId"}, ${"userId"}, ${"role"}, ${"now"}, ${"now"})`,
+    remove: write`
+      UPDATE members SET removed_at = ${"now"}
+      WHERE org_id = ${"orgId"} AND user_id = ${"userId"} AND removed_at IS NULL`,
 
-      setRole: write`
-        UPDATE members SET role = ${"role"}, updated_at = ${"now"}
-        WHERE org_id = ${"orgId"} AND user_id = ${"userId"} AND removed_at IS NULL`,
+    /** Use rules are then for the others alone. */
+    removeFromUseRules: write`
+      DELETE FROM use_rule_accounts WHERE subject_id = ${"userId"} AND org_id = ${"orgId"}`,
 
-      remove: write`
-        UPDATE members SET removed_at = ${"now"}
-        WHERE org_id = ${"orgId"} AND user_id = ${"userId"} AND removed_at IS NULL`,
-
-      /** Use rules are then for the others alone. */
-      removeFromUseRules: write`
-        DELETE FROM use_rule_accounts WHERE subject_id = ${"userId"} AND org_id = ${"orgId"}`,
-
-      removeRules: returning(IdRow)`
-        UPDATE acl_rules SET removed_at = ${"now"}
-        WHERE subject_id = ${"userId"} AND org_id = ${"orgId"} AND removed_at IS NULL RETURNING id`
-    } as const
-  })
-}) {}
+    removeRules: returning(IdRow)`
+      UPDATE acl_rules SET removed_at = ${"now"}
+      WHERE subject_id = ${"userId"} AND org_id = ${"orgId"} AND removed_at IS NULL RETURNING id`
+  } as const
+})

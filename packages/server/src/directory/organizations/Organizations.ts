@@ -11,14 +11,14 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
-import { OrganizationsRepo } from "./Repo.js"
+import { organizationsRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
 
 export class Organizations extends Effect.Service<Organizations>()("@coffer/server/Organizations", {
   effect: Effect.gen(function* () {
-    const repo = yield* OrganizationsRepo
+    const repo = yield* organizationsRepo
     const audit = yield* AuditLog
 
     /** Creates an organization with the actor as its owner. */
@@ -90,6 +90,5 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
     )
 
     return { create, list, get, rename, remove } as const
-  }),
-  dependencies: [OrganizationsRepo.Default]
+  })
 }) {}

@@ -17,55 +17,53 @@ const StampRow = Schema.Struct({ created_at: Schema.String })
 
 const columns = sql`o.id AS id, o.name AS name, m.role AS role, o.created_at AS created_at, o.updated_at AS updated_at`
 
-export class OrganizationsRepo extends Effect.Service<OrganizationsRepo>()("@coffer/server/Repo/OrganizationsRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, returning, write } = yield* query
-    const pages = yield* allPages
+export const organizationsRepo = Effect.gen(function* () {
+  const { all, first, returning, write } = yield* query
+  const pages = yield* allPages
 
-    const page = all(OrganizationRow)`
+  const page = all(OrganizationRow)`
+    SELECT ${columns} FROM organizations o
+    LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${"actorId"} AND m.removed_at IS NULL
+    WHERE o.removed_at IS NULL AND o.name > ${"after"} ORDER BY o.name LIMIT ${"limit"}`
+
+  const pageOfMember = all(OrganizationRow)`
+    SELECT ${columns} FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
+    WHERE m.user_id = ${"userId"} AND m.removed_at IS NULL AND o.name > ${"after"} ORDER BY o.name LIMIT ${"limit"}`
+
+  return {
+    all: (actorId: UserId) =>
+      pages(
+        "",
+        (after, limit) => page({ actorId, after, limit }),
+        ({ name }): string => name
+      ),
+
+    ofMember: (userId: UserId) =>
+      pages(
+        "",
+        (after, limit) => pageOfMember({ userId, after, limit }),
+        ({ name }): string => name
+      ),
+
+    find: first(OrganizationRow)`
       SELECT ${columns} FROM organizations o
       LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${"actorId"} AND m.removed_at IS NULL
-      WHERE o.removed_at IS NULL AND o.name > ${"after"} ORDER BY o.name LIMIT ${"limit"}`
+      WHERE o.id = ${"id"} AND o.removed_at IS NULL`,
 
-    const pageOfMember = all(OrganizationRow)`
-      SELECT ${columns} FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
-      WHERE m.user_id = ${"userId"} AND m.removed_at IS NULL AND o.name > ${"after"} ORDER BY o.name LIMIT ${"limit"}`
+    insert: write`
+      INSERT INTO organizations (id, name, created_at, updated_at)
+      VALUES (${"id"}, ${"name"}, ${"now"}, ${"now"})`,
 
-    return {
-      all: (actorId: UserId) =>
-        pages(
-          "",
-          (after, limit) => page({ actorId, after, limit }),
-          ({ name }): string => name
-        ),
+    rename: returning(StampRow)`
+      UPDATE organizations SET name = ${"name"}, updated_at = ${"now"}, revision = revision + 1
+      WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
 
-      ofMember: (userId: UserId) =>
-        pages(
-          "",
-          (after, limit) => pageOfMember({ userId, after, limit }),
-          ({ name }): string => name
-        ),
+    remove: returning(StampRow)`
+      UPDATE organizations SET removed_at = ${"now"}, revision = revision + 1
+      WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
 
-      find: first(OrganizationRow)`
-        SELECT ${columns} FROM organizations o
-        LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${"actorId"} AND m.removed_at IS NULL
-        WHERE o.id = ${"id"} AND o.removed_at IS NULL`,
-
-      insert: write`
-        INSERT INTO organizations (id, name, created_at, updated_at)
-        VALUES (${"id"}, ${"name"}, ${"now"}, ${"now"})`,
-
-      rename: returning(StampRow)`
-        UPDATE organizations SET name = ${"name"}, updated_at = ${"now"}, revision = revision + 1
-        WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
-
-      remove: returning(StampRow)`
-        UPDATE organizations SET removed_at = ${"now"}, revision = revision + 1
-        WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
-
-      insertOwner: write`
-        INSERT INTO members (id, org_id, user_id, role, created_at, updated_at)
-        VALUES (${"id"}, ${"orgId"}, ${"userId"}, 'owner', ${"now"}, ${"now"})`
-    } as const
-  })
-}) {}
+    insertOwner: write`
+      INSERT INTO members (id, org_id, user_id, role, created_at, updated_at)
+      VALUES (${"id"}, ${"orgId"}, ${"userId"}, 'owner', ${"now"}, ${"now"})`
+  } as const
+})

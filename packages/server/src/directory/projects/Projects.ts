@@ -9,8 +9,8 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
-import { EnvironmentsRepo } from "../environments/Repo.js"
-import { ProjectsRepo } from "./Repo.js"
+import { environmentsRepo } from "../environments/Repo.js"
+import { projectsRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 const maxProjects = 2_000
@@ -25,8 +25,8 @@ export interface ProjectChange {
 
 export class Projects extends Effect.Service<Projects>()("@coffer/server/Projects", {
   effect: Effect.gen(function* () {
-    const repo = yield* ProjectsRepo
-    const environments = yield* EnvironmentsRepo
+    const repo = yield* projectsRepo
+    const environments = yield* environmentsRepo
     const audit = yield* AuditLog
 
     /** Creates a project with its first environments. */
@@ -108,6 +108,5 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
     )
 
     return { create, list, get, change, remove } as const
-  }),
-  dependencies: [ProjectsRepo.Default, EnvironmentsRepo.Default]
+  })
 }) {}

@@ -18,46 +18,44 @@ const ChangedRow = Schema.Struct({ name: ProjectName, strict: Schema.Number, cre
 const projectOf = ({ strict, ...row }: typeof ProjectRow.Type): Project => ({ ...row, strict: strict === 1 })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
-export class ProjectsRepo extends Effect.Service<ProjectsRepo>()("@coffer/server/Repo/ProjectsRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, one, returning, write } = yield* query
-    const pages = yield* allPages
+export const projectsRepo = Effect.gen(function* () {
+  const { all, first, one, returning, write } = yield* query
+  const pages = yield* allPages
 
-    const page = all(ProjectRow)`
-      SELECT id, name, strict, created_at, updated_at FROM projects
-      WHERE org_id = ${"orgId"} AND removed_at IS NULL AND name > ${"after"} ORDER BY name LIMIT ${"limit"}`
+  const page = all(ProjectRow)`
+    SELECT id, name, strict, created_at, updated_at FROM projects
+    WHERE org_id = ${"orgId"} AND removed_at IS NULL AND name > ${"after"} ORDER BY name LIMIT ${"limit"}`
 
-    const find = first(ProjectRow)`
-      SELECT id, name, strict, created_at, updated_at FROM projects WHERE id = ${"id"} AND removed_at IS NULL`
+  const find = first(ProjectRow)`
+    SELECT id, name, strict, created_at, updated_at FROM projects WHERE id = ${"id"} AND removed_at IS NULL`
 
-    return {
-      all: (orgId: OrgId) =>
-        Effect.map(
-          pages(
-            "",
-            (after, limit) => page({ orgId, after, limit }),
-            ({ name }): string => name
-          ),
-          (rows) => rows.map(projectOf)
+  return {
+    all: (orgId: OrgId) =>
+      Effect.map(
+        pages(
+          "",
+          (after, limit) => page({ orgId, after, limit }),
+          ({ name }): string => name
         ),
+        (rows) => rows.map(projectOf)
+      ),
 
-      find: (id: ProjectId) => Effect.map(find({ id }), (row) => row && projectOf(row)),
+    find: (id: ProjectId) => Effect.map(find({ id }), (row) => row && projectOf(row)),
 
-      count: one(CountRow)`SELECT count(*) AS count FROM projects WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
+    count: one(CountRow)`SELECT count(*) AS count FROM projects WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-      insert: write`
-        INSERT INTO projects (id, org_id, name, created_at, updated_at)
-        VALUES (${"id"}, ${"orgId"}, ${"name"}, ${"now"}, ${"now"})`,
+    insert: write`
+      INSERT INTO projects (id, org_id, name, created_at, updated_at)
+      VALUES (${"id"}, ${"orgId"}, ${"name"}, ${"now"}, ${"now"})`,
 
-      /** Null leaves a column as it is. */
-      change: returning(ChangedRow)`
-        UPDATE projects SET name = coalesce(${"name"}, name), strict = coalesce(${"strict"}, strict),
-          updated_at = ${"now"}, revision = revision + 1
-        WHERE id = ${"id"} AND removed_at IS NULL RETURNING name, strict, created_at`,
+    /** Null leaves a column as it is. */
+    change: returning(ChangedRow)`
+      UPDATE projects SET name = coalesce(${"name"}, name), strict = coalesce(${"strict"}, strict),
+        updated_at = ${"now"}, revision = revision + 1
+      WHERE id = ${"id"} AND removed_at IS NULL RETURNING name, strict, created_at`,
 
-      remove: returning(StampRow)`
-        UPDATE projects SET removed_at = ${"now"}, revision = revision + 1
-        WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`
-    } as const
-  })
-}) {}
+    remove: returning(StampRow)`
+      UPDATE projects SET removed_at = ${"now"}, revision = revision + 1
+      WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`
+  } as const
+})

@@ -31,71 +31,66 @@ const accounts = sql`
   LEFT JOIN projects p ON p.id = a.project_id
   WHERE a.org_id = ${"orgId"} AND a.removed_at IS NULL`
 
-export class ServiceAccountsRepo extends Effect.Service<ServiceAccountsRepo>()(
-  "@coffer/server/Repo/ServiceAccountsRepo",
-  {
-    effect: Effect.gen(function* () {
-      const { all, first, one, returning, write } = yield* query
-      const pages = yield* allPages
+export const serviceAccountsRepo = Effect.gen(function* () {
+  const { all, first, one, returning, write } = yield* query
+  const pages = yield* allPages
 
-      const page = all(AccountRow)`${accounts} AND a.name > ${"after"} ORDER BY a.name LIMIT ${"limit"}`
+  const page = all(AccountRow)`${accounts} AND a.name > ${"after"} ORDER BY a.name LIMIT ${"limit"}`
 
-      return {
-        /** The service accounts of an organization, sorted by name. */
-        all: (orgId: OrgId) =>
-          pages(
-            "",
-            (after, limit) => page({ orgId, after, limit }),
-            ({ name }): string => name
-          ),
+  return {
+    /** The service accounts of an organization, sorted by name. */
+    all: (orgId: OrgId) =>
+      pages(
+        "",
+        (after, limit) => page({ orgId, after, limit }),
+        ({ name }): string => name
+      ),
 
-        find: first(AccountRow)`${accounts} AND a.id = ${"id"}`,
+    find: first(AccountRow)`${accounts} AND a.id = ${"id"}`,
 
-        /** An account whose name is the same but for case and surrounding spaces. */
-        findAlike: first(NameRow)`
-        SELECT name FROM service_accounts
-        WHERE org_id = ${"orgId"} AND removed_at IS NULL AND lower(trim(name)) = lower(${"name"}) LIMIT 1`,
+    /** An account whose name is the same but for case and surrounding spaces. */
+    findAlike: first(NameRow)`
+    SELECT name FROM service_accounts
+    WHERE org_id = ${"orgId"} AND removed_at IS NULL AND lower(trim(name)) = lower(${"name"}) LIMIT 1`,
 
-        findProject: first(IdRow)`
-        SELECT id FROM projects WHERE org_id = ${"orgId"} AND name = ${"name"} AND removed_at IS NULL`,
+    findProject: first(IdRow)`
+    SELECT id FROM projects WHERE org_id = ${"orgId"} AND name = ${"name"} AND removed_at IS NULL`,
 
-        count: one(CountRow)`
-        SELECT count(*) AS count FROM service_accounts WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
+    count: one(CountRow)`
+    SELECT count(*) AS count FROM service_accounts WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-        insert: write`
-        INSERT INTO service_accounts
-          (id, org_id, project_id, name, reveal, expires_in_days, created_by, created_at, updated_at)
-        VALUES (${"id"}, ${"orgId"}, ${"projectId"}, ${"name"}, ${"reveal"}, ${"expiresInDays"}, ${"createdBy"},
-          ${"now"}, ${"now"})`,
+    insert: write`
+    INSERT INTO service_accounts
+      (id, org_id, project_id, name, reveal, expires_in_days, created_by, created_at, updated_at)
+    VALUES (${"id"}, ${"orgId"}, ${"projectId"}, ${"name"}, ${"reveal"}, ${"expiresInDays"}, ${"createdBy"},
+      ${"now"}, ${"now"})`,
 
-        insertKey: write`
-        INSERT INTO api_keys (id, service_account_id, token_hash, hint, created_at, expires_at)
-        VALUES (${"id"}, ${"service_account_id"}, ${"token_hash"}, ${"hint"}, ${"created_at"}, ${"expires_at"})`,
+    insertKey: write`
+    INSERT INTO api_keys (id, service_account_id, token_hash, hint, created_at, expires_at)
+    VALUES (${"id"}, ${"service_account_id"}, ${"token_hash"}, ${"hint"}, ${"created_at"}, ${"expires_at"})`,
 
-        /** Makes valid keys expire at `end`, unless they expire earlier. */
-        endKeys: write`
-        UPDATE api_keys SET
-          replaced_at = coalesce(replaced_at, ${"now"}),
-          expires_at = CASE WHEN expires_at IS NULL OR expires_at > ${"end"} THEN ${"end"} ELSE expires_at END
-        WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
+    /** Makes valid keys expire at `end`, unless they expire earlier. */
+    endKeys: write`
+    UPDATE api_keys SET
+      replaced_at = coalesce(replaced_at, ${"now"}),
+      expires_at = CASE WHEN expires_at IS NULL OR expires_at > ${"end"} THEN ${"end"} ELSE expires_at END
+    WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
 
-        /** Removes every key. Unlike an expiry, a clock that is set back cannot undo it. */
-        removeKeys: write`
-        UPDATE api_keys SET removed_at = ${"now"} WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
+    /** Removes every key. Unlike an expiry, a clock that is set back cannot undo it. */
+    removeKeys: write`
+    UPDATE api_keys SET removed_at = ${"now"} WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
 
-        removeFederations: write`
-        UPDATE federations SET removed_at = ${"now"} WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
+    removeFederations: write`
+    UPDATE federations SET removed_at = ${"now"} WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
 
-        remove: write`UPDATE service_accounts SET removed_at = ${"now"} WHERE id = ${"id"}`,
+    remove: write`UPDATE service_accounts SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
-        /** Use rules are then for the others alone. */
-        removeFromUseRules: write`
-        DELETE FROM use_rule_accounts WHERE subject_id = ${"id"} AND org_id = ${"orgId"}`,
+    /** Use rules are then for the others alone. */
+    removeFromUseRules: write`
+    DELETE FROM use_rule_accounts WHERE subject_id = ${"id"} AND org_id = ${"orgId"}`,
 
-        removeRules: returning(IdRow)`
-        UPDATE acl_rules SET removed_at = ${"now"}
-        WHERE subject_id = ${"id"} AND org_id = ${"orgId"} AND removed_at IS NULL RETURNING id`
-      } as const
-    })
-  }
-) {}
+    removeRules: returning(IdRow)`
+    UPDATE acl_rules SET removed_at = ${"now"}
+    WHERE subject_id = ${"id"} AND org_id = ${"orgId"} AND removed_at IS NULL RETURNING id`
+  } as const
+})

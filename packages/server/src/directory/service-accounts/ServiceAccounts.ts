@@ -11,7 +11,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { type AccountRow, ServiceAccountsRepo } from "./Repo.js"
+import { type AccountRow, serviceAccountsRepo } from "./Repo.js"
 
 const maxAccounts = 2_000
 const dayMillis = 24 * 60 * 60 * 1000
@@ -54,7 +54,7 @@ const noKeyToExpire = new ValidationError({ message: "expires_in_days: is for th
 /** Service accounts. An API key is returned once, when it is made; the database holds its hash. */
 export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/server/ServiceAccounts", {
   effect: Effect.gen(function* () {
-    const repo = yield* ServiceAccountsRepo
+    const repo = yield* serviceAccountsRepo
     const audit = yield* AuditLog
 
     const create = traced("ServiceAccounts.create")(
@@ -171,6 +171,5 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     )
 
     return { create, list, rotate, revoke } as const
-  }),
-  dependencies: [ServiceAccountsRepo.Default]
+  })
 }) {}

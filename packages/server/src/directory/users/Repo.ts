@@ -51,54 +51,52 @@ export interface Filters {
   readonly behind?: string
 }
 
-export class UsersRepo extends Effect.Service<UsersRepo>()("@coffer/server/Repo/UsersRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, one, returning } = yield* query
+export const usersRepo = Effect.gen(function* () {
+  const { all, first, one, returning } = yield* query
 
-    const where = <Name extends string>(condition: Sql<Name>) => all(UserRow)`
-      ${users} WHERE ${condition} AND u.email >= ${"from"} AND u.email < ${"until"} ORDER BY u.email LIMIT ${"limit"}`
-    const anyone = where(sql`TRUE`)
-    const disabledOnes = where(sql`u.disabled_at IS NOT NULL`)
-    const enabledOnes = where(sql`u.disabled_at IS NULL`)
+  const where = <Name extends string>(condition: Sql<Name>) => all(UserRow)`
+    ${users} WHERE ${condition} AND u.email >= ${"from"} AND u.email < ${"until"} ORDER BY u.email LIMIT ${"limit"}`
+  const anyone = where(sql`TRUE`)
+  const disabledOnes = where(sql`u.disabled_at IS NOT NULL`)
+  const enabledOnes = where(sql`u.disabled_at IS NULL`)
 
-    const find = first(UserRow)`${users} WHERE u.id = ${"id"}`
+  const find = first(UserRow)`${users} WHERE u.id = ${"id"}`
 
-    const accountsOf = all(CreatedRow)`
-      SELECT a.id AS id, a.name AS name, o.name AS org, p.name AS project, a.created_at AS created_at,
-        a.last_used_at AS last_used_at
-      FROM service_accounts a
-      JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-      LEFT JOIN projects p ON p.id = a.project_id
-      WHERE a.created_by = ${"email"} AND a.removed_at IS NULL ORDER BY o.name, a.name LIMIT ${"limit"}`
+  const accountsOf = all(CreatedRow)`
+    SELECT a.id AS id, a.name AS name, o.name AS org, p.name AS project, a.created_at AS created_at,
+      a.last_used_at AS last_used_at
+    FROM service_accounts a
+    JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
+    LEFT JOIN projects p ON p.id = a.project_id
+    WHERE a.created_by = ${"email"} AND a.removed_at IS NULL ORDER BY o.name, a.name LIMIT ${"limit"}`
 
-    return {
-      /** Users sorted by address, with the number of their live sessions. */
-      page: ({ behind = "", disabled, prefix = "" }: Filters, limits: SessionLimits, limit: number) => {
-        const page = disabled === undefined ? anyone : disabled ? disabledOnes : enabledOnes
-        // Addresses are ASCII without spaces or DEL: `a ` sorts right after `a`, and DEL after every character.
-        const from = behind >= prefix ? `${behind} ` : prefix
-        return page({ from, until: `${prefix}\x7f`, ...limits, limit, maxCounted })
-      },
+  return {
+    /** Users sorted by address, with the number of their live sessions. */
+    page: ({ behind = "", disabled, prefix = "" }: Filters, limits: SessionLimits, limit: number) => {
+      const page = disabled === undefined ? anyone : disabled ? disabledOnes : enabledOnes
+      // Addresses are ASCII without spaces or DEL: `a ` sorts right after `a`, and DEL after every character.
+      const from = behind >= prefix ? `${behind} ` : prefix
+      return page({ from, until: `${prefix}\x7f`, ...limits, limit, maxCounted })
+    },
 
-      emailOf: first(EmailRow)`SELECT email FROM users WHERE id = ${"id"}`,
+    emailOf: first(EmailRow)`SELECT email FROM users WHERE id = ${"id"}`,
 
-      find: (id: UserId, limits: SessionLimits) => find({ id, ...limits, maxCounted }),
+    find: (id: UserId, limits: SessionLimits) => find({ id, ...limits, maxCounted }),
 
-      /** No row if the user is already disabled. */
-      disable: returning(IdRow)`
-        UPDATE users SET disabled_at = ${"now"}, updated_at = ${"now"}
-        WHERE id = ${"id"} AND disabled_at IS NULL RETURNING id`,
+    /** No row if the user is already disabled. */
+    disable: returning(IdRow)`
+      UPDATE users SET disabled_at = ${"now"}, updated_at = ${"now"}
+      WHERE id = ${"id"} AND disabled_at IS NULL RETURNING id`,
 
-      /** No row if the user is not disabled. */
-      enable: returning(IdRow)`
-        UPDATE users SET disabled_at = NULL, updated_at = ${"now"}
-        WHERE id = ${"id"} AND disabled_at IS NOT NULL RETURNING id`,
+    /** No row if the user is not disabled. */
+    enable: returning(IdRow)`
+      UPDATE users SET disabled_at = NULL, updated_at = ${"now"}
+      WHERE id = ${"id"} AND disabled_at IS NOT NULL RETURNING id`,
 
-      countEnabledSuperadmins: one(CountRow)`
-        SELECT count(*) AS count FROM users WHERE superadmin = 1 AND disabled_at IS NULL`,
+    countEnabledSuperadmins: one(CountRow)`
+      SELECT count(*) AS count FROM users WHERE superadmin = 1 AND disabled_at IS NULL`,
 
-      /** The service accounts that a person created, in every organization. */
-      accountsOf: (email: Email) => accountsOf({ email, limit: maxAccounts })
-    } as const
-  })
-}) {}
+    /** The service accounts that a person created, in every organization. */
+    accountsOf: (email: Email) => accountsOf({ email, limit: maxAccounts })
+  } as const
+})

@@ -7,11 +7,11 @@ import type { Everywhere } from "../../access/Everywhere.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { superadminSource } from "../../audit/AuditEvent.js"
-import { AuthRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/credentials/Repo.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { now } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { type UserRow, UsersRepo } from "./Repo.js"
+import { type UserRow, usersRepo } from "./Repo.js"
 
 const defaultLimit = 50
 
@@ -27,8 +27,8 @@ const userRecord = ({ superadmin, ...row }: UserRow): UserRecord => ({ ...row, i
 /** All users of the server, for superadmins. */
 export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/server/Users/UserDirectory", {
   effect: Effect.gen(function* () {
-    const repo = yield* UsersRepo
-    const auth = yield* AuthRepo
+    const repo = yield* usersRepo
+    const auth = yield* authRepo
     const audit = yield* AuditLog
 
     /** Returns a page of users sorted by address. The cost does not depend on the number of users. */
@@ -131,6 +131,5 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     )
 
     return { list, disable, enable, endSessions } as const
-  }),
-  dependencies: [UsersRepo.Default, AuthRepo.Default]
+  })
 }) {}

@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import type { Place } from "../../access/Access.js"
 import { timestamp } from "../../base/Time.js"
 import { pacing } from "../../base/EventLoop.js"
-import { ActivityRepo, type CountRow, type Unit } from "./ActivityRepo.js"
+import { activityRepo, type CountRow, type Unit } from "./ActivityRepo.js"
 
 const defaultSpans = 48
 /** At most how many entries are counted: the newest. */
@@ -97,7 +97,7 @@ export interface ActivityRequest {
 /** How much of an audit log happened when. */
 export class Activity extends Effect.Service<Activity>()("@coffer/server/Activity", {
   effect: Effect.gen(function* () {
-    const repo = yield* ActivityRepo
+    const repo = yield* activityRepo
 
     /** Counts the entries of an organization's log in spans of time. Whole spans are counted: the first may begin earlier. */
     const ofOrganization = Effect.fnUntraced(function* (
@@ -133,6 +133,5 @@ export class Activity extends Effect.Service<Activity>()("@coffer/server/Activit
     })
 
     return { ofOrganization } as const
-  }),
-  dependencies: [ActivityRepo.Default]
+  })
 }) {}

@@ -22,31 +22,29 @@ const units = {
 export type Unit = keyof typeof units
 
 /** Counts entries of a log by time, action and actor. */
-export class ActivityRepo extends Effect.Service<ActivityRepo>()("@coffer/server/ActivityRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first } = yield* query
-    const { endOf, rangeOf } = yield* makeRanges
+export const activityRepo = Effect.gen(function* () {
+  const { all, first } = yield* query
+  const { endOf, rangeOf } = yield* makeRanges
 
-    const countsBy = (unit: Unit) => all(CountRow)`
-      SELECT ${units[unit]} AS time, action, actor_name, count(*) AS entries FROM audit_entries
-      WHERE log = ${"log"} AND seq >= ${"from"} AND seq < ${"below"} GROUP BY 1, 2, 3`
-    const statements = {
-      second: countsBy("second"),
-      minute: countsBy("minute"),
-      hour: countsBy("hour"),
-      day: countsBy("day")
-    }
+  const countsBy = (unit: Unit) => all(CountRow)`
+    SELECT ${units[unit]} AS time, action, actor_name, count(*) AS entries FROM audit_entries
+    WHERE log = ${"log"} AND seq >= ${"from"} AND seq < ${"below"} GROUP BY 1, 2, 3`
+  const statements = {
+    second: countsBy("second"),
+    minute: countsBy("minute"),
+    hour: countsBy("hour"),
+    day: countsBy("day")
+  }
 
-    return {
-      endOf,
-      rangeOf,
+  return {
+    endOf,
+    rangeOf,
 
-      /** The time of the first entry from a number on. */
-      momentFrom: first(MomentRow)`
-        SELECT created_at FROM audit_entries WHERE log = ${"log"} AND seq >= ${"seq"} ORDER BY seq LIMIT 1`,
+    /** The time of the first entry from a number on. */
+    momentFrom: first(MomentRow)`
+      SELECT created_at FROM audit_entries WHERE log = ${"log"} AND seq >= ${"seq"} ORDER BY seq LIMIT 1`,
 
-      /** Counts the entries from a number to below another one. `time` is cut off after the unit. */
-      counts: (unit: Unit, log: string, from: number, below: number) => statements[unit]({ log, from, below })
-    } as const
-  })
-}) {}
+    /** Counts the entries from a number to below another one. `time` is cut off after the unit. */
+    counts: (unit: Unit, log: string, from: number, below: number) => statements[unit]({ log, from, below })
+  } as const
+})

@@ -14,7 +14,7 @@ import { forEachInSlices, pacing } from "../../base/EventLoop.js"
 import { AuditIndex } from "../../audit/AuditIndex.js"
 import { systemLog } from "../../audit/AuditEvent.js"
 import { genesis, headMac, link, sameLink } from "../../audit/Chain.js"
-import { ActorsRepo } from "./ActorsRepo.js"
+import { actorsRepo } from "./ActorsRepo.js"
 import { makeListCheck } from "../../audit/ListCheck.js"
 import type { Actors, Filters, Times } from "../../audit/Search.js"
 import { auditEntry, countedAtMost, type EntryRow, type FoundRow, EntryReader } from "../../audit/EntryReader.js"
@@ -92,7 +92,7 @@ const isCounted = ({ since, until }: Times, { log, ...filters }: Filters): boole
 export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
   effect: Effect.gen(function* () {
     const repo = yield* EntryReader
-    const actorsRepo = yield* ActorsRepo
+    const logActors = yield* actorsRepo
     const index = yield* AuditIndex
     const { auditKey } = yield* Instance
     const checkList = yield* makeListCheck(auditKey)
@@ -120,10 +120,10 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     ) {
       if (actor === undefined) return id === undefined ? undefined : ({ ids: [id], nameless: null } satisfies Actors)
       const name = actor.includes("@") ? actor.trim().toLowerCase() : actor
-      const inLog = yield* actorsRepo.inLog(log, name)
-      const found = inLog.length > 0 ? inLog : yield* actorsRepo.withoutEntries(log, name)
+      const inLog = yield* logActors.inLog(log, name)
+      const found = inLog.length > 0 ? inLog : yield* logActors.withoutEntries(log, name)
       if (found.length === 0) {
-        const meant = yield* hint(name, yield* actorsRepo.names(log))
+        const meant = yield* hint(name, yield* logActors.names(log))
         return yield* new ValidationError({
           message: `actor: no actor has this id or name${meant}`
         })
@@ -297,5 +297,5 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
         orgId === undefined ? verifyServer(request) : verifyWithIndex(orgId, request)
     } as const
   }),
-  dependencies: [EntryReader.Default, ActorsRepo.Default, AuditIndex.Default]
+  dependencies: [EntryReader.Default, AuditIndex.Default]
 }) {}

@@ -9,7 +9,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { KeySessionsRepo } from "./Repo.js"
+import { keySessionsRepo } from "./Repo.js"
 
 const sessionMillis = 60 * 60 * 1000
 
@@ -34,7 +34,7 @@ export const accountOf = (actor: Actor): Effect.Effect<ServiceAccountActor> =>
 /** Sessions of service accounts that signed in with a key. They last an hour, can be renewed, and end with their key. */
 export class KeySessions extends Effect.Service<KeySessions>()("@coffer/server/KeySessions", {
   effect: Effect.gen(function* () {
-    const repo = yield* KeySessionsRepo
+    const repo = yield* keySessionsRepo
     const audit = yield* AuditLog
 
     /** The lifetime of the credential of a request. */
@@ -95,6 +95,5 @@ export class KeySessions extends Effect.Service<KeySessions>()("@coffer/server/K
     )
 
     return { lifetime, renew, start } as const
-  }),
-  dependencies: [KeySessionsRepo.Default]
+  })
 }) {}

@@ -16,7 +16,7 @@ import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { DeliveriesRepo, type DeliveryRow } from "./DeliveriesRepo.js"
+import { deliveriesRepo, type DeliveryRow } from "./DeliveriesRepo.js"
 import { KnownWebhooks } from "./KnownWebhooks.js"
 
 const defaultLimit = 50
@@ -39,7 +39,7 @@ const deliveryOf = ({ body, next_at, ...row }: DeliveryRow): Effect.Effect<Webho
 /** The deliveries of webhooks: those of the last 30 days, and those that are sent by hand. */
 export class Deliveries extends Effect.Service<Deliveries>()("@coffer/server/Deliveries", {
   effect: Effect.gen(function* () {
-    const deliveries = yield* DeliveriesRepo
+    const deliveries = yield* deliveriesRepo
     const { find, lock, record } = yield* KnownWebhooks
     const limits = yield* RateLimits
 
@@ -122,5 +122,5 @@ export class Deliveries extends Effect.Service<Deliveries>()("@coffer/server/Del
 
     return { list, test, sendAgain } as const
   }),
-  dependencies: [DeliveriesRepo.Default, KnownWebhooks.Default, RateLimits.Default]
+  dependencies: [KnownWebhooks.Default, RateLimits.Default]
 }) {}

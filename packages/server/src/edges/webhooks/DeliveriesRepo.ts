@@ -93,105 +93,103 @@ const firstOfLanes = sql`
     WHERE e.webhook_id = d.webhook_id AND e.lane = d.lane AND e.state = 'pending' AND e.kind = 'event'
       AND e.seq < d.seq)`
 
-export class DeliveriesRepo extends Effect.Service<DeliveriesRepo>()("@coffer/server/DeliveriesRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, insert, one, returning, write } = yield* query
-    const insertAll = insert("webhook_deliveries", newColumns)
+export const deliveriesRepo = Effect.gen(function* () {
+  const { all, first, insert, one, returning, write } = yield* query
+  const insertAll = insert("webhook_deliveries", newColumns)
 
-    return {
-      /** The deliveries of a webhook, newest first. */
-      page: all(DeliveryRow)`
-        SELECT ${columns} FROM webhook_deliveries WHERE webhook_id = ${"webhookId"} AND id < ${"before"}
-        ORDER BY id DESC LIMIT ${"limit"}`,
+  return {
+    /** The deliveries of a webhook, newest first. */
+    page: all(DeliveryRow)`
+      SELECT ${columns} FROM webhook_deliveries WHERE webhook_id = ${"webhookId"} AND id < ${"before"}
+      ORDER BY id DESC LIMIT ${"limit"}`,
 
-      find: first(DeliveryRow)`
-        SELECT ${columns} FROM webhook_deliveries WHERE webhook_id = ${"webhookId"} AND id = ${"id"}`,
+    find: first(DeliveryRow)`
+      SELECT ${columns} FROM webhook_deliveries WHERE webhook_id = ${"webhookId"} AND id = ${"id"}`,
 
-      insert: (deliveries: ReadonlyArray<NewDelivery>) =>
-        insertAll(
-          deliveries.map(({ nextAt, now, webhookId, ...rest }) => ({
-            ...rest,
-            webhook_id: webhookId,
-            state: "pending",
-            tries: 0,
-            next_at: nextAt,
-            created_at: now,
-            updated_at: now
-          }))
-        ),
+    insert: (deliveries: ReadonlyArray<NewDelivery>) =>
+      insertAll(
+        deliveries.map(({ nextAt, now, webhookId, ...rest }) => ({
+          ...rest,
+          webhook_id: webhookId,
+          state: "pending",
+          tries: 0,
+          next_at: nextAt,
+          created_at: now,
+          updated_at: now
+        }))
+      ),
 
-      /** The enabled webhooks that have not come to the head of their log. */
-      behind: all(BehindRow)`
-        SELECT w.id AS id, w.org_id AS org_id, o.name AS org_name, w.events AS events, w.environments AS environments,
-          w.seq AS seq, h.seq AS head
-        FROM webhooks w JOIN organizations o ON o.id = w.org_id AND o.removed_at IS NULL
-        JOIN audit_heads h ON h.log = w.org_id AND h.seq <> w.seq
-        WHERE w.removed_at IS NULL AND w.enabled = 1 ORDER BY w.id`,
+    /** The enabled webhooks that have not come to the head of their log. */
+    behind: all(BehindRow)`
+      SELECT w.id AS id, w.org_id AS org_id, o.name AS org_name, w.events AS events, w.environments AS environments,
+        w.seq AS seq, h.seq AS head
+      FROM webhooks w JOIN organizations o ON o.id = w.org_id AND o.removed_at IS NULL
+      JOIN audit_heads h ON h.log = w.org_id AND h.seq <> w.seq
+      WHERE w.removed_at IS NULL AND w.enabled = 1 ORDER BY w.id`,
 
-      pending: one(CountRow)`
-        SELECT count(*) AS count FROM webhook_deliveries
-        WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event'`,
+    pending: one(CountRow)`
+      SELECT count(*) AS count FROM webhook_deliveries
+      WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event'`,
 
-      /** Moves a webhook in its log. No row if it was moved or disabled since it was read. */
-      move: returning(IdRow)`
-        UPDATE webhooks SET seq = ${"to"}
-        WHERE id = ${"id"} AND seq = ${"from"} AND enabled = 1 AND removed_at IS NULL RETURNING id`,
+    /** Moves a webhook in its log. No row if it was moved or disabled since it was read. */
+    move: returning(IdRow)`
+      UPDATE webhooks SET seq = ${"to"}
+      WHERE id = ${"id"} AND seq = ${"from"} AND enabled = 1 AND removed_at IS NULL RETURNING id`,
 
-      inLane: first(IdRow)`
+    inLane: first(IdRow)`
+      SELECT id FROM webhook_deliveries
+      WHERE webhook_id = ${"webhookId"} AND lane = ${"lane"} AND state = 'pending' AND kind = 'event' LIMIT 1`,
+
+    dueWebhooks: all(WebhookIdRow)`
+      SELECT DISTINCT d.webhook_id AS webhook_id
+      FROM webhook_deliveries d ${usingIndex("webhook_deliveries_due")} ${sendable}`,
+
+    due: all(DueIdRow)`
+      SELECT d.id AS id FROM webhook_deliveries d ${usingIndex("webhook_deliveries_next")}
+      ${sendable} AND d.webhook_id = ${"webhookId"} ORDER BY d.next_at, d.id LIMIT ${"limit"}`,
+
+    /** A delivery with what its request takes. No row if it may not be sent any more. */
+    toSend: first(DueRow)`
+      SELECT d.id AS id, d.webhook_id AS webhook_id, d.kind AS kind, d.lane AS lane, d.body AS body, d.tries AS tries,
+        w.url AS url, w.key_number AS key_number, w.old_key_until AS old_key_until
+      FROM webhook_deliveries d ${sendable} AND d.id = ${"id"}`,
+
+    /** Records a try. No row if the delivery was skipped or its retries were reset meanwhile. */
+    settle: returning(IdRow)`
+      UPDATE webhook_deliveries SET state = ${"state"}, tries = ${"tries"}, status = ${"status"},
+        reason = ${"reason"}, next_at = ${"nextAt"}, updated_at = ${"now"}
+      WHERE id = ${"id"} AND state = 'pending' AND tries = ${"before"} RETURNING id`,
+
+    /** Schedules the next delivery of a lane. */
+    scheduleNext: write`
+      UPDATE webhook_deliveries SET next_at = ${"now"} WHERE next_at IS NULL AND id = (
         SELECT id FROM webhook_deliveries
-        WHERE webhook_id = ${"webhookId"} AND lane = ${"lane"} AND state = 'pending' AND kind = 'event' LIMIT 1`,
+        WHERE webhook_id = ${"webhookId"} AND lane = ${"lane"} AND state = 'pending' AND kind = 'event'
+        ORDER BY seq LIMIT 1)`,
 
-      dueWebhooks: all(WebhookIdRow)`
-        SELECT DISTINCT d.webhook_id AS webhook_id
-        FROM webhook_deliveries d ${usingIndex("webhook_deliveries_due")} ${sendable}`,
+    /** Reopens the failed deliveries of a webhook, with all their tries. */
+    reopen: write`
+      UPDATE webhook_deliveries SET state = 'pending', tries = 0, next_at = ${"now"}, updated_at = ${"now"}
+      WHERE webhook_id = ${"webhookId"} AND state = 'failed' AND kind = 'event'`,
 
-      due: all(DueIdRow)`
-        SELECT d.id AS id FROM webhook_deliveries d ${usingIndex("webhook_deliveries_next")}
-        ${sendable} AND d.webhook_id = ${"webhookId"} ORDER BY d.next_at, d.id LIMIT ${"limit"}`,
+    /** Resets retries and schedules them now. */
+    resetRetries: write`
+      UPDATE webhook_deliveries SET tries = 0, next_at = ${"now"}, updated_at = ${"now"}
+      WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event' AND next_at IS NOT NULL`,
 
-      /** A delivery with what its request takes. No row if it may not be sent any more. */
-      toSend: first(DueRow)`
-        SELECT d.id AS id, d.webhook_id AS webhook_id, d.kind AS kind, d.lane AS lane, d.body AS body, d.tries AS tries,
-          w.url AS url, w.key_number AS key_number, w.old_key_until AS old_key_until
-        FROM webhook_deliveries d ${sendable} AND d.id = ${"id"}`,
+    /** Schedules the first delivery of each lane. */
+    scheduleNextOfAll: write`
+      UPDATE webhook_deliveries SET next_at = ${"now"} WHERE next_at IS NULL AND id IN (${firstOfLanes})`,
 
-      /** Records a try. No row if the delivery was skipped or its retries were reset meanwhile. */
-      settle: returning(IdRow)`
-        UPDATE webhook_deliveries SET state = ${"state"}, tries = ${"tries"}, status = ${"status"},
-          reason = ${"reason"}, next_at = ${"nextAt"}, updated_at = ${"now"}
-        WHERE id = ${"id"} AND state = 'pending' AND tries = ${"before"} RETURNING id`,
+    skipPending: write`${skipped} WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event'`,
 
-      /** Schedules the next delivery of a lane. */
-      scheduleNext: write`
-        UPDATE webhook_deliveries SET next_at = ${"now"} WHERE next_at IS NULL AND id = (
-          SELECT id FROM webhook_deliveries
-          WHERE webhook_id = ${"webhookId"} AND lane = ${"lane"} AND state = 'pending' AND kind = 'event'
-          ORDER BY seq LIMIT 1)`,
+    skipFailed: write`${skipped} WHERE webhook_id = ${"webhookId"} AND state = 'failed' AND kind = 'event'`,
 
-      /** Reopens the failed deliveries of a webhook, with all their tries. */
-      reopen: write`
-        UPDATE webhook_deliveries SET state = 'pending', tries = 0, next_at = ${"now"}, updated_at = ${"now"}
-        WHERE webhook_id = ${"webhookId"} AND state = 'failed' AND kind = 'event'`,
+    skipAll: write`${skipped} WHERE state IN ('pending', 'failed')`,
 
-      /** Resets retries and schedules them now. */
-      resetRetries: write`
-        UPDATE webhook_deliveries SET tries = 0, next_at = ${"now"}, updated_at = ${"now"}
-        WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event' AND next_at IS NOT NULL`,
-
-      /** Schedules the first delivery of each lane. */
-      scheduleNextOfAll: write`
-        UPDATE webhook_deliveries SET next_at = ${"now"} WHERE next_at IS NULL AND id IN (${firstOfLanes})`,
-
-      skipPending: write`${skipped} WHERE webhook_id = ${"webhookId"} AND state = 'pending' AND kind = 'event'`,
-
-      skipFailed: write`${skipped} WHERE webhook_id = ${"webhookId"} AND state = 'failed' AND kind = 'event'`,
-
-      skipAll: write`${skipped} WHERE state IN ('pending', 'failed')`,
-
-      /** When the oldest event was made that an enabled webhook waits for: one of the first of their lanes. */
-      oldest: one(OldestRow)`
-        SELECT min(d.created_at) AS oldest FROM webhook_deliveries d ${usingIndex("webhook_deliveries_due")}
-        ${ofLiveWebhook} AND w.enabled = 1 WHERE d.state = 'pending' AND d.next_at IS NOT NULL`
-    } as const
-  })
-}) {}
+    /** When the oldest event was made that an enabled webhook waits for: one of the first of their lanes. */
+    oldest: one(OldestRow)`
+      SELECT min(d.created_at) AS oldest FROM webhook_deliveries d ${usingIndex("webhook_deliveries_due")}
+      ${ofLiveWebhook} AND w.enabled = 1 WHERE d.state = 'pending' AND d.next_at IS NOT NULL`
+  } as const
+})

@@ -2,7 +2,7 @@ import type { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { Cause, Effect } from "effect"
 import { now } from "../../base/Time.js"
 import { isLeaseLost } from "../../database/jobs/Lease.js"
-import { DeliveriesRepo } from "./DeliveriesRepo.js"
+import { deliveriesRepo } from "./DeliveriesRepo.js"
 import { makeFanOut } from "./FanOut.js"
 import { makeSender } from "./Sender.js"
 
@@ -21,7 +21,7 @@ export interface Worker {
 
 /** The steps of the job: deliveries are made from the logs, and then those are sent whose time has come. */
 export const makeDeliveryWorkers = Effect.gen(function* () {
-  const repo = yield* DeliveriesRepo
+  const repo = yield* deliveriesRepo
   const fanOut = yield* makeFanOut
   const send = yield* makeSender
   const slots = yield* Effect.makeSemaphore(maxAtOnce)

@@ -6,7 +6,7 @@ import { timestamp } from "../../base/Time.js"
 import { uuidV7At } from "../../base/Uuid.js"
 import { pacing } from "../../base/EventLoop.js"
 import { Fence, isLeaseLost } from "../../database/jobs/Lease.js"
-import { type BehindRow, DeliveriesRepo, type NewDelivery } from "./DeliveriesRepo.js"
+import { type BehindRow, deliveriesRepo, type NewDelivery } from "./DeliveriesRepo.js"
 import { eventOf, isWanted, laneOf, type Wanted } from "./Event.js"
 import { patternsOf } from "./Webhooks.js"
 
@@ -23,7 +23,7 @@ export type Step = "reached" | "more" | "failed"
 /** Makes deliveries from the audit logs: the next ones of each webhook, so that a long log holds back no other webhook. */
 export const makeFanOut = Effect.gen(function* () {
   const entries = yield* EntryReader
-  const repo = yield* DeliveriesRepo
+  const repo = yield* deliveriesRepo
   const fenced = yield* Fence
 
   /** Reads the next entries of a webhook's log, and keeps those that it asks for. */

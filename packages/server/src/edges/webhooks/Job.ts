@@ -3,10 +3,9 @@ import { EntryReader } from "../../audit/EntryReader.js"
 import { isLeaseLost } from "../../database/jobs/Lease.js"
 import { onOneServer } from "../../database/jobs/OnOneServer.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
-import { DeliveriesRepo } from "./DeliveriesRepo.js"
+import { deliveriesRepo } from "./DeliveriesRepo.js"
 import type { Step } from "./FanOut.js"
 import { Notices } from "./Notices.js"
-import { WebhooksRepo } from "./Repo.js"
 import { makeDeliveryWorkers } from "./DeliveryWorkers.js"
 import { SigningKeys } from "./SigningKeys.js"
 import { oldestPending } from "./WebhookMetrics.js"
@@ -25,7 +24,7 @@ const pauseAfter = (steps: ReadonlyArray<Step>): Duration.Duration =>
  * of its own while it has such deliveries, so that a slow receiver holds back nobody else's.
  */
 const deliver = Effect.gen(function* () {
-  const repo = yield* DeliveriesRepo
+  const repo = yield* deliveriesRepo
   const { fanOut, workers } = yield* makeDeliveryWorkers
   const running = yield* FiberMap.make<string>()
   // Another server may go on, which knows how old its events are.
@@ -50,8 +49,6 @@ const deliver = Effect.gen(function* () {
 
 /** What the deliveries need beside the database, the keyring, the audit log and the mailer. */
 export const DeliveriesLive = Layer.mergeAll(
-  DeliveriesRepo.Default,
-  WebhooksRepo.Default,
   EntryReader.Default,
   SigningKeys.Default,
   Notices.Default,

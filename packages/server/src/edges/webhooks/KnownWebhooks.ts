@@ -5,14 +5,14 @@ import { Effect } from "effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { type WebhookRow, WebhooksRepo } from "./Repo.js"
+import { type WebhookRow, webhooksRepo } from "./Repo.js"
 
 export type WebhookPlace = Place<"webhook.list" | "webhook.create" | "webhook.update" | "webhook.delete">
 
 /** What the calls about a webhook share: finding it, locking it, and recording what is done to it. */
 export class KnownWebhooks extends Effect.Service<KnownWebhooks>()("@coffer/server/KnownWebhooks", {
   effect: Effect.gen(function* () {
-    const repo = yield* WebhooksRepo
+    const repo = yield* webhooksRepo
     const audit = yield* AuditLog
 
     const find = Effect.fnUntraced(function* (place: WebhookPlace, id: WebhookId) {
@@ -38,6 +38,5 @@ export class KnownWebhooks extends Effect.Service<KnownWebhooks>()("@coffer/serv
       })
 
     return { find, lock, record } as const
-  }),
-  dependencies: [WebhooksRepo.Default]
+  })
 }) {}

@@ -2,7 +2,7 @@ import type { OrgId, WebhookId } from "@coffer/domain/Ids"
 import type { DeliveryReason } from "@coffer/domain/Webhook"
 import { Effect } from "effect"
 import { Mailer } from "../../base/mail/Mailer.js"
-import { WebhooksRepo } from "./Repo.js"
+import { webhooksRepo } from "./Repo.js"
 import { maxTries } from "./Retry.js"
 
 /** Maximum number of recipients. */
@@ -33,7 +33,7 @@ This mail goes to the organization's owners and admins.
 /** Mails about webhooks. */
 export class Notices extends Effect.Service<Notices>()("@coffer/server/Notices", {
   effect: Effect.gen(function* () {
-    const repo = yield* WebhooksRepo
+    const repo = yield* webhooksRepo
     const mailer = yield* Mailer
     return {
       disabled: (disabled: Disabled) =>
@@ -46,6 +46,5 @@ export class Notices extends Effect.Service<Notices>()("@coffer/server/Notices",
           )
         )
     } as const
-  }),
-  dependencies: [WebhooksRepo.Default]
+  })
 }) {}

@@ -35,58 +35,56 @@ const webhooks = sql`
 
 const head = sql`coalesce((SELECT seq FROM audit_heads WHERE log = w.org_id), 0)`
 
-export class WebhooksRepo extends Effect.Service<WebhooksRepo>()("@coffer/server/Repo/WebhooksRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, locking, one, returning, write } = yield* query
+export const webhooksRepo = Effect.gen(function* () {
+  const { all, first, locking, one, returning, write } = yield* query
 
-    return {
-      /** The webhooks of an organization, oldest first. */
-      all: all(WebhookRow)`${webhooks} ORDER BY w.id`,
+  return {
+    /** The webhooks of an organization, oldest first. */
+    all: all(WebhookRow)`${webhooks} ORDER BY w.id`,
 
-      find: first(WebhookRow)`${webhooks} AND w.id = ${"id"}`,
+    find: first(WebhookRow)`${webhooks} AND w.id = ${"id"}`,
 
-      count: one(CountRow)`
-        SELECT count(*) AS count FROM webhooks WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
+    count: one(CountRow)`
+      SELECT count(*) AS count FROM webhooks WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-      headOf: first(SeqRow)`SELECT seq FROM audit_heads WHERE log = ${"log"}`,
+    headOf: first(SeqRow)`SELECT seq FROM audit_heads WHERE log = ${"log"}`,
 
-      insert: write`
-        INSERT INTO webhooks (id, org_id, url, events, environments, enabled, seq, key_number, created_by, created_at,
-          updated_at)
-        VALUES (${"id"}, ${"orgId"}, ${"url"}, ${"events"}, ${"environments"}, 1, ${"seq"}, 1, ${"createdBy"}, ${"now"},
-          ${"now"})`,
+    insert: write`
+      INSERT INTO webhooks (id, org_id, url, events, environments, enabled, seq, key_number, created_by, created_at,
+        updated_at)
+      VALUES (${"id"}, ${"orgId"}, ${"url"}, ${"events"}, ${"environments"}, 1, ${"seq"}, 1, ${"createdBy"}, ${"now"},
+        ${"now"})`,
 
-      /** The addresses of an organization's owners, and then those of its admins, without users who are disabled. */
-      admins: all(AdminRow)`
-        SELECT u.email AS email FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
-        WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.role IN ('owner', 'admin')
-        ORDER BY CASE m.role WHEN 'owner' THEN 0 ELSE 1 END, u.email LIMIT ${"limit"}`,
+    /** The addresses of an organization's owners, and then those of its admins, without users who are disabled. */
+    admins: all(AdminRow)`
+      SELECT u.email AS email FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
+      WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.role IN ('owner', 'admin')
+      ORDER BY CASE m.role WHEN 'owner' THEN 0 ELSE 1 END, u.email LIMIT ${"limit"}`,
 
-      update: write`
-        UPDATE webhooks SET url = ${"url"}, events = ${"events"}, environments = ${"environments"},
-          enabled = ${"enabled"}, failed_at = ${"failedAt"}, updated_at = ${"now"}
-        WHERE id = ${"id"}`,
+    update: write`
+      UPDATE webhooks SET url = ${"url"}, events = ${"events"}, environments = ${"environments"},
+        enabled = ${"enabled"}, failed_at = ${"failedAt"}, updated_at = ${"now"}
+      WHERE id = ${"id"}`,
 
-      setKey: write`
-        UPDATE webhooks SET key_number = ${"number"}, old_key_until = ${"oldKeyUntil"}, updated_at = ${"now"}
-        WHERE id = ${"id"}`,
+    setKey: write`
+      UPDATE webhooks SET key_number = ${"number"}, old_key_until = ${"oldKeyUntil"}, updated_at = ${"now"}
+      WHERE id = ${"id"}`,
 
-      remove: write`UPDATE webhooks SET removed_at = ${"now"} WHERE id = ${"id"}`,
+    remove: write`UPDATE webhooks SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
-      /** Skips the entries until now. */
-      skipEvents: write`
-        UPDATE webhooks AS w SET seq = ${head} WHERE id = ${"id"}`,
+    /** Skips the entries until now. */
+    skipEvents: write`
+      UPDATE webhooks AS w SET seq = ${head} WHERE id = ${"id"}`,
 
-      /** Disables a webhook whose delivery has failed for the last time. No row if it is disabled already. */
-      fail: returning(DisabledRow)`
-        UPDATE webhooks SET enabled = 0, failed_at = ${"now"}, updated_at = ${"now"}
-        WHERE id = ${"id"} AND enabled = 1 AND removed_at IS NULL RETURNING org_id, url`,
+    /** Disables a webhook whose delivery has failed for the last time. No row if it is disabled already. */
+    fail: returning(DisabledRow)`
+      UPDATE webhooks SET enabled = 0, failed_at = ${"now"}, updated_at = ${"now"}
+      WHERE id = ${"id"} AND enabled = 1 AND removed_at IS NULL RETURNING org_id, url`,
 
-      /** Locks a webhook for the transaction. The job of deliveries holds no organization. */
-      lock: locking(IdRow)`SELECT id FROM webhooks WHERE id = ${"id"}`,
+    /** Locks a webhook for the transaction. The job of deliveries holds no organization. */
+    lock: locking(IdRow)`SELECT id FROM webhooks WHERE id = ${"id"}`,
 
-      /** For a restored database, whose events the server that was backed up has sent. */
-      skipEventsOfAll: write`UPDATE webhooks AS w SET seq = ${head}`
-    } as const
-  })
-}) {}
+    /** For a restored database, whose events the server that was backed up has sent. */
+    skipEventsOfAll: write`UPDATE webhooks AS w SET seq = ${head}`
+  } as const
+})

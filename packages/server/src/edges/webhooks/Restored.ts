@@ -1,15 +1,15 @@
 import { Effect } from "effect"
 import { now } from "../../base/Time.js"
-import { DeliveriesRepo } from "./DeliveriesRepo.js"
-import { WebhooksRepo } from "./Repo.js"
+import { deliveriesRepo } from "./DeliveriesRepo.js"
+import { webhooksRepo } from "./Repo.js"
 
 /**
  * Skips all events of a restored database: the server that it was backed up from has sent them since. Call in
  * the transaction that makes the copy the live database.
  */
 export const skipEvents = Effect.gen(function* () {
-  const webhooks = yield* WebhooksRepo
-  const deliveries = yield* DeliveriesRepo
+  const webhooks = yield* webhooksRepo
+  const deliveries = yield* deliveriesRepo
   yield* deliveries.skipAll({ now: yield* now })
   yield* webhooks.skipEventsOfAll({})
 })

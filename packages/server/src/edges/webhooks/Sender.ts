@@ -6,9 +6,9 @@ import { afterCommit } from "../../database/Database.js"
 import { timestamp } from "../../base/Time.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
-import { DeliveriesRepo, type DueRow } from "./DeliveriesRepo.js"
+import { deliveriesRepo, type DueRow } from "./DeliveriesRepo.js"
 import { Notices } from "./Notices.js"
-import { WebhooksRepo } from "./Repo.js"
+import { webhooksRepo } from "./Repo.js"
 import { maxTries, pauseAfter } from "./Retry.js"
 import { signatureOf } from "./Signature.js"
 import { SigningKeys } from "./SigningKeys.js"
@@ -30,8 +30,8 @@ interface Outcome {
 /** Sends deliveries, and records what came of them. */
 export const makeSender = Effect.gen(function* () {
   const outbound = yield* Outbound
-  const repo = yield* DeliveriesRepo
-  const webhooks = yield* WebhooksRepo
+  const repo = yield* deliveriesRepo
+  const webhooks = yield* webhooksRepo
   const keys = yield* SigningKeys
   const notices = yield* Notices
   const audit = yield* AuditLog

@@ -8,9 +8,9 @@ import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { DeliveriesRepo } from "./DeliveriesRepo.js"
+import { deliveriesRepo } from "./DeliveriesRepo.js"
 import { KnownWebhooks, type WebhookPlace } from "./KnownWebhooks.js"
-import { type WebhookRow, WebhooksRepo } from "./Repo.js"
+import { type WebhookRow, webhooksRepo } from "./Repo.js"
 import { SigningKeys } from "./SigningKeys.js"
 
 const maxWebhooks = 20
@@ -43,8 +43,8 @@ const webhookOf = ({ key_number: _, ...row }: WebhookRow, millis: number): Effec
 /** The webhooks of organizations. Deliveries are made from the audit log and sent by a job. */
 export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhooks", {
   effect: Effect.gen(function* () {
-    const repo = yield* WebhooksRepo
-    const deliveries = yield* DeliveriesRepo
+    const repo = yield* webhooksRepo
+    const deliveries = yield* deliveriesRepo
     const keys = yield* SigningKeys
     const outbound = yield* Outbound
     const { find, lock, record } = yield* KnownWebhooks
@@ -162,11 +162,5 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
 
     return { create, list, get, update, remove, rotateKey } as const
   }),
-  dependencies: [
-    WebhooksRepo.Default,
-    DeliveriesRepo.Default,
-    KnownWebhooks.Default,
-    SigningKeys.Default,
-    Outbound.Default
-  ]
+  dependencies: [KnownWebhooks.Default, SigningKeys.Default, Outbound.Default]
 }) {}

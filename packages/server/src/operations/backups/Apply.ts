@@ -27,11 +27,9 @@ import { InstanceLive } from "../../keys/Instance.js"
 import { KeyringLive } from "../../keys/Keyring.js"
 import { StartupError } from "../../base/StartupError.js"
 import { fillEmpty } from "./FillEmpty.js"
-import { BackupsRepo } from "./Repo.js"
+import { backupsRepo } from "./Repo.js"
 import { flushToDisk } from "../../base/files/LocalFiles.js"
 import { removeLeftovers, temporaryFile } from "../../database/sqlite/TemporaryFiles.js"
-import { DeliveriesRepo } from "../../edges/webhooks/DeliveriesRepo.js"
-import { WebhooksRepo } from "../../edges/webhooks/Repo.js"
 import { skipEvents } from "../../edges/webhooks/Restored.js"
 
 const refused = (message: string) => new StartupError({ message: `${message}; nothing was changed` })
@@ -73,7 +71,7 @@ const MomentRow = Schema.Struct({ moment: Schema.NullOr(Schema.String) })
  */
 const recordRestore = (current: string) =>
   Effect.gen(function* () {
-    const repo = yield* BackupsRepo
+    const repo = yield* backupsRepo
     const { one } = yield* query
     const newest = one(MomentRow)`
       SELECT coalesce(max(created_at), (SELECT created_at FROM instance)) AS moment FROM audit_heads`
@@ -118,12 +116,11 @@ const describeCounts = ({ environments, organizations, projects, secrets, versio
   `organizations: ${organizations}, projects: ${projects}, environments: ${environments}, secrets: ${secrets}, versions: ${versions}`
 
 /** The services of `prepare`. As at a start, they fail for a wrong master key or a newer schema. */
-const ServicesLive = Layer.mergeAll(
-  AuditLog.Default,
-  BackupsRepo.Default,
-  DeliveriesRepo.Default,
-  WebhooksRepo.Default
-).pipe(Layer.provide(InstanceLive), Layer.provideMerge(DatabaseLive), Layer.provide(KeyringLive))
+const ServicesLive = Layer.mergeAll(AuditLog.Default).pipe(
+  Layer.provide(InstanceLive),
+  Layer.provideMerge(DatabaseLive),
+  Layer.provide(KeyringLive)
+)
 
 /**
  * Replaces the database by the copy. A crash at any point leaves a database: the old file gets a second name first, its

@@ -23,7 +23,7 @@ import { localFailure } from "../../base/files/LocalFailure.js"
 import { type Fenced, isLeaseLost } from "../../database/jobs/Lease.js"
 import { backupOf, byTime, objectName } from "./ObjectName.js"
 import { makeObjectStore } from "./ConfiguredStore.js"
-import { BackupsRepo } from "./Repo.js"
+import { backupsRepo } from "./Repo.js"
 import { restoreBeside } from "./Restore.js"
 import { keepReason, removalReason, type RestoreMark, retain } from "./Retention.js"
 import { takeSnapshot } from "./Snapshot.js"
@@ -65,7 +65,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     const keyring = yield* Keyring
     const instance = yield* Instance
     const audit = yield* AuditLog
-    const repo = yield* BackupsRepo
+    const repo = yield* backupsRepo
     const snapshots = yield* Snapshots
     const { clock, transaction } = yield* Database
     const scope = yield* Effect.scope
@@ -279,6 +279,5 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
       )
 
     return { create, list, restore, drill, lastScheduled, scheduled } as const
-  }),
-  dependencies: [BackupsRepo.Default]
+  })
 }) {}

@@ -12,39 +12,35 @@ const DrillRow = Schema.Struct({
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 /** Restores and drills. The backups themselves are only in the store. */
-export class BackupsRepo extends Effect.Service<BackupsRepo>()("@coffer/server/Repo/BackupsRepo", {
-  effect: Effect.gen(function* () {
-    const { all, first, one, write } = yield* query
+export const backupsRepo = Effect.gen(function* () {
+  const { all, first, one, write } = yield* query
 
-    return {
-      restores: all(
-        RestoreRow
-      )`SELECT backup_created_at, coalesce(applied_at, restored_at) AS applied_at FROM restores`,
+  return {
+    restores: all(RestoreRow)`SELECT backup_created_at, coalesce(applied_at, restored_at) AS applied_at FROM restores`,
 
-      /** The newest restore whose file has not become the live database yet. */
-      newestRestore: first(MarkRow)`
-        SELECT backup_id, backup_created_at FROM restores WHERE applied_at IS NULL ORDER BY restored_at DESC LIMIT 1`,
+    /** The newest restore whose file has not become the live database yet. */
+    newestRestore: first(MarkRow)`
+      SELECT backup_id, backup_created_at FROM restores WHERE applied_at IS NULL ORDER BY restored_at DESC LIMIT 1`,
 
-      insertRestore: write`
-        INSERT INTO restores (backup_id, backup_created_at, restored_at, applied_at)
-        VALUES (NULL, ${"backupCreatedAt"}, ${"now"}, ${"now"})`,
+    insertRestore: write`
+      INSERT INTO restores (backup_id, backup_created_at, restored_at, applied_at)
+      VALUES (NULL, ${"backupCreatedAt"}, ${"now"}, ${"now"})`,
 
-      /**
-       * Marks pending restores as applied. Call it before the first backup, so that retention keeps the backups that are newer
-       * than the restored one.
-       */
-      noteApplied: write`UPDATE restores SET applied_at = ${"now"} WHERE applied_at IS NULL`,
+    /**
+     * Marks pending restores as applied. Call it before the first backup, so that retention keeps the backups that are newer
+     * than the restored one.
+     */
+    noteApplied: write`UPDATE restores SET applied_at = ${"now"} WHERE applied_at IS NULL`,
 
-      /** The last drill of each backup, newest first. */
-      drills: all(DrillRow)`SELECT backup_id, drilled_at, seconds, valid FROM drills ORDER BY drilled_at DESC`,
+    /** The last drill of each backup, newest first. */
+    drills: all(DrillRow)`SELECT backup_id, drilled_at, seconds, valid FROM drills ORDER BY drilled_at DESC`,
 
-      noteDrill: write`
-        INSERT INTO drills (backup_id, drilled_at, seconds, valid)
-        VALUES (${"backupId"}, ${"drilledAt"}, ${"seconds"}, ${"valid"})
-        ON CONFLICT (backup_id) DO UPDATE
-          SET drilled_at = excluded.drilled_at, seconds = excluded.seconds, valid = excluded.valid`,
+    noteDrill: write`
+      INSERT INTO drills (backup_id, drilled_at, seconds, valid)
+      VALUES (${"backupId"}, ${"drilledAt"}, ${"seconds"}, ${"valid"})
+      ON CONFLICT (backup_id) DO UPDATE
+        SET drilled_at = excluded.drilled_at, seconds = excluded.seconds, valid = excluded.valid`,
 
-      organizations: one(CountRow)`SELECT count(*) AS count FROM organizations WHERE removed_at IS NULL`
-    } as const
-  })
-}) {}
+    organizations: one(CountRow)`SELECT count(*) AS count FROM organizations WHERE removed_at IS NULL`
+  } as const
+})

@@ -5,7 +5,7 @@ import { makeAppend } from "../../audit/Append.js"
 import { systemLog } from "../../audit/AuditEvent.js"
 import type { Draft } from "../../audit/Chain.js"
 import { makeLogList } from "../../audit/LogList.js"
-import { AuditRepo } from "../../audit/Repo.js"
+import { auditRepo } from "../../audit/Repo.js"
 import { Database } from "../../database/Database.js"
 import { explained } from "../offline/OfflineDatabase.js"
 import { query } from "../../database/Query.js"
@@ -89,7 +89,7 @@ const rewrapItems = (from: Subkeys, to: Subkeys) =>
 const record = (auditKey: KeyObject, from: Subkeys, to: Subkeys, versions: number) =>
   Effect.gen(function* () {
     const list = yield* Effect.provideService(makeLogList(auditKey), Keyring, to)
-    const append = makeAppend(yield* AuditRepo, list, auditKey)
+    const append = makeAppend(yield* auditRepo, list, auditKey)
     const millis = yield* Clock.currentTimeMillis
     const entry: Draft = {
       id: uuidV7At(millis),
@@ -207,5 +207,5 @@ export const rotate = <E>(options: RotationOptions<E>): Effect.Effect<Rotated, S
         ...(yield* cleanUp)
       }
       return rotated
-    }).pipe(orUnchanged, explained(outcomes), Effect.provide(AuditRepo.Default), Effect.provide(database))
+    }).pipe(orUnchanged, explained(outcomes), Effect.provide(database))
   }).pipe(Effect.scoped)

@@ -6,7 +6,7 @@ import { Effect } from "effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
-import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { pacing } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { compilePattern } from "./Patterns.js"
@@ -39,7 +39,7 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
   effect: Effect.gen(function* () {
     const { within } = yield* Access
     const repo = yield* declaredRepo
-    const environments = yield* EnvironmentsRepo
+    const environments = yield* environmentsRepo
     const audit = yield* AuditLog
 
     /** Names of keys are for those who may list the keys of an environment. */
@@ -109,6 +109,5 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
     )
 
     return { list, get, set, remove } as const
-  }),
-  dependencies: [EnvironmentsRepo.Default]
+  })
 }) {}

@@ -10,14 +10,14 @@ import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { ReferenceChecks } from "../references/ReferenceChecks.js"
-import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 const maxEnvironments = 100
 
 export class Environments extends Effect.Service<Environments>()("@coffer/server/Environments", {
   effect: Effect.gen(function* () {
-    const repo = yield* EnvironmentsRepo
+    const repo = yield* environmentsRepo
     const audit = yield* AuditLog
     const references = yield* ReferenceChecks
 
@@ -68,5 +68,5 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
 
     return { create, list, remove } as const
   }),
-  dependencies: [EnvironmentsRepo.Default, ReferenceChecks.Default]
+  dependencies: [ReferenceChecks.Default]
 }) {}

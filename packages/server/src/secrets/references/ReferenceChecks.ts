@@ -13,7 +13,7 @@ import {
 import { Effect, Either, Redacted } from "effect"
 import { Access, type EnvPlace, type Place } from "../../access/Access.js"
 import type { Transaction } from "../../database/Database.js"
-import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { secretsRepo } from "../stored/Repo.js"
 import type { Value } from "../../keys/Envelope.js"
@@ -77,7 +77,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
     const { alongside } = yield* Access
     const repo = yield* referencesRepo
     const secrets = yield* secretsRepo
-    const environments = yield* EnvironmentsRepo
+    const environments = yield* environmentsRepo
     const flows = yield* ReferenceRules
 
     /** How a message names a secret: without its environment if it is in the one of the place. */
@@ -275,5 +275,5 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
 
     return { admit, admitEnvRemoval, changeOf } as const
   }),
-  dependencies: [EnvironmentsRepo.Default, ReferenceRules.Default]
+  dependencies: [ReferenceRules.Default]
 }) {}

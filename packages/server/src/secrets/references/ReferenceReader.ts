@@ -7,7 +7,7 @@ import { Array, Effect, Either } from "effect"
 import { Access, type EnvPlace, type Place, sourceOf } from "../../access/Access.js"
 import type { AuditEvent, AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { secretsRepo } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
@@ -52,7 +52,7 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
     const resolver = yield* Resolver
     const repo = yield* referencesRepo
     const secrets = yield* secretsRepo
-    const environments = yield* EnvironmentsRepo
+    const environments = yield* environmentsRepo
     const versions = yield* Versions
 
     /** The value that a reference leads to, with the secrets that it passed. */
@@ -137,5 +137,5 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
 
     return { load: resolver.load, resolve: resolver.resolve, valueOf, valuesOf, auditPassed, passages, around } as const
   }),
-  dependencies: [Resolver.Default, EnvironmentsRepo.Default, Versions.Default]
+  dependencies: [Resolver.Default, Versions.Default]
 }) {}

@@ -5,7 +5,7 @@ import { Array, Effect, Either, Option } from "effect"
 import { Access, type EnvPlace } from "../../access/Access.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { Database } from "../../database/Database.js"
-import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { referencesRepo } from "../stored/ReferencesRepo.js"
 import { secretsRepo, type WholeRow } from "../stored/Repo.js"
@@ -53,7 +53,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
   effect: Effect.gen(function* () {
     const { alongside } = yield* Access
     const { snapshot } = yield* Database
-    const environments = yield* EnvironmentsRepo
+    const environments = yield* environmentsRepo
     const secrets = yield* secretsRepo
     const references = yield* referencesRepo
     const versions = yield* Versions
@@ -213,5 +213,5 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
 
     return { load, resolve } as const
   }),
-  dependencies: [EnvironmentsRepo.Default, Versions.Default]
+  dependencies: [Versions.Default]
 }) {}

@@ -7,7 +7,7 @@ import { createHmac, randomBytes } from "node:crypto"
 import { Access, type Place, type Within } from "../../access/Access.js"
 import { notVisible } from "../../access/NotFound.js"
 import { dueOf } from "../stored/DueColumns.js"
-import { EnvironmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { pacing } from "../../base/EventLoop.js"
 import { namesETag } from "../../http/ETag.js"
 import { kindOf } from "../../keys/Envelope.js"
@@ -37,7 +37,7 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
   effect: Effect.gen(function* () {
     const { within } = yield* Access
     const comparisons = yield* Comparisons
-    const environments = yield* EnvironmentsRepo
+    const environments = yield* environmentsRepo
     const repo = yield* matrixRepo
     const versions = yield* Versions
     const { epoch } = yield* Instance
@@ -151,5 +151,5 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
 
     return { read } as const
   }),
-  dependencies: [Comparisons.Default, EnvironmentsRepo.Default, Versions.Default]
+  dependencies: [Comparisons.Default, Versions.Default]
 }) {}
