@@ -60,18 +60,18 @@ const properties = [
 ]
 
 /** The root of a package has all of its modules as values, which esbuild then bundles whole. */
-const roots = ["effect", "@effect/cli", "@effect/platform", "@effect/platform-node"].map((name) => ({
+const roots = ["effect", "@effect/cli", "@effect/platform", "@effect/platform-node", "@effect/sql"].map((name) => ({
   name,
   message: `Import its modules: import * as Effect from "effect/Effect".`,
   allowTypeImports: true
 }))
-const serverImports = {
+const imports = {
   paths: [
     { name: "node:process", message: "Use the global `process`." },
-    { name: "process", message: "Use the global `process`." }
+    { name: "process", message: "Use the global `process`." },
+    ...roots
   ]
 }
-const imports = { paths: [...serverImports.paths, ...roots] }
 
 /** Imports that break the one direction of the packages: `domain` knows nobody, the programs know `domain`. */
 const programs = {
@@ -177,15 +177,9 @@ export default defineConfig(
   },
   {
     files: ["packages/server/src/*.ts"],
-    rules: {
-      "@typescript-eslint/no-restricted-imports": ["error", { ...serverImports, patterns: [programs] }]
-    }
-  },
-  {
-    files: ["packages/server/src/*.ts"],
     ignores: aware,
     rules: {
-      "@typescript-eslint/no-restricted-imports": ["error", { ...serverImports, patterns: [programs, engines] }]
+      "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs, engines] }]
     }
   },
   // The options of a rule replace those before: each room has them all.
@@ -195,7 +189,7 @@ export default defineConfig(
     const rule = (files, patterns) => ({
       files,
       rules: {
-        "@typescript-eslint/no-restricted-imports": ["error", { ...serverImports, patterns: [programs, ...patterns] }]
+        "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs, ...patterns] }]
       }
     })
     return [rule([`${folder}**/*.ts`], [engines, ...later]), ...(exempt.length === 0 ? [] : [rule(exempt, later)])]

@@ -9,40 +9,15 @@ export const root = new URL("../", import.meta.url)
 /** The tools of coffer-mcp, from their schemas. Made here, because loading the schemas takes as long as its whole start may. */
 const { listing } = await import("../packages/mcp/dist/Listing.js")
 
-/** Exports of `effect` that are not modules. */
-const functions = new Set(["absurd", "flow", "hole", "identity", "pipe", "unsafeCoerce"])
-
-/** Matches an `import()` of an external module. */
-const importOf = (external) =>
-  new RegExp(`\\bimport\\("((?:${external.map((name) => name.replace("*", '[^"]*')).join("|")}))"\\)`, "g")
-
-/**
- * Rewrites the server's `import { Effect } from "effect"` to imports of single modules. Otherwise each chunk would load the
- * whole package.
- */
-const deepImports = {
-  name: "deep-imports",
-  setup({ initialOptions, onLoad }) {
-    const { external, format } = initialOptions
+/** A script cannot use `import()` of what is outside of it: `__import` is a parameter of the function around it. */
+const scriptImports = {
+  name: "script-imports",
+  setup({ initialOptions: { external }, onLoad }) {
+    const names = external.map((name) => name.replace("*", '[^"]*')).join("|")
+    const imports = new RegExp(`\\bimport\\("(${names})"\\)`, "g")
     onLoad({ filter: /packages\/(cli|mcp|server)\/src\/.*\.ts$/ }, async ({ path }) => {
       const source = await readFile(path, "utf8")
-      const contents = source.replaceAll(
-        /^import \{([^}]*)\} from "(effect|@effect\/platform|@effect\/sql|@effect\/sql-sqlite-node)";?$/gm,
-        (_, names, from) =>
-          names
-            .split(",")
-            .map((name) => name.trim())
-            .filter((name) => name !== "" && !name.startsWith("type "))
-            .map((name) =>
-              functions.has(name)
-                ? `import { ${name} } from "${from}/Function";`
-                : `import * as ${name} from "${from}/${name}";`
-            )
-            .join(" ")
-      )
-      // A script cannot use `import()`: `__import` is a parameter of the function around it.
-      const imported = format === "cjs" ? contents.replaceAll(importOf(external), '__import("$1")') : contents
-      return { contents: imported, loader: "ts" }
+      return { contents: source.replaceAll(imports, '__import("$1")'), loader: "ts" }
     })
   }
 }
@@ -67,7 +42,7 @@ export const optional = ["@coffer/server/*"]
 export const settings = (version) => ({
   absWorkingDir: fileURLToPath(root),
   bundle: true,
-  plugins: [deepImports, withoutStreams],
+  plugins: [withoutStreams],
   platform: "node",
   target: "node20",
   chunkNames: "chunk-[hash]",
@@ -98,6 +73,7 @@ export const bundleModules = async (entryPoints, outdir, options) => {
 export const bundleScript = async (source, outfile, options) => {
   const { metafile } = await build({
     ...options,
+    plugins: [...options.plugins, scriptImports],
     entryPoints: { [basename(outfile, ".cjs")]: source },
     outdir: dirname(outfile),
     outExtension: { ".js": ".cjs" },

@@ -1,6 +1,7 @@
 import { ApiKeyId, FederationId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "@coffer/domain/Ids"
 import { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql } from "../database/Query.js"
 import { joinPlace, orgOfPath, placeColumns, placeFields } from "./PlaceRow.js"
 

@@ -1,8 +1,9 @@
 import type { Actor, Caller } from "@coffer/domain/Actor"
 import type { OrgId } from "@coffer/domain/Ids"
 import { envNameForm, type Form, orgNameForm, projectNameForm } from "@coffer/domain/NameForms"
-import { HttpRouter } from "@effect/platform"
-import { Context, Option } from "effect"
+import * as HttpRouter from "@effect/platform/HttpRouter"
+import * as Context from "effect/Context"
+import * as Option from "effect/Option"
 import type { FoundPlace, PlaceNames } from "./PlaceRow.js"
 
 const nowhere: PlaceNames = { org: null, project: null, env: null }

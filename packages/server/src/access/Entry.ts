@@ -3,7 +3,8 @@ import type { Requirement } from "@coffer/domain/api/Requirement"
 import type { Forbidden, NotFound } from "@coffer/domain/Errors"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { optional } from "@coffer/domain/Schemas"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { Access } from "./Access.js"
 
 /** Takes the names of the place from a decoded path; other parameters are dropped. */

@@ -1,5 +1,6 @@
 import { type Actor, currentActor, CurrentCaller, type UserActor } from "@coffer/domain/Actor"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { actorSource } from "../audit/AuditEvent.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { ServerConfig } from "../base/Config.js"

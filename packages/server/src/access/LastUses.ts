@@ -1,4 +1,5 @@
-import { Effect, Queue } from "effect"
+import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import { timestamp } from "../base/Time.js"
 import { Database, type Transaction } from "../database/Database.js"
 import type { AccountActorRow, SessionActorRow } from "./ActorRepo.js"

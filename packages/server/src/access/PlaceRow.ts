@@ -2,7 +2,7 @@ import { Permission } from "@coffer/domain/AclRule"
 import { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { type Sql, sql } from "../database/Query.js"
 import type { Grant } from "./Decisions.js"
 

@@ -1,5 +1,5 @@
 import { Forbidden } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { AuditEvent, AuditSource } from "../audit/AuditEvent.js"
 import type { AuditLog } from "../audit/AuditLog.js"
 

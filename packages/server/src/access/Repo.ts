@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { query, sql } from "../database/Query.js"
 import { joinPlace, orgOfPath, placeColumns, placeIn, PlaceRow } from "./PlaceRow.js"
 

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto"
-import { type Array, Effect } from "effect"
+import type * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
 import { timestamp } from "../base/Time.js"
 import { uuidV7At } from "../base/Uuid.js"
 import { breakLink, type Draft, genesis, headMac, link, sameLink } from "./Chain.js"

@@ -1,4 +1,6 @@
-import { type Cause, Effect, identity } from "effect"
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import { identity } from "effect/Function"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { Tenant } from "../base/Tenant.js"
 import { afterCommit, Database, type Transaction } from "../database/Database.js"

@@ -1,4 +1,7 @@
-import { Duration, Effect, Fiber, Layer } from "effect"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
 import { ServerConfig, type Settings } from "../base/Config.js"
 import { pacing } from "../base/EventLoop.js"
 import { Database } from "../database/Database.js"

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "@coffer/domain/AuditEntry"
 import { AuditEntryId, OrgId } from "@coffer/domain/Ids"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Database } from "../database/Database.js"
 import { allPages } from "../database/Pages.js"
 import { listed, valuesOf } from "../database/Parts.js"

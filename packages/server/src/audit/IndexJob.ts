@@ -1,4 +1,5 @@
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { AuditIndex } from "./AuditIndex.js"
 
 /** Lets the search index follow the audit log while a server runs. */

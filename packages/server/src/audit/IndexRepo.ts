@@ -1,4 +1,6 @@
-import { Array, Effect, Schema } from "effect"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { pacing } from "../base/EventLoop.js"
 import { query, sql } from "../database/Query.js"
 import { knownRows } from "./KnownRows.js"

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { afterCommit, type Transaction } from "../database/Database.js"
 
 /** How many rows are remembered: some 200 bytes each. */

@@ -1,5 +1,6 @@
 import type { KeyObject } from "node:crypto"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { pacing } from "../base/EventLoop.js"
 import { now } from "../base/Time.js"
 import { Database } from "../database/Database.js"

@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query } from "../database/Query.js"
 import { type Bounds, type Filters, isByPosition, type Range, type Times } from "./Search.js"
 

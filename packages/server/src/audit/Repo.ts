@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Database, Transaction } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
 import type { Draft, Head, Stamp } from "./Chain.js"

@@ -1,4 +1,7 @@
-import { Array, Option, Predicate, Schema } from "effect"
+import * as Array from "effect/Array"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 
 /**

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { auditEntry, type EntryRow } from "./EntryReader.js"
 import type { StreamedEntry } from "./StreamPlaces.js"
 

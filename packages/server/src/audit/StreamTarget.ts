@@ -1,4 +1,7 @@
-import { Data, Effect, Metric, Predicate } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Predicate from "effect/Predicate"
 import { counter } from "../base/Metrics.js"
 import { type FileHandle, open } from "node:fs/promises"
 import type { Settings } from "../base/Config.js"

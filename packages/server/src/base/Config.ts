@@ -1,5 +1,11 @@
 import type { Email } from "@coffer/domain/Names"
-import { Array, Context, Effect, LogLevel, Order, Record, Redacted } from "effect"
+import * as Array from "effect/Array"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as LogLevel from "effect/LogLevel"
+import * as Order from "effect/Order"
+import * as Record from "effect/Record"
+import * as Redacted from "effect/Redacted"
 import { backups, type BackupSettings } from "./config/BackupSettings.js"
 import { database, type DatabaseSettings } from "./config/DatabaseSettings.js"
 import {

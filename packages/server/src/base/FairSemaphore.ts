@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { makeFairQueue } from "./FairQueue.js"
 import type { Restore } from "./Restore.js"
 import { tenantOf } from "./Tenant.js"

@@ -1,4 +1,6 @@
-import { Metric, type MetricKey, MetricState } from "effect"
+import * as Metric from "effect/Metric"
+import type * as MetricKey from "effect/MetricKey"
+import * as MetricState from "effect/MetricState"
 
 interface Family {
   readonly description: string

@@ -1,4 +1,4 @@
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 
 const fullCodes: ReadonlyArray<unknown> = ["ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"]
 

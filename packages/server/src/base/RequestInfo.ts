@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import * as Context from "effect/Context"
 
 /** The facts of a request for the log and the audit trail. The route and the actor are set once they are known. */
 export interface RequestInfoShape {

@@ -1,4 +1,5 @@
-import { Context, type Fiber } from "effect"
+import * as Context from "effect/Context"
+import type * as Fiber from "effect/Fiber"
 
 /** On whose behalf a fiber works: an organization, a caller without one, or the network of a stranger. */
 export interface TenantShape {

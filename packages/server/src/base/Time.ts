@@ -1,4 +1,5 @@
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 
 /** Cache of recent timestamps: one request formats the same time repeatedly. */
 const recent = new Map<number, string>()

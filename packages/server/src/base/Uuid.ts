@@ -1,4 +1,5 @@
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
 
 /** Cache of the last time prefix: many UUIDs are made in the same millisecond. */

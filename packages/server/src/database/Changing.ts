@@ -1,4 +1,7 @@
-import { Context, Effect, Exit, Option } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import { spanIn } from "../base/tracing/Traced.js"
 import { type Ending, type Open, Transaction } from "./Database.js"
 import { inOrder, type Scope, scopeKey } from "./Scopes.js"

@@ -1,5 +1,10 @@
-import type { SqlConnection, SqlError } from "@effect/sql"
-import { type Array, Context, Effect, type Exit, Option } from "effect"
+import type * as SqlConnection from "@effect/sql/SqlConnection"
+import type * as SqlError from "@effect/sql/SqlError"
+import type * as Array from "effect/Array"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Exit from "effect/Exit"
+import * as Option from "effect/Option"
 import type { Scope } from "./Scopes.js"
 import type { Template } from "./Template.js"
 

@@ -1,5 +1,6 @@
-import type { SqlConnection, SqlError } from "@effect/sql"
-import { Effect } from "effect"
+import type * as SqlConnection from "@effect/sql/SqlConnection"
+import type * as SqlError from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
 
 interface Guard {
   /** Returns the error to refuse a statement with; null if the statement may run. */

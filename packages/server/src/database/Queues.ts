@@ -1,4 +1,5 @@
-import { Array, Effect } from "effect"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
 import { type Queue, type Queues, Transaction } from "./Database.js"
 
 export const makeQueues = (): Queues => {

@@ -1,4 +1,7 @@
-import { Exit, Predicate, Schema, SchemaAST } from "effect"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 
 type Check = (value: unknown) => boolean
 

@@ -1,5 +1,5 @@
 import type { OrgId, UserId } from "@coffer/domain/Ids"
-import { Order } from "effect"
+import * as Order from "effect/Order"
 
 /** The kinds of scopes, in the order in which a change locks them. */
 const kinds = ["server", "address", "user", "org"] as const

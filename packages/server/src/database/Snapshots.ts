@@ -1,4 +1,5 @@
-import { Context, type Effect } from "effect"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
 import type { LocalFailure } from "../base/files/LocalFailure.js"
 
 /** Identifies a backup inside its snapshot, so that swapped objects are detected. */

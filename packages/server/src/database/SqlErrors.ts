@@ -1,5 +1,7 @@
-import { SqlError } from "@effect/sql"
-import { Effect, Option, Predicate } from "effect"
+import * as SqlError from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import { Transaction } from "./Database.js"
 import { hasChangedNothing, OutcomeUnknown } from "./Unavailable.js"
 

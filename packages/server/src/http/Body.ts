@@ -5,7 +5,8 @@ import {
   UnsupportedMediaType,
   ValidationError
 } from "@coffer/domain/Errors"
-import { Data, Effect } from "effect"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"
 import type { Reserve } from "./MemoryBudget.js"
 import { parseBody } from "./ParseJson.js"

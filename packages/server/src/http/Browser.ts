@@ -1,4 +1,4 @@
-import type { Headers } from "@effect/platform"
+import type * as Headers from "@effect/platform/Headers"
 import type { Settings } from "../base/Config.js"
 import { hostOf, isLoopback } from "../base/config/Loopback.js"
 

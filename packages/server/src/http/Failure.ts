@@ -10,8 +10,11 @@ import {
   ValidationError
 } from "@coffer/domain/Errors"
 import { isOwnMessage } from "@coffer/domain/Message"
-import { HttpApiError, HttpServerError, HttpServerResponse } from "@effect/platform"
-import { Cause, Effect } from "effect"
+import * as HttpApiError from "@effect/platform/HttpApiError"
+import * as HttpServerError from "@effect/platform/HttpServerError"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
 import { isBusy, isDiskFull, isLockTimeout, rootReason } from "../base/Reason.js"
 import * as Lost from "../database/Unavailable.js"
 import { TooSlow } from "./Body.js"

@@ -1,5 +1,6 @@
 import { type AnyApiError, UnsupportedMediaType } from "@coffer/domain/Errors"
-import { Effect, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { readBytes, type TooSlow } from "./Body.js"
 import { makeMemoryBudget } from "./MemoryBudget.js"
 import type { NodeRequest } from "./NodeRequest.js"

@@ -1,5 +1,8 @@
-import { HttpServerResponse } from "@effect/platform"
-import { Array, Effect, Redacted, type Schema } from "effect"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import type * as Schema from "effect/Schema"
 import { forEachInSlices } from "../base/EventLoop.js"
 
 /** A record with fields in their encoded form; a field may also be redacted. */

@@ -1,5 +1,6 @@
 import { Overloaded } from "@coffer/domain/Errors"
-import { Effect, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { ServerResponse } from "node:http"
 
 /** Adds bytes to what a request holds. Returns false, and adds nothing, if they would exceed a bound. */

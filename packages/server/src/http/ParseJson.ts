@@ -1,5 +1,7 @@
 import { ValidationError } from "@coffer/domain/Errors"
-import { Effect, Either, Predicate } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import { nextTick } from "../base/EventLoop.js"

@@ -1,5 +1,5 @@
 import type { HttpServerRequest } from "@effect/platform/HttpServerRequest"
-import { Option } from "effect"
+import * as Option from "effect/Option"
 import { randomUUID } from "node:crypto"
 import { isIP } from "node:net"
 import type { RequestInfoShape } from "../base/RequestInfo.js"

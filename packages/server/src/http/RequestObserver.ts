@@ -1,4 +1,4 @@
-import { Context } from "effect"
+import * as Context from "effect/Context"
 
 /** Called for each response, with the pattern of the route if there is one. */
 export type Observe = (method: string, route: string | null, status: number, millis: number) => void

@@ -1,5 +1,7 @@
 import { Api } from "@coffer/domain/Api"
-import { HttpApi, type HttpApiGroup, HttpMethod } from "@effect/platform"
+import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpMethod from "@effect/platform/HttpMethod"
 import * as FindMyWay from "find-my-way-ts"
 import { VaultApi } from "./vault/Contract.js"
 

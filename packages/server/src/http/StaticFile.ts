@@ -1,5 +1,7 @@
-import { FileSystem, Headers, HttpServerResponse } from "@effect/platform"
-import { Effect } from "effect"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Headers from "@effect/platform/Headers"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { namesETag } from "./ETag.js"
 

@@ -1,4 +1,5 @@
-import { Predicate, SchemaAST } from "effect"
+import * as Predicate from "effect/Predicate"
+import * as SchemaAST from "effect/SchemaAST"
 
 /** Returns a value without the objects at places where the toolkit would convert them to text. */
 type Clean = (value: unknown) => unknown

@@ -1,5 +1,6 @@
 import { type CodeChallenge, UserCode, userCodeLength, userCodeLetters } from "@coffer/domain/ClientLogin"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto"
 import { lengthPrefixed, type Subkeys } from "./Keyring.js"
 import { sameMac } from "./LoginCode.js"

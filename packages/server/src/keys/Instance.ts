@@ -1,4 +1,7 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { createSecretKey, randomBytes, type KeyObject } from "node:crypto"
 import { Database } from "../database/Database.js"
 import { query } from "../database/Query.js"

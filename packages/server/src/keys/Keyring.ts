@@ -1,7 +1,12 @@
 import type { KeyObject } from "node:crypto"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto"
 import { DecryptionFailed } from "@coffer/domain/Errors"
-import { Context, Data, Effect, Either, Layer, Redacted } from "effect"
+import * as Context from "effect/Context"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Redacted from "effect/Redacted"
 import { counter } from "../base/Metrics.js"
 import { ServerConfig } from "../base/Config.js"
 

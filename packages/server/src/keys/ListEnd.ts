@@ -1,5 +1,6 @@
 import type { DecryptionFailed } from "@coffer/domain/Errors"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql } from "../database/Query.js"
 import { Keyring, unwrapBytes, type Wrapped, wrapBytes } from "./Keyring.js"
 import { WrappedRow } from "./WrappedRows.js"

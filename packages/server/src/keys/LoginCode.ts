@@ -1,6 +1,7 @@
 import { createHmac, randomInt, timingSafeEqual } from "node:crypto"
 import type { Email } from "@coffer/domain/Names"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import type { Subkeys } from "./Keyring.js"
 import { lengthPrefixed } from "./Keyring.js"
 

@@ -1,4 +1,4 @@
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import { createSecretKey, hkdfSync, type KeyObject, randomBytes } from "node:crypto"
 import { decrypt, encrypt, lengthPrefixed, nonceBytes } from "./Keyring.js"
 

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from "node:crypto"
 import { crc32 } from "node:zlib"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 
 export type TokenKind = "session" | "apiKey" | "federated" | "keySession" | "webhook"
 

@@ -1,5 +1,7 @@
 import { LimitExceeded } from "@coffer/domain/Errors"
-import { Effect, Either, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { Database } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
 import { timestamp } from "../base/Time.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 
 /** The columns of a wrapped key. */
 export const WrappedRow = Schema.Struct({

@@ -1,4 +1,5 @@
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { ServerConfig } from "../base/Config.js"
 import type { StartupError } from "../base/StartupError.js"
 import type { Database } from "../database/Database.js"

@@ -1,6 +1,7 @@
 import { SessionId, UserId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { nextTick } from "../../base/EventLoop.js"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"

@@ -1,4 +1,5 @@
-import { Effect, type Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import { address, bucket, directory, integer, password, prefix, text } from "./Formats.js"
 import { joined, problem, satisfying, type Setting } from "./Problems.js"
 import type { Reader } from "./Variables.js"

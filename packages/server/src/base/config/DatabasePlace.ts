@@ -1,4 +1,4 @@
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import { type DatabaseTarget, parseDatabaseUrl, targetName } from "./DatabaseUrl.js"
 import type { Environment } from "./Variables.js"
 

@@ -1,4 +1,6 @@
-import { Effect, Either, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 import { type DatabaseTarget, parseDatabaseUrl } from "./DatabaseUrl.js"
 import { file, integer, password, word } from "./Formats.js"
 import { joined, problem, satisfying, type Setting } from "./Problems.js"

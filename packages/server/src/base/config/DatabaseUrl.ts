@@ -1,6 +1,7 @@
 import { isIP } from "node:net"
 import { userInfo } from "node:os"
-import { Either, Redacted } from "effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 
 /** The values of `sslmode`, with libpq's meaning (PostgreSQL's documentation, chapter "SSL Support"). */
 export const tlsModes = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"] as const

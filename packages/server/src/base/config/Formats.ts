@@ -1,7 +1,11 @@
 import { isIP } from "node:net"
 import { asciiDomain } from "@coffer/domain/DomainNames"
 import { Email } from "@coffer/domain/Names"
-import { Array, LogLevel, Option, Record, Schema } from "effect"
+import * as Array from "effect/Array"
+import * as LogLevel from "effect/LogLevel"
+import * as Option from "effect/Option"
+import * as Record from "effect/Record"
+import * as Schema from "effect/Schema"
 
 /** Parses the text of a variable. `rule` completes the error message: "must be …". */
 export interface Format<A> {

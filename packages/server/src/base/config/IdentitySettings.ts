@@ -1,4 +1,6 @@
-import { Effect, Option, type Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
 import { domain, type Format, listOf, password, text, word } from "./Formats.js"
 import { hostOf, isLoopback } from "./Loopback.js"
 import { joined, problem, satisfying, type Setting } from "./Problems.js"

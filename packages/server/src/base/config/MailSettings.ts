@@ -1,5 +1,6 @@
 import type { Email } from "@coffer/domain/Names"
-import { Effect, type Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import { isIP } from "node:net"
 import { host, integer, password, sender, text, word } from "./Formats.js"
 import { hostOf, isLoopback } from "./Loopback.js"

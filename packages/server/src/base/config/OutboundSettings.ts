@@ -1,6 +1,7 @@
 import { BlockList, isIP } from "node:net"
 import { isIssuer } from "@coffer/domain/Federation"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { address, type Format, listOf, word } from "./Formats.js"
 import { joined, type Setting } from "./Problems.js"
 import type { Reader } from "./Variables.js"

@@ -1,5 +1,8 @@
-import type { Option } from "effect"
-import { Array, Data, Effect, Record } from "effect"
+import type * as Option from "effect/Option"
+import * as Array from "effect/Array"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Record from "effect/Record"
 
 export interface ConfigProblem {
   readonly variable: string

@@ -1,5 +1,6 @@
 import type { ServerSetting } from "@coffer/domain/ServerFacts"
-import { Context, Record } from "effect"
+import * as Context from "effect/Context"
+import * as Record from "effect/Record"
 import { described } from "./Descriptions.js"
 import type { ConfigProblem } from "./Problems.js"
 import { superadminVariable } from "./Unknown.js"

@@ -1,5 +1,5 @@
 import { editDistance, nearestBy } from "@coffer/domain/Nearest"
-import { Record } from "effect"
+import * as Record from "effect/Record"
 import { described } from "./Descriptions.js"
 import type { Environment } from "./Variables.js"
 

@@ -1,5 +1,8 @@
 import { readFile } from "node:fs/promises"
-import { Effect, Option, Predicate, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Redacted from "effect/Redacted"
 import type { Format } from "./Formats.js"
 import { problem, type Problems, type Setting } from "./Problems.js"
 

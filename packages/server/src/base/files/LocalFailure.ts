@@ -1,4 +1,4 @@
-import { Data } from "effect"
+import * as Data from "effect/Data"
 import { isDiskFull, reasonOf } from "../Reason.js"
 
 /** A failure on this machine, such as a full disk or a damaged copy. The reason is for the log only. */

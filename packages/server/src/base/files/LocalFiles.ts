@@ -1,5 +1,5 @@
 import { open } from "node:fs/promises"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type LocalFailure, localFailure } from "./LocalFailure.js"
 
 /** Runs an operation on a file of this machine. */

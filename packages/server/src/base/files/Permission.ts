@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from "node:fs"
-import { Either, Predicate } from "effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import { reasonOf } from "../Reason.js"
 
 /** Whether a file belongs to the user of this process, who may change its mode. */

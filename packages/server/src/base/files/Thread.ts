@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import { type LocalFailure, localFailure } from "./LocalFailure.js"

@@ -1,5 +1,6 @@
 import { type AnyApiError, isApiError } from "@coffer/domain/Errors"
-import { Cause, Predicate } from "effect"
+import * as Cause from "effect/Cause"
+import * as Predicate from "effect/Predicate"
 import { StartupError } from "../StartupError.js"
 
 const maxCauses = 5

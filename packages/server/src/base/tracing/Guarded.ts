@@ -1,4 +1,7 @@
-import { Cause, Exit, Predicate, Tracer } from "effect"
+import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
+import * as Predicate from "effect/Predicate"
+import * as Tracer from "effect/Tracer"
 
 /** The attributes that are exported. All others are dropped, because libraries may put secrets or names into them. */
 const allowed: ReadonlySet<string> = new Set([

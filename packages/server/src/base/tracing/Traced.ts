@@ -1,4 +1,6 @@
-import { Effect, type Fiber, FiberRef } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
+import * as FiberRef from "effect/FiberRef"
 
 interface SpanOptions {
   readonly kind?: "client" | "internal"

@@ -1,4 +1,5 @@
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { ServerConfig } from "../Config.js"
 
 /** Enables tracing if a receiver is configured. Otherwise no span is made: spans cost a third of the throughput. */

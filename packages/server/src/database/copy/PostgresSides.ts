@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { ClientBase } from "pg"
 import { refusedBy } from "../postgres/Reach.js"
 import { CopyFailed, type Row, rowsAtOnce, type Source, type Target } from "./Sides.js"

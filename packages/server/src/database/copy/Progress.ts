@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { Step } from "./CopyTables.js"
 
 const width = 24

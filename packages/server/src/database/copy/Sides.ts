@@ -1,4 +1,5 @@
-import { Data, type Effect } from "effect"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
 import type { Table } from "./Tables.js"
 
 /** A statement or file operation of a copy that failed. */

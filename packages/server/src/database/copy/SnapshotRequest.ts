@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { tlsModes } from "../../base/config/DatabaseUrl.js"
 
 /** What the thread of a snapshot needs. It has no settings of its own. */

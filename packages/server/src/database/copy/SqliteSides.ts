@@ -1,5 +1,6 @@
 import Sqlite from "better-sqlite3"
-import { Effect, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { isDiskFull, reasonOf } from "../../base/Reason.js"
 import { CopyFailed, type Row, rowsAtOnce, type Source, type Target } from "./Sides.js"
 import type { Table } from "./Tables.js"

@@ -1,4 +1,7 @@
-import { Clock, Effect, Layer, Schedule } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import { Database } from "../Database.js"
 import { timestamp } from "../../base/Time.js"
 import { CorrectedClock } from "./CorrectedClock.js"

@@ -1,4 +1,6 @@
-import { Clock, type Duration, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 
 /**
  * The clock of this process, which can be corrected. Records and credentials have times of the process, and a server whose

@@ -1,4 +1,4 @@
-import { Metric } from "effect"
+import * as Metric from "effect/Metric"
 import { counterFamily, listed } from "../../base/Metrics.js"
 
 /** What one server does for all servers of a database. */

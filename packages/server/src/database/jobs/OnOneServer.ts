@@ -1,4 +1,6 @@
-import { type Duration, Effect, Layer } from "effect"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Database } from "../Database.js"
 import type { JobName } from "./JobMetrics.js"
 import { Jobs } from "./Jobs.js"

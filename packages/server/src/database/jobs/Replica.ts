@@ -1,5 +1,6 @@
 import { hostname } from "node:os"
-import { Context, Effect } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import { uuidV4 } from "../../base/Uuid.js"
 
 /** The version of this program. */

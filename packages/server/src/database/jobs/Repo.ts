@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query } from "../Query.js"
 
 const TokenRow = Schema.Struct({ token: Schema.Number })

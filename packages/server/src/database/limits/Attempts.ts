@@ -1,5 +1,6 @@
 import { Overloaded } from "@coffer/domain/Errors"
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import { type FairSemaphore, makeFairSemaphore } from "../../base/FairSemaphore.js"
 
 /** How long a refusal is repeated from memory. */

@@ -1,4 +1,6 @@
-import { Clock, Effect, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { Database } from "../Database.js"
 import { query } from "../Query.js"
 import { timestamp } from "../../base/Time.js"

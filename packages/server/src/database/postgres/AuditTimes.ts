@@ -1,5 +1,6 @@
-import { Effect, Schema } from "effect"
-import type { SqlConnection } from "@effect/sql"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type * as SqlConnection from "@effect/sql/SqlConnection"
 import { rowsOf } from "../Rows.js"
 
 /** How many rows one statement merges. */

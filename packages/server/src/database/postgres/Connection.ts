@@ -1,6 +1,8 @@
 import { createHash } from "node:crypto"
-import type { SqlConnection, SqlError } from "@effect/sql"
-import { Effect, Stream } from "effect"
+import type * as SqlConnection from "@effect/sql/SqlConnection"
+import type * as SqlError from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import { type ClientBase, type QueryConfig, type QueryResult, TypeOverrides, types } from "pg"
 import { sqlErrorOf } from "./PostgresError.js"
 

@@ -1,4 +1,7 @@
-import { Context, Effect, Layer, Schema } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { Database } from "../Database.js"
 import { Erasures } from "../Erasures.js"
 import { query } from "../Query.js"

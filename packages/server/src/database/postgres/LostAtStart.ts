@@ -1,4 +1,8 @@
-import { Console, Data, Effect, Option, Schedule } from "effect"
+import * as Console from "effect/Console"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schedule from "effect/Schedule"
 import { StartupError } from "../../base/StartupError.js"
 import { hasChangedNothing } from "../Unavailable.js"
 

@@ -1,4 +1,6 @@
-import { Effect, Predicate, type Scope } from "effect"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import type * as Scope from "effect/Scope"
 import type { QueryResultRow } from "pg"
 import { StartupError } from "../../base/StartupError.js"
 import { reasonOf } from "../../base/Reason.js"

@@ -1,5 +1,5 @@
-import type { SqlError } from "@effect/sql"
-import { Effect } from "effect"
+import type * as SqlError from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
 import pg, { type ClientBase, type ClientConfig, type PoolClient, type QueryResult } from "pg"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import type { Restore } from "../../base/Restore.js"

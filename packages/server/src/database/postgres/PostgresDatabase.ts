@@ -1,4 +1,7 @@
-import { Context, Effect, Exit, Layer } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
 import type { PostgresSettings } from "../../base/config/DatabaseSettings.js"
 import { StartupError } from "../../base/StartupError.js"
 import { Database } from "../Database.js"

@@ -1,5 +1,5 @@
-import { SqlError } from "@effect/sql"
-import { Data } from "effect"
+import * as SqlError from "@effect/sql/SqlError"
+import * as Data from "effect/Data"
 import { DatabaseError } from "pg"
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type FairSemaphore, makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { rankOf, type Scope, scopeKey } from "../Scopes.js"
 import { DatabaseBusy } from "../Unavailable.js"

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { StartupError } from "../../base/StartupError.js"
 import { connectWith, type Reached, refusedBy } from "./Reach.js"
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import type { ConnectionOptions } from "node:tls"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type DatabaseTarget, isSocket } from "../../base/config/DatabaseUrl.js"
 import { StartupError } from "../../base/StartupError.js"
 import { reasonOf } from "../../base/Reason.js"

@@ -1,5 +1,8 @@
-import type { SqlConnection } from "@effect/sql"
-import { Effect, FiberSet, Option, Schema } from "effect"
+import type * as SqlConnection from "@effect/sql/SqlConnection"
+import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import { nextTick } from "../../base/EventLoop.js"
 import { onFileInThread } from "./FileThread.js"
 

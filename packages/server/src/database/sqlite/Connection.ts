@@ -1,6 +1,7 @@
-import { SqliteClient } from "@effect/sql-sqlite-node"
-import type { SqlConnection } from "@effect/sql"
-import { Duration, Effect } from "effect"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import type * as SqlConnection from "@effect/sql/SqlConnection"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 
 /** Opens the toolkit's client of a file, and closes it with the scope. A file that cannot be opened is a defect. */
 export const clientOf = (filename: string, options: { readonly readonly?: boolean } = {}) =>

@@ -1,5 +1,6 @@
-import { SqlClient, type SqlError } from "@effect/sql"
-import { Effect } from "effect"
+import * as SqlClient from "@effect/sql/SqlClient"
+import type * as SqlError from "@effect/sql/SqlError"
+import * as Effect from "effect/Effect"
 import { chmodSync, closeSync, fsyncSync, openSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { StartupError } from "../../base/StartupError.js"

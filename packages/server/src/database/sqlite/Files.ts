@@ -1,4 +1,6 @@
-import { Context, Effect, Either } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { chmodSync, closeSync, lstatSync, openSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { isOwn, modeOf, usableDirectory, usableFile } from "../../base/files/Permission.js"

@@ -1,4 +1,5 @@
-import { Deferred, FiberId } from "effect"
+import * as Deferred from "effect/Deferred"
+import * as FiberId from "effect/FiberId"
 import { makeQueues } from "../Queues.js"
 
 /** A full group takes no further change: COMMIT writes the whole group at once, and would block the event loop. */

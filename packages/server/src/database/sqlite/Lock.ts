@@ -1,5 +1,5 @@
 import Sqlite from "better-sqlite3"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { Scope } from "effect/Scope"
 import { StartupError } from "../../base/StartupError.js"
 import { isBusy, reasonOf } from "../../base/Reason.js"

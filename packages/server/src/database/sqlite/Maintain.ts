@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { rowsOf } from "../Rows.js"
 import { onFileInThread } from "./FileThread.js"
 import { SqliteWriter } from "./SqliteWriter.js"

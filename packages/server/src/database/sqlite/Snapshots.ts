@@ -1,4 +1,6 @@
-import { Effect, Layer, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { runThread } from "../../base/files/Thread.js"
 import { Snapshots } from "../Snapshots.js"
 import { DatabaseFile } from "./Files.js"

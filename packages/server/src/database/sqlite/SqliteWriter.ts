@@ -1,5 +1,7 @@
-import type { SqlConnection, SqlError } from "@effect/sql"
-import { Context, type Effect } from "effect"
+import type * as SqlConnection from "@effect/sql/SqlConnection"
+import type * as SqlError from "@effect/sql/SqlError"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
 
 /** The writing connection, for SQLite's own maintenance: settings, write-ahead log, statistics. */
 export class SqliteWriter extends Context.Tag("@coffer/server/SqliteWriter")<

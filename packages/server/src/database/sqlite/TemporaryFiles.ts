@@ -1,4 +1,6 @@
-import { type Cause, Effect, Scope } from "effect"
+import type * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Scope from "effect/Scope"
 import { randomBytes } from "node:crypto"
 import { readdir, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"

@@ -1,5 +1,6 @@
 import Sqlite from "better-sqlite3"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { StartupError } from "../../base/StartupError.js"
 import { reasonOf } from "../../base/Reason.js"
 import { isSqlError } from "../SqlErrors.js"

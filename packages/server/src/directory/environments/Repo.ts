@@ -1,7 +1,8 @@
 import { Environment } from "@coffer/domain/Environment"
 import { EnvId } from "@coffer/domain/Ids"
 import { EnvName } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
 
 const EnvironmentRow = Schema.typeSchema(Environment)

@@ -1,6 +1,8 @@
 import { type Claims, claimAt, failedConditions, identifying } from "@coffer/domain/Claims"
 import type { Conditions } from "@coffer/domain/Federation"
-import { Array, Effect, Predicate } from "effect"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { conditionsOf, type FederationRow } from "./Repo.js"
 import type { Verified } from "./Signatures.js"
 

@@ -1,5 +1,7 @@
 import type { PublicKeys } from "@coffer/domain/Federation"
-import { Effect, Either, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { compactVerify, decodeJwt, decodeProtectedHeader, importJWK } from "jose"
 
 /** Never `none`, nor HMAC: their tokens anyone could make who has the public keys. */

@@ -1,7 +1,8 @@
 import { Conditions } from "@coffer/domain/Federation"
 import { FederationId, OrgId, ServiceAccountId } from "@coffer/domain/Ids"
 import { FederationName, ServiceAccountName } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
 
 const FederationRow = Schema.Struct({

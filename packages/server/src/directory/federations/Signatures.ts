@@ -1,6 +1,7 @@
 import type { Claims } from "@coffer/domain/Claims"
 import { IssuerUnavailable } from "@coffer/domain/Errors"
-import { Effect, Either } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { generateKeyPairSync, randomBytes } from "node:crypto"
 import { now } from "../../base/Time.js"
 import { IssuerKeys, retrySeconds } from "./IssuerKeys.js"

@@ -6,7 +6,9 @@ import {
   type UserCode
 } from "@coffer/domain/ClientLogin"
 import { Forbidden, RateLimited } from "@coffer/domain/Errors"
-import { Effect, Metric, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Redacted from "effect/Redacted"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { authRepo } from "../../access/credentials/Repo.js"

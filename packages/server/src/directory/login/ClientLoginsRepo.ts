@@ -1,7 +1,8 @@
 import { CodeChallenge, MachineName } from "@coffer/domain/ClientLogin"
 import { UserId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
 
 const StateRow = Schema.Struct({

@@ -1,4 +1,5 @@
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 
 const millisIn = (nanos: bigint): number => Number(nanos / 1_000_000n)
 

@@ -1,6 +1,6 @@
 import type { Email } from "@coffer/domain/Names"
 import type { UserId } from "@coffer/domain/Ids"
-import type { Effect } from "effect"
+import type * as Effect from "effect/Effect"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import type { Transaction } from "../../database/Database.js"
 

@@ -1,5 +1,5 @@
 import type { AuditAction } from "@coffer/domain/AuditEntry"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { AuditEvent, AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"

@@ -1,4 +1,5 @@
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
 import { serverScope } from "../../database/Scopes.js"

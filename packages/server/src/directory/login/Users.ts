@@ -1,6 +1,6 @@
 import { UserId } from "@coffer/domain/Ids"
 import type { Email } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { now } from "../../base/Time.js"
 import { uuidV4 } from "../../base/Uuid.js"
 import { authRepo } from "../../access/credentials/Repo.js"

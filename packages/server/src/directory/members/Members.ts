@@ -3,7 +3,7 @@ import { Conflict, type Forbidden, LastOwner, LimitExceeded } from "@coffer/doma
 import type { UserId } from "@coffer/domain/Ids"
 import type { Member, Role } from "@coffer/domain/Member"
 import type { Email } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"

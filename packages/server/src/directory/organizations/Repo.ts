@@ -1,7 +1,8 @@
 import { OrgId, type UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
 import { OrgName } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
 

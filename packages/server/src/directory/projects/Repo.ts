@@ -1,7 +1,8 @@
 import { type OrgId, ProjectId } from "@coffer/domain/Ids"
 import { ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
 

@@ -1,5 +1,6 @@
 import { OrgId, ServiceAccountId } from "@coffer/domain/Ids"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ago, now } from "../../base/Time.js"
 import { query } from "../../database/Query.js"

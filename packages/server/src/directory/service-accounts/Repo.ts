@@ -1,6 +1,7 @@
 import { type OrgId, ServiceAccountId } from "@coffer/domain/Ids"
 import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
 

@@ -1,5 +1,5 @@
-import { FileSystem } from "@effect/platform"
-import { Effect } from "effect"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
 import { builtFile } from "../../base/BuiltFiles.js"
 import { readStaticFile, type StaticFile } from "../../http/StaticFile.js"
 

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { LoggedIn } from "../../directory/login/Completed.js"
 import { cookieReach, setSessionCookie } from "../../directory/login/SessionCookie.js"
 import { Sessions } from "../../directory/login/Sessions.js"

@@ -1,6 +1,8 @@
 import { ClientState, CodeChallenge, LoopbackUri, MachineName } from "@coffer/domain/ClientLogin"
 import { ValidationError } from "@coffer/domain/Errors"
-import { Effect, Either, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
 import { home, ownAddress } from "./Next.js"
 
 /**

@@ -1,4 +1,5 @@
-import { Headers, HttpServerResponse } from "@effect/platform"
+import * as Headers from "@effect/platform/Headers"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import { Html, markup } from "./Html.js"
 import { contentSecurityPolicy, style } from "./Style.js"
 

@@ -1,9 +1,10 @@
-import { Cause, Effect } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
 import { errorResponse, toApiError } from "../../http/Failure.js"
 import { TooSlow } from "../../http/Body.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
 import { failedPage } from "./LoginPages.js"
-import type { HttpServerResponse } from "@effect/platform"
+import type * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 
 /** Turns every failure of a page into a page that says what went wrong. */
 export const orFailedPage = <E, R>(made: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>

@@ -1,5 +1,6 @@
-import { HttpServerResponse } from "@effect/platform"
-import { Effect, Option } from "effect"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { NodeRequest } from "../../http/NodeRequest.js"
 import type { ProviderDown, ProviderRefused } from "../../directory/identities/Failures.js"
 import { Identities } from "../../directory/identities/Identities.js"

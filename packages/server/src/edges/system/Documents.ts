@@ -1,5 +1,5 @@
-import { FileSystem } from "@effect/platform"
-import { Effect } from "effect"
+import * as FileSystem from "@effect/platform/FileSystem"
+import * as Effect from "effect/Effect"
 import { builtFile } from "../../base/BuiltFiles.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
 import { readStaticFile, staticResponse } from "../../http/StaticFile.js"

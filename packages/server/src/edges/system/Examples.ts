@@ -1,4 +1,6 @@
-import { Option, Schema, SchemaAST } from "effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as SchemaAST from "effect/SchemaAST"
 
 /** Returns the examples that an annotation gives, encoded by the schema. */
 const annotated = (part: SchemaAST.Annotated, schema: SchemaAST.AST): ReadonlyArray<unknown> =>

@@ -1,4 +1,4 @@
-import { Predicate } from "effect"
+import * as Predicate from "effect/Predicate"
 
 /** A JSON object. */
 export type Node = Readonly<Record<string, unknown>>

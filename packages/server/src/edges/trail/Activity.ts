@@ -1,5 +1,6 @@
 import type { ActivityKind, AuditActivity } from "@coffer/domain/AuditActivity"
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { timestamp } from "../../base/Time.js"
 import { pacing } from "../../base/EventLoop.js"

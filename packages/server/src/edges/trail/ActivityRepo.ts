@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
 import { makeRanges } from "../../audit/Ranges.js"
 

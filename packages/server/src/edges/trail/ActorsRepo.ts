@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
 

@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { operator } from "../../access/Everywhere.js"
 import { query } from "../../database/Query.js"
 import { Trail } from "./Trail.js"

@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
 
 const LifetimeRow = Schema.Struct({ created_at: Schema.String, expires_at: Schema.NullOr(Schema.String) })

@@ -1,5 +1,6 @@
 import type { ServiceAccountActor } from "@coffer/domain/Actor"
-import { Effect, type Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
 import { longObject } from "../../http/LongList.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import type { EnvironmentState } from "../../secrets/stored/Repo.js"

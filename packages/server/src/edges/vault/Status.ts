@@ -1,4 +1,5 @@
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 
 /** The version of Vault whose KV v2 API is served: clients compare it. */
 const version = "1.15.0"

@@ -9,7 +9,8 @@ import {
   type WebhookDeliveryPage,
   WebhookEvent
 } from "@coffer/domain/Webhook"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { now } from "../../base/Time.js"

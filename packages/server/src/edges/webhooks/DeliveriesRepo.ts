@@ -1,6 +1,7 @@
 import { OrgId, WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import type { DeliveryKind } from "@coffer/domain/Webhook"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql, usingIndex } from "../../database/Query.js"
 
 const DeliveryRow = Schema.Struct({

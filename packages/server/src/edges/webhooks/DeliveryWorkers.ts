@@ -1,5 +1,6 @@
 import type { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
-import { Cause, Effect } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
 import { now } from "../../base/Time.js"
 import { isLeaseLost } from "../../database/jobs/Lease.js"
 import { deliveriesRepo } from "./DeliveriesRepo.js"

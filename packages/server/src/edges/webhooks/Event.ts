@@ -2,7 +2,8 @@ import { matcherOf } from "@coffer/domain/PatternMatch"
 import type { OrgName } from "@coffer/domain/Names"
 import type { WebhookEvent } from "@coffer/domain/Webhook"
 import { eventOfAction, fitsEvent } from "@coffer/domain/WebhookEvents"
-import { Option, Schema } from "effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type { EntryRow } from "../../audit/EntryReader.js"
 
 const Metadata = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))

@@ -1,7 +1,7 @@
 import type { WebhookId } from "@coffer/domain/Ids"
 import type { AuditAction } from "@coffer/domain/AuditEntry"
 import { originOf } from "@coffer/domain/Webhook"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"

@@ -1,6 +1,6 @@
 import type { OrgId, WebhookId } from "@coffer/domain/Ids"
 import type { DeliveryReason } from "@coffer/domain/Webhook"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { Mailer } from "../../base/mail/Mailer.js"
 import { webhooksRepo } from "./Repo.js"
 import { maxTries } from "./Retry.js"

@@ -1,6 +1,7 @@
 import { OrgId, WebhookId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
 
 const WebhookRow = Schema.Struct({

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { now } from "../../base/Time.js"
 import { deliveriesRepo } from "./DeliveriesRepo.js"
 import { webhooksRepo } from "./Repo.js"

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto"
-import { Redacted } from "effect"
+import * as Redacted from "effect/Redacted"
 
 /** The header that proves who sent a body, and when: one `v1` for each key. */
 export const signatureOf = (keys: ReadonlyArray<Redacted.Redacted>, seconds: number, body: string): string =>

@@ -1,6 +1,7 @@
 import type { DecryptionFailed } from "@coffer/domain/Errors"
 import type { WebhookId } from "@coffer/domain/Ids"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { query } from "../../database/Query.js"
 import { Keyring, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
 import { mintToken } from "../../keys/Token.js"

@@ -1,5 +1,5 @@
 import { deliveryReasons } from "@coffer/domain/Webhook"
-import { Metric } from "effect"
+import * as Metric from "effect/Metric"
 import { counters } from "../../base/Metrics.js"
 
 /** How a try ended: `failed` are those that are tried again, `disabled` the last ones. */

@@ -19,8 +19,12 @@ import {
 } from "@coffer/domain/Errors"
 import { EnvName } from "@coffer/domain/Names"
 import { optional } from "@coffer/domain/Schemas"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema, HttpApiSecurity } from "@effect/platform"
-import { Schema } from "effect"
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
+import * as Schema from "effect/Schema"
 
 /** Authenticates a service account by its key or by the token of one of its sessions, also if it is sent as a bearer token. */
 export class VaultAuthentication extends HttpApiMiddleware.Tag<VaultAuthentication>()(

@@ -1,5 +1,5 @@
 import type { AnyApiError } from "@coffer/domain/Errors"
-import { HttpServerResponse } from "@effect/platform"
+import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 
 /** Vault knows no 401: a token that is not valid has no permission. */
 const statusOf = ({ status }: AnyApiError): number => (status === 401 ? 403 : status)

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, type DecipherGCM, type KeyObject } from "node:crypto"
 import { DecryptionFailed } from "@coffer/domain/Errors"
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import { nonceBytes, tagBytes } from "../../keys/Keyring.js"
 
 const magic = Buffer.from("CFRB")

@@ -1,5 +1,8 @@
 import type { Backup } from "@coffer/domain/Backup"
-import { Cause, Effect, Exit, Metric } from "effect"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Metric from "effect/Metric"
 import { counter, gauge } from "../../base/Metrics.js"
 import { isLeaseLost } from "../../database/jobs/Lease.js"
 

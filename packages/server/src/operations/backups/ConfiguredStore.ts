@@ -1,4 +1,5 @@
-import type { Effect, Scope } from "effect"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import type { BackupSettings } from "../../base/config/BackupSettings.js"
 import type { StartupError } from "../../base/StartupError.js"
 import { makeDirectoryStore } from "./DirectoryStore.js"

@@ -1,6 +1,6 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { BackupFailed, BackupsDisabled, Conflict } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { LocalFailure } from "../../base/files/LocalFailure.js"
 import type { StoreFailure } from "./ObjectStore.js"
 

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { PostgresSettings } from "../../base/config/DatabaseSettings.js"
 import { targetName } from "../../base/config/DatabaseUrl.js"
 import { copyTables } from "../../database/copy/CopyTables.js"

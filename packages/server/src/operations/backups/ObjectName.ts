@@ -1,6 +1,8 @@
 import type { Backup } from "@coffer/domain/Backup"
 import { BackupId } from "@coffer/domain/Ids"
-import { Option, Order, Schema } from "effect"
+import * as Option from "effect/Option"
+import * as Order from "effect/Order"
+import * as Schema from "effect/Schema"
 
 const uuid = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 const form = new RegExp(

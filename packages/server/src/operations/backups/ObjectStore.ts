@@ -1,4 +1,6 @@
-import { Data, type Effect, type Stream } from "effect"
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
 
 /** The store failed or did not respond. `doing` completes "the store did not …"; `reason` is an error code of the store or system. */
 export class StoreFailure extends Data.TaggedError("StoreFailure")<{

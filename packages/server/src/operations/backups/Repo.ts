@@ -1,4 +1,5 @@
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
 
 const RestoreRow = Schema.Struct({ backup_created_at: Schema.String, applied_at: Schema.String })

@@ -1,5 +1,6 @@
 import type { Backup } from "@coffer/domain/Backup"
-import { Array, Order } from "effect"
+import * as Array from "effect/Array"
+import * as Order from "effect/Order"
 
 const dayMillis = 24 * 60 * 60 * 1000
 

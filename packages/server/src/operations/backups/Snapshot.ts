@@ -1,4 +1,6 @@
-import { type Context, Effect, type Scope } from "effect"
+import type * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import { open, writeFile } from "node:fs/promises"
 import type { Mark, Snapshots } from "../../database/Snapshots.js"
 import { LocalFailure, localFailure } from "../../base/files/LocalFailure.js"

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statfsSync, statSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
-import { Either } from "effect"
+import * as Either from "effect/Either"
 import type { Settings } from "../../base/Config.js"
 import { exposedSecrets } from "../../base/config/Exposed.js"
 import type { Environment } from "../../base/config/Variables.js"

@@ -1,5 +1,6 @@
 import { createSecretKey } from "node:crypto"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { listColumns, ListRow, listWalk } from "../../audit/ListCheck.js"
 import type { Settings } from "../../base/Config.js"
 import { makeKeyring, unwrapBytes } from "../../keys/Keyring.js"

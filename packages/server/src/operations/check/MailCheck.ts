@@ -1,5 +1,5 @@
 import type { Email } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { Settings } from "../../base/Config.js"
 import type { SmtpSettings } from "../../base/config/MailSettings.js"
 import { smtpFailure, type SmtpFailure, transportOptions } from "../../base/mail/Mailer.js"

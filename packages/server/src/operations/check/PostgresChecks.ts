@@ -1,4 +1,5 @@
-import { Clock, Effect } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import type { Client } from "pg"
 import type { Settings } from "../../base/Config.js"
 import type { PostgresSettings } from "../../base/config/DatabaseSettings.js"

@@ -1,4 +1,5 @@
-import { Console, Effect } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
 import { type DatabasePlace, placeName } from "../../base/config/DatabasePlace.js"
 import { beginEpoch } from "../rotation/BeginEpoch.js"
 import { Keyring, KeyringLive } from "../../keys/Keyring.js"

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { link } from "node:fs/promises"
 import { dirname } from "node:path"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { ClientBase } from "pg"
 import { flushToDisk } from "../../base/files/LocalFiles.js"
 import { temporaryFile } from "../../database/sqlite/TemporaryFiles.js"

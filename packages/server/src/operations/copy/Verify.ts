@@ -1,4 +1,6 @@
-import { Effect, Layer, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import { verifyEveryLog } from "../../edges/trail/EveryLog.js"
 import { Trail } from "../../edges/trail/Trail.js"
 import { open } from "../../keys/Envelope.js"

@@ -1,4 +1,7 @@
-import { Effect, Layer, Schedule, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
+import * as Schema from "effect/Schema"
 import { idleMillis, sessionMillis } from "../../access/SessionLimits.js"
 import { Database } from "../../database/Database.js"
 import { Erasures } from "../../database/Erasures.js"

@@ -1,4 +1,7 @@
-import { Clock, Effect, Metric, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
+import * as Schema from "effect/Schema"
 import { stat } from "node:fs/promises"
 import { collectDefaultMetrics, Registry } from "prom-client"
 import { AuditLog } from "../../audit/AuditLog.js"

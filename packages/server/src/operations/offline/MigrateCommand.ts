@@ -1,4 +1,5 @@
-import { Console, Effect } from "effect"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
 import { ServerConfig } from "../../base/Config.js"
 import { StartupError } from "../../base/StartupError.js"
 import { migrate, schemaState } from "../../database/postgres/Migrations.js"

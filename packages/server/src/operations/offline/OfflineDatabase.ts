@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { ClientBase } from "pg"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { StartupError } from "../../base/StartupError.js"

@@ -1,6 +1,7 @@
 import type { BackupCounts } from "@coffer/domain/Backup"
 import Sqlite from "better-sqlite3"
-import { Effect, Option } from "effect"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { reasonOf } from "../../base/Reason.js"
 import { countsOf, faultsOf } from "../../database/sqlite/Faults.js"
 

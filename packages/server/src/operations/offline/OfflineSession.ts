@@ -1,5 +1,6 @@
 import type { Email } from "@coffer/domain/Names"
-import { Effect, Layer } from "effect"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { EngineLive } from "../Engine.js"
 import { Database } from "../../database/Database.js"

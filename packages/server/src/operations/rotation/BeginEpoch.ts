@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
 
 const IdRow = Schema.Struct({ id: Schema.String })

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, rmSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { Context, Effect } from "effect"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
 import { parsePlace } from "../../base/config/DatabasePlace.js"
 import type { DatabaseTarget } from "../../base/config/DatabaseUrl.js"
 import { command, found } from "../../database/copy/PostgresSides.js"

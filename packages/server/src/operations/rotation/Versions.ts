@@ -1,6 +1,7 @@
 import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
 import { SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
 import type { Binding } from "../../keys/Envelope.js"
 

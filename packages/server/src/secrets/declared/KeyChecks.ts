@@ -1,6 +1,7 @@
 import { isRequired, type KeyCheck } from "@coffer/domain/DeclaredKey"
 import type { SecretKey } from "@coffer/domain/Names"
-import { Effect, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"

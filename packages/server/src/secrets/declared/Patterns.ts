@@ -1,6 +1,8 @@
 import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { maxPatternLength } from "@coffer/domain/DeclaredKey"
-import { Effect, Either, Predicate } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import { RE2JS } from "re2js"
 
 /**

@@ -1,7 +1,8 @@
 import type { Declaration, DeclaredKey, RequiredIn } from "@coffer/domain/DeclaredKey"
 import type { ProjectId } from "@coffer/domain/Ids"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
 

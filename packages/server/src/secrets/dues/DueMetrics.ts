@@ -1,5 +1,6 @@
 import { type DueState, dueStates } from "@coffer/domain/Due"
-import { Effect, Metric } from "effect"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import { gauges } from "../../base/Metrics.js"
 
 /** Secrets that are due, by state, as this process counted them last; NaN if another server of the database counts them. */

@@ -1,4 +1,6 @@
-import { Array, Clock, Effect } from "effect"
+import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { Fence } from "../../database/jobs/Lease.js"

@@ -1,6 +1,7 @@
 import { Api } from "@coffer/domain/Api"
-import { HttpApiBuilder } from "@effect/platform"
-import { Effect, Layer } from "effect"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { Dues } from "./Dues.js"
 

@@ -2,7 +2,8 @@ import { Permission } from "@coffer/domain/AclRule"
 import { OrgId, SecretId, UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
 import { Email, EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
 
 /** A due date with its secret. Null if the secret or its place was removed. */

@@ -1,5 +1,5 @@
 import type { OrgName, EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { pacing } from "../../base/EventLoop.js"
 import type { DueRow } from "./JobRepo.js"
 

@@ -1,6 +1,7 @@
 import { ProjectId, SecretId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql, usingIndex } from "../../database/Query.js"
 import { Newest, newestColumn, newestVersion } from "../stored/Columns.js"
 import { dueColumns, dueFields, joinDue } from "../stored/DueColumns.js"

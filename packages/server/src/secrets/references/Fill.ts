@@ -1,7 +1,8 @@
 import type { EnvName } from "@coffer/domain/Names"
 import { maxReferenceDepth, parseReference, type ReferencePart, targetsOf, targetText } from "@coffer/domain/Reference"
 import { byteLength, maxSecretValueBytes, SecretValue } from "@coffer/domain/SecretValues"
-import { Either, Redacted } from "effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 import type { Value } from "../../keys/Envelope.js"
 import { folding, type Node } from "./Graph.js"
 

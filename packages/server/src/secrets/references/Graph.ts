@@ -1,6 +1,7 @@
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { maxReferenceDepth } from "@coffer/domain/Reference"
-import { Effect, Either } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 
 /** A secret of a project. */
 export interface Node {

@@ -10,7 +10,9 @@ import {
   targetsOf,
   targetText
 } from "@coffer/domain/Reference"
-import { Effect, Either, Redacted } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 import { Access, type EnvPlace, type Place } from "../../access/Access.js"
 import type { Transaction } from "../../database/Database.js"
 import { environmentsRepo } from "../../directory/environments/Repo.js"

@@ -1,7 +1,7 @@
 import type { UseWidens } from "@coffer/domain/Errors"
 import type { EnvId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { secretsRepo } from "../stored/Repo.js"

@@ -1,5 +1,5 @@
 import { RateLimited } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"

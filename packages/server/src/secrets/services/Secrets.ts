@@ -1,7 +1,7 @@
 import { Conflict, NotFound } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { SecretRead } from "@coffer/domain/Secret"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"

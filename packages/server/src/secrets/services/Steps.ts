@@ -1,6 +1,6 @@
 import { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type ValueChange, valueChangesOf } from "../declared/WriteChecks.js"
 import type { Totals } from "../stored/ChangesRepo.js"

@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { sql } from "../../database/Query.js"
 
 /** 1 if the current version of a secret is its highest stored version. Only tampering with the file makes it 0. */

@@ -1,6 +1,6 @@
 import type { DueTerms } from "@coffer/domain/Due"
 import { Email } from "@coffer/domain/Names"
-import { Schema } from "effect"
+import * as Schema from "effect/Schema"
 import { sql } from "../../database/Query.js"
 
 /** When a secret is due, and its owner; null where nothing is set. */

@@ -1,6 +1,6 @@
 import { dueMillis, type DueTerms, soonMillis } from "@coffer/domain/Due"
 import type { EnvId } from "@coffer/domain/Ids"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { timestamp } from "../../base/Time.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { movesRepo } from "../dues/Repo.js"

@@ -1,7 +1,7 @@
 import { Conflict } from "@coffer/domain/Errors"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { EnvName } from "@coffer/domain/Names"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 import { namesETag } from "../../http/ETag.js"
 

@@ -1,6 +1,7 @@
 import { type EnvId, SecretId } from "@coffer/domain/Ids"
 import { SecretKey } from "@coffer/domain/Names"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
 import { Newest, newestColumn, newestVersion, sealedColumns, sealedFields, versionColumns } from "./Columns.js"

@@ -1,6 +1,6 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { LimitExceeded } from "@coffer/domain/Errors"
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 
 const maxSecrets = maxBundleKeys
 const maxValueBytes = 8 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { fitsPaths, isDeceptivePath, type UseMethod, type UseTerms } from "@coffer/domain/UseRule"
-import { Either } from "effect"
+import * as Either from "effect/Either"
 
 /** A request reduced to what rules look at. */
 export interface Target {

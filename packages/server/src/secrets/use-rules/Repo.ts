@@ -1,6 +1,8 @@
 import { ApprovalId, EnvId, OrgId, SecretId, UseRuleId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { Array, Effect, Schema } from "effect"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({

@@ -1,5 +1,6 @@
 import { UseTerms } from "@coffer/domain/UseRule"
-import { Effect, Schema } from "effect"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import type { RuleRow } from "./Repo.js"
 
 // The accounts are kept by id: their names in the text are those of the last change.

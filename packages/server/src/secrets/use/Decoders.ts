@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { pacing } from "../../base/EventLoop.js"
 import type { Matcher } from "./Matcher.js"
 

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { createBrotliDecompress, createGunzip, createInflate, constants } from "node:zlib"
 
 const flushing = { finishFlush: constants.Z_SYNC_FLUSH }

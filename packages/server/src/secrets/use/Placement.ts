@@ -1,7 +1,8 @@
 import { createHash, createHmac } from "node:crypto"
 import type { Placement } from "@coffer/domain/UseRule"
 import { SignatureV4 } from "@smithy/signature-v4"
-import { Effect, Either } from "effect"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 
 /** A request that is about to leave. */
 export interface Outgoing {

@@ -1,4 +1,4 @@
-import { Either } from "effect"
+import * as Either from "effect/Either"
 
 /**
  * Headers that callers may set. Others are refused, because they would change the connection, the host, the method or the path

@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import * as Effect from "effect/Effect"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { viewsHold } from "./Decoders.js"
 import { makeMatcher, type Matcher } from "./Matcher.js"

@@ -1,5 +1,6 @@
 import { Overloaded, UseBudget } from "@coffer/domain/Errors"
-import { Effect, Metric } from "effect"
+import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { useRefusals } from "./UseMetrics.js"
 

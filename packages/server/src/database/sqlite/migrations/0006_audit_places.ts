@@ -1,5 +1,9 @@
-import { SqlClient } from "@effect/sql"
-import { Array, Effect, Option, Predicate, Schema } from "effect"
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as Array from "effect/Array"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { rowsOf } from "../../Rows.js"
 

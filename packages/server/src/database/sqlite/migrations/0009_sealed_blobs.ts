@@ -1,5 +1,6 @@
-import { SqlClient } from "@effect/sql"
-import { Effect, Schema } from "effect"
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { rowsOf } from "../../Rows.js"
 
 /**

@@ -1,5 +1,5 @@
-import { SqlClient } from "@effect/sql"
-import { Effect } from "effect"
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as Effect from "effect/Effect"
 
 /** When the person of a session proved who they are. Earlier sessions all began with such a proof, as far as is known. */
 const statements = [

@@ -1,5 +1,5 @@
-import { SqlClient } from "@effect/sql"
-import { Effect } from "effect"
+import * as SqlClient from "@effect/sql/SqlClient"
+import * as Effect from "effect/Effect"
 
 /** The last entry of each log in the search index, which follows the log. Up to now, an entry was appended with its index. */
 const statements = [
