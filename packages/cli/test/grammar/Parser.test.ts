@@ -66,10 +66,14 @@ const textFor = ({ choices }: OptionData | ArgumentData) =>
     ? fc.constantFrom(...texts)
     : fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...choices) }, fc.constantFrom(...texts))
 
-/** An option as words: the toolkit knows no value that can be left out, and no `=` in an option that is repeated. */
+/**
+ * An option as words: the toolkit knows no value that can be left out, which stands after `=` for us, and no `=` in an option that
+ * is repeated.
+ */
 const optionWords = (option: OptionData) => {
-  const { isRepeatable, name, value } = option
+  const { isRepeatable, isValueOptional, name, value } = option
   if (value === undefined) return fc.constant([`--${name}`])
+  if (isValueOptional === true) return textFor(option).map((text) => [`--${name}=${text}`])
   if (isRepeatable === true) return textFor(option).map((text) => [`--${name}`, text])
   return textFor(option).chain((text) => fc.constantFrom([`--${name}`, text], [`--${name}=${text}`]))
 }

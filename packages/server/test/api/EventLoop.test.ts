@@ -64,7 +64,7 @@ describe("long work", () => {
       const worker = (name: string) =>
         Effect.repeatN(
           Effect.map(nextTick, () => void went.push(name)),
-          29
+          59
         )
       const readers = Effect.forEach(["reader", "reader"], worker, { concurrency: "unbounded" })
       yield* Effect.all([readers, holdingLock(worker("writer"))], { concurrency: "unbounded" })
