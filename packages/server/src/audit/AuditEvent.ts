@@ -61,22 +61,24 @@ export const entryGroup = (
   source: AuditSource,
   events: Array.NonEmptyReadonlyArray<AuditEvent>
 ): Effect.Effect<EntryGroup> =>
-  Effect.zipWith(Clock.currentTimeMillis, RequestInfo, (millis, { client, ip }) => ({
-    millis,
-    drafts: Array.map(events, (event) => ({
-      id: uuidV7At(millis),
-      log: source.orgId ?? systemLog,
-      org_id: source.orgId,
-      actor_type: source.actor.type,
-      actor_id: source.actor.id,
-      actor_name: source.actor.name,
-      action: event.action,
-      resource_type: event.resource_type,
-      resource_id: event.resource_id,
-      ip_address: ip,
-      metadata: JSON.stringify(metadataOf(source, event, client))
+  Effect.flatMap(Clock.currentTimeMillis, (millis) =>
+    Effect.map(RequestInfo, ({ client, ip }) => ({
+      millis,
+      drafts: Array.map(events, (event) => ({
+        id: uuidV7At(millis),
+        log: source.orgId ?? systemLog,
+        org_id: source.orgId,
+        actor_type: source.actor.type,
+        actor_id: source.actor.id,
+        actor_name: source.actor.name,
+        action: event.action,
+        resource_type: event.resource_type,
+        resource_id: event.resource_id,
+        ip_address: ip,
+        metadata: JSON.stringify(metadataOf(source, event, client))
+      }))
     }))
-  }))
+  )
 
 /** How many characters of metadata one batch holds; a larger group is a batch of its own. */
 const batchCharacters = 256 * 1024

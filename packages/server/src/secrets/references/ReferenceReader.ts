@@ -81,11 +81,13 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
       passed: ReadonlyArray<Passed>,
       keys: Iterable<SecretKey>
     ): Effect.Effect<void> =>
-      Effect.forEach(
-        passedEntries(place, "secret.read", passed, keys),
-        ({ event, source }) => audit.read(source, event),
-        { discard: true }
-      )
+      passed.length === 0
+        ? Effect.void
+        : Effect.forEach(
+            passedEntries(place, "secret.read", passed, keys),
+            ({ event, source }) => audit.read(source, event),
+            { discard: true }
+          )
 
     /**
      * The other environments that values of an environment may depend on, each with what makes a value another one: its
