@@ -24,7 +24,7 @@ import { Bundle, bundleFormats, BundleObject, BundleWritten, Diff, RawParameter,
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { response, SendsETag } from "./Response.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, LargeAnswer, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, BodyLimit, LargeResponse, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 /** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
@@ -154,7 +154,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Forbidden)
       .addError(RateLimited)
       .annotate(Requires, "env.list")
-      .annotate(LargeAnswer, 8 * 1024 * 1024)
+      .annotate(LargeResponse, 8 * 1024 * 1024)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Compare the keys of all environments of a project, without returning values")
       .annotate(
@@ -176,7 +176,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
-      .annotate(LargeAnswer, 8 * 1024 * 1024)
+      .annotate(LargeResponse, 8 * 1024 * 1024)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Read every secret of an environment")
       .annotate(

@@ -44,7 +44,7 @@ export class AnyContentType extends Context.Tag("@coffer/domain/Requirement/AnyC
 >() {}
 
 /** The typical size of an endpoint's large responses in bytes. Set it if responses reach megabytes. */
-export class LargeAnswer extends Context.Tag("@coffer/domain/Requirement/LargeAnswer")<LargeAnswer, number>() {}
+export class LargeResponse extends Context.Tag("@coffer/domain/Requirement/LargeResponse")<LargeResponse, number>() {}
 
 /**
  * Runs between authentication and the handler. Rejects unknown query parameters, and checks `Requires` before the body is

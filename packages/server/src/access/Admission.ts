@@ -4,7 +4,7 @@ import {
   AnyContentType,
   BodyLimit,
   defaultBodyLimit,
-  LargeAnswer,
+  LargeResponse,
   RecentLogin,
   type RecentLoginRule,
   Requires
@@ -88,7 +88,7 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
           endpoint.method === "GET" ? "never" : "always"
         ),
         isOfBroker: ofBroker.includes(group.identifier),
-        largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeAnswer)),
+        largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeResponse)),
         // A refusal is recorded under the action's name, such as `backup.drill` in the group `backups`.
         check: entry(access, requires, `${group.identifier.replace(/s$/, "")}.${endpoint.name}`)
       })

@@ -1,5 +1,5 @@
 import { Authentication } from "@coffer/domain/Actor"
-import { Admission, LargeAnswer } from "@coffer/domain/api/Requirement"
+import { Admission, LargeResponse } from "@coffer/domain/api/Requirement"
 import { makeAdmission } from "@coffer/server/access/Admission"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
@@ -9,7 +9,7 @@ import { servingContract } from "../support/Serving.js"
 
 const large = HttpApiEndpoint.get("large", "/large")
   .addSuccess(Schema.String)
-  .annotate(LargeAnswer, 1024)
+  .annotate(LargeResponse, 1024)
   .middleware(Authentication)
 const contract = HttpApi.make("test").add(HttpApiGroup.make("calls").add(large).middleware(Admission))
 

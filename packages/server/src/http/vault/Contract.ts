@@ -5,7 +5,7 @@ import {
   Admission,
   AnyContentType,
   BodyLimit,
-  LargeAnswer,
+  LargeResponse,
   RecentLogin,
   Requires
 } from "@coffer/domain/api/Requirement"
@@ -189,7 +189,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .addError(DecryptionFailed)
       .addError(ReferenceRefused)
       .annotate(Requires, "secret.read")
-      .annotate(LargeAnswer, 8 * 1024 * 1024)
+      .annotate(LargeResponse, 8 * 1024 * 1024)
   )
   .add(
     HttpApiEndpoint.get("list", "/v1/:project_name/metadata")
