@@ -101,7 +101,7 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
         : Effect.dieMessage("a statement that writes ran outside of a transaction")
     }
   const answered = inTransaction(({ connection }, text, values) => connection.execute(text, values, undefined))
-  /** Without waiting for the engine's answer, if it can. */
+  /** Without waiting for the engine's response, if it can. */
   const sent = inTransaction(({ send }, text, values) => send(text, values))
 
   /** Compiles a statement with positional parameters. Few steps: most of the time of a request is in its statements. */

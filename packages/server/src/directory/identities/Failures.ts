@@ -14,7 +14,7 @@ export class ProviderDown extends Data.TaggedError("ProviderDown")<Told> {
   readonly status = 502
 }
 
-/** The provider's answer does not fit the login, or says that there is none. `reason` is for the audit log. */
+/** The provider's response does not fit the login, or says that there is none. `reason` is for the audit log. */
 export class ProviderRefused extends Data.TaggedError("ProviderRefused")<Told & { readonly reason: string }> {
   readonly status = 403
 }
@@ -22,7 +22,7 @@ export class ProviderRefused extends Data.TaggedError("ProviderRefused")<Told & 
 const property = (error: unknown, name: string): unknown =>
   Predicate.hasProperty(error, name) ? error[name] : undefined
 
-/** Codes of Node and of the library: they name what failed, and hold nothing of the answer. */
+/** Codes of Node and of the library: they name what failed, and hold nothing of the response. */
 const codeOf = (error: unknown): string => {
   const code = property(error, "code")
   if (typeof code === "string" && /^[A-Z0-9_]{1,60}$/i.test(code)) return code
@@ -34,7 +34,7 @@ const codeOf = (error: unknown): string => {
 const oauthErrorOf = (error: AuthorizationResponseError | ResponseBodyError): string =>
   /^[a-z_]{1,60}$/.test(error.error) ? error.error : "an error"
 
-/** Codes of answers that came, but do not fit the login. */
+/** Codes of responses that came, but do not fit the login. */
 const misfit = /^OAUTH_(JWT|INVALID_RESPONSE|KEY|JSON_ATTRIBUTE|UNSUPPORTED)/
 
 /** Classifies a failure of the library. */

@@ -10,7 +10,7 @@ import { isRecentLogin, recentMillis, sessionMillis } from "../../access/Session
 import { timestamp } from "../../base/Time.js"
 import { failureOf, type ProviderDown, ProviderRefused } from "./Failures.js"
 
-/** What the provider's answer to a login must fit. */
+/** What the provider's response to a login must fit. */
 export interface Checks {
   readonly state: string
   readonly nonce: string
@@ -78,7 +78,7 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
   }).pipe(Effect.ensuring(Effect.sync(() => (discovering = null))))
 
   /**
-   * Read again after an hour, and after each failure. All that ask at the same time share one answer: one after another, they
+   * Read again after an hour, and after each failure. All that ask at the same time share one response: one after another, they
    * would each wait for a provider that does not answer.
    */
   const metadata = Effect.gen(function* () {
@@ -98,7 +98,7 @@ const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publ
     return configured
   })
 
-  /** Begins a login: where to send the browser, and what the answer must fit. */
+  /** Begins a login: where to send the browser, and what the response must fit. */
   const begin = Effect.fnUntraced(function* (proof: Proof) {
     const configured = yield* configuration
     const checks: Checks = {

@@ -81,7 +81,7 @@ const descriptionOf = (part: SchemaAST.Annotated): string | undefined =>
 const withExample = (content: unknown, example: unknown): Node =>
   mapNode(content, (media) => ({ ...nodeOf(media), ...(example !== undefined && { example }) }))
 
-/** The answers of an endpoint, by status. Of several forms of an answer, the first gives the example. */
+/** The responses of an endpoint, by status. Of several forms of a response, the first gives the example. */
 const answersOf = (endpoint: Endpoint): Node => {
   const { ast } = endpoint.successSchema
   const schemas = SchemaAST.isUnion(ast) && Option.isNone(responseOf(ast)) ? ast.types : [ast]

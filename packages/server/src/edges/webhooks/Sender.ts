@@ -19,7 +19,7 @@ import { SigningKeys } from "./SigningKeys.js"
 import { deliveryFailures, deliveryTries, type TryResult } from "./WebhookMetrics.js"
 
 const timeout = "10 seconds"
-/** The answer is not used: so much of it is read before the connection is closed. */
+/** The response is not used: so much of it is read before the connection is closed. */
 const maxBytes = 1024
 
 const Head = Schema.parseJson(Schema.Struct({ id: WebhookEvent.fields.id, event: WebhookEvent.fields.event }))
@@ -112,7 +112,7 @@ export const makeSender = Effect.gen(function* () {
 
   /** Sends a delivery once. If this process ends before the record, it is sent again. */
   return Effect.fnUntraced(function* (row: DueRow) {
-    // Once there is an answer, it is recorded, also if the server is being shut down.
+    // Once there is a response, it is recorded, also if the server is being shut down.
     const [outcome, state] = yield* Effect.uninterruptibleMask((restore) =>
       Effect.flatMap(restore(post(row)), (outcome) =>
         Effect.map(settle(row, outcome), (state) => [outcome, state] as const)

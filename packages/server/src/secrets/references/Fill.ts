@@ -15,10 +15,10 @@ interface Filled {
   readonly depth: number
 }
 
-/** How many bytes all values of one answer may have together. */
+/** How many bytes all values of one response may have together. */
 const maxResolvedBytes = 8 * 1024 * 1024
 
-/** How many bytes one answer may load for its references, and how many it may make of them on the way to its values. */
+/** How many bytes one response may load for its references, and how many it may make of them on the way to its values. */
 export const maxPassedBytes = 4 * maxResolvedBytes
 
 export const tooMuch = "does not fit: the references of one answer pass at most 32 MiB of values"
