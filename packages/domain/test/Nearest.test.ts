@@ -9,9 +9,17 @@ const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "é", "😀"), max
 const defined = ([a, ...restA]: ReadonlyArray<string>, [b, ...restB]: ReadonlyArray<string>): number => {
   if (a === undefined || b === undefined)
     return Math.max(a === undefined ? 0 : 1 + restA.length, b === undefined ? 0 : 1 + restB.length)
-  return a === b
-    ? defined(restA, restB)
-    : 1 + Math.min(defined(restA, [b, ...restB]), defined([a, ...restA], restB), defined(restA, restB))
+  if (a === b) return defined(restA, restB)
+  const isSwapped = a === restB[0] && b === restA[0]
+  return (
+    1 +
+    Math.min(
+      defined(restA, [b, ...restB]),
+      defined([a, ...restA], restB),
+      defined(restA, restB),
+      isSwapped ? defined(restA.slice(1), restB.slice(1)) : Infinity
+    )
+  )
 }
 
 const lengthOf = (text: string): number => [...text].length
@@ -21,14 +29,18 @@ describe("the edit distance", () => {
     fc.assert(fc.property(text, text, (a, b) => editDistance(a, b) === defined([...a], [...b])))
   })
 
-  it("is a metric: 0 for equal texts alone, the same both ways, and never longer than by a third text", () => {
+  it("is 0 for equal texts alone, and the same both ways", () => {
     fc.assert(
-      fc.property(text, text, text, (a, b, c) => {
+      fc.property(text, text, (a, b) => {
         assert.strictEqual(editDistance(a, b) === 0, a === b)
         assert.strictEqual(editDistance(a, b), editDistance(b, a))
-        assert.isAtMost(editDistance(a, c), editDistance(a, b) + editDistance(b, c))
       })
     )
+  })
+
+  it("counts a swap of two letters as one mistake", () => {
+    for (const typed of ["pord", "prdo", "rpod"]) assert.strictEqual(editDistance(typed, "prod"), 1)
+    assert.strictEqual(editDistance("dorp", "prod"), 3)
   })
 
   it("is at least the difference of the lengths, and at most the length of the longer text", () => {
