@@ -66,7 +66,15 @@ const missing = (title: string, words: ReadonlyArray<string>, part: number): Rea
 it("are there for the changes that are made most often", () => {
   assert.deepStrictEqual(
     [...recipes.keys()],
-    ["Add an endpoint", "Add a field", "Add a command", "Add a tool", "Add an error code", "Add a migration"]
+    [
+      "Add an endpoint",
+      "Add a field",
+      "Add a command",
+      "Add a tool",
+      "Add an error code",
+      "Add a migration",
+      "Add a setting"
+    ]
   )
 })
 
