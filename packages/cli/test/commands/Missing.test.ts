@@ -24,9 +24,15 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
   ],
   [
     "an environment",
+    "secret list --env canary",
+    "coffer: acme/webshop: environment canary ",
+    "; coffer env list --project acme/webshop shows what exists"
+  ],
+  [
+    "an environment with two letters swapped",
     "secret list --env pord",
     "coffer: acme/webshop: environment pord ",
-    "; coffer env list --project acme/webshop shows what exists"
+    "did you mean prod? coffer env list --project acme/webshop shows what exists"
   ],
   [
     "an environment nearly named so",
@@ -40,7 +46,7 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "an environment to run in",
     "run --env prdo -- true",
     "coffer: acme/webshop: ",
-    "; coffer env list --project acme/webshop"
+    "did you mean prod? coffer env list --project acme/webshop"
   ],
   [
     "a secret",
