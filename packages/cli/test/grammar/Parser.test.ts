@@ -50,11 +50,12 @@ const toolkit = (path: ReadonlyArray<string>, words: ReadonlyArray<string>) =>
     Effect.provide(NodeContext.layer)
   )
 
+/** Without `1` and what else the toolkit takes for the value of an option that has none, if it is the next word. */
 const texts = [
   ..."A KEY DATABASE_URL prod webshop webshop/prod acme acme/webshop/prod ada@example.com read member env json up".split(
     " "
   ),
-  ..."1 3 20 2027-01-31 14d 64,hex 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0 https://example.com/hook GET bash 1,2 a=b é".split(
+  ..."2 3 20 2027-01-31 14d 64,hex 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0 https://example.com/hook GET bash 1,2 a=b é".split(
     " "
   ),
   "two words",
