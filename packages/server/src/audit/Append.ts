@@ -53,9 +53,9 @@ export const missingEntry = (log: string, entries: number, millis: number): Entr
  * the function in a transaction. It returns the break that it recorded, or null.
  *
  * The head is verified first. Otherwise an attacker could cut off the newest entries, write a head without a valid MAC, and
- * the next append would sign it. If the head does not verify, or a whole log is gone, an `audit.break` entry starts a new segment of the chain. Its
- * link never fits its predecessor, so `verify` always reports it. A log may also be empty because its last append failed, which
- * `failing` says. The first entry of a log adds it to the list of logs.
+ * the next append would sign it. If the head does not verify, or a whole log is gone, an `audit.break` entry starts a new
+ * segment of the chain. Its link never fits its predecessor, so `verify` always reports it. A log may also be empty because
+ * its last append failed, which `failing` says. The first entry of a log adds the log to the list of logs.
  */
 export const makeAppend = (repo: AuditRepo, list: LogList, key: KeyObject, failing: ReadonlySet<string> = new Set()) =>
   Effect.fnUntraced(function* (log: string, drafts: Array.NonEmptyReadonlyArray<Draft>, millis: number) {

@@ -110,7 +110,7 @@ export const groupAppends = Effect.gen(function* () {
           first.cause
         )
 
-  /** With `ifFree`, returns null if another transaction has the log. */
+  /** Appends in one transaction. With `ifFree`, returns null if another transaction has locked the log. */
   const appendInOne = (groups: ReadonlyArray<EntryGroup>, ifFree: boolean) =>
     transaction(
       Effect.gen(function* () {
