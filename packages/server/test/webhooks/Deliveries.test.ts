@@ -182,7 +182,7 @@ describe("a webhook", () => {
           hook.secrets.filter((text) => text.startsWith("prod")),
           ["prod D 1"]
         )
-      }).pipe(Effect.provide([Members.Default]))
+      }).pipe(Effect.provide(Members.Default))
     )
   )
 

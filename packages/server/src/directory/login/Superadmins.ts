@@ -22,4 +22,4 @@ export const SuperadminsLive = Layer.effectDiscard(
       })
     )
   })
-).pipe(Layer.provide([Users.Default]))
+).pipe(Layer.provide(Users.Default))
