@@ -31,6 +31,7 @@ import { rows as reads } from "./rows/reads.mjs"
 import { rows as references } from "./rows/references.mjs"
 import { rows as rules } from "./rows/rules.mjs"
 import { rows as startup } from "./rows/startup.mjs"
+import { rows as steps } from "./rows/steps.mjs"
 
 const { values: options } = parseArgs({
   options: {
@@ -49,6 +50,7 @@ const all = [
   ...reads,
   ...references,
   ...rules,
+  ...steps,
   ...audit,
   ...fairness,
   ...memory,

@@ -6,6 +6,8 @@ import { start } from "./process.mjs"
 
 export const program = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
 const probe = fileURLToPath(new URL("probe.mjs", import.meta.url))
+/** The server, whose fibers' steps can be counted. */
+export const counted = fileURLToPath(new URL("counted.mjs", import.meta.url))
 
 export const masterKey = "c0ffee".padEnd(64, "0")
 
@@ -29,8 +31,8 @@ const question = (child, name) =>
   })
 
 /** Starts the built `coffer-server` on its own core, with a probe that reports event-loop stalls and memory. */
-export const startCoffer = async (folder, { databaseUrl, env = {}, nodeArgs = [] } = {}) => {
-  const command = [process.execPath, ...nodeArgs, "--import", probe, program]
+export const startCoffer = async (folder, { databaseUrl, env = {}, nodeArgs = [], run = program } = {}) => {
+  const command = [process.execPath, ...nodeArgs, "--import", probe, run]
   const server = start(onServerCore(command), {
     cwd: folder,
     env: { ...settings(folder, databaseUrl), ...env },
@@ -41,6 +43,12 @@ export const startCoffer = async (folder, { databaseUrl, env = {}, nodeArgs = []
   return {
     ...server,
     url,
+    /** Counts the steps of fibers during some work. Only of the program `counted`. */
+    stepsOf: async (work) => {
+      server.child.send("begin")
+      await work()
+      return question(server.child, "end")
+    },
     /** The longest event-loop stall since the last query, in milliseconds. */
     longestStall: () => question(server.child, "stall"),
     /** The resident memory and the JavaScript heap after garbage collection, in MiB. */
