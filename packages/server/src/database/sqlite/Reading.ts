@@ -7,7 +7,7 @@ import * as Scope from "effect/Scope"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { busyTimeoutMillis } from "./Busy.js"
 import { isInside, Snapshot } from "../Database.js"
-import { clientOf, connectionOf } from "./Connection.js"
+import { openConnection } from "./Connection.js"
 
 const settings = [
   `busy_timeout = ${busyTimeoutMillis}`,
@@ -23,7 +23,7 @@ const maxSnapshotsEach = 4
 /** A read-only connection. Reads never wait for a transaction, and see only committed changes. */
 const readOnly = (path: string) =>
   Effect.gen(function* () {
-    const connection = yield* Effect.flatMap(clientOf(path, { readonly: true }), connectionOf)
+    const connection = yield* openConnection(path, { readonly: true })
     for (const setting of settings) yield* Effect.orDie(connection.execute(`PRAGMA ${setting}`, [], undefined))
     return connection
   })

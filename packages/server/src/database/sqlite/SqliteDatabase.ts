@@ -18,7 +18,7 @@ import { isDiskFull, reasonOf } from "../../base/Reason.js"
 import { Database, Transaction } from "../Database.js"
 import { textWith } from "../Template.js"
 import { checkpoints } from "./Checkpoints.js"
-import { clientOf, connectionOf } from "./Connection.js"
+import { clientOn, openConnection } from "./Connection.js"
 import { groupCommit } from "./GroupCommit.js"
 import { maintain } from "./Maintain.js"
 import { readingOf } from "./Reading.js"
@@ -70,7 +70,7 @@ const setPragmas = Effect.gen(function* () {
   })
 )
 
-/** Turns the toolkit's defect of a failed open into a message for the operator. */
+/** Turns the defect of a failed open into a message for the operator. */
 const openFailure = (path: string) => (defect: unknown) =>
   defect instanceof Sqlite.SqliteError
     ? new StartupError({ message: `the database ${path} cannot be opened: ${reasonOf(defect)}` })
@@ -89,9 +89,8 @@ const open = <E>(
     yield* guardDatabaseFile(dbPath)
     yield* lock(dbPath)
     const file = yield* openDescriptor(dbPath)
-    const client = yield* clientOf(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
-    yield* Effect.provideService(Effect.zipRight(setPragmas, prepare), SqlClient.SqlClient, client)
-    const connection = yield* connectionOf(client)
+    const connection = yield* openConnection(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
+    yield* Effect.provideServiceEffect(Effect.zipRight(setPragmas, prepare), SqlClient.SqlClient, clientOn(connection))
     const { alone, isWritable, ...commits } = yield* groupCommit(connection, yield* checkpoints(connection))
     const { reading, snapshot } = yield* readingOf(dbPath)
     const database = Database.of({

@@ -1,6 +1,5 @@
-import * as Reactivity from "@effect/experimental/Reactivity"
 import { Transaction } from "@coffer/server/database/Database"
-import { clientOf, connectionOf } from "@coffer/server/database/sqlite/Connection"
+import { openConnection } from "@coffer/server/database/sqlite/Connection"
 import { groupCommit } from "@coffer/server/database/sqlite/GroupCommit"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber } from "effect"
@@ -36,7 +35,7 @@ const fault = fc.record({ after: fc.nat(20), rollsBack: fc.boolean() })
 
 const scene = Effect.gen(function* () {
   const path = yield* freshPath
-  const connection = yield* Effect.flatMap(clientOf(path), connectionOf).pipe(Effect.provide(Reactivity.layer))
+  const connection = yield* openConnection(path)
   for (const text of [
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = OFF",

@@ -1,6 +1,5 @@
-import * as Reactivity from "@effect/experimental/Reactivity"
 import { Transaction } from "@coffer/server/database/Database"
-import { clientOf, connectionOf } from "@coffer/server/database/sqlite/Connection"
+import { openConnection } from "@coffer/server/database/sqlite/Connection"
 import { groupCommit } from "@coffer/server/database/sqlite/GroupCommit"
 import { databaseOfAnySchema } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { assert, describe, it } from "@effect/vitest"
@@ -12,12 +11,12 @@ const opened = Effect.gen(function* () {
   const path = yield* freshPath
   const scope = yield* Scope.make()
   const { transaction } = yield* Effect.gen(function* () {
-    const connection = yield* Effect.flatMap(clientOf(path), connectionOf)
+    const connection = yield* openConnection(path)
     for (const text of ["PRAGMA journal_mode = WAL", "CREATE TABLE notes (note TEXT)"]) {
       yield* connection.execute(text, [], undefined)
     }
     return yield* groupCommit(connection)
-  }).pipe(Scope.extend(scope), Effect.provide(Reactivity.layer))
+  }).pipe(Scope.extend(scope))
   return {
     transaction,
     note: (text: string) =>
