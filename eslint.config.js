@@ -18,6 +18,7 @@ const entries = [
   "packages/*/src/main.ts",
   "packages/cli/src/Cli.ts",
   "packages/cli/src/{completion,run}/main.ts",
+  "packages/client/src/promise.ts",
   "packages/console/src/client/{Client,Run}.ts",
   "packages/mcp/src/Calls.ts",
   "packages/server/src/**/*Worker.ts"

@@ -6,7 +6,8 @@ const alias = [
     find: "@coffer/server/rotation",
     replacement: `${import.meta.dirname}/packages/server/src/operations/rotation/Rotation.ts`
   },
-  { find: /^@coffer\/(domain|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
+  { find: /^@coffer\/client$/, replacement: `${import.meta.dirname}/packages/client/src/index.ts` },
+  { find: /^@coffer\/(client|domain|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
 ]
 
 /**
@@ -128,7 +129,7 @@ const consoleOnPostgres = {
 }
 
 export default defineWorkspace([
-  ...["domain", "server", "cli", "mcp", "console"].map((name) => project(name)),
+  ...["domain", "client", "server", "cli", "mcp", "console"].map((name) => project(name)),
   postgres,
   ...(isSoak ? [consoleOnPostgres] : [])
 ])

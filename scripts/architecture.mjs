@@ -12,7 +12,9 @@ const file = new URL("../docs/architecture.svg", import.meta.url)
 const page = await readFile(new URL("../docs/architecture.md", import.meta.url), "utf8")
 
 const packages = new Map(
-  await Promise.all(["domain", "server", "cli", "mcp", "console"].map(async (name) => [name, await modulesOf(name)]))
+  await Promise.all(
+    ["domain", "client", "server", "cli", "mcp", "console"].map(async (name) => [name, await modulesOf(name)])
+  )
 )
 
 /** The caption of each room, from the tables of the page. */
@@ -85,6 +87,7 @@ const client = (index) => ({ x: 32, y: clients.y + 42 + index * 94, width: 158, 
 const cli = client(0)
 const mcp = client(1)
 const web = client(2)
+const library = client(3)
 drawn.push(text(cli.x + 12, cli.y + 26, "title", "cli"))
 drawn.push(text(cli.x + 12, cli.y + 45, "about", "the command line,"))
 drawn.push(text(cli.x + 12, cli.y + 62, "about", "coffer"))
@@ -94,6 +97,9 @@ drawn.push(text(web.x + 12, web.y + 62, "about", "in the browser"))
 drawn.push(text(mcp.x + 12, mcp.y + 26, "title", "mcp"))
 drawn.push(text(mcp.x + 12, mcp.y + 45, "about", "tools for AI agents,"))
 drawn.push(text(mcp.x + 12, mcp.y + 62, "about", "coffer-mcp"))
+drawn.push(text(library.x + 12, library.y + 26, "title", "client"))
+drawn.push(text(library.x + 12, library.y + 45, "about", "secrets for"))
+drawn.push(text(library.x + 12, library.y + 62, "about", "applications"))
 lines.push(arrow(`M${clients.x + clients.width} ${mcp.y + 39}H${frame.x - 3}`))
 lines.push(text(clients.x + clients.width + 24, mcp.y + 31, "head", "HTTP", "middle"))
 if (uses("cli", "server")) {
@@ -135,6 +141,7 @@ const frames = [
   box(cli, "frame"),
   box(mcp, "frame"),
   box(web, "frame"),
+  box(library, "frame"),
   box(frame, "frame", 12),
   text(frame.x + 18, frame.y + 31, "title", "server"),
   text(

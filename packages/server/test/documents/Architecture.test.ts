@@ -15,7 +15,7 @@ const reasons = new Map(
 
 describe("the dependencies that docs/architecture.md gives a reason for", () => {
   it("are those of the packages, all of them", () => {
-    const dependencies = ["domain", "server", "cli", "mcp", "console"].flatMap((name) =>
+    const dependencies = ["domain", "client", "server", "cli", "mcp", "console"].flatMap((name) =>
       Object.keys(manifest(`packages/${name}`).dependencies)
     )
     const fromElsewhere = dependencies.filter((name) => !name.startsWith("@coffer/"))

@@ -28,7 +28,7 @@ describe("the lockfile", () => {
 describe("the version", () => {
   const manifestOf = (path: string): Json => JSON.parse(readFileSync(`${root}/${path}package.json`, "utf8"))
   const { version }: Json = manifestOf("")
-  const packages = ["domain", "server", "cli", "mcp"].map((name) => `packages/${name}/`)
+  const packages = ["domain", "client", "server", "cli", "mcp"].map((name) => `packages/${name}/`)
 
   it("is the same for every package, for what they need of each other, and in the lockfile", () => {
     assert.match(version, /^\d+\.\d+\.\d+$/)
@@ -86,7 +86,7 @@ describe("what is drawn and generated", { timeout: 120_000 }, () => {
     const pages = readdirSync(`${root}/docs`, { withFileTypes: true }).flatMap((entry) =>
       entry.isFile() ? [`docs/${entry.name}`] : []
     )
-    const sources = ["domain", "server", "cli", "mcp"].flatMap((name) =>
+    const sources = ["domain", "client", "server", "cli", "mcp"].flatMap((name) =>
       ["src", "test"].flatMap((folder) =>
         readdirSync(`${root}/packages/${name}/${folder}`, { recursive: true, encoding: "utf8" })
           .filter((path) => path.endsWith(".ts"))

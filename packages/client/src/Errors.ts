@@ -1,0 +1,44 @@
+import type { ServerUnreachable, UnexpectedResponse, UnknownApiError } from "@coffer/domain/client/ClientErrors"
+import type { SignInFailed } from "@coffer/domain/client/FederatedSession"
+import type { BadSetting } from "@coffer/domain/client/Settings"
+import type {
+  DatabaseUnavailable,
+  DecryptionFailed,
+  Forbidden,
+  InternalError,
+  NotFound,
+  Overloaded,
+  Unauthorized
+} from "@coffer/domain/Errors"
+import * as Data from "effect/Data"
+
+/** The environment has no such key, or the key has no value. */
+export class MissingSecret extends Data.TaggedError("MissingSecret")<{
+  readonly key: string
+  /** ORGANIZATION/PROJECT/ENVIRONMENT. */
+  readonly place: string
+  /** Why the server returned no value for a key that exists: its references are refused. Names keys and places only. */
+  readonly refused?: string
+}> {
+  override get message() {
+    const { key, place, refused } = this
+    return refused === undefined ? `${key} does not exist in ${place}` : `${refused} (${place})`
+  }
+}
+
+/** The environment holds no secret at all, so the place is probably wrong. */
+export class EmptyEnvironment extends Data.TaggedError("EmptyEnvironment")<{ readonly place: string }> {
+  override get message() {
+    return `place: ${this.place} holds no secrets`
+  }
+}
+
+/** The errors of the contract that a read of an environment can meet. */
+export type ReadApiError =
+  DatabaseUnavailable | DecryptionFailed | Forbidden | InternalError | NotFound | Overloaded | Unauthorized
+
+/** Why a read failed. No message contains a value. */
+export type ReadError = ReadApiError | ServerUnreachable | SignInFailed | UnexpectedResponse | UnknownApiError
+
+/** Why the layer was not built: an option is wrong, or the first read failed. */
+export type StartError = BadSetting | EmptyEnvironment | ReadError
