@@ -122,9 +122,8 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
 
     /** Appends the entries of all changes of a group commit together, right before the commit. */
     const appendAtCommit = beforeCommit<EntryGroup>((groups) =>
-      appends.appendGroups(groups).pipe(
-        Effect.flatMap(appends.separate),
-        Effect.flatMap((delayed) => (delayed.length === 0 ? Effect.void : afterCommit(keep(delayed))))
+      Effect.flatMap(appends.appendGroups(groups), (lost) =>
+        lost.length === 0 ? Effect.void : afterCommit(Effect.flatMap(appends.separate(lost), keep))
       )
     )
 

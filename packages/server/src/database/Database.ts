@@ -38,6 +38,13 @@ export interface Open {
    * statement, `settled` or the commit.
    */
   readonly send: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<unknown, StatementError>
+  /** Runs a statement that writes or locks, and returns its rows. */
+  readonly ask: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<unknown, StatementError>
+  /**
+   * Sends a read before its answer is needed. The same read takes the answer, unless the transaction has written or locked
+   * something since. An engine may do nothing.
+   */
+  readonly ahead: (text: string, values: ReadonlyArray<unknown>) => void
   /** Waits until all sent statements ran. Fails with the first failure. */
   readonly settled: Effect.Effect<void, StatementError>
   /** Sets a savepoint, and returns how to keep and how to undo what follows it. */

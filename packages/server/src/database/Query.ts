@@ -64,6 +64,15 @@ export const joined = (parts: ReadonlyArray<Sql<string>>, separator: Sql<never>)
   return parts.reduce((before, part, index) => (index === 0 ? part : sql`${before}${separator}${part}`), nothing)
 }
 
+/** Returns a function that puts the values of a statement's parameters into its order. */
+const orderOf = <Name extends string>(statement: Sql<Name>) => {
+  const names = statement.slots.filter(Predicate.isString)
+  return (values: Values<Name>): ReadonlyArray<unknown> => {
+    const named: Readonly<Record<string, Value>> = values
+    return names.map((name) => named[name])
+  }
+}
+
 /** Row counts of the prepared INSERT statements, largest first. */
 const rowsAtOnce = [64, 16, 4, 1]
 
@@ -74,6 +83,18 @@ type Statement<A, R> = <const Parts extends ReadonlyArray<Part>>(
   texts: ReadonlyArray<string>,
   ...parts: Parts
 ) => Run<NamesOf<Parts[number]>, A, R>
+
+/** A statement that only reads. */
+export interface Read<Name extends string, A> extends Run<Name, A, never> {
+  /** Sends the statement before its rows are needed: see `Open.ahead`. */
+  readonly ahead: (values: Values<Name>) => Effect.Effect<void, never, Transaction>
+}
+
+/** As `Statement`, for one that only reads. */
+type Reading<A> = <const Parts extends ReadonlyArray<Part>>(
+  texts: ReadonlyArray<string>,
+  ...parts: Parts
+) => Read<NamesOf<Parts[number]>, A>
 
 /**
  * Prepared statements with named parameters. A row that does not match its schema is a defect, as is a failure of the
@@ -100,7 +121,7 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
         ? execute(found.value[0], text, values)
         : Effect.dieMessage("a statement that writes ran outside of a transaction")
     }
-  const answered = inTransaction(({ connection }, text, values) => connection.execute(text, values, undefined))
+  const answered = inTransaction(({ ask }, text, values) => ask(text, values))
   /** Without waiting for the engine's response, if it can. */
   const sent = inTransaction(({ send }, text, values) => send(text, values))
 
@@ -120,16 +141,28 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
     <A>(execute: Execute, resultOf: (found: unknown) => Exit.Exit<A>) =>
     <Name extends string>(statement: Sql<Name>) => {
       const ask = compileOrdered(statement, execute, resultOf)
-      const names = statement.slots.filter(Predicate.isString)
-      return (values: Values<Name>): Effect.Effect<A> => {
-        const named: Readonly<Record<string, Value>> = values
-        return ask(names.map((name) => named[name]))
-      }
+      const inOrder = orderOf(statement)
+      return (values: Values<Name>): Effect.Effect<A> => ask(inOrder(values))
     }
 
   const statementOf = <A, R>(execute: Execute, resultOf: (found: unknown) => Exit.Exit<A>): Statement<A, R> => {
     const compiled = compile(execute, resultOf)
     return (texts, ...parts) => compiled(sql(texts, ...parts))
+  }
+
+  const reads = <A>(resultOf: (found: unknown) => Exit.Exit<A>): Reading<A> => {
+    const compiled = compile(prepared, resultOf)
+    return (texts, ...parts) => {
+      const statement = sql(texts, ...parts)
+      const text = textOf(statement)
+      const inOrder = orderOf(statement)
+      return Object.assign(compiled(statement), {
+        ahead: (values: Parameters<typeof inOrder>[0]) =>
+          Effect.map(Transaction, ([open]) => {
+            open.ahead(text, inOrder(values))
+          })
+      })
+    }
   }
 
   /** Runs a statement that is built for one use, and is not prepared. */
@@ -139,12 +172,11 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
   }
 
   /** Returns all rows. */
-  const all = <A, I>(row: Schema.Schema<A, I>) => statementOf<ReadonlyArray<A>, never>(prepared, rowsOf(row))
+  const all = <A, I>(row: Schema.Schema<A, I>) => reads<ReadonlyArray<A>>(rowsOf(row))
 
   /** Returns the first row, or undefined. */
   const first = <A, I>(row: Schema.Schema<A, I>) =>
-    statementOf<A | undefined, never>(
-      prepared,
+    reads<A | undefined>(
       flow(
         rowsOf(row),
         Exit.map(([found]) => found)
@@ -153,8 +185,7 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
 
   /** Returns the row of a statement that always has one, such as an aggregate. */
   const one = <A, I>(row: Schema.Schema<A, I>) =>
-    statementOf<A, never>(
-      prepared,
+    reads<A>(
       flow(
         rowsOf(row),
         Exit.flatMap(([found]) =>

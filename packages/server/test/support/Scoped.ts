@@ -112,9 +112,10 @@ const checking = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, 
     const [open] = Option.getOrElse(Context.getOption(context, Transaction), () => [null] as const)
     if (open === null || isChecked.has(open)) return effect
     isChecked.add(open)
-    const { connection, send } = open
+    const { ask, connection, send } = open
     Object.assign(open, {
       send: (text: string, values: ReadonlyArray<unknown>) => checked(text, send(text, values)),
+      ask: (text: string, values: ReadonlyArray<unknown>) => checked(text, ask(text, values)),
       connection: {
         ...connection,
         execute: (...[text, values, transform]: Parameters<typeof connection.execute>) =>

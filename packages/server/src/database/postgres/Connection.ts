@@ -3,7 +3,7 @@ import type * as SqlConnection from "@effect/sql/SqlConnection"
 import type * as SqlError from "@effect/sql/SqlError"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { type ClientBase, type QueryConfig, type QueryResult, TypeOverrides, types } from "pg"
+import { Client, type ClientBase, type QueryConfig, type QueryResult, TypeOverrides, types } from "pg"
 import { sqlErrorOf } from "./PostgresError.js"
 
 interface Limits {
@@ -66,12 +66,22 @@ export const after = (waitedMillis: number, statement: Statement): Statement => 
 
 type Rows = ReadonlyArray<Record<string, unknown>>
 
+/** Writes what is sent in one tick to the socket at once, so that the server answers it in one round trip. */
+const writeTogether = ({ connection: { stream } }: Client): void => {
+  if (stream.writableCorked > 0) return
+  stream.cork()
+  process.nextTick(() => {
+    stream.uncork()
+  })
+}
+
 /** Runs a statement on a client and calls back once with its result. */
 export const send = (
   client: ClientBase,
   statement: Statement,
   done: (error: SqlError.SqlError | null, result: QueryResult<Record<string, unknown>> | null) => void
 ): void => {
+  if (client instanceof Client) writeTogether(client)
   client.query<Record<string, unknown>>(statement, (error: Error | null | undefined, result) => {
     if (error === null || error === undefined) done(null, result)
     else done(sqlErrorOf(error), null)

@@ -23,8 +23,8 @@ const clockOn = (reading: SqlConnection.Connection) =>
 
 /** A lock by a digest of the name. Two names with the same digest wait for each other needlessly, and no more. */
 const lock = (name: string) =>
-  Effect.flatMap(Transaction, ([{ connection }]) =>
-    Effect.orDie(connection.execute("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL", [name], undefined))
+  Effect.flatMap(Transaction, ([open]) =>
+    Effect.orDie(open.ask("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL", [name]))
   ).pipe(Effect.asVoid)
 
 /** What every database of PostgreSQL shares, however it is connected. */

@@ -1,5 +1,8 @@
 import type * as SqlError from "@effect/sql/SqlError"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as FiberId from "effect/FiberId"
+import type { QueryResult } from "pg"
 import type { Ending, Open } from "../Database.js"
 import { guardedConnection } from "../GuardedConnection.js"
 import { makeQueues } from "../Queues.js"
@@ -14,8 +17,23 @@ import { connectionClosed, isLost, isRetryable } from "./PostgresError.js"
  */
 const maxPending = 64
 
-/** A transaction on a connection of its own. */
-export const openTransaction = ({ client, isClosed }: Taken, statements: Statements) => {
+type Statement = Parameters<typeof send>[1]
+type Result = QueryResult<Record<string, unknown>>
+
+/** A read that was sent, and whose answer nobody has asked for. */
+interface Ahead {
+  readonly statement: Statement
+  readonly answer: Deferred.Deferred<Result, SqlError.SqlError>
+}
+
+const isSame = (one: Statement, other: Statement): boolean =>
+  one.text === other.text && one.values?.every((value, index) => value === other.values?.[index]) === true
+
+/**
+ * A transaction on a connection of its own. If `mayRepeat`, the caller runs it again when its last statements fail, as
+ * `mustRepeat` says: they need no savepoint, and no answer before COMMIT is sent.
+ */
+export const openTransaction = ({ client, isClosed }: Taken, statements: Statements, mayRepeat: boolean) => {
   /** The error of a statement. PostgreSQL refuses later statements until the savepoint before it is rolled back. */
   let failure: SqlError.SqlError | null = null
   /**
@@ -24,10 +42,14 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
    */
   let doom: SqlError.SqlError | null = null
   let isOver = false
+  /** Whether only what is queued until the commit is left to run, and whether that was the first to fail. */
+  let isLast = false
+  let lastFailed = false
   let savepoints = 0
   const endings: Array<Ending> = []
 
-  const onFailure = (error: SqlError.SqlError): void => {
+  const onFailure = (error: SqlError.SqlError, ofLast = isLast): void => {
+    if (failure === null) lastFailed = ofLast
     failure ??= error
     if (isLost(error) || isRetryable(error) || isLockTimeout(error)) doom ??= error
   }
@@ -61,24 +83,41 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
         )
   })
 
+  const aheads: Array<Ahead> = []
+
   /** Sends a statement without waiting for its answer. */
-  const post = (statement: Parameters<typeof send>[1]): void => {
+  const post = (statement: Statement): void => {
+    const ofLast = isLast
     pending++
     send(client, statement, (error) => {
       pending--
-      if (error !== null) onFailure(error)
+      if (error !== null) onFailure(error, ofLast)
       if (pending === 0) for (const resume of waiting.splice(0)) resume()
     })
   }
 
-  /** Runs a statement after the sent ones. If one of those failed, that is the failure. */
-  const askAfter = (statement: Parameters<typeof send>[1]) =>
-    Effect.mapError(ask(client, statement), (error) => {
-      onFailure(error)
-      return doom ?? failure ?? error
-    })
+  /** Runs a statement after the sent ones, unless it was sent ahead. If one of those failed, that is the failure. */
+  const askAfter = (statement: Statement) =>
+    Effect.suspend(() => {
+      const index = aheads.findIndex((one) => isSame(one.statement, statement))
+      const [ahead] = index < 0 ? [] : aheads.splice(index, 1)
+      return ahead === undefined ? ask(client, statement) : Deferred.await(ahead.answer)
+    }).pipe(
+      Effect.mapError((error) => {
+        onFailure(error)
+        return doom ?? failure ?? error
+      })
+    )
 
   const command = (text: string) => askAfter(statements.once(text))
+
+  /** Nothing can be undone then: the transaction fails as a whole. */
+  const noSavepoint = Effect.sync(() => ({
+    release: Effect.void,
+    undo: Effect.sync(() => {
+      onFailure(rolledBack)
+    })
+  }))
 
   const savepoint = Effect.gen(function* () {
     const name = `part_${++savepoints}`
@@ -99,18 +138,36 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
     return { release, undo } as const
   })
 
+  const connection = guardedConnection(connectionOf(statements, askAfter), { refusal, onFailure })
+
   const open: Open = {
     endings,
-    connection: guardedConnection(connectionOf(statements, askAfter), { refusal, onFailure }),
+    connection,
     send: (text, values) =>
       Effect.suspend(() => {
         const refused = refusal()
         if (refused !== null) return Effect.fail(refused)
+        aheads.length = 0
         post(statements.repeated(text, values))
         return pending < maxPending ? Effect.void : settled
       }),
+    ask: (text, values) =>
+      Effect.suspend(() => {
+        aheads.length = 0
+        return connection.execute(text, values, undefined)
+      }),
+    ahead: (text, values) => {
+      if (refusal() !== null) return
+      const statement = statements.repeated(text, values)
+      const answer = Deferred.unsafeMake<Result, SqlError.SqlError>(FiberId.none)
+      send(client, statement, (error, result) => {
+        if (error !== null) onFailure(error)
+        Deferred.unsafeDone(answer, result === null ? Effect.fail(error ?? rolledBack) : Effect.succeed(result))
+      })
+      aheads.push({ statement, answer })
+    },
     settled,
-    savepoint: () => savepoint,
+    savepoint: () => (isLast && mayRepeat ? noSavepoint : savepoint),
     queues: makeQueues()
   }
 
@@ -120,6 +177,12 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
     begin: post,
     /** The error that a commit must not follow. */
     failure: firstFailure,
+    /** Says that only what is queued until the commit is left to run. */
+    last: (): void => {
+      isLast = true
+    },
+    /** Whether nothing but the last statements failed, and the transaction can run again. */
+    mustRepeat: (): boolean => mayRepeat && lastFailed && doom === null,
     /** Refuses all later statements, such as those of a fiber that outlives the transaction. */
     end: (): void => {
       isOver = true

@@ -79,18 +79,29 @@ export const makeTransactions = (
       const isInterrupted = Exit.isFailure(changed) && Cause.isInterrupted(changed.cause)
       const exit: Exit.Exit<A, E> =
         refusal === null || (Exit.isFailure(changed) && !isConnectionLost) ? changed : Exit.die(refusal)
-      return { exit, mayRetry: !isInterrupted && refusal !== null && !isConnectionLost && isRetryable(refusal) }
+      const mayRetry =
+        !isInterrupted && refusal !== null && !isConnectionLost && (isRetryable(refusal) || transaction.mustRepeat())
+      return { exit, mayRetry }
     })
 
   /** Locks the scopes with BEGIN, so that everything that the change reads is read under their locks. */
-  const attempt = <A, E, R>(scopes: ReadonlyArray<Scope>, change: Effect.Effect<A, E, R>, restore: Restore) =>
+  const attempt = <A, E, R>(
+    scopes: ReadonlyArray<Scope>,
+    change: Effect.Effect<A, E, R>,
+    restore: Restore,
+    isFirst: boolean
+  ) =>
     Effect.gen(function* () {
       const taken = yield* acquire(restore)
-      const transaction = openTransaction(taken, statements)
+      const transaction = openTransaction(taken, statements, isFirst)
       const { open } = transaction
+      const last = Effect.suspend(() => {
+        transaction.last()
+        return open.queues.run
+      })
       transaction.begin(after(taken.waitedMillis, statements.once(begin + lockStatements(scopes))))
       const changed = yield* Effect.exit(
-        Effect.provideService(holdingLock(Effect.zipLeft(restore(change), open.queues.run)), Transaction, [open, 0])
+        Effect.provideService(holdingLock(Effect.zipLeft(restore(change), last)), Transaction, [open, 0])
       )
       const ended = yield* finish(taken, transaction, changed)
       return { ...ended, endings: open.endings.splice(0) } satisfies Attempt<A, E>
@@ -99,7 +110,7 @@ export const makeTransactions = (
   const outermost = <A, E, R>(scopes: ReadonlyArray<Scope>, change: Effect.Effect<A, E, R>) =>
     Effect.uninterruptibleMask((restore) => {
       const run = (attempts: number, millis: number): Effect.Effect<A, E, Exclude<R, Transaction>> =>
-        Effect.flatMap(attempt(scopes, change, restore), ({ endings, exit, mayRetry }) =>
+        Effect.flatMap(attempt(scopes, change, restore, attempts === 1), ({ endings, exit, mayRetry }) =>
           mayRetry && attempts < maxAttempts
             ? Metric.increment(retriedTransactions).pipe(
                 Effect.zipRight(restore(Effect.flatMap(Random.next, (some) => pause(millis * (1 - some / 2))))),

@@ -112,6 +112,9 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       const open: Open = {
         connection: guarded,
         send: (text, values) => guarded.execute(text, values, undefined),
+        ask: (text, values) => guarded.execute(text, values, undefined),
+        // The answer of a statement is there when it has run.
+        ahead: () => undefined,
         settled: Effect.void,
         // It needs no release: ROLLBACK TO takes the newest savepoint of a name.
         savepoint: (depth) =>
