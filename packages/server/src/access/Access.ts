@@ -12,7 +12,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
 import { Authenticator } from "./Authenticator.js"
-import { Database } from "../database/Database.js"
+import { Database, type Transaction } from "../database/Database.js"
 import { orgScope, type Scope, userScope } from "../database/Scopes.js"
 import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
 import { decide, explain, type Grant, type PlaceNames as DecidedNames, type Subject } from "./Decisions.js"
@@ -107,6 +107,17 @@ const subjectOf = ({ actor, grants, role }: Pick<OrgPlace<Action>, "actor" | "gr
 /** Whether the actor may learn that the organization exists. */
 const mayKnow = (actor: Actor, { org, role }: FoundPlace): boolean =>
   actor.type === "user" ? actor.superadmin || role !== null : actor.orgId === org.id
+
+/** What a change needs besides its right and its step. */
+interface ChangeOptions {
+  /** Scopes to lock besides that of the caller's changes. */
+  readonly also?: ReadonlyArray<Scope>
+  /**
+   * Sends what the step reads together with what decides on the right. It gets the place as it was when the caller was
+   * authenticated, which may have another one's name by now: its step then reads something else.
+   */
+  readonly ahead?: (found: FoundPlace) => Effect.Effect<void, never, Transaction>
+}
 
 /** A change that holds another scope than its organization's, whose name was another one's before. */
 class OtherScope extends Data.TaggedError("OtherScope")<{ readonly scope: Scope }> {}
@@ -241,17 +252,18 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     }
 
     /**
-     * Runs a change as one transaction with its authorization. It locks the scope of the caller's changes and `also` before
-     * anything is read. The credential, the place and the rights are then read again, so a caller who was revoked, removed or
+     * Runs a change as one transaction with its authorization. It locks the scope of the caller's changes before anything is
+     * read. The credential, the place and the rights are then read again, so a caller who was revoked, removed or
      * demoted until then cannot change anything.
      */
     const change = <P, E1, R1, A, E2, R2>(
       entering: Effect.Effect<P, E1, R1>,
       step: (place: P) => Effect.Effect<A, E2, R2>,
-      also: ReadonlyArray<Scope> = []
+      { ahead = () => Effect.void, also = [] }: ChangeOptions = {}
     ) => {
-      const attempt = (actor: Actor, scope: Scope) =>
-        database.change(
+      const attempt = (caller: Caller, scope: Scope) => {
+        const { actor } = caller
+        return database.change(
           [scope, ...also],
           Effect.provideServiceEffect(
             Effect.flatMap(entering, (place): Effect.Effect<A, E2 | OtherScope, R2> =>
@@ -260,12 +272,15 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
                 : step(place)
             ),
             CurrentCaller,
-            revalidate(actor)
+            caller instanceof AuthenticatedCaller && caller.found !== null
+              ? Effect.zipRight(ahead(caller.found), revalidate(actor))
+              : revalidate(actor)
           )
         )
+      }
       return Effect.flatMap(CurrentCaller, (caller) =>
-        attempt(caller.actor, scopeOf(caller)).pipe(
-          Effect.catchIf(isOtherScope, ({ scope }) => attempt(caller.actor, scope)),
+        attempt(caller, scopeOf(caller)).pipe(
+          Effect.catchIf(isOtherScope, ({ scope }) => attempt(caller, scope)),
           Effect.catchIf(isOtherScope, () =>
             Effect.dieMessage("the organization of a change was renamed twice while it waited")
           )

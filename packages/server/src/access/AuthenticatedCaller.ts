@@ -29,7 +29,8 @@ export class AuthenticatedCaller<A extends Actor = Actor> implements Caller {
   constructor(
     readonly actor: A,
     private readonly names: PlaceNames,
-    private readonly found: FoundPlace | null
+    /** The place as it was then; null if there was none. */
+    readonly found: FoundPlace | null
   ) {}
 
   /** The organization on the path; null if there was none. */

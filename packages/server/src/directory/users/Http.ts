@@ -4,11 +4,11 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { type Scope, serverScope, userScope } from "../../database/Scopes.js"
+import { serverScope, userScope } from "../../database/Scopes.js"
 import { UserDirectory } from "./Users.js"
 
 /** The list of users, whose superadmins are counted, and the sessions of one of them. */
-const scopesOf = (id: UserId): ReadonlyArray<Scope> => [serverScope, userScope(id)]
+const scopesOf = (id: UserId) => ({ also: [serverScope, userScope(id)] })
 
 export const UsersHttp = HttpApiBuilder.group(Api, "users", (handlers) =>
   Effect.gen(function* () {

@@ -76,8 +76,10 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       .handle("writeBundle", ({ headers, path, payload }) =>
         respondWritten(
           Effect.flatMap(bundles.prepare(access.env(path, "secret.write"), payload), (draft) =>
-            access.change(access.env(path, "secret.write"), (place) =>
-              bundles.write(place, payload, headers["if-match"], draft)
+            access.change(
+              access.env(path, "secret.write"),
+              (place) => bundles.write(place, payload, headers["if-match"], draft),
+              { ahead: bundles.ahead(payload) }
             )
           )
         )

@@ -1,5 +1,5 @@
 import { Conflict, LimitExceeded, ReferenceRefused, type UseWidens, ValidationError } from "@coffer/domain/Errors"
-import type { EnvId, SecretId } from "@coffer/domain/Ids"
+import type { EnvId, ProjectId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import type { Action } from "@coffer/domain/Permissions"
 import {
@@ -135,6 +135,9 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
         })
       )
     })
+
+    /** Sends the first statement of `admit` for keys that go. */
+    const goneAhead = (projectId: ProjectId, env: EnvName) => repo.anyTo.ahead({ projectId, env })
 
     const sentenceOf = (place: Place<"secret.write">, key: SecretKey, wrong: Wrong): string =>
       wrong.wrong === "cycle"
@@ -275,7 +278,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
             }
       )
 
-    return { admit, admitEnvRemoval, changeOf } as const
+    return { admit, admitEnvRemoval, changeOf, goneAhead } as const
   }),
   dependencies: [ReferenceRules.Default]
 }) {}

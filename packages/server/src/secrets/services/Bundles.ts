@@ -221,6 +221,10 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           : Effect.flatMap(entering, (place) => changes.draft(place, wanted, request.dry_run === true))
       )
 
+    /** Sends what `write` reads first: see `Access.change`. */
+    const ahead = ({ delete: gone = [], force, references = new Map(), set = new Map() }: BundleWrite) =>
+      changes.aheadOfSome([...set.keys(), ...references.keys(), ...gone], gone.length > 0 && force !== true)
+
     /**
      * Sets and deletes secrets atomically. An equal value gets no new version. Fails with Conflict if `ifMatch` does
      * not name the current ETag of the environment. `draft` is what `prepare` returned.
@@ -242,7 +246,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       })
     )
 
-    return { read, prepare, write } as const
+    return { read, prepare, ahead, write } as const
   }),
   dependencies: [Changes.Default, Versions.Default, ReferenceReader.Default]
 }) {}

@@ -7,16 +7,18 @@ import type { BundleWritten, SecretWritten } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type EnvPlace, type Place, sourceOf } from "../../access/Access.js"
+import type { FoundPlace } from "../../access/PlaceRow.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
+import type { Transaction } from "../../database/Database.js"
 import { now } from "../../base/Time.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { type Admitted, type Change, referenceAt, ReferenceChecks } from "../references/ReferenceChecks.js"
 import { changesRepo, type Totals } from "../stored/ChangesRepo.js"
 import { checkLimits } from "../stored/Limits.js"
-import { type Contents, secretsRepo, type WholeRow } from "../stored/Repo.js"
+import { type Contents, keysAtOnce, secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { type Content, Versions } from "../stored/Versions.js"
 import { mayReveal, Widening } from "../use-rules/Widening.js"
 import {
@@ -103,12 +105,31 @@ export const secretWritten =
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
     const repo = yield* secretsRepo
-    const { moveDues, remove, restore, setTotals, totals } = yield* changesRepo
+    const { moveDues, remove, restore, setTotals, totals, totalsAhead } = yield* changesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
     const references = yield* ReferenceChecks
     const widening = yield* Widening
     const { validate } = yield* WriteChecks
+
+    /**
+     * Sends what a change reads first, by `find` of its secrets: see `Access.change`. `removes` says whether secrets go to which
+     * others may refer.
+     */
+    const ahead =
+      (find: (envId: EnvId) => Effect.Effect<void, never, Transaction>, removes: boolean) =>
+      ({ env, project }: FoundPlace): Effect.Effect<void, never, Transaction> =>
+        env === null || project === null
+          ? Effect.void
+          : Effect.zipRight(
+              Effect.zipRight(totalsAhead(env), find(env.id)),
+              removes ? references.goneAhead(project.id, env.name) : Effect.void
+            )
+
+    /** As `ahead`, for one key or for several. */
+    const aheadOf = (key: SecretKey, removes: boolean) => ahead((envId) => repo.findLive.ahead({ envId, key }), removes)
+    const aheadOfSome = (keys: ReadonlyArray<SecretKey>, removes: boolean) =>
+      ahead((envId) => repo.selectAhead(envId, keys), removes)
 
     /** Begins a change. Call it in the transaction. */
     const claim = (place: Place<"secret.write">) =>
@@ -177,7 +198,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     /** Plans the wanted changes in the transaction. */
     const plan = ({ place, totals }: Claimed, wanted: Wanted, options: PlanOptions) => {
       // Pages of the whole environment take fewer statements than many keys.
-      const keys = wanted.size > totals.secret_count / 20 ? undefined : [...wanted.keys()]
+      const keys = wanted.size > Math.max(keysAtOnce, totals.secret_count / 20) ? undefined : [...wanted.keys()]
       return Effect.flatMap(repo.select(place.env.id, keys), (rows) => stepsOf(place, rows, wanted, options))
     }
 
@@ -281,7 +302,19 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const restoring = (claimed: Claimed, steps: ReadonlyArray<Step>, options: Omit<ApplyOptions, "values">) =>
       Effect.catchTag(apply(claimed, steps, { ...options, values: "restored" }), "PatternBroken", Effect.die)
 
-    return { claim, current, totals, draft, draftFrom, isCurrent, plan, apply, restoring } as const
+    return {
+      aheadOf,
+      aheadOfSome,
+      claim,
+      current,
+      totals,
+      draft,
+      draftFrom,
+      isCurrent,
+      plan,
+      apply,
+      restoring
+    } as const
   }),
   dependencies: [Versions.Default, ReferenceChecks.Default, WriteChecks.Default, Widening.Default]
 }) {}

@@ -21,8 +21,16 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const dues = yield* Dues
     return handlers
       .handle("set", ({ path, payload }) =>
-        access.change(access.env(path, "secret.write"), (place) =>
-          secrets.set(place, path.key, { kind: payload.kind ?? "text", value: payload.value }, payload.expected_version)
+        access.change(
+          access.env(path, "secret.write"),
+          (place) =>
+            secrets.set(
+              place,
+              path.key,
+              { kind: payload.kind ?? "text", value: payload.value },
+              payload.expected_version
+            ),
+          { ahead: secrets.ahead(path.key, false) }
         )
       )
       .handle("get", ({ path, urlParams }) =>
@@ -39,8 +47,10 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         })
       )
       .handle("delete", ({ path, urlParams }) =>
-        access.change(access.env(path, "secret.write"), (place) =>
-          secrets.remove(place, path.key, urlParams.expected_version, urlParams.force)
+        access.change(
+          access.env(path, "secret.write"),
+          (place) => secrets.remove(place, path.key, urlParams.expected_version, urlParams.force),
+          { ahead: secrets.ahead(path.key, urlParams.force !== true) }
         )
       )
       .handle("references", ({ path }) =>

@@ -129,7 +129,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       })
     )
 
-    return { read, list, set, remove } as const
+    return { read, list, set, remove, ahead: changes.aheadOf } as const
   }),
   dependencies: [Changes.Default, Versions.Default, ReferenceReader.Default]
 }) {}

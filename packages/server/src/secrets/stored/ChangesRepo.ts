@@ -120,6 +120,9 @@ export const changesRepo = Effect.gen(function* () {
         found === undefined ? missingEnvironment(env.name) : Effect.succeed(found)
       ),
 
+    /** Sends the statement of `totals` before it is needed. */
+    totalsAhead: (env: { readonly id: EnvId }) => totals.ahead({ id: env.id }),
+
     setTotals: write`
         UPDATE environments
         SET revision = ${"revision"}, secret_count = ${"secret_count"}, value_bytes = ${"value_bytes"}

@@ -4,7 +4,7 @@ import { type EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { Database } from "../../database/Database.js"
+import { Database, type Transaction } from "../../database/Database.js"
 import { allPages } from "../../database/Pages.js"
 import { joined, query, sql } from "../../database/Query.js"
 import { dueColumns, dueFields, joinDue } from "./DueColumns.js"
@@ -65,7 +65,7 @@ export const missingEnvironment = (name: EnvName) =>
 const wholeColumns = sql`${versionColumns}, s.key AS key, s.updated_at AS updated_at, ${sealedColumns}`
 
 /** How many keys one statement finds. */
-const keysAtOnce = 16
+export const keysAtOnce = 16
 const keyNames = Array.makeBy(keysAtOnce, (index) => `key${index}`)
 
 const ofKey = sql`s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`
@@ -113,14 +113,19 @@ export const secretsRepo = Effect.gen(function* () {
       ({ key }): string => key
     )
 
+  /** The parameters of `findSome`. The last statement repeats a key, so that one text serves any number of keys. */
+  const someOf = (envId: EnvId, keys: ReadonlyArray<SecretKey>) => ({
+    envId,
+    ...Object.fromEntries(keyNames.map((name, index) => [name, keys[index] ?? keys[0]] as const))
+  })
+
+  /** The keys of each statement that finds some. */
+  const chunksOf = (keys: ReadonlyArray<SecretKey>) => Array.chunksOf([...new Set(keys)].sort(), keysAtOnce)
+
   /** The secrets of the keys that exist. */
   const some = (envId: EnvId, keys: ReadonlyArray<SecretKey>) =>
     Effect.map(
-      forEachInSlices(Array.chunksOf([...new Set(keys)].sort(), keysAtOnce), (chunk) => {
-        // The last statement repeats a key, so that one text serves any number of keys.
-        const names = keyNames.map((name, index) => [name, chunk[index] ?? chunk[0]] as const)
-        return findSome({ envId, ...Object.fromEntries(names) })
-      }),
+      forEachInSlices(chunksOf(keys), (chunk) => findSome(someOf(envId, chunk))),
       (rows) => rows.flat().sort((a, b) => (a.key < b.key ? -1 : 1))
     )
 
@@ -182,6 +187,12 @@ export const secretsRepo = Effect.gen(function* () {
     /** Like `list`, with the encrypted columns. With `keys`, only the secrets of these keys. */
     select: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<ReadonlyArray<WholeRow>> =>
       keys === undefined ? everyWhole(envId) : some(envId, keys),
+
+    /** Sends the statement of `select` before it is needed, if one finds all keys. */
+    selectAhead: (envId: EnvId, keys: ReadonlyArray<SecretKey>): Effect.Effect<void, never, Transaction> => {
+      const [some, ...more] = chunksOf(keys)
+      return some === undefined || more.length > 0 ? Effect.void : findSome.ahead(someOf(envId, some))
+    },
 
     /** Like `select`, with the revision of the same snapshot. Undefined if the environment is removed. */
     contents: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<Contents | undefined> =>

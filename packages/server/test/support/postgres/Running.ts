@@ -18,8 +18,15 @@ export interface Sent {
   readonly body?: unknown
 }
 
-/** Servers in this process on one new database of PostgreSQL, each with a pool and lines of its own. */
-export const startServers = async (count: number, environment: Readonly<Record<string, string>> = {}) => {
+/**
+ * Servers in this process on one new database of PostgreSQL, each with a pool and lines of its own. `through` returns the URL
+ * behind which they reach it.
+ */
+export const startServers = async (
+  count: number,
+  environment: Readonly<Record<string, string>> = {},
+  through: (url: string) => string = (url) => url
+) => {
   const scope = Effect.runSync(Scope.make())
   const { name, url } = await Effect.runPromise(Scope.extend(freshDatabase(), scope))
   const database = await Effect.runPromise(Scope.extend(postgresDatabase(settingsOf(url)), scope))
@@ -28,7 +35,7 @@ export const startServers = async (count: number, environment: Readonly<Record<s
     const port = await freePort()
     const config = loadConfig({
       ...{ SERVICE_MASTER_KEY: masterKey, SMTP_HOST: "log", SERVICE_LOG_LEVEL: "error" },
-      ...{ SERVICE_PORT: String(port), SERVICE_DATABASE_URL: url, ...environment }
+      ...{ SERVICE_PORT: String(port), SERVICE_DATABASE_URL: through(url), ...environment }
     })
     const live = Layer.provide(
       serverOn(Layer.provideMerge(ScopesChecked, EngineLive)),

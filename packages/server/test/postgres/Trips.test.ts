@@ -1,0 +1,102 @@
+import { UserId } from "@coffer/domain/Ids"
+import { authRepo } from "@coffer/server/access/credentials/Repo"
+import { Database } from "@coffer/server/database/Database"
+import { hashToken, mintToken } from "@coffer/server/keys/Token"
+import { Effect, Redacted } from "effect"
+import { randomUUID } from "node:crypto"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { startMeter } from "../../bench/support/meter.mjs"
+import { people } from "../authorization/Service.js"
+import { serverUrl } from "../support/postgres/Databases.js"
+import { startServers } from "../support/postgres/Running.js"
+import { email } from "../support/Services.js"
+
+// What others of an organization wait for is the round trips of a change: the statements of one are sent at once.
+
+type Call = (index: number) => readonly [method: string, path: string, body?: unknown]
+
+const times = 15
+let meter: Awaited<ReturnType<typeof startMeter>>
+let running: Awaited<ReturnType<typeof startServers>>
+let server: (typeof running)["servers"][number]
+let key: Readonly<Record<string, string>>
+
+const project = "/api/orgs/acme/projects/web"
+const env = `${project}/envs/dev`
+
+beforeAll(async () => {
+  meter = await startMeter(Number(new URL(serverUrl()).port))
+  running = await startServers(1, {}, meter.behind)
+  const [one] = running.servers
+  if (one === undefined) return assert.fail("no server was started")
+  server = one
+  const id = UserId.make(randomUUID())
+  const token = Redacted.value(Effect.runSync(mintToken("session")))
+  await server.run(
+    Effect.flatMap(Effect.all([Database, authRepo]), ([{ transaction }, auth]) => {
+      const now = new Date().toISOString()
+      const session = {
+        ...{ id: randomUUID(), userId: id, kind: "token", hash: hashToken(token), ip: null, provenAt: now, now }
+      }
+      const user = { id, email: email("ada@example.com"), name: "", now }
+      return transaction(Effect.zipRight(auth.insertUser(user), auth.insertSession(session)))
+    })
+  )
+  const ada = people(token)
+  await server.do(ada, "POST", "/api/orgs", { name: "acme" })
+  await server.do(ada, "POST", "/api/orgs/acme/projects", { name: "web" })
+  const account = await server.do(ada, "POST", "/api/orgs/acme/service-accounts", { name: "bot" })
+  await server.do(ada, "POST", "/api/orgs/acme/acl", {
+    ...{ subject_type: "service_account", subject_id: account.id },
+    ...{ project_pattern: "web", env_pattern: "dev", permission: "write" }
+  })
+  key = { "x-api-key": String(account.api_key) }
+  const set = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`KEY_${index}`, `value ${index}`]))
+  await server.do(key, "PATCH", `${env}/bundle`, { set })
+})
+
+afterAll(async () => {
+  await running.stop()
+  meter.stop()
+})
+
+/** The round trips and statements of a call. The jobs of the server only add to them, as does the first of a kind. */
+const countOf = async (call: Call) => {
+  const least = { trips: Infinity, statements: Infinity }
+  for (let index = 0; index < times; index++) {
+    const before = meter.counts()
+    await server.do(key, ...call(index))
+    const after = meter.counts()
+    for (const what of ["trips", "statements"] as const) {
+      const more = after.inside[what] + after.outside[what] - before.inside[what] - before.outside[what]
+      least[what] = Math.min(least[what], more)
+    }
+  }
+  return least
+}
+
+describe("the round trips to PostgreSQL", () => {
+  const calls: ReadonlyArray<readonly [what: string, trips: number, statements: number, call: Call]> = [
+    // The credential with the place; the secret.
+    ["a read of a secret", 2, 2, () => ["GET", `${env}/secrets/KEY_50`]],
+    // The credential; all that is read under the lock; the rows with the end of the log; its entry with the commit.
+    ["a new version of a secret", 4, 18, (index) => ["PUT", `${env}/secrets/KEY_51`, { value: `new ${index}` }]],
+    ["a new secret", 4, 18, (index) => ["PUT", `${env}/secrets/NEW_${index}`, { value: "new" }]],
+    ["the removal of a secret", 4, 18, (index) => ["DELETE", `${env}/secrets/KEY_${index}`]],
+    [
+      "a change of some secrets",
+      4,
+      25,
+      (index) => [
+        "PATCH",
+        `${env}/bundle`,
+        { set: { KEY_52: `a ${index}`, KEY_53: `b ${index}`, [`MORE_${index}`]: "c" } }
+      ]
+    ]
+  ]
+  for (const [what, trips, statements, call] of calls) {
+    it(`of ${what} are ${trips}, for ${statements} statements`, async () => {
+      assert.deepStrictEqual(await countOf(call), { trips, statements })
+    })
+  }
+})
