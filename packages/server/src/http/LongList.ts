@@ -3,7 +3,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
-import { forEachInSlices } from "../base/EventLoop.js"
+import { mapInSlices } from "../base/EventLoop.js"
 
 /** A record with fields in their encoded form; a field may also be redacted. */
 type Sendable<Fields extends Schema.Struct.Fields> = {
@@ -27,8 +27,7 @@ const response = (before: string, chunks: ReadonlyArray<Buffer>, after: string) 
  */
 export const longList = <Fields extends Schema.Struct.Fields>(record: Schema.Struct<Fields>, recordsAtOnce = 25) => {
   const names = Object.keys(record.fields)
-  const sent = (item: object): object => {
-    const fields: Readonly<Record<string, unknown>> = { ...item }
+  const sent = (fields: Readonly<Record<string, unknown>>): object => {
     const chosen: Record<string, unknown> = {}
     for (const name of names) {
       const field = fields[name]
@@ -36,13 +35,12 @@ export const longList = <Fields extends Schema.Struct.Fields>(record: Schema.Str
     }
     return chosen
   }
-  const encode = (items: ReadonlyArray<object>) =>
-    Effect.sync(() => Buffer.from(JSON.stringify(items.map(sent)).slice(1, -1)))
+  const encode = (items: ReadonlyArray<Sendable<Fields>>) => Buffer.from(JSON.stringify(items.map(sent)).slice(1, -1))
 
   return (answer: {
     readonly data: ReadonlyArray<Sendable<Fields>>
   }): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-    Effect.map(forEachInSlices(Array.chunksOf(answer.data, recordsAtOnce), encode), (chunks) => {
+    Effect.map(mapInSlices(Array.chunksOf(answer.data, recordsAtOnce), encode), (chunks) => {
       const [before = "", after = ""] = JSON.stringify({ ...answer, data: [] }).split(noRecords)
       return response(`${before}"data":[`, chunks, `]${after}`)
     })
@@ -55,12 +53,8 @@ export const longObject = (
   entriesAtOnce = 25
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
   Effect.map(
-    forEachInSlices(Array.chunksOf(entries, entriesAtOnce), (some) =>
-      Effect.sync(() =>
-        Buffer.from(
-          some.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(Redacted.value(text))}`).join()
-        )
-      )
+    mapInSlices(Array.chunksOf(entries, entriesAtOnce), (some) =>
+      Buffer.from(some.map(([name, text]) => `${JSON.stringify(name)}:${JSON.stringify(Redacted.value(text))}`).join())
     ),
     (chunks) => response(`${before}{`, chunks, `}${after}`)
   )

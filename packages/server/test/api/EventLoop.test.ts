@@ -1,13 +1,13 @@
-import { forEachInSlices, holdingLock, nextTick, pacing } from "@coffer/server/base/EventLoop"
+import { forEachInSlices, holdingLock, mapInSlices, nextTick, pacing } from "@coffer/server/base/EventLoop"
 import { Tenant } from "@coffer/server/base/Tenant"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 
 /** Computes for some milliseconds. */
-const compute = (millis: number) =>
-  Effect.sync(() => {
-    for (const end = performance.now() + millis; performance.now() < end;);
-  })
+const busy = (millis: number) => {
+  for (const end = performance.now() + millis; performance.now() < end;);
+}
+const compute = (millis: number) => Effect.sync(() => busy(millis))
 
 /** Counts the turns of the event loop while an effect runs. */
 const countingTurns = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -89,6 +89,13 @@ describe("long work", () => {
       const long = yield* countingTurns(forEachInSlices([1, 2, 3, 4, 5], (item) => Effect.as(compute(10), item * 2)))
       assert.deepStrictEqual(long.result, [2, 4, 6, 8, 10])
       assert.isAtLeast(long.turns, 4)
+      const double = (item: number) => {
+        busy(10)
+        return item * 2
+      }
+      const plain = yield* countingTurns(mapInSlices([1, 2, 3, 4, 5], double))
+      assert.deepStrictEqual(plain.result, long.result)
+      assert.isAtLeast(plain.turns, 4)
       const pace = pacing()
       let went = false
       setImmediate(() => (went = true))

@@ -7,6 +7,7 @@ import { longList } from "@coffer/server/http/LongList"
 import type { HttpServerResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, Redacted, Schema } from "effect"
+import { fiberSteps } from "../support/FiberSteps.js"
 
 const at = "2026-01-31T12:00:00.000Z"
 const secret = (index: number) => ({
@@ -40,6 +41,13 @@ describe("a list that may be long", () => {
       )
       const page = { data: listOf(count, entry), pagination }
       assert.strictEqual(yield* textOf(longList(AuditEntry)(page)), JSON.stringify(Schema.encodeSync(AuditPage)(page)))
+    })
+  )
+
+  it.effect("costs no step of the fiber for each record", () =>
+    Effect.gen(function* () {
+      const steps = (count: number) => fiberSteps(longList(BundledSecret)({ data: Array.makeBy(count, secret) }))
+      assert.isBelow((yield* steps(500)) - (yield* steps(1)), 100)
     })
   )
 

@@ -3,6 +3,7 @@ import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { inspect } from "node:util"
+import { fiberSteps } from "../support/FiberSteps.js"
 import {
   enter,
   entries,
@@ -52,6 +53,18 @@ describe("a bundle", () => {
           ["b", "value of b", 1]
         ]
       )
+    }).pipe(onDatabase())
+  )
+
+  it.effect("costs less than one step of the fiber for each secret", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      const keys = Array.makeBy(100, (index) => `KEY_${index}`)
+      yield* writeBundle(ada, { set: Object.fromEntries(keys.map((key) => [key, key])) })
+      const read = (keys?: ReadonlyArray<string>) => fiberSteps(readBundle(ada, keys && { keys }))
+      // The first read prepares statements.
+      yield* read()
+      assert.isBelow((yield* read()) - (yield* read(["KEY_1"])), 100)
     }).pipe(onDatabase())
   )
 

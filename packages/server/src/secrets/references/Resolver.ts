@@ -4,15 +4,14 @@ import { maxReferenceDepth } from "@coffer/domain/Reference"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Option from "effect/Option"
 import { Access, type EnvPlace } from "../../access/Access.js"
-import { forEachInSlices } from "../../base/EventLoop.js"
+import { mapInSlices } from "../../base/EventLoop.js"
 import { Database } from "../../database/Database.js"
 import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { referencesRepo } from "../stored/ReferencesRepo.js"
 import { secretsRepo, type WholeRow } from "../stored/Repo.js"
-import { Versions } from "../stored/Versions.js"
+import { type Altered, Versions } from "../stored/Versions.js"
 import { filling, maxPassedBytes, nodesOf, partsOf, type Step, tooMuch } from "./Fill.js"
 import { type Node, nodeId, walk } from "./Graph.js"
 
@@ -177,24 +176,32 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
           return step === undefined || "why" in step ? [] : nodesOf(node.env, step.parts)
         })
 
-      const open = Effect.fnUntraced(function* (node: Node) {
+      /** Decrypts a secret that was loaded. Returns what was altered. */
+      const open = (node: Node): ReadonlyArray<Altered> => {
         const id = nodeId(node)
         const found = closure.found.get(id)
-        if (found === undefined || "why" in found) return found && void steps.set(id, found)
+        if (found !== undefined && "why" in found) steps.set(id, found)
+        if (found === undefined || "why" in found) return []
         const { place, row } = found
         const known = node.env === here ? texts.get(node.key) : undefined
-        const value = known === undefined ? yield* Effect.option(versions.open(place, row, row)) : Option.some(known)
-        // One altered value must not hide all others. The failure is reported where it is found.
-        if (Option.isNone(value)) return void steps.set(id, { why: "which does not authenticate: it was altered" })
-        steps.set(id, { value: value.value, parts: kindOf(row) === "reference" ? partsOf(value.value) : null })
-        passed.set(id, { place, id: row.id, key: row.key, version: row.version, value: value.value })
-      })
+        const opened = known === undefined ? versions.opened(place, row, row) : Either.right(known)
+        if (Either.isLeft(opened)) {
+          steps.set(id, { why: "which does not authenticate: it was altered" })
+          return [opened.left]
+        }
+        const value = opened.right
+        steps.set(id, { value, parts: kindOf(row) === "reference" ? partsOf(value) : null })
+        passed.set(id, { place, id: row.id, key: row.key, version: row.version, value })
+        return []
+      }
 
       const openAll = Effect.fnUntraced(function* (level: ReadonlyArray<Node>) {
         // Only if the index of references is damaged: the texts say what a reference names.
         const absent = level.filter((node) => !closure.found.has(nodeId(node)))
         if (absent.length > 0) yield* snapshot(extend(closure, absent))
-        yield* forEachInSlices(level, open)
+        // One altered value must not hide all others.
+        const altered = (yield* mapInSlices(level, open)).flat()
+        yield* Effect.forEach(altered, (one) => Effect.ignore(versions.failed(one)), { discard: true })
         return next(level)
       })
 
@@ -203,13 +210,11 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
       yield* walk(targets(parsed), nodeId, openAll, { levels: maxReferenceDepth })
       const fill = filling(here, stepOf)
       const values = new Map<SecretKey, Either.Either<Value, string>>()
-      const resolved = yield* forEachInSlices(parsed, (source) =>
-        Effect.sync(() => {
-          const value = fill(source.node, source.parts)
-          values.set(source.node.key, value)
-          return Either.isRight(value) ? [source] : []
-        })
-      )
+      const resolved = yield* mapInSlices(parsed, (source) => {
+        const value = fill(source.node, source.parts)
+        values.set(source.node.key, value)
+        return Either.isRight(value) ? [source] : []
+      })
       const used = yield* walk(targets(resolved.flat()), nodeId, (level) => Effect.sync(() => next(level)))
       return { values, passed: used.flatMap((node) => passed.get(nodeId(node)) ?? []) }
     })

@@ -3,6 +3,7 @@ import { type NotFound, ReferenceRefused, ValidationError } from "@coffer/domain
 import type { EnvId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { Bundle, BundledSecret, BundleError, BundleFormat } from "@coffer/domain/Secret"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { type Place, sourceOf } from "../../access/Access.js"
@@ -12,8 +13,8 @@ import { namesETag } from "../../http/ETag.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { type Passage, referenceRefused, ReferenceReader } from "../references/ReferenceReader.js"
+import type { Closure } from "../references/Resolver.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { forEachInSlices } from "../../base/EventLoop.js"
 import { Changes, type Draft, smallChange, type Wanted } from "./Changes.js"
 import { checkMatch, etagOf, etagOfAll } from "../stored/ETag.js"
 import { missingEnvironment, secretsRepo, type WholeRow } from "../stored/Repo.js"
@@ -142,6 +143,14 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       return { revision, rows, closure, passages: yield* referenceReader.passages(place) }
     }, snapshot)
 
+    /** What the references among secrets become, which were loaded before. */
+    const resolved = (closure: Closure<"secret.read">, opened: ReadonlyArray<readonly [WholeRow, Value]>) =>
+      referenceReader.resolve(
+        closure,
+        opened.flatMap(([row, text]) => (kindOf(row) === "reference" ? [{ key: row.key, text }] : [])),
+        new Map(opened.map(([{ key }, text]) => [key, text]))
+      )
+
     /**
      * Returns all secrets of an environment, or those of `keys`, with the ETag of their form. If `ifNoneMatch` names
      * the current ETag, no bundle is returned, no value is decrypted and no audit entry is written. Keys whose references lead
@@ -161,23 +170,14 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const first = yield* stored(place, keys)
         const { closure, passages, revision, rows } =
           raw || !first.isReferring ? { ...first, ...asStored } : yield* whole(place, keys, first)
-        const texts = new Map(
-          yield* forEachInSlices(rows, (row) =>
-            Effect.map(versions.open(place, row, row), (text) => [row.key, text] as const)
-          )
-        )
-        const sources = rows.flatMap((row) => {
-          const text = kindOf(row) === "reference" ? texts.get(row.key) : undefined
-          return text === undefined ? [] : [{ key: row.key, text }]
-        })
-        const { passed, values } =
-          closure === null ? unresolved : yield* referenceReader.resolve(closure, sources, texts)
-        const errors: Array<BundleError> = []
-        const data: Array<BundledSecret> = []
-        for (const row of rows) {
+        const opened = Array.zip(rows, yield* versions.openAll(place, rows))
+        const { passed, values } = closure === null ? unresolved : yield* resolved(closure, opened)
+        const errors: globalThis.Array<BundleError> = []
+        const data: globalThis.Array<BundledSecret> = []
+        for (const [row, text] of opened) {
           const { key, updated_at, version } = row
           const kind = kindOf(row)
-          const value = values.get(key) ?? Either.fromNullable(texts.get(key), () => "was not read")
+          const value = values.get(key) ?? Either.right(text)
           if (Either.isLeft(value)) {
             const { code, message } = referenceRefused(key, value.left)
             errors.push({ key, code, message })

@@ -3,13 +3,14 @@ import { maxMatrixEnvironments } from "@coffer/domain/Matrix"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { createHmac, randomBytes } from "node:crypto"
 import { Access, type Place, type Within } from "../../access/Access.js"
 import { notVisible } from "../../access/NotFound.js"
 import { dueOf } from "../stored/DueColumns.js"
 import { environmentsRepo } from "../../directory/environments/Repo.js"
-import { pacing } from "../../base/EventLoop.js"
+import { mapInSlices } from "../../base/EventLoop.js"
 import { namesETag } from "../../http/ETag.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
@@ -87,8 +88,7 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       const { id, place } = column
       if (place === null) return column
       const secrets = yield* repo.column(id)
-      const pace = pacing()
-      for (const secret of secrets) {
+      const altered = yield* mapInSlices(secrets, (secret) => {
         const { created_by, key, updated_at, version } = secret
         const kind = kindOf(secret)
         const row: OpenRow = rows.get(key) ?? {
@@ -96,28 +96,26 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
           numbers: new Map<string, number>()
         }
         rows.set(key, row)
-        const same = yield* versions.open(place, secret, secret).pipe(
-          Effect.map((value) =>
-            createHmac("sha256", digestKey).update(kind).update("\n").update(Redacted.value(value)).digest("base64")
-          ),
-          Effect.map((digest) => {
-            const number = row.numbers.get(digest) ?? row.numbers.size + 1
-            row.numbers.set(digest, number)
-            return number
-          }),
-          // One altered value must not hide the others. The failure is reported where it is found.
-          Effect.catchTag("DecryptionFailed", () => Effect.succeed(null))
-        )
+        const opened = versions.opened(place, secret, secret)
+        const same = Either.map(opened, (value) => {
+          const hmac = createHmac("sha256", digestKey).update(kind).update("\n").update(Redacted.value(value))
+          const digest = hmac.digest("base64")
+          const number = row.numbers.get(digest) ?? row.numbers.size + 1
+          row.numbers.set(digest, number)
+          return number
+        })
         row.cells[index] = {
           version,
           updated_at,
           updated_by: created_by ?? "",
-          same,
+          same: Either.getOrNull(same),
           ...(kind === "reference" && { kind }),
           ...dueOf(secret)
         }
-        yield* pace
-      }
+        return Either.isLeft(opened) ? [opened.left] : []
+      })
+      // One altered value must not hide the others.
+      yield* Effect.forEach(altered.flat(), (one) => Effect.ignore(versions.failed(one)), { discard: true })
       const [first] = secrets
       return first === undefined ? column : { ...column, revision: first.revision, due_revision: first.due_revision }
     })

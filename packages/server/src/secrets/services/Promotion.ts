@@ -1,15 +1,16 @@
-import type { DecryptionFailed } from "@coffer/domain/Errors"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { Diff } from "@coffer/domain/Secret"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { Place } from "../../access/Access.js"
 import { Database } from "../../database/Database.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { forEachInSlices } from "../../base/EventLoop.js"
+import { mapInSlices } from "../../base/EventLoop.js"
 import { checkFound } from "./Bundles.js"
 import { Changes, type Claimed, type Draft, smallChange, type Wanted } from "./Changes.js"
 import { Comparisons } from "./Comparisons.js"
@@ -17,7 +18,7 @@ import { checkMatch, etagOf } from "../stored/ETag.js"
 import type { Totals } from "../stored/ChangesRepo.js"
 import { secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
-import { type Content, Versions } from "../stored/Versions.js"
+import { type Altered, type Content, Versions } from "../stored/Versions.js"
 
 type Status = "only_here" | "only_there" | "same" | "different"
 
@@ -54,13 +55,9 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     /** The current values of secrets. */
     const valuesOf = (from: Place<"secret.copy">, source: ReadonlyArray<WholeRow>) =>
       Effect.map(
-        forEachInSlices(source, (secret) =>
-          Effect.map(
-            versions.open(from, secret, secret),
-            (value) => [secret.key, { kind: kindOf(secret), value }] as const
-          )
-        ),
-        (values): Wanted => new Map(values)
+        versions.openAll(from, source),
+        (values): Wanted =>
+          new Map(Array.zipWith(source, values, (secret, value) => [secret.key, { kind: kindOf(secret), value }]))
       )
 
     /** Does the work of a large copy that needs no transaction. Call it before the transaction of `copy`. */
@@ -141,16 +138,15 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
       secrets
     }: Effect.Effect.Success<ReturnType<typeof side>>) {
       const references = secrets.filter((secret) => kindOf(secret) === "reference")
-      const sources = yield* forEachInSlices(closure === undefined ? [] : references, (secret) =>
-        Effect.map(versions.open(place, secret, secret), (text) => ({ key: secret.key, text }))
-      )
+      const texts = yield* versions.openAll(place, closure === undefined ? [] : references)
+      const sources = Array.zipWith(references, texts, ({ key }, text) => ({ key, text }))
       const values =
         closure === undefined ? new Map<SecretKey, Value>() : yield* referenceReader.valuesOf(closure, sources)
-      return (secret: WholeRow): Effect.Effect<Content, DecryptionFailed> => {
+      return (secret: WholeRow): Either.Either<Content, Altered> => {
         const value = values.get(secret.key)
         return value === undefined
-          ? Effect.map(versions.open(place, secret, secret), (text) => ({ kind: kindOf(secret), value: text }))
-          : Effect.succeed({ kind: "text", value })
+          ? Either.map(versions.opened(place, secret, secret), (text) => ({ kind: kindOf(secret), value: text }))
+          : Either.right({ kind: "text", value })
       }
     })
 
@@ -177,16 +173,18 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
         const [openMine, openTheirs] = [yield* opener(mine), yield* opener(theirs)]
         const others = new Map(theirs.secrets.map((secret) => [secret.key, secret]))
         const keysHere = new Set(mine.secrets.map(({ key }) => key))
-        const statusOf = Effect.fnUntraced(function* (secret: WholeRow) {
-          const other = others.get(secret.key)
-          if (other === undefined) return { key: secret.key, status: "only_here" satisfies Status }
-          const a = yield* openMine(secret)
-          const b = yield* openTheirs(other)
-          const isSame = a.kind === b.kind && Redacted.value(a.value) === Redacted.value(b.value)
-          const status: Status = isSame ? "same" : "different"
-          return { key: secret.key, status }
-        })
-        const inBoth = yield* forEachInSlices(mine.secrets, statusOf)
+        const statusOf = (secret: WholeRow): Either.Either<Diff["data"][number], Altered> => {
+          const { key } = secret
+          const other = others.get(key)
+          if (other === undefined) return Either.right({ key, status: "only_here" })
+          return Either.flatMap(openMine(secret), (a) =>
+            Either.map(openTheirs(other), (b) => {
+              const isSame = a.kind === b.kind && Redacted.value(a.value) === Redacted.value(b.value)
+              return { key, status: isSame ? "same" : "different" }
+            })
+          )
+        }
+        const inBoth = yield* Effect.catchAll(Either.all(yield* mapInSlices(mine.secrets, statusOf)), versions.failed)
         const onlyThere = [...others.keys()]
           .filter((key) => !keysHere.has(key))
           .map((key) => ({ key, status: "only_there" satisfies Status }))

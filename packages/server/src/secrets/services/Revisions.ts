@@ -139,16 +139,14 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const sealedOf = (state: ReadonlyArray<Earlier>) =>
       forEachInSlices(state, (of) =>
         Effect.flatMap(history.findVersion({ id: of.id, version: of.version }), (row) =>
-          row === undefined ? Effect.dieMessage("a version that exists has no row") : Effect.succeed({ of, row })
+          row === undefined ? Effect.dieMessage("a version that exists has no row") : Effect.succeed({ ...row, ...of })
         )
       )
 
     const valuesOf = (place: Place<"secret.write">, sealed: Effect.Effect.Success<ReturnType<typeof sealedOf>>) =>
-      forEachInSlices(sealed, ({ of, row }) =>
-        Effect.map(versions.open(place, of, row), (value): readonly [SecretKey, Content] => [
-          of.key,
-          { kind: kindOf(row), value }
-        ])
+      Effect.map(
+        versions.openAll(place, sealed),
+        Array.zipWith(sealed, (value, row): readonly [SecretKey, Content] => [row.key, { kind: kindOf(row), value }])
       )
 
     /** Does the work of a large revert that needs no transaction. Call it before the transaction of `revert`. */

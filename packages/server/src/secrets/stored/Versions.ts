@@ -8,7 +8,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { EnvPlace, Place } from "../../access/Access.js"
-import { type Binding, open as openSealed, seal as sealValue, type Sealed, type Value } from "../../keys/Envelope.js"
+import { mapInSlices } from "../../base/EventLoop.js"
+import { type Binding, openEither, seal as sealValue, type Sealed, type Value } from "../../keys/Envelope.js"
 import { Keyring } from "../../keys/Keyring.js"
 import { WrapBudget } from "../../keys/WrapBudget.js"
 import type { Admitted } from "../references/ReferenceChecks.js"
@@ -35,6 +36,12 @@ export interface NewValue extends VersionOf {
 export interface WrittenAt {
   readonly revision: number
   readonly at: string
+}
+
+/** A version that does not decrypt. */
+export interface Altered {
+  readonly place: EnvPlace<Action>
+  readonly of: VersionOf
 }
 
 interface SealedColumns {
@@ -108,23 +115,43 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
         return [...new Map(rows.map((each) => [`${each.target_env}:${each.target_key}`, each])).values()]
       }
 
-    const failed = (place: EnvPlace<Action>, of: VersionOf): Effect.Effect<never, DecryptionFailed> =>
+    /** Reports a version that does not decrypt, and fails with DecryptionFailed. */
+    const failed = ({ of, place }: Altered): Effect.Effect<never, DecryptionFailed> =>
       Effect.zipRight(
         reportFailure(place, of),
         new DecryptionFailed({ message: `secret ${of.key} does not authenticate: it was altered` })
       )
 
-    /** Decrypts a version. Fails with DecryptionFailed if the row was edited or moved, or the version was destroyed. */
-    const open = (
+    /** Decrypts a version. A left, to pass to `failed`, says that its row was edited or moved, or that it was destroyed. */
+    const opened = (
       place: EnvironmentPlace,
       of: VersionOf,
       { ciphertext, format, kek_id, wrapped_key }: SealedColumns
-    ): Effect.Effect<Value, DecryptionFailed> =>
+    ): Either.Either<Value, Altered> =>
       wrapped_key === null || ciphertext === null
-        ? failed(place, of)
-        : Effect.catchAll(openSealed(keyring, bindingOf(place, of), { format, kek_id, wrapped_key, ciphertext }), () =>
-            failed(place, of)
+        ? Either.left({ place, of })
+        : Either.mapLeft(
+            openEither(keyring, bindingOf(place, of), { format, kek_id, wrapped_key, ciphertext }),
+            () => ({
+              place,
+              of
+            })
           )
+
+    /** As `opened`, but reports the failure. */
+    const open = (
+      place: EnvironmentPlace,
+      of: VersionOf,
+      sealed: SealedColumns
+    ): Effect.Effect<Value, DecryptionFailed> =>
+      Effect.suspend(() => Effect.catchAll(opened(place, of, sealed), failed))
+
+    /** Decrypts many versions in slices. Reports only the first that does not decrypt, and fails. */
+    const openAll = (place: EnvironmentPlace, rows: ReadonlyArray<VersionOf & SealedColumns>) =>
+      Effect.flatMap(
+        mapInSlices(rows, (row) => opened(place, row, row)),
+        (values) => Effect.catchAll(Either.all(values), failed)
+      )
 
     /**
      * Fails with DecryptionFailed, and reports that, if the current version of a secret is not its newest. Somebody
@@ -133,8 +160,8 @@ export class Versions extends Effect.Service<Versions>()("@coffer/server/Version
     const checkNewest = (
       place: EnvPlace<Action>,
       of: VersionOf & { readonly newest: 0 | 1 }
-    ): Effect.Effect<void, DecryptionFailed> => (of.newest === 1 ? Effect.void : failed(place, of))
+    ): Effect.Effect<void, DecryptionFailed> => (of.newest === 1 ? Effect.void : failed({ place, of }))
 
-    return { seal, write, open, checkNewest } as const
+    return { seal, write, opened, open, openAll, failed, checkNewest } as const
   })
 }) {}
