@@ -20,6 +20,7 @@ import { everythingAt, setSuperadmin } from "./Support.js"
 interface Seen {
   readonly statement: string
   readonly parameters: ReadonlyArray<unknown>
+  rows: number
 }
 
 const path = { org: "acme", project: "web", env: "prod" }
@@ -39,8 +40,9 @@ const onWatchedFile = <A, E, R>(
         const watched =
           (name: "execute" | "executeUnprepared"): typeof reading.execute =>
           (statement, parameters, transform) => {
-            seen.push({ statement, parameters })
-            return reading[name](statement, parameters, transform)
+            const one: Seen = { statement, parameters, rows: 0 }
+            seen.push(one)
+            return Effect.tap(reading[name](statement, parameters, transform), ({ length }) => void (one.rows = length))
           }
         return {
           ...database,
@@ -58,8 +60,9 @@ const onWatchedFile = <A, E, R>(
             call
           ),
           () =>
-            seen.splice(0).map(({ parameters, statement }) => ({
+            seen.splice(0).map(({ parameters, rows, statement }) => ({
               statement,
+              rows,
               steps: db
                 .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${statement}`)
                 .all(...parameters)
@@ -72,6 +75,8 @@ const onWatchedFile = <A, E, R>(
 
 interface Plan {
   readonly statement: string
+  /** How many rows the statement returned. */
+  readonly rows: number
   readonly steps: ReadonlyArray<string>
 }
 
@@ -189,19 +194,32 @@ describe("a statement's plan", () => {
     )
   )
 
-  it.live("pages through the revisions of an environment in the order of an index", () =>
+  it.live("pages through the revisions of an environment in the order of an index, and reads no others", () =>
     onWatchedFile((plans) =>
       Effect.gen(function* () {
-        yield* scene
+        const { service, users } = yield* scene
+        for (const value of ["two", "three"]) yield* service.setSecret(users[0], path, "A", value)
         const actor = yield* person("user-0@example.com")
         const place = yield* Effect.flatMap(Access, (access) => access.env(envPath("prod", "web"), "secret.list")).pipe(
           Effect.provideService(CurrentCaller, { actor })
         )
         const { list } = yield* Effect.provide(Revisions, Revisions.Default)
-        for (const page of [{}, { limit: 1, before: 2 }]) {
+        const pages = [
+          [{}, 3],
+          [{ limit: 2 }, 2],
+          [{ limit: 1, before: 3 }, 1],
+          [{ before: 1 }, 0]
+        ] as const
+        for (const [page, revisions] of pages) {
           const [plan, ...rest] = yield* plans(list(place, page))
           assert.strictEqual(rest.length, 0)
-          assertSearches(plan!)
+          assert.strictEqual(plan!.rows, revisions)
+          // The numbers of the page's revisions, each found by index.
+          assertSearches({ ...plan!, steps: plan!.steps.filter((step) => step !== "SCAN page") })
+          assert.include(
+            plan!.steps,
+            "SEARCH secret_changes USING PRIMARY KEY (env_id=? AND revision>? AND revision<?)"
+          )
         }
       })
     )

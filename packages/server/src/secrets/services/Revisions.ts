@@ -94,6 +94,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         const rows = yield* history.changes({
           envId: place.env.id,
           before: page.before ?? Number.MAX_SAFE_INTEGER,
+          revisions: limit,
           limit: maxRevisionChanges + 1
         })
         const revisions = Object.values(Array.groupBy(rows, ({ revision }) => String(revision))).map(revisionOf)

@@ -92,10 +92,21 @@ export const historyRepo = Effect.gen(function* () {
           v.destroyed_at AS destroyed_at, v.value_bytes AS value_bytes, ${sealedColumns}
         FROM secret_versions v WHERE v.secret_id = ${"id"} AND v.version = ${"version"}`,
 
-    /** The changes of an environment at revisions lower than `before`, by descending revision and key. */
+    /**
+     * The changes of the last `revisions` revisions lower than `before`, by descending revision and key; at most `limit`. Steps
+     * through the revisions with one index lookup each, however many changes they have.
+     */
     changes: all(ChangeRow)`
+        WITH RECURSIVE page (revision, number) AS (
+          SELECT max(revision), 1 FROM secret_changes WHERE env_id = ${"envId"} AND revision < ${"before"}
+          UNION ALL
+          SELECT (
+            SELECT max(revision) FROM secret_changes WHERE env_id = ${"envId"} AND revision < page.revision), number + 1
+          FROM page WHERE revision IS NOT NULL AND number < ${"revisions"}
+        )
         SELECT revision, key, version, change, created_by, created_at FROM secret_changes
-        WHERE env_id = ${"envId"} AND revision < ${"before"} ORDER BY revision DESC, key DESC LIMIT ${"limit"}`,
+        WHERE env_id = ${"envId"} AND revision < ${"before"} AND revision >= (SELECT min(revision) FROM page)
+        ORDER BY revision DESC, key DESC LIMIT ${"limit"}`,
 
     /** The revision from which on the history of an environment is complete. */
     wholeSince: first(RevisionRow)`SELECT revision FROM secret_changes_since WHERE env_id = ${"envId"}`,
