@@ -62,7 +62,7 @@ interface ApiErrorOptions<Code extends string> extends Partial<Omit<Handling, "n
 
 interface ApiErrorProps {
   readonly message: string
-  /** The `Retry-After` header, in whole seconds. Set by the server only: clients do not decode it. */
+  /** The `Retry-After` header, in whole seconds. */
   readonly retryAfter?: number
   /** The `Allow` header. Set by the server only. */
   readonly allow?: string

@@ -6,31 +6,17 @@ import { withMessage } from "./Message.js"
 import { secretKeyForm } from "./NameForms.js"
 import { SecretKey } from "./Names.js"
 import { boundedArray, withJsonSchema } from "./Schemas.js"
-
-/** The largest secret value, in bytes of UTF-8. */
-export const maxSecretValueBytes = 65_536
-
-const secretValueMessage =
-  "a secret value is a string of at most 64 KB (65,536 bytes of UTF-8), without lone surrogates"
-
-const encoder = new TextEncoder()
-
-/** Returns the length of a string in bytes of UTF-8. A browser has no `Buffer`. */
-export const byteLength = (text: string): number => encoder.encode(text).length
+import { isSecretValue, maxSecretValueBytes, secretValueMessage } from "./SecretValueForm.js"
 
 /** Text of at most 64 KB, possibly empty. Pass it as `Redacted` everywhere. */
 export const SecretValue = Schema.String.pipe(
-  Schema.filter(
-    (text) =>
-      text.isWellFormed() && (text.length * 3 <= maxSecretValueBytes || byteLength(text) <= maxSecretValueBytes),
-    {
-      ...withMessage(secretValueMessage),
-      identifier: "SecretValue",
-      description: secretValueMessage,
-      jsonSchema: { type: "string", maxLength: maxSecretValueBytes },
-      examples: ["postgres://app@db.internal/shop"]
-    }
-  ),
+  Schema.filter(isSecretValue, {
+    ...withMessage(secretValueMessage),
+    identifier: "SecretValue",
+    description: secretValueMessage,
+    jsonSchema: { type: "string", maxLength: maxSecretValueBytes },
+    examples: ["postgres://app@db.internal/shop"]
+  }),
   Schema.brand("SecretValue")
 )
 export type SecretValue = typeof SecretValue.Type

@@ -1,5 +1,4 @@
-import { isOverloaded, mayRetry } from "@coffer/domain/client/ClassifyResponse"
-import { UnknownApiError } from "@coffer/domain/client/ClientErrors"
+import { isOverloaded, mayRetry, Refused } from "@coffer/domain/client/ClassifyResponse"
 import * as Errors from "@coffer/domain/Errors"
 import { HttpApiSchema } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
@@ -141,7 +140,11 @@ describe("the errors", () => {
     for (const error of classes) {
       const { code, handling, status } = error
       assert.strictEqual(isOverloaded(new error({ message: "" })), handling.retry === "all", code)
-      assert.strictEqual(mayRetry(new UnknownApiError({ code, status, message: "" })), handling.retry === "all", code)
+      assert.strictEqual(
+        mayRetry(new Refused({ code, message: "", response: { status, headers: {}, body: new Uint8Array() } })),
+        handling.retry === "all",
+        code
+      )
     }
   })
 

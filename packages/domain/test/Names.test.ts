@@ -2,14 +2,8 @@ import { OrgId } from "@coffer/domain/Ids"
 import { isOwnMessage } from "@coffer/domain/Message"
 import { Email, EnvName, LoginCode, OrgName, ProjectName, SecretKey, ServiceAccountName } from "@coffer/domain/Names"
 import { Count, integerParameter } from "@coffer/domain/Schemas"
-import {
-  byteLength,
-  maxSecretValueBytes,
-  RedactedSecretValue,
-  SecretValue,
-  SecretKeys,
-  SecretValues
-} from "@coffer/domain/SecretValues"
+import { byteLength, maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
+import { RedactedSecretValue, SecretKeys, SecretValue, SecretValues } from "@coffer/domain/SecretValues"
 import { assert, describe, it } from "@effect/vitest"
 import { Either, FastCheck, Option, ParseResult, Redacted, Schema } from "effect"
 import { inspect } from "node:util"

@@ -1,7 +1,7 @@
 import { ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
 import * as Effect from "effect/Effect"
-import { defined } from "../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { atOrg, atProject, group, yes } from "../grammar/Command.js"
 import { argument, argumentsOf, completedBy, flag, optionalArgument } from "../grammar/Fields.js"
 import { confirm } from "../terminal/Prompts.js"

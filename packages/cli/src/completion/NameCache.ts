@@ -1,5 +1,5 @@
 import type { Credential } from "@coffer/domain/client/Credentials"
-import { type NameListRequest, namesIn, type NamePath } from "@coffer/domain/client/NameList"
+import { namesIn, type NamePath } from "@coffer/domain/client/NameList"
 import { isArray, parseJson } from "@coffer/domain/client/ParseJson"
 import { cachePath, readPrivate, writePrivate } from "@coffer/domain/client/PrivateFile"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
@@ -22,7 +22,14 @@ const digest = ({ base }: ServerUrl, { secret, type }: Credential, path: NamePat
     .update(JSON.stringify(["coffer names 1", base, type, Redacted.value(secret), ...path]))
     .digest("hex")
 
-const fileOf = ({ credential, path, server }: NameListRequest) => cachePath(`names/${digest(server, credential, path)}`)
+/** Which list of names, and for whom. */
+interface NameList {
+  readonly server: ServerUrl
+  readonly credential: Credential
+  readonly path: NamePath
+}
+
+const fileOf = ({ credential, path, server }: NameList) => cachePath(`names/${digest(server, credential, path)}`)
 
 const stat = Option.liftThrowable((path: string) => statSync(path))
 
@@ -55,7 +62,7 @@ const removeOld = (folder: string, now: number) =>
  * the time that it takes.
  */
 export const cached = <E, R>(
-  request: NameListRequest,
+  request: NameList,
   read: Effect.Effect<ReadonlyArray<string>, E, R>
 ): Effect.Effect<ReadonlyArray<string>, E, R> =>
   Effect.gen(function* () {

@@ -1,10 +1,11 @@
+import { connectTo } from "@coffer/domain/client/Connection"
 import { credentialFor } from "@coffer/domain/client/Credentials"
 import { type NamePath, readNames } from "@coffer/domain/client/NameList"
-import { makeSend } from "@coffer/domain/client/NodeRequest"
 import { loadSettings, type Settings } from "@coffer/domain/client/Settings"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { orgNameForm } from "@coffer/domain/NameForms"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import type { Unfinished } from "../grammar/CompletionSyntax.js"
 import { splitPaths } from "../grammar/PlacePath.js"
 import { Version } from "../Version.js"
@@ -83,13 +84,13 @@ export const offersFor = Effect.fnUntraced(function* (word: Unfinished) {
   // Other commands warn of that. A warning cannot be seen here.
   if (!server.secure && !server.local) return []
   const credential = yield* credentialFor(server)
-  const send = yield* makeSend(server)
   const version = yield* Version
+  const exchange = yield* connectTo({ server, credential: Option.some(credential), program: "cli", version })
   const taken = new Set([...others, ...text.split(",").slice(0, -1)])
   for (const { after, before, path } of sourcesOf(word, settings)) {
     const names = yield* Effect.flatMap(path, (path) => {
-      const request = { server, credential, version, path }
-      return Effect.map(cached(request, readNames(send, request)), (names) => inOrder(path, names))
+      const names = cached({ server, credential, path }, readNames(exchange, path))
+      return Effect.map(names, (found) => inOrder(path, found))
     }).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
     const left = names.filter((name) => !taken.has(name))
     const offers = left.map((name) => before + name + after).filter((offer) => offer.startsWith(text))

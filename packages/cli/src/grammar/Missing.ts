@@ -1,8 +1,9 @@
+import { connectTo } from "@coffer/domain/client/Connection"
 import { credentialFor } from "@coffer/domain/client/Credentials"
 import { type NamePath, readNames } from "@coffer/domain/client/NameList"
-import { makeSend } from "@coffer/domain/client/NodeRequest"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { NotThere, withoutEnd } from "../Failures.js"
 import { Version } from "../Version.js"
 import { nearest } from "./Words.js"
@@ -66,9 +67,9 @@ export interface PlacePath {
 }
 
 const lookUp = Effect.fnUntraced(function* (server: ServerUrl, path: NamePath) {
-  const credential = yield* credentialFor(server)
-  const send = yield* makeSend(server)
-  return yield* readNames(send, { server, credential, version: yield* Version, path })
+  const credential = Option.some(yield* credentialFor(server))
+  const exchange = yield* connectTo({ server, credential, program: "cli", version: yield* Version })
+  return yield* readNames(exchange, path)
 }, Effect.scoped)
 
 /** The name that was probably meant. A list that cannot be read suggests none. */

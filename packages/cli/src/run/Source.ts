@@ -5,7 +5,6 @@ import {
   type FetchedBundle,
   readBundle
 } from "@coffer/domain/client/BundleClient"
-import type { UnknownApiError } from "@coffer/domain/client/ClientErrors"
 import { credentialFor } from "@coffer/domain/client/Credentials"
 import { warnOfClearText } from "@coffer/domain/client/ServerUrl"
 import { loadSettings } from "@coffer/domain/client/Settings"
@@ -120,12 +119,10 @@ const fetchOne = (
     offline === undefined
       ? bundle
       : Effect.flatMap(loadOffline, ({ withFallback }) => withFallback(bundle, request, offline.maxAge))
-  return Effect.catchTag(fetched, "UnknownApiError", (failure): Effect.Effect<never, NotStarted | UnknownApiError> =>
-    failure.code === "NOT_FOUND"
-      ? Effect.flatMap(loadMissing, ({ explainMissing }) =>
-          Effect.catchAll(explainMissing(failure, request.server, request.path), beforeStart)
-        )
-      : Effect.fail(failure)
+  return Effect.catchTag(fetched, "NotFound", (failure) =>
+    Effect.flatMap(loadMissing, ({ explainMissing }) =>
+      Effect.catchAll(explainMissing(failure, request.server, request.path), beforeStart)
+    )
   )
 }
 

@@ -1,15 +1,24 @@
+import * as Data from "effect/Data"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
+import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
-import { type ClientError, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
+import { type ServerUnreachable, type SignInError, UnexpectedResponse } from "./ClientErrors.js"
 import { parseJson } from "./ParseJson.js"
+import { headerOf, type HttpResponse, textOf } from "./Send.js"
 
-/** The parts of a response that `classifyResponse` needs. */
-export interface Unexpected {
-  readonly url: string
-  readonly status: number
-  readonly location: string | undefined
-  readonly body: string
+/** The service refused the request: an envelope came. `toApiError` makes an error of the contract of it. */
+export class Refused extends Data.TaggedError("Refused")<{
+  readonly response: HttpResponse
+  readonly code: string
+  readonly message: string
+}> {
+  get retryAfter(): number | undefined {
+    const seconds = headerOf(this.response, "retry-after")
+    return seconds !== undefined && /^[0-9]{1,6}$/.test(seconds) ? Number(seconds) : undefined
+  }
 }
 
 /** Decodes the service's error envelope. None if the body is something else, such as another program's page. */
@@ -25,15 +34,16 @@ const decodeEnvelope = (body: string): Option.Option<{ readonly code: string; re
 const originOf = (text: string | undefined, base: string) =>
   text === undefined || !URL.canParse(text, base) ? undefined : new URL(text, base).origin
 
-/** Turns an unexpected response into an error: `UnknownApiError` if it is an envelope, else `UnexpectedResponse`. */
-export const classifyResponse = ({ body, location, status, url }: Unexpected): UnexpectedResponse | UnknownApiError =>
-  Option.match(decodeEnvelope(body), {
-    onNone: () => {
-      const redirect = status >= 300 && status < 400 ? originOf(location, url) : undefined
-      return new UnexpectedResponse({ url, status, ...(redirect === undefined ? {} : { redirect }) })
-    },
-    onSome: ({ code, message }) => new UnknownApiError({ status, code, message })
-  })
+export const isGood = (status: number): boolean => (status >= 200 && status < 300) || status === 304
+
+/** The error for a response that is no success, or does not fit the contract: `Refused` if it is an envelope. */
+export const classifyResponse = (url: string, response: HttpResponse): Refused | UnexpectedResponse => {
+  const { status } = response
+  const envelope = isGood(status) ? Option.none() : decodeEnvelope(textOf(response))
+  if (Option.isSome(envelope)) return new Refused({ response, ...envelope.value })
+  const redirect = status >= 300 && status < 400 ? originOf(headerOf(response, "location"), url) : undefined
+  return new UnexpectedResponse({ url, status, ...(redirect === undefined ? {} : { redirect }) })
+}
 
 const busy = new Set([502, 503, 504])
 
@@ -42,16 +52,26 @@ export const isOverloaded = (error: unknown): boolean =>
   Predicate.hasProperty(error, "code") && error.code === "OVERLOADED"
 
 /** Whether a read may be retried after this error. */
-export const mayRetry = (error: ClientError): boolean =>
-  error._tag === "ServerUnreachable"
-    ? error.transient
-    : error._tag === "UnexpectedResponse"
-      ? busy.has(error.status)
-      : isOverloaded(error)
+export const mayRetry = (error: Refused | ServerUnreachable | SignInError): boolean => {
+  if (error._tag === "ServerUnreachable") return error.transient
+  return error._tag === "UnexpectedResponse" ? busy.has(error.status) : isOverloaded(error)
+}
 
-/** Exponential backoff with jitter; one second after OVERLOADED, as its `Retry-After` says. */
+/** Seconds. A person or a program waits. */
+const longestWait = 30
+
+const waitOf = (error: unknown): number | undefined => {
+  if (!(error instanceof Refused)) return undefined
+  return Math.min(error.retryAfter ?? 1, longestWait)
+}
+
+/** Exponential backoff with jitter; after OVERLOADED, at least as long as its `Retry-After` says. */
 export const retrySchedule = Schedule.identity<unknown>().pipe(
   Schedule.intersect(Schedule.exponential("150 millis")),
-  Schedule.modifyDelay(([error], delay) => (isOverloaded(error) ? "1 second" : delay)),
-  Schedule.jittered
+  Schedule.jittered,
+  Schedule.modifyDelayEffect(([error], delay) => {
+    const seconds = waitOf(error)
+    if (seconds === undefined) return Effect.succeed(delay)
+    return Effect.map(Random.nextRange(1, 1.2), (factor) => Duration.seconds(seconds * factor))
+  })
 )

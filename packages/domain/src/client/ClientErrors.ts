@@ -1,4 +1,5 @@
 import * as Data from "effect/Data"
+import type { BadSetting } from "./Settings.js"
 
 /** The connection failed: refused, unknown host, untrusted certificate, or timeout. */
 export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{
@@ -48,6 +49,8 @@ export class UnknownApiError extends Data.TaggedError("UnknownApiError")<{
   readonly status: number
   readonly code: string
   readonly message: string
+  /** The seconds to wait before the next attempt, if the server sends them. */
+  readonly retryAfter?: number
 }> {}
 
 /** A request outside the contract, which was not sent. */
@@ -62,4 +65,20 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   }
 }
 
-export type ClientError = InvalidRequest | ServerUnreachable | UnexpectedResponse | UnknownApiError
+/** A service account could not sign in. */
+export class SignInFailed extends Data.TaggedError("SignInFailed")<{
+  readonly reason: string
+  /** What the server said. It repeats claims of the token, such as the name of a branch. */
+  readonly detail?: string
+  readonly next: string
+}> {
+  override get message() {
+    return `${this.reason}${this.detail === undefined ? "" : `: ${this.detail.replace(/[.;:]?\s*$/, "")}`}; ${this.next}`
+  }
+}
+
+/** What the sign-in of a service account can fail with. */
+export type SignInError = BadSetting | ServerUnreachable | SignInFailed | UnexpectedResponse
+
+/** What a request fails with before the service has answered, or if its response is not one of the contract. */
+export type ClientError = InvalidRequest | ServerUnreachable | SignInError | UnexpectedResponse | UnknownApiError

@@ -1,8 +1,8 @@
 import * as Predicate from "effect/Predicate"
 import { ServerUnreachable } from "./ClientErrors.js"
 import { codeOf } from "./FileError.js"
-import { RequestFailed } from "./NodeRequest.js"
 import { BadProxy } from "./Proxy.js"
+import { RequestFailed } from "./Send.js"
 
 const messages: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",

@@ -1,79 +1,69 @@
-import * as HttpClient from "@effect/platform/HttpClient"
-import type { HttpClientError } from "@effect/platform/HttpClientError"
-import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import * as Data from "effect/Data"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as FiberRef from "effect/FiberRef"
-import * as Option from "effect/Option"
-import { errorCodes } from "../Errors.js"
-import { isOverloaded, classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
-import type { ClientError, ServerUnreachable, UnexpectedResponse, UnknownApiError } from "./ClientErrors.js"
+import { classifyResponse, isGood, isOverloaded, mayRetry, type Refused, retrySchedule } from "./ClassifyResponse.js"
+import type { ServerUnreachable, SignInError, UnexpectedResponse } from "./ClientErrors.js"
+import type { HttpRequest, HttpResponse, RequestFailed, Send } from "./Send.js"
 
-/** The fiber's last response, classified. The toolkit's decode error does not contain the response. */
-export const lastResponse = FiberRef.unsafeMake<Option.Option<UnexpectedResponse | UnknownApiError>>(Option.none())
-
-/** The server rejected the request as overloaded, before it had any effect. */
-class Busy extends Data.TaggedError("Busy")<{ readonly response: HttpClientResponse }> {
-  readonly code = "OVERLOADED"
+/** A request without the headers that all have. */
+export interface ApiRequest extends Omit<HttpRequest, "headers"> {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Whether the request may be repeated when it is not known what it did. By default, reads alone. */
+  readonly isRepeatable?: boolean
 }
 
-const isGood = (status: number) => (status >= 200 && status < 300) || status === 304
+/** A refusal is the service's; everything else came before the service or is not its response. */
+export type ExchangeFailure = Refused | ServerUnreachable | SignInError | UnexpectedResponse
 
-const decoder = new TextDecoder()
+/** Requests to one server. They succeed with 2xx and 304. */
+export interface Exchange {
+  /** The prefix of all request paths. */
+  readonly url: string
+  /** Sends a request, once. */
+  readonly once: (request: ApiRequest) => Effect.Effect<HttpResponse, ExchangeFailure>
+  /** Sends a request. Retries reads after transient errors, and every request after OVERLOADED, at most twice. */
+  readonly send: (request: ApiRequest) => Effect.Effect<HttpResponse, ExchangeFailure>
+}
 
-/** The toolkit's client reads a response as bytes, and one of `fetch` can be read in one way only. */
-const textOf = (response: HttpClientResponse) => Effect.map(response.arrayBuffer, (bytes) => decoder.decode(bytes))
+export interface ExchangeOptions {
+  readonly url: string
+  readonly send: Send
+  /** The headers of the next request, such as the credential. */
+  readonly headers: Effect.Effect<Readonly<Record<string, string>>, SignInError>
+  readonly unreachable: (failed: RequestFailed) => ServerUnreachable
+  readonly noResponseWithin: (seconds: number) => ServerUnreachable
+  /** Receives the status of every response. */
+  readonly noteStatus: (status: number) => void
+}
+
+const isRepeatable = ({ isRepeatable, method }: ApiRequest): boolean => isRepeatable ?? method === "GET"
 
 /**
- * Limits the time of a request. Retries reads after transient errors, and every request after OVERLOADED, at most twice.
- * Fails on responses outside the contract.
+ * The one implementation of what every client of the service does with a request: it sends the credential, limits the time,
+ * classifies the response and retries.
  */
-export const exchange = (
-  client: HttpClient.HttpClient,
-  {
-    noResponseWithin,
-    noteStatus,
-    unreachable,
-    url
-  }: {
-    readonly url: string
-    readonly unreachable: (error: HttpClientError) => ServerUnreachable
-    readonly noResponseWithin: (seconds: number) => ServerUnreachable
-    /** Receives the status of every response. */
-    readonly noteStatus: (status: number) => void
+export const makeExchange = (options: ExchangeOptions): Exchange => {
+  const { noResponseWithin, noteStatus, unreachable, url } = options
+  const check = (response: HttpResponse) => {
+    noteStatus(response.status)
+    return isGood(response.status) ? Effect.succeed(response) : Effect.fail(classifyResponse(url, response))
   }
-): HttpClient.HttpClient.With<ClientError | HttpClientError> => {
-  const check = Effect.fnUntraced(function* (response: HttpClientResponse) {
-    const { headers, status } = response
-    const body = isGood(status) ? "" : yield* Effect.mapError(textOf(response), unreachable)
-    const classified = classifyResponse({ url, status, location: headers["location"], body })
-    yield* FiberRef.set(lastResponse, Option.some(classified))
-    noteStatus(status)
-    if (isOverloaded(classified)) return yield* new Busy({ response })
-    if (isGood(status) || (classified._tag === "UnknownApiError" && errorCodes.has(classified.code))) return response
-    return yield* classified
-  })
-
-  return client.pipe(
-    // Only the server is traced.
-    HttpClient.withTracerDisabledWhen(() => true),
-    HttpClient.withTracerPropagation(false),
-    HttpClient.transform((send, request) => {
-      const reading = request.method === "GET"
-      const seconds = reading ? 30 : 120
-      return send.pipe(
-        Effect.mapError(unreachable),
-        Effect.flatMap(check),
-        Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noResponseWithin(seconds) }),
-        Effect.retry({
-          times: 2,
-          schedule: retrySchedule,
-          while: (error) => error._tag === "Busy" || (reading && mayRetry(error))
-        }),
-        // After the last attempt, pass OVERLOADED on as an error of the contract.
-        Effect.catchTag("Busy", ({ response }) => Effect.succeed(response))
-      )
+  const once = (request: ApiRequest) => {
+    const seconds = isRepeatable(request) ? 30 : 120
+    return Effect.flatMap(options.headers, (headers) =>
+      options
+        .send({ ...request, headers: { ...request.headers, ...headers } })
+        .pipe(
+          Effect.mapError(unreachable),
+          Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noResponseWithin(seconds) }),
+          Effect.flatMap(check)
+        )
+    )
+  }
+  const send = (request: ApiRequest) =>
+    Effect.retry(once(request), {
+      times: 2,
+      schedule: retrySchedule,
+      while: (failure) => isOverloaded(failure) || (isRepeatable(request) && mayRetry(failure))
     })
-  )
+  return { url, once, send }
 }

@@ -1,8 +1,6 @@
-import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
-import type { ServerUnreachable, UnexpectedResponse } from "./ClientErrors.js"
-import type { BadSetting } from "./Settings.js"
+import type { SignInError } from "./ClientErrors.js"
 
 /** The session of a service account that signs in with a token of its CI system or cluster. Kept in memory alone. */
 export interface FederatedSession {
@@ -14,17 +12,3 @@ export interface FederatedSession {
   /** Call when the server refuses the session, so that the next `refresh` signs in again. */
   readonly expire: () => void
 }
-
-/** A service account could not sign in. */
-export class SignInFailed extends Data.TaggedError("SignInFailed")<{
-  readonly reason: string
-  /** What the server said. It repeats claims of the token, such as the name of a branch. */
-  readonly detail?: string
-  readonly next: string
-}> {
-  override get message() {
-    return `${this.reason}${this.detail === undefined ? "" : `: ${this.detail.replace(/[.;:]?\s*$/, "")}`}; ${this.next}`
-  }
-}
-
-export type SignInError = BadSetting | ServerUnreachable | SignInFailed | UnexpectedResponse

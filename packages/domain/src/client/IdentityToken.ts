@@ -6,11 +6,12 @@ import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { existsSync, readFileSync } from "node:fs"
+import { SignInFailed } from "./ClientErrors.js"
 import { reasonOf } from "./ConnectionProblem.js"
-import { SignInFailed } from "./FederatedSession.js"
 import { codeOf } from "./FileError.js"
 import { makeSend } from "./NodeRequest.js"
 import { parseJson } from "./ParseJson.js"
+import { textOf } from "./Send.js"
 import { parseServerUrl } from "./ServerUrl.js"
 import { BadSetting, variable, Variables } from "./Settings.js"
 
@@ -58,13 +59,14 @@ const requestOnce = Effect.fnUntraced(function* (
   )
   const send = yield* makeSend(server)
   const headers = { accept: "application/json", authorization: `Bearer ${bearer}` }
-  const { body, status } = yield* send({ url, method: "GET", headers }).pipe(
+  const response = yield* send({ url, method: "GET", headers }).pipe(
     Effect.mapError((failed) => new NoResponse({ reason: `${origin} cannot be reached: ${reasonOf(failed)}` })),
     Effect.timeoutFail({
       duration: `${seconds} seconds`,
       onTimeout: () => new NoResponse({ reason: `${origin} has not answered within ${seconds} s` })
     })
   )
+  const { status } = response
   if (status >= 500) return yield* new NoResponse({ reason: `${origin} answered ${status}` })
   if (status !== 200) {
     return yield* new SignInFailed({
@@ -72,7 +74,7 @@ const requestOnce = Effect.fnUntraced(function* (
       next: "see whether the job has the permission id-token: write"
     })
   }
-  const found = Option.getOrUndefined(parseJson(body.toString("utf8")))
+  const found = Option.getOrUndefined(parseJson(textOf(response)))
   const value = Predicate.hasProperty(found, "value") ? found.value : undefined
   return yield* tokenIn(value, `the answer of ${origin}`)
 }, Effect.scoped)

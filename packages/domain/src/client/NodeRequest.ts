@@ -1,34 +1,11 @@
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
-import type { Agent, IncomingHttpHeaders } from "node:http"
+import type { Agent } from "node:http"
 import { obeysProxy, proxyFor } from "./Proxy.js"
+import { type HttpRequest, type HttpResponse, RequestFailed, type Send } from "./Send.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { Variables } from "./Settings.js"
-
-export interface NodeRequest {
-  readonly url: URL
-  readonly method: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: Uint8Array
-}
-
-export interface NodeResponse {
-  readonly status: number
-  readonly headers: IncomingHttpHeaders
-  readonly body: Buffer
-}
-
-/** No response came, or an incomplete one. */
-export class RequestFailed extends Data.TaggedError("RequestFailed")<{
-  readonly cause: unknown
-  /** Whether the response had begun. */
-  readonly answered: boolean
-}> {}
-
-/** Sends a request. Redirects are not followed; the body of the response is read whole. */
-export type Send = (request: NodeRequest) => Effect.Effect<NodeResponse, RequestFailed>
 
 /** Milliseconds. A connection that takes longer will not come about. */
 const connectTimeout = 10_000
@@ -39,8 +16,8 @@ const idleTimeout = 2_000
 /** Avoids an import, which reads every export of the module and so loads all of `fetch` on newer versions of Node. */
 const moduleOf = ({ secure }: ServerUrl) => process.getBuiltinModule(secure ? "node:https" : "node:http")
 
-const send = (server: ServerUrl, agent: Agent, { body, headers, method, url }: NodeRequest) =>
-  Effect.async<NodeResponse, RequestFailed>((resume) => {
+const send = (server: ServerUrl, agent: Agent, { body, headers, method, url }: HttpRequest) =>
+  Effect.async<HttpResponse, RequestFailed>((resume) => {
     let answered = false
     const fail = (cause: unknown) => resume(Effect.fail(new RequestFailed({ cause, answered })))
     const request = moduleOf(server).request(url, { agent, method, headers }, (response) => {

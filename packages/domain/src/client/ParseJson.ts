@@ -1,6 +1,6 @@
 import * as Option from "effect/Option"
 
-/** Parses JSON without a schema: those load too slowly for `coffer run` and the completion. None if a text is not JSON. */
+/** Parses JSON without a schema. None if a text is not JSON. */
 export const parseJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))
 
 /** `Array.isArray` without its `any`. */

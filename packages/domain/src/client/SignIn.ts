@@ -7,13 +7,14 @@ import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import { audienceOf } from "../Claims.js"
 import { accountNameForm, orgNameForm } from "../NameForms.js"
-import { classifyResponse, mayRetry, retrySchedule } from "./ClassifyResponse.js"
-import { type ServerUnreachable, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
-import { noResponseWithin, serverUnreachable } from "./ConnectionProblem.js"
-import { type FederatedSession, type SignInError, SignInFailed } from "./FederatedSession.js"
+import type { Refused } from "./ClassifyResponse.js"
+import { type SignInError, SignInFailed, UnexpectedResponse } from "./ClientErrors.js"
+import { exchangeWith } from "./Connection.js"
+import type { ExchangeFailure } from "./Exchange.js"
+import type { FederatedSession } from "./FederatedSession.js"
 import { identityToken } from "./IdentityToken.js"
-import { makeSend } from "./NodeRequest.js"
 import { parseJson } from "./ParseJson.js"
+import { headerOf, textOf } from "./Send.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { BadSetting } from "./Settings.js"
 
@@ -21,8 +22,6 @@ import { BadSetting } from "./Settings.js"
 class Sessions extends Context.Reference<Sessions>()("@coffer/domain/client/Sessions", {
   defaultValue: () => new Map<string, FederatedSession>()
 }) {}
-
-const seconds = 30
 
 /** A session ends earlier for the client than for the server by this much, so that no request meets its end. */
 const margin = 60_000
@@ -43,31 +42,24 @@ const decode = (body: string, now: number): Option.Option<Issued> =>
     return Number.isNaN(end) ? Option.none() : Option.some({ secret: Redacted.make(token), lifetime: end - now })
   })
 
-const exchangeOnce = Effect.fnUntraced(function* (
+const exchangeToken = Effect.fnUntraced(function* (
   server: ServerUrl,
   account: string,
   token: Redacted.Redacted
-): Effect.fn.Return<Issued, ServerUnreachable | UnexpectedResponse | UnknownApiError, Scope.Scope> {
-  const { base } = server
-  const send = yield* makeSend(server)
-  const { body, headers, status } = yield* send({
-    url: new URL(`${base}/api/auth/federate`),
+): Effect.fn.Return<Issued, ExchangeFailure, Scope.Scope> {
+  const { send, url } = yield* exchangeWith(server, Effect.succeed({}))
+  const response = yield* send({
+    url: new URL(`${url}/api/auth/federate`),
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: Buffer.from(JSON.stringify({ token: Redacted.value(token), account }))
-  }).pipe(
-    Effect.mapError((failed) => serverUnreachable(base, failed)),
-    Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => noResponseWithin(base, seconds) })
-  )
-  const text = body.toString("utf8")
-  if (status !== 200) {
-    return yield* classifyResponse({ url: base, status, location: headers.location, body: text })
-  }
+    body: Buffer.from(JSON.stringify({ token: Redacted.value(token), account })),
+    isRepeatable: true
+  })
   // By the server's clock: that of the client may be wrong.
-  const date = Date.parse(headers.date ?? "")
+  const date = Date.parse(headerOf(response, "date") ?? "")
   const now = Number.isNaN(date) ? yield* Clock.currentTimeMillis : date
-  return yield* Option.match(decode(text, now), {
-    onNone: () => Effect.fail(new UnexpectedResponse({ url: base, status })),
+  return yield* Option.match(decode(textOf(response), now), {
+    onNone: () => Effect.fail(new UnexpectedResponse({ url, status: response.status })),
     onSome: Effect.succeed
   })
 }, Effect.scoped)
@@ -78,21 +70,18 @@ const nextAfter = (status: number, org: string, name: string): string => {
   return "wait, then try again"
 }
 
-const refused = (org: string, name: string, { message, status }: UnknownApiError) =>
+const refused = (org: string, name: string, { message, response }: Refused) =>
   new SignInFailed({
     reason: `the server does not let ${org}/${name} sign in`,
     detail: message,
-    next: nextAfter(status, org, name)
+    next: nextAfter(response.status, org, name)
   })
 
 /** Exchanges a token of the CI system or cluster for a session. Retries at most twice after transient errors. */
 const exchange = Effect.fnUntraced(function* (server: ServerUrl, org: string, name: string) {
   const account = `${org}/${name}`
   const token = yield* identityToken(account, audienceOf(server.base, org, name))
-  return yield* exchangeOnce(server, account, token).pipe(
-    Effect.retry({ times: 2, schedule: retrySchedule, while: mayRetry }),
-    Effect.catchTag("UnknownApiError", (error) => refused(org, name, error))
-  )
+  return yield* Effect.catchTag(exchangeToken(server, account, token), "Refused", (error) => refused(org, name, error))
 })
 
 const makeSession = (server: ServerUrl, org: string, name: string): FederatedSession => {

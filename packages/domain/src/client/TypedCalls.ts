@@ -5,9 +5,13 @@ import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import { brokenRules } from "../BrokenRules.js"
-import type { GroupClient, GroupClients, GroupName } from "./ApiClient.js"
+import { isApiError } from "../Errors.js"
+import { type GroupClient, groupClients, type GroupName } from "./ApiClient.js"
+import { retryAfterOf, unknownApiError } from "./ApiFailure.js"
+import { classifyResponse } from "./ClassifyResponse.js"
 import { type ClientError, InvalidRequest } from "./ClientErrors.js"
-import { lastResponse } from "./Exchange.js"
+import type { Exchange } from "./Exchange.js"
+import { lastResponse, toolkitClient } from "./ToolkitClient.js"
 
 /** Errors of the HTTP toolkit. `call` replaces them by a `ClientError`. */
 export type ToolkitError = HttpClientError | ParseResult.ParseError | HttpApiDecodeError
@@ -25,19 +29,34 @@ const notSent = (error: ToolkitError): Effect.Effect<never, InvalidRequest> => {
 
 /**
  * Returns the typed call: `call("secrets", (api) => api.get({ path, urlParams: {} }))`. Errors that the contract declares
- * stay typed; every other failure is a `ClientError`. The clients' transport must be `exchange`.
+ * stay typed; every other failure is a `ClientError`.
  */
-export const typedCalls =
-  (groups: GroupClients) =>
-  <Name extends GroupName, A, E, R>(
+export const typedCalls = (exchange: Exchange) => {
+  const groups = groupClients({ httpClient: toolkitClient(exchange), baseUrl: exchange.url })
+  const last = Effect.map(
+    FiberRef.get(lastResponse),
+    Option.map((response) => classifyResponse(exchange.url, response))
+  )
+  const undeclared = (error: ToolkitError): Effect.Effect<never, ClientError> =>
+    Effect.flatMap(last, (found): Effect.Effect<never, ClientError> => {
+      if (Option.isNone(found)) return notSent(error)
+      const { value: classified } = found
+      return Effect.fail(classified._tag === "Refused" ? unknownApiError(classified) : classified)
+    })
+  /** The toolkit decodes bodies alone, and the envelope has no field for the header. */
+  const addRetryAfter = (error: unknown) =>
+    isApiError(error)
+      ? Effect.map(last, (found) =>
+          Option.map(found, (each) => (each._tag === "Refused" ? Object.assign(error, retryAfterOf(each)) : error))
+        )
+      : Effect.void
+  return <Name extends GroupName, A, E, R>(
     group: Name,
     f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>
   ): Effect.Effect<A, Exclude<E, Extract<E, ToolkitError>> | ClientError, R> =>
     Effect.flatMap(groups[group], f).pipe(
-      Effect.catchIf(isToolkitError, (error) =>
-        Effect.flatMap(FiberRef.get(lastResponse), (last): Effect.Effect<never, ClientError> =>
-          Option.isSome(last) ? Effect.fail(last.value) : notSent(error)
-        )
-      ),
+      Effect.catchIf(isToolkitError, (error) => undeclared(error)),
+      Effect.tapError(addRetryAfter),
       Effect.locally(lastResponse, Option.none())
     )
+}

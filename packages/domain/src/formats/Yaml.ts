@@ -1,4 +1,5 @@
-import { maxKeys, maxSecretValueBytes } from "../SecretValues.js"
+import { maxSecretValueBytes } from "../SecretValueForm.js"
+import { maxKeys } from "../SecretValues.js"
 import * as Either from "effect/Either"
 import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument, type YAMLParseError } from "yaml"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"

@@ -64,7 +64,7 @@ const answers: Readonly<Record<string, Answer>> = {
   "no response": (request) => void request.socket.destroy()
 }
 
-/** What both clients must agree on. Errors of the contract are compared by code: only the typed client knows them. */
+/** What both clients must agree on. Errors of the contract are compared by code: the endpoint declares only some of them. */
 const outcome = <E extends { readonly _tag: string; readonly message: string }>(error: E) =>
   "code" in error ? { code: error.code, message: error.message } : { tag: error._tag, message: error.message }
 

@@ -78,6 +78,25 @@ describe("an error of the contract", () => {
   )
 })
 
+describe("the seconds to wait", () => {
+  it.scopedLive("are a field of the error", () =>
+    Effect.gen(function* () {
+      for (const [status, code, tag] of [
+        [503, "DATABASE_UNAVAILABLE", "DatabaseUnavailable"],
+        [429, "TEAPOT", "UnknownApiError"]
+      ] as const) {
+        const server = yield* listen((_request, response) => {
+          response.setHeader("retry-after", "7")
+          json(response, status, envelope(code))
+        })
+        const client = yield* clientFor(server.url)
+        const error = yield* Effect.flip(client.call("secrets", (api) => api.get({ path, urlParams: {} })))
+        assert.deepInclude(error, { _tag: tag, retryAfter: 7 })
+      }
+    })
+  )
+})
+
 describe("an overloaded server", () => {
   it.scopedLive("is asked again, for a change too, because it did nothing", () =>
     Effect.gen(function* () {
@@ -91,6 +110,22 @@ describe("an overloaded server", () => {
       const { version } = yield* client.call("secrets", (api) => api.set({ path, payload }))
       assert.strictEqual(version, 1)
       assert.lengthOf(server.requests, 2)
+    })
+  )
+
+  it.scopedLive("is asked again not before the time that it names", () =>
+    Effect.gen(function* () {
+      const times: Array<number> = []
+      const server = yield* listen((_request, response) => {
+        times.push(performance.now())
+        response.setHeader("retry-after", "2")
+        if (times.length === 1) json(response, 503, envelope("OVERLOADED"))
+        else json(response, 200, { data: [] })
+      })
+      const client = yield* clientFor(server.url)
+      yield* client.call("organizations", (api) => api.list({}))
+      const [first = 0, second = 0] = times
+      assert.isAtLeast(second - first, 1_990)
     })
   )
 

@@ -2,7 +2,7 @@ import { type ActivityKind, SpansParameter, spanText } from "@coffer/domain/Audi
 import { AuditSince, AuditUntil } from "@coffer/domain/AuditFilters"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { defined } from "../../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { atOrg } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import { note } from "../../terminal/Print.js"

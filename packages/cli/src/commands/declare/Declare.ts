@@ -10,7 +10,7 @@ import {
 import { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { defined } from "../../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { WrongUsage } from "../../Failures.js"
 import { atProject, yes } from "../../grammar/Command.js"
 import { argument, commas, completedBy, flag, option, optionalArgument } from "../../grammar/Fields.js"

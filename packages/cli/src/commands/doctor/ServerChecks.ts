@@ -1,6 +1,7 @@
 import { UnexpectedResponse } from "@coffer/domain/client/ClientErrors"
 import { noResponseWithin, serverUnreachable } from "@coffer/domain/client/ConnectionProblem"
 import { makeSend } from "@coffer/domain/client/NodeRequest"
+import { headerOf } from "@coffer/domain/client/Send"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -39,7 +40,7 @@ const checkHealth = (server: ServerUrl) =>
     if (response.status !== 200) return yield* new UnexpectedResponse({ url: server.base, status: response.status })
     return [
       ok("connection", `${server.base} answers in ${ended - begun} ms`),
-      checkClock(response.headers.date, begun, ended)
+      checkClock(headerOf(response, "date"), begun, ended)
     ] as const
   })
 

@@ -1,7 +1,7 @@
 import { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
-import { defined } from "../../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { CannotDo } from "../../Failures.js"
 import { atProject } from "../../grammar/Command.js"
 import { argument, completedBy, flag } from "../../grammar/Fields.js"

@@ -1,5 +1,5 @@
 import { type Charset, charsets } from "@coffer/domain/client/GeneratedValue"
-import { maxSecretValueBytes } from "@coffer/domain/SecretValues"
+import { maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
 import * as Either from "effect/Either"
 import type { Codec } from "../../grammar/Fields.js"
 import { nearest } from "../../grammar/Words.js"

@@ -4,7 +4,7 @@ import { type Bundle, listOf, ReadVersionParameter } from "@coffer/domain/Secret
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { defined } from "../../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { type FormatName, formatNames } from "@coffer/domain/formats/Format"
 import { writeSecrets } from "../../formats/Formats.js"
 import { atEnv, type Call } from "../../grammar/Command.js"

@@ -4,7 +4,7 @@ import { ExpectedVersionParameter, maxPageSize, VersionParameter } from "@coffer
 import type { SecretVersion } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import { noteWarnings } from "../../changes/Warnings.js"
-import { defined } from "../../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { atEnv, type Call, yes } from "../../grammar/Command.js"
 import { commas, option, requiredOption, versionNumber } from "../../grammar/Fields.js"
 import { note } from "../../terminal/Print.js"

@@ -1,6 +1,7 @@
 import { sentenceOf } from "@coffer/domain/BrokenRules"
 import type { SecretKey } from "@coffer/domain/Names"
-import { maxSecretValueBytes, RedactedSecretValue } from "@coffer/domain/SecretValues"
+import { maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
+import { RedactedSecretValue } from "@coffer/domain/SecretValues"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"

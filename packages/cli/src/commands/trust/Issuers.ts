@@ -1,6 +1,7 @@
 import { reasonOf } from "@coffer/domain/client/ConnectionProblem"
 import { makeSend } from "@coffer/domain/client/NodeRequest"
 import { parseJson } from "@coffer/domain/client/ParseJson"
+import { textOf } from "@coffer/domain/client/Send"
 import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
 import { variable, Variables } from "@coffer/domain/client/Settings"
 import * as Effect from "effect/Effect"
@@ -33,7 +34,7 @@ const ask = Effect.fnUntraced(function* (
   if (!server.secure && !server.local) return yield* failed("is not https")
   const send = yield* makeSend(server)
   const url = new URL(server.base + path)
-  const { body, status } = yield* send({
+  const response = yield* send({
     url,
     method: "GET",
     headers: { accept: "application/json", "user-agent": "coffer", ...headers }
@@ -41,8 +42,8 @@ const ask = Effect.fnUntraced(function* (
     Effect.mapError((cause) => failed(`cannot be reached: ${reasonOf(cause)}`)),
     Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => failed(`has not answered in ${seconds} s`) })
   )
-  const found = Option.getOrUndefined(parseJson(body.toString("utf8")))
-  if (status !== 200 || !Predicate.isRecord(found)) return yield* failed(`answered ${status}`)
+  const found = Option.getOrUndefined(parseJson(textOf(response)))
+  if (response.status !== 200 || !Predicate.isRecord(found)) return yield* failed(`answered ${response.status}`)
   return found
 }, Effect.scoped)
 

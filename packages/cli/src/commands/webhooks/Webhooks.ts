@@ -3,7 +3,7 @@ import { originOf, type Webhook, type WebhookDelivery, type WebhookWithKey } fro
 import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { defined } from "../../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { CannotDo } from "../../Failures.js"
 import { atOrg, type Call, group, yes } from "../../grammar/Command.js"
 import { note, printJson, write } from "../../terminal/Print.js"

@@ -1,6 +1,7 @@
 import type { EnvName } from "@coffer/domain/Names"
 import { maxReferenceDepth, parseReference, type ReferencePart, targetsOf, targetText } from "@coffer/domain/Reference"
-import { byteLength, maxSecretValueBytes, SecretValue } from "@coffer/domain/SecretValues"
+import { byteLength, maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
+import { SecretValue } from "@coffer/domain/SecretValues"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { Value } from "../../keys/Envelope.js"

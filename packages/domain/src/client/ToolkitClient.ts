@@ -1,16 +1,25 @@
 import * as Cookies from "@effect/platform/Cookies"
 import * as Headers from "@effect/platform/Headers"
 import * as HttpClient from "@effect/platform/HttpClient"
-import { RequestError, ResponseError } from "@effect/platform/HttpClientError"
+import { type HttpClientError, RequestError, ResponseError } from "@effect/platform/HttpClientError"
 import type { HttpClientRequest } from "@effect/platform/HttpClientRequest"
 import * as HttpClientResponse from "@effect/platform/HttpClientResponse"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as UrlParams from "@effect/platform/UrlParams"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as FiberRef from "effect/FiberRef"
 import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { NodeResponse, Send } from "./NodeRequest.js"
+import { errorCodes } from "../Errors.js"
+import { unknownApiError } from "./ApiFailure.js"
+import type { ClientError } from "./ClientErrors.js"
+import type { Exchange } from "./Exchange.js"
+import { type HttpResponse, textOf } from "./Send.js"
+
+/** The fiber's last response. The toolkit's decode error does not contain it. */
+export const lastResponse = FiberRef.unsafeMake<Option.Option<HttpResponse>>(Option.none())
 
 /** A response whose body has been read. The toolkit's own needs `fetch`. */
 class BufferedResponse extends Inspectable.Class implements HttpClientResponse.HttpClientResponse {
@@ -23,7 +32,7 @@ class BufferedResponse extends Inspectable.Class implements HttpClientResponse.H
 
   constructor(
     readonly request: HttpClientRequest,
-    private readonly response: NodeResponse
+    private readonly response: HttpResponse
   ) {
     super()
     this.status = response.status
@@ -35,7 +44,7 @@ class BufferedResponse extends Inspectable.Class implements HttpClientResponse.H
   }
 
   get text() {
-    return Effect.sync(() => this.response.body.toString("utf8"))
+    return Effect.sync(() => textOf(this.response))
   }
 
   get json(): Effect.Effect<unknown, ResponseError> {
@@ -55,7 +64,7 @@ class BufferedResponse extends Inspectable.Class implements HttpClientResponse.H
   }
 
   get stream() {
-    return Stream.succeed<Uint8Array>(this.response.body)
+    return Stream.succeed(this.response.body)
   }
 
   get formData(): Effect.Effect<never, ResponseError> {
@@ -67,15 +76,29 @@ class BufferedResponse extends Inspectable.Class implements HttpClientResponse.H
   }
 }
 
-/** The toolkit's HTTP client, over `send`. */
-export const nodeHttpClient = (send: Send): HttpClient.HttpClient =>
-  HttpClient.make((request, url) => {
+/** The toolkit's HTTP client over an exchange. Errors of the contract are responses, which the toolkit decodes. */
+export const toolkitClient = (exchange: Exchange): HttpClient.HttpClient.With<ClientError | HttpClientError> => {
+  const send = Effect.fnUntraced(function* (request: HttpClientRequest) {
     const { body, headers, method } = request
     if (body._tag !== "Empty" && body._tag !== "Uint8Array") {
-      return Effect.fail(new RequestError({ request, reason: "Encode", description: `a body of type ${body._tag}` }))
+      return yield* new RequestError({ request, reason: "Encode", description: `a body of type ${body._tag}` })
     }
-    return send({ url, method, headers, ...(body._tag === "Uint8Array" && { body: body.body }) }).pipe(
-      Effect.mapError((cause) => new RequestError({ request, reason: "Transport", cause })),
-      Effect.map((response) => new BufferedResponse(request, response))
+    const url = yield* Either.mapLeft(
+      UrlParams.makeUrl(request.url, request.urlParams, request.hash),
+      (cause) => new RequestError({ request, reason: "InvalidUrl", cause })
     )
+    const response = yield* exchange
+      .send({ url, method, headers, ...(body._tag === "Uint8Array" && { body: body.body }) })
+      .pipe(
+        Effect.catchTag("Refused", (refused) =>
+          errorCodes.has(refused.code) ? Effect.succeed(refused.response) : Effect.fail(unknownApiError(refused))
+        )
+      )
+    yield* FiberRef.set(lastResponse, Option.some(response))
+    return new BufferedResponse(request, response)
   })
+  return HttpClient.makeWith(
+    (request: Effect.Effect<HttpClientRequest>) => Effect.flatMap(request, send),
+    Effect.succeed
+  )
+}

@@ -1,0 +1,37 @@
+import * as Data from "effect/Data"
+import type * as Effect from "effect/Effect"
+
+export interface HttpRequest {
+  readonly url: URL
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+}
+
+export interface HttpResponse {
+  readonly status: number
+  /** By lowercase names. */
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly body: Uint8Array
+}
+
+/** No response came, or an incomplete one. */
+export class RequestFailed extends Data.TaggedError("RequestFailed")<{
+  readonly cause: unknown
+  /** Whether the response had begun. */
+  readonly answered: boolean
+}> {}
+
+/** Sends a request. Redirects are not followed; the body of the response is read whole. */
+export type Send = (request: HttpRequest) => Effect.Effect<HttpResponse, RequestFailed>
+
+/** Returns a header of a response; the first one, if it is repeated. */
+export const headerOf = ({ headers }: HttpResponse, name: string): string | undefined => {
+  const found = headers[name]
+  return typeof found === "string" ? found : found?.[0]
+}
+
+const decoder = new TextDecoder()
+
+/** Returns the body of a response as text. */
+export const textOf = ({ body }: HttpResponse): string => decoder.decode(body)
