@@ -14,50 +14,64 @@ const string = /"[^"\\\x00-\x1f]*(?:\\(?:["\\/bfnrt]|u[0-9A-Fa-f]{4})[^"\\\x00-\
 const scalar = /-?[0-9][0-9.eE+-]*|true|false|null/y
 const decodeString = Schema.decodeSync(Schema.parseJson(Schema.String))
 
+const take = (scanner: Scanner, character: string): boolean => {
+  scanner.skip(space)
+  if (scanner.text[scanner.at] !== character) return false
+  scanner.at++
+  return true
+}
+
+/** Takes a text in double quotes; undefined if there is none, or it is too long for a value. */
+export const takeText = (scanner: Scanner): string | undefined => {
+  scanner.skip(space)
+  const taken = scanner.take(string)
+  return taken === null ? undefined : decodeString(taken[0])
+}
+
 /**
- * Reads one object of texts. A parser for all of JSON loses line numbers and the first of two equal keys, and V8's parser
- * quotes the file in its errors.
+ * Takes one object, and each value by `member`, which returns false to stop. Returns what is wrong at the scanner's position, or
+ * null if it was stopped. A parser for all of JSON loses line numbers and the first of two equal keys, and V8's parser quotes the
+ * file in its errors.
  */
+export const takeObject = (
+  scanner: Scanner,
+  example: string,
+  member: (key: string, line: number) => boolean
+): string | null | undefined => {
+  if (!take(scanner, "{")) return `is not the start of an object such as ${example}`
+  if (take(scanner, "}")) return undefined
+  do {
+    const key = takeText(scanner)
+    if (key === undefined) return "is not valid JSON: expected a key in double quotes"
+    const line = scanner.lineAt(scanner.at)
+    if (!take(scanner, ":")) return "is not valid JSON: expected a colon"
+    if (!member(key, line)) return null
+  } while (take(scanner, ","))
+  return take(scanner, "}") ? undefined : "is not valid JSON: expected a comma or the closing brace"
+}
+
+/** What is wrong behind the object of a file. */
+export const afterObject = (scanner: Scanner): string | undefined => {
+  scanner.skip(space)
+  return scanner.done ? undefined : "is not valid JSON: text after the object"
+}
+
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
   const scanner = new Scanner(text)
   const found = new Findings()
-  const next = () => {
-    scanner.skip(space)
-    return text[scanner.at]
-  }
-  const take = (character: string) => {
-    if (next() !== character) return false
-    scanner.at++
-    return true
-  }
-  const takeString = () => {
-    next()
-    const taken = scanner.take(string)
-    return taken === null ? undefined : decodeString(taken[0])
-  }
-  const line = () => scanner.lineAt(scanner.at)
-  const stop = (problem: string) => {
-    found.stop(line(), problem)
-    return found.result
-  }
-  if (!take("{")) return stop('is not the start of an object such as {"KEY": "value"}')
-  if (!take("}")) {
-    do {
-      const key = takeString()
-      if (key === undefined) return stop("is not valid JSON: expected a key in double quotes")
-      const begins = line()
-      if (!take(":")) return stop("is not valid JSON: expected a colon")
-      const value = takeString()
-      if (value !== undefined) found.add({ key, value, line: begins })
-      else {
-        found.refuse(line(), `${key} must have a text in double quotes as its value, of at most 64 KB`)
-        if (scanner.take(scalar) === null) return found.result
-      }
-      if (found.isStopped()) return found.result
-    } while (take(","))
-    if (!take("}")) return stop("is not valid JSON: expected a comma or the closing brace")
-  }
-  return next() === undefined ? found.result : stop("is not valid JSON: text after the object")
+  const wrong = takeObject(scanner, '{"KEY": "value"}', (key, line) => {
+    const value = takeText(scanner)
+    if (value !== undefined) found.add({ key, value, line })
+    else {
+      const problem = `${key} must have a text in double quotes as its value, of at most 64 KB`
+      found.refuse(scanner.lineAt(scanner.at), problem)
+      if (scanner.take(scalar) === null) return false
+    }
+    return !found.isStopped()
+  })
+  const problem = wrong === undefined ? afterObject(scanner) : wrong
+  if (typeof problem === "string") found.stop(scanner.lineAt(scanner.at), problem)
+  return found.result
 }
 
 /** A JSON object of texts. */
