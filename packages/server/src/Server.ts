@@ -28,6 +28,7 @@ import { FederationsHttp } from "./directory/federations/Http.js"
 import { makeAdmission } from "./access/Admission.js"
 import { BoundaryLive } from "./http/Boundary.js"
 import { NodeHttpServerLive } from "./http/NodeServer.js"
+import { Listening } from "./http/Listening.js"
 import { routerConfig } from "./http/Routes.js"
 import { ClockCheckLive } from "./database/jobs/ClockCheck.js"
 import { HeartbeatLive } from "./database/jobs/Heartbeat.js"
@@ -83,13 +84,13 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
 const announce = Layer.effectDiscard(
   Effect.gen(function* () {
     for (const line of summary(yield* ServerConfig)) yield* Effect.logInfo(line)
-    yield* HttpServer.addressWith((address) =>
-      Effect.logInfo(
-        address._tag === "TcpAddress"
-          ? `listening on http://${address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname}:${address.port}`
-          : `listening on ${address.path}`
-      )
-    )
+    const listening = yield* Listening
+    yield* HttpServer.addressWith((address) => {
+      if (address._tag === "UnixAddress") return Effect.logInfo(`listening on ${address.path}`)
+      const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname
+      const url = `http://${host}:${address.port}`
+      return Effect.zipRight(Effect.logInfo(`listening on ${url}`), listening(url))
+    })
   })
 )
 

@@ -22,7 +22,9 @@ import { parsePlace } from "./base/config/DatabasePlace.js"
 import { exposedSecrets } from "./base/config/Exposed.js"
 import { GivenSettings, shownSettings } from "./base/config/ShownSettings.js"
 import { unknownMessage, unknownSettings } from "./base/config/Unknown.js"
+import type { Environment } from "./base/config/Variables.js"
 import { copyDatabase } from "./operations/copy/CopyCommand.js"
+import { devServer } from "./operations/dev/DevServer.js"
 import { migrateCommand } from "./operations/offline/MigrateCommand.js"
 import { startingAgain } from "./database/postgres/LostAtStart.js"
 import { explainUnusable } from "./database/sqlite/Unusable.js"
@@ -56,6 +58,9 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
   coffer-server restore --apply FILE
                                 swaps the database for a restored file, or fills an empty PostgreSQL database with it, with the
                                 server stopped
+  coffer-server dev [--seed FILE] [--json] [--attached] [--folder FOLDER]
+                                serves a database of its own for tests, on 127.0.0.1, until it ends; FILE is JSON such as
+                                {"dev": {"KEY": "value"}}; see docs/testing.md
   coffer-server drill [ID]      fetches a backup (the newest), opens it in a scratch file beside the database and checks every
                                 value and audit log; while a server runs, too; the exit code is 1 when it is damaged
   coffer-server --version       prints the version
@@ -67,11 +72,11 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
 
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
-const launch = (settings: Settings, services: typeof ServerLive) =>
+const launch = (settings: Settings, services: typeof ServerLive, environment: Environment = process.env) =>
   Effect.gen(function* () {
     // Temporary files of SQLite go beside the database: a container may have no /tmp, or a small one in memory.
     process.env.SQLITE_TMPDIR ??= dirname(resolve(settings.dbPath))
-    for (const name of exposedSecrets(process.env)) {
+    for (const name of exposedSecrets(environment)) {
       yield* Console.error(
         `coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`
       )
@@ -79,7 +84,7 @@ const launch = (settings: Settings, services: typeof ServerLive) =>
     return yield* Layer.launch(services.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)))).pipe(
       startingAgain,
       Effect.provideService(Version, version),
-      Effect.provideService(GivenSettings, shownSettings(process.env, [])),
+      Effect.provideService(GivenSettings, shownSettings(environment, [])),
       Effect.withClock(new CorrectedClock())
     )
   })
@@ -111,13 +116,15 @@ const broker = Effect.gen(function* () {
   return yield* launch({ ...settings, isBrokerAlone: true }, BrokerLive)
 })
 
-const wrongUsage = (message: string) =>
+const refused = (message: string) =>
   Effect.zipRight(
-    Console.error(`coffer-server: ${message}: see coffer-server --help`),
+    Console.error(`coffer-server: ${message}`),
     Effect.sync(() => {
       process.exitCode = 2
     })
   )
+
+const wrongUsage = (message: string) => refused(`${message}: see coffer-server --help`)
 
 /** Offline commands need no mail server, so SMTP_HOST is not required. */
 const offlineSettings = Effect.suspend(() => loadConfig({ ...process.env, SMTP_HOST: "log" }))
@@ -195,6 +202,28 @@ const copy = (words: ReadonlyArray<string>) => {
   )
 }
 
+const devUsage = "dev takes --seed with a file, --json, --attached, and --folder with a folder"
+
+const dev = (words: ReadonlyArray<string>) => {
+  const options = Either.try(() =>
+    parseArgs({
+      args: [...words],
+      options: {
+        seed: { type: "string" },
+        folder: { type: "string" },
+        json: { type: "boolean", default: false },
+        attached: { type: "boolean", default: false }
+      }
+    })
+  )
+  if (Either.isLeft(options)) return wrongUsage(devUsage)
+  const serve = (settings: Settings, environment: Environment) => launch(settings, ServerLive, environment)
+  return warn.pipe(
+    Effect.zipRight(devServer(process.env, { seed: undefined, folder: undefined, ...options.right.values }, serve)),
+    Effect.catchTag("DevRefused", ({ message }) => refused(message))
+  )
+}
+
 const checkUsage = "check takes --mail-to with one e-mail address, and --json"
 
 const runCheck = (words: ReadonlyArray<string>): Effect.Effect<void> => {
@@ -224,6 +253,8 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
       return rest[0] === "copy" ? copy(rest.slice(1)) : wrongUsage(copyUsage)
     case "restore":
       return restore(rest)
+    case "dev":
+      return dev(rest)
     case "drill":
       return drill(rest)
     case "--version":

@@ -95,6 +95,7 @@ export class Stage {
     const pid = join(this.folder, "pid")
     this.program("coffer", `exec ${node} ${root}packages/cli/bin/coffer.js "$@"`)
     this.program("coffer-mcp", `exec ${node} ${root}packages/mcp/bin/coffer-mcp.js "$@"`)
+    this.program("coffer-server", `exec ${server} "$@"`)
     this.program("npx", 'exec "$@"')
     this.program("chgrp", "exit 0")
     this.program(

@@ -12,11 +12,8 @@ import { Sessions } from "../../directory/login/Sessions.js"
 import { Users } from "../../directory/login/Users.js"
 import { now } from "../../base/Time.js"
 
-/**
- * Starts a session for an address offline and returns its token. Use it when mail is down, an address is locked out, or a
- * script sets up the first organization. Needs the master key and exclusive access to the database.
- */
-export const offlineSession = (email: Email) =>
+/** Starts a session for an address and returns its token: for programs that hold the database file and the master key. */
+export const sessionOf = (email: Email) =>
   Effect.gen(function* () {
     const users = yield* Users
     const sessions = yield* Sessions
@@ -40,7 +37,14 @@ export const offlineSession = (email: Email) =>
         return session.token
       })
     )
-  }).pipe(
+  })
+
+/**
+ * Starts a session for an address offline. Use it when mail is down, an address is locked out, or a script sets up the first
+ * organization. Needs the master key and exclusive access to the database.
+ */
+export const offlineSession = (email: Email) =>
+  sessionOf(email).pipe(
     Effect.provide(
       Layer.mergeAll(Users.Default, Sessions.Default).pipe(
         Layer.provideMerge(AuditLog.Default),

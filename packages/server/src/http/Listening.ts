@@ -1,0 +1,10 @@
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+
+/** What runs when the server takes requests, with its address. */
+export class Listening extends Context.Reference<Listening>()("@coffer/server/Listening", {
+  defaultValue:
+    () =>
+    (_url: string): Effect.Effect<void> =>
+      Effect.void
+}) {}
