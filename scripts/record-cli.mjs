@@ -38,6 +38,7 @@ $ coffer secret set API_KEY second --if-version 1
 $ coffer secret set API_KEY third --if-version 1
 $ coffer secret list
 $ coffer secret list --json
+$ coffer secret find url
 $ coffer secret get DATABASE_URL
 $ coffer secret get API_KEY DATABASE_URL
 $ coffer secret get NOT_THERE

@@ -48,6 +48,7 @@ export const needs = {
   "secret.write": { on: "env", permission: "write", role: "developer" },
   "secret.destroy": { on: "env", permission: "admin", role: "developer" },
   "due.list": { on: "org", role: "member", account: "any" },
+  "key.find": { on: "org", role: "member", account: "any" },
   "secret.uses": { on: "env", permission: "use", role: "member" },
   "secret.use": { on: "env", permission: "use", role: "member" },
   "use_rule.list": { on: "env", permission: "admin", role: "developer", people: true },

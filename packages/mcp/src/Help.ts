@@ -17,7 +17,7 @@ VARIABLES
   SERVICE_MCP_READ_ONLY  1: only the tools that change nothing
   SERVICE_MCP_REVEAL     0: no tool returns a value
   SERVICE_MCP_PIN        1: no call may name another organization, project or environment
-  SERVICE_MCP_EXTRA      1: also secret_compare, secret_versions, secret_rollback, secret_copy and secret_generate
+  SERVICE_MCP_EXTRA      1: also secret_compare, secret_find, secret_versions, secret_rollback, secret_copy and secret_generate
   SERVICE_MCP_TOOLS      usable: only the tools that the credential can ever use; or names, separated by commas
   SERVICE_MCP_USE        1: also http_request and secret_uses, for requests with secrets that stay on the server
 

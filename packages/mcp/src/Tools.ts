@@ -2,6 +2,7 @@ import type { Tool } from "./Tool.js"
 import { auditList } from "./tools/Audit.js"
 import { envCreate, envDelete, envList } from "./tools/Environments.js"
 import { secretCompare, secretCopy, secretGenerate, secretRollback, secretVersions } from "./tools/Extra.js"
+import { secretFind } from "./tools/Find.js"
 import { healthCheck } from "./tools/Health.js"
 import { aclList, orgList, orgMembersList } from "./tools/Organizations.js"
 import { projectCreate, projectDelete, projectList } from "./tools/Projects.js"
@@ -33,6 +34,7 @@ export const tools: ReadonlyArray<Tool> = [
   secretCopy,
   secretGenerate,
   declaredKeysCheck,
+  secretFind,
   httpRequest,
   secretUses
 ]

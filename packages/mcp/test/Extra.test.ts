@@ -3,8 +3,16 @@ import type { Json } from "../../server/test/support/Program.js"
 import { Agent, clearAway } from "./support/Agent.js"
 import { Service } from "./support/Service.js"
 
-const extra = ["secret_compare", "secret_versions", "secret_rollback", "secret_copy", "secret_generate", "secret_check"]
-const reading = ["secret_compare", "secret_versions", "secret_check"]
+const extra = [
+  "secret_compare",
+  "secret_versions",
+  "secret_rollback",
+  "secret_copy",
+  "secret_generate",
+  "secret_check",
+  "secret_find"
+]
+const reading = ["secret_compare", "secret_versions", "secret_check", "secret_find"]
 
 let service: Service
 let key: string
@@ -64,6 +72,7 @@ describe("the extra tools", () => {
     const pinned = await Agent.start(service.at(key, { SERVICE_MCP_EXTRA: "1", SERVICE_MCP_PIN: "1" }))
     await pinned.refused("secret_compare", { with: "prod" }, "PINNED")
     await pinned.refused("secret_copy", { from: "prod" }, "PINNED")
+    await pinned.refused("secret_find", { query: "SAME" }, "PINNED")
     for (const name of ["secret_versions", "secret_rollback", "secret_generate"]) {
       const parameters = { key: "SAME", ...(name === "secret_rollback" && { version: 1 }) }
       await pinned.refused(name, { ...parameters, env: "prod" }, "PINNED")
@@ -80,6 +89,18 @@ describe("secret_check", () => {
     const found = { declared: 2, missing: ["NEEDED"], extra: ["HERE", "OTHER"], breaks: ["SAME"], left_out: 0 }
     assert.deepStrictEqual(await agent.use("secret_check"), found)
     for (const name of ["SAME", "NEEDED"]) await service.request("DELETE", `${declared}/${name}`)
+  })
+})
+
+describe("secret_find", () => {
+  it("finds a key in every environment that the agent may list, page by page", async () => {
+    const placesIn = ({ data }: Json) => data.map(({ env, key, project }: Json) => `${project}/${env}/${key}`)
+    const first = await agent.use("secret_find", { query: "am", limit: 1 })
+    assert.deepStrictEqual(placesIn(first), ["shop/dev/SAME"])
+    const second = await agent.use("secret_find", { query: "am", limit: 1, after: first.pagination.next_cursor })
+    assert.deepStrictEqual(placesIn(second), ["shop/prod/SAME"])
+    assert.isFalse(second.pagination.has_next)
+    assert.deepStrictEqual((await agent.use("secret_find", { query: "NOWHERE" })).data, [])
   })
 })
 

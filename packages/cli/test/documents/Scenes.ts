@@ -195,6 +195,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "secret rename": { before: [secrets("dev")] },
     "secret copy": { before: [secrets("staging")] },
     "secret export": { before: [secrets("dev"), secrets("staging")] },
+    "secret find": { before: [secrets("dev"), stripe] },
     "secret references": { before: [secrets("dev"), password] },
     "secret versions": { before: [versions] },
     "secret rollback": { before: [versions] },

@@ -1,12 +1,14 @@
 import { useSignal } from "@preact/signals"
+import * as Effect from "effect/Effect"
 import { useEffect, useMemo, useRef } from "preact/hooks"
 import { Dialog } from "../kit/Dialog.js"
 import { useLoad } from "../kit/Load.js"
 import { place } from "../routing/Router.js"
 import { type Command, pageCommands } from "./Commands.js"
 import "./Palette.css"
+import { foundKeys } from "./FoundKeys.js"
 import { foundPlaces, knownPlaces } from "./Places.js"
-import { search } from "./Search.js"
+import { distinct, search } from "./Search.js"
 
 /** Finds any place, key and action by name. */
 export const Palette = ({ close }: { readonly close: () => void }) => {
@@ -15,13 +17,16 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   const known = useMemo(() => knownPlaces(here), [])
   const more = useLoad("places", () => foundPlaces(here))
   const typed = useSignal("")
+  const org = here === null || here.at === "server" ? null : here.org
+  const keys = useLoad(typed.value, () => Effect.orElseSucceed(foundKeys(org, typed.value), () => []))
   const active = useSignal(0)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => {
     field.current?.focus()
   }, [])
 
-  const found = search([...actions, ...known, ...(more.loaded.value.value ?? [])], typed.value)
+  const offered = [...actions, ...known, ...(more.loaded.value.value ?? []), ...(keys.loaded.value.value ?? [])]
+  const found = search(distinct(offered), typed.value)
   const at = Math.min(active.value, found.length - 1)
   const choose = (command: Command | undefined) => {
     if (command === undefined) return

@@ -14,6 +14,16 @@ const rank = (title: string, words: ReadonlyArray<string>): number | null => {
   return sum + text.length / 1_000
 }
 
+/** The commands without those that are offered twice: the first of each stays. */
+export const distinct = (commands: ReadonlyArray<Command>): ReadonlyArray<Command> => {
+  const first = new Map<string, Command>()
+  for (const command of commands) {
+    const name = `${command.hint} ${command.title}`
+    if (!first.has(name)) first.set(name, command)
+  }
+  return [...first.values()]
+}
+
 /** The commands whose titles have all words that were typed, the best first. */
 export const search = (commands: ReadonlyArray<Command>, typed: string): ReadonlyArray<Command> => {
   const words = typed

@@ -141,6 +141,9 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
   it("can be used by the keyboard alone, and its keys are found by name", async () => {
     const ada = await Person.login("keyboard@example.com")
     await ada.organization("keyboards", { dev: { ALPHA: "1", BETA: "2" }, prod: { ALPHA: "3" } })
+    const secrets = "/api/orgs/keyboards/projects/backend/envs/prod/bundle"
+    await ada.call("POST", "/api/orgs/keyboards/projects", { name: "backend" })
+    await ada.call("PATCH", secrets, { set: { KEY_ELSEWHERE: "4" } })
     const visit = await Visit.open("/keyboards/webshop", ada)
     const { keyboard } = visit.page
     await visit.page.getByRole("grid").focus()
@@ -166,6 +169,12 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
     await keyboard.type("beta")
     await visit.page.getByRole("option", { name: "BETA key of webshop" }).waitFor()
     await visit.isAccessible("palette")
+    await keyboard.press("Control+a")
+    await keyboard.type("elsewh")
+    await visit.page.getByRole("option", { name: "KEY_ELSEWHERE key of backend" }).waitFor()
+    await keyboard.press("Control+a")
+    await keyboard.type("beta")
+    await visit.page.getByRole("option", { name: "BETA key of webshop" }).waitFor()
     // What is staged goes before the keys that are there.
     await keyboard.press("ArrowDown")
     await keyboard.press("Enter")

@@ -77,6 +77,10 @@ export const groupClients = (options: {
     const { DuesApi } = await import("../api/DuesApi.js")
     return HttpApiClient.group(AnyApi.add(DuesApi), { ...options, group: "dues" })
   }),
+  keys: once(async () => {
+    const { KeysApi } = await import("../api/KeysApi.js")
+    return HttpApiClient.group(AnyApi.add(KeysApi), { ...options, group: "keys" })
+  }),
   acl: once(async () => {
     const { AclApi } = await import("../api/AclApi.js")
     return HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })

@@ -36,6 +36,7 @@ const table: Readonly<
   "secret.write": ["yes", "yes", "write", "no", "write"],
   "secret.destroy": ["yes", "yes", "admin", "no", "admin"],
   "due.list": ["yes", "yes", "yes", "yes", "yes"],
+  "key.find": ["yes", "yes", "yes", "yes", "yes"],
   "secret.uses": ["yes", "yes", "use", "use", "use"],
   "secret.use": ["yes", "yes", "use", "use", "use"],
   "use_rule.list": ["yes", "yes", "admin", "no", "no"],

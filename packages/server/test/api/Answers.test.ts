@@ -116,6 +116,8 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${env}/secrets?due_within=1h`, { by })
   await ask("GET", `${env}/secrets?due_within=367d`, { by })
   await ask("GET", `${org}/secrets/due?limit=1`, { by })
+  await ask("GET", `${org}/keys?query=api`, { by })
+  await ask("GET", `${org}/keys?query=%25`, { by })
   await ask("PATCH", secret, { by, body: { expires_at: null, owner: null } })
   await ask("POST", `${secret}/rollback`, { by, body: { version: 1 } })
   await ask("POST", `${secret}/destroy`, { by, body: { versions: [1] } })

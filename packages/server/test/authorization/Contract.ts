@@ -133,6 +133,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${envs}/:env_name/use`]: ({ place }) => ({
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
   }),
+  "GET /api/orgs/:org_name/keys": ({ place }) => ({ query: { query: place.key } }),
   "POST /api/orgs/:org_name/acl": ({ patterns, place }) => ({
     body: { subject_type: "service_account", subject_id: place.sa_id, ...patterns, permission: "read" }
   }),

@@ -443,6 +443,7 @@ const table: Readonly<Record<string, Row>> = {
   [`GET ${secret}`]: row(200, seers, "secret.read"),
   [`PATCH ${secret}`]: row(200, writers, "secret.write"),
   "GET /api/orgs/:org_name/secrets/due": row(200, insiders, "due.list"),
+  "GET /api/orgs/:org_name/keys": row(200, insiders, "key.find"),
   [`DELETE ${secret}`]: row(204, writers, "secret.write", ownKey),
   [`GET ${secret}/references`]: row(200, readers, "secret.list"),
   [`GET ${secret}/versions`]: row(200, readers, "secret.list"),

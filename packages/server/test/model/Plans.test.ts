@@ -6,6 +6,7 @@ import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Database } from "@coffer/server/database/Database"
+import { KeySearch } from "@coffer/server/secrets/key-search/KeySearch"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
 import { UserDirectory } from "@coffer/server/directory/users/Users"
 import { uuidV7 } from "@coffer/server/base/Uuid"
@@ -219,6 +220,32 @@ describe("a statement's plan", () => {
           assert.include(
             plan!.steps,
             "SEARCH secret_changes USING PRIMARY KEY (env_id=? AND revision>? AND revision<?)"
+          )
+        }
+      })
+    )
+  )
+
+  it.live("finds keys in ranges of an index, and the environments to search in the order of names", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const actor = yield* person("user-0@example.com")
+        const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "key.find")).pipe(
+          Effect.provideService(CurrentCaller, { actor })
+        )
+        const { find } = yield* Effect.provide(KeySearch, KeySearch.Default)
+        const [places, prefixes, again, parts, ...rest] = yield* plans(find(place, { query: "A" }))
+        assert.lengthOf(rest, 0)
+        for (const plan of [places!, again!]) assertSearches(plan)
+        assert.include(places!.steps.join(), "projects_live (org_id=? AND name>?)")
+        for (const plan of [prefixes!, parts!]) {
+          // The rows of a range are a page at most.
+          assertSearches({ ...plan, steps: plan.steps.filter((step) => !/^SCAN range_\d+$/.test(step)) })
+          const ranges = plan.steps.filter((step) => / s USING /.test(step))
+          assert.deepStrictEqual(
+            [...new Set(ranges)],
+            ["SEARCH s USING INDEX secrets_live (env_id=? AND key>? AND key<?)"]
           )
         }
       })

@@ -229,6 +229,11 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["", () => ({ place: { env_name: "large", key: largeKeys[0] }, body: { owner: `${"o".repeat(64)}@example.com` } })]
   ],
   "GET /api/orgs/:org_name/secrets/due": [["100 of 2,000", () => ({ query: "within=366d" })]],
+  "GET /api/orgs/:org_name/keys": [
+    ["100 of 4,000 by prefix", () => ({ query: "query=k&limit=100" })],
+    ["6,000 environments by a part", () => ({ query: "query=none" })],
+    ["a part of 100 of 4,000", () => ({ query: "query=9x&limit=100&after=s~~~" })]
+  ],
   [`PUT ${secrets}/:key`]: [
     ["64 KiB", () => ({ place: { env_name: "large", key: largeKeys[0] }, body: { value: "w".repeat(65_536) } })]
   ],

@@ -3,6 +3,7 @@ import { due } from "./Due.js"
 import { remove } from "./SecretDelete.js"
 import { edit } from "./SecretEdit.js"
 import { exportSecrets } from "./SecretExport.js"
+import { find } from "./SecretFind.js"
 import { get } from "./SecretGet.js"
 import { destroy, rollback, undelete, versions } from "./SecretHistory.js"
 import { importSecrets } from "./SecretImport.js"
@@ -16,6 +17,7 @@ export const secretCommand = group(
   "Secrets of an environment",
   [
     list,
+    find,
     get,
     set,
     edit,
