@@ -1,5 +1,9 @@
-import type { ServerUnreachable, UnexpectedResponse, UnknownApiError } from "@coffer/domain/client/ClientErrors"
-import type { SignInFailed } from "@coffer/domain/client/FederatedSession"
+import type {
+  ServerUnreachable,
+  SignInFailed,
+  UnexpectedResponse,
+  UnknownApiError
+} from "@coffer/domain/client/ClientErrors"
 import type { BadSetting } from "@coffer/domain/client/Settings"
 import type {
   DatabaseUnavailable,

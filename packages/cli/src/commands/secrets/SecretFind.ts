@@ -1,7 +1,7 @@
 import { type FoundKey, type FoundKeyPage, KeyQuery } from "@coffer/domain/FoundKey"
 import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
-import { defined } from "../../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { atOrg } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
 import { listView } from "../../terminal/View.js"
