@@ -12,6 +12,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
 import { Authenticator } from "./Authenticator.js"
+import { withService } from "../base/WithService.js"
 import { Database, type Transaction } from "../database/Database.js"
 import { orgScope, type Scope, userScope } from "../database/Scopes.js"
 import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
@@ -174,37 +175,44 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     }
 
     /** Resolves and authorizes a place, then builds the result of `make` from it. */
+    const enterAs = <A extends Action, P>(
+      caller: Caller,
+      path: PathNames,
+      action: A,
+      make: (place: OrgPlace<A>, found: FoundPlace) => P | null
+    ): Effect.Effect<P, NotFound | Forbidden> => {
+      const { actor } = caller
+      const { env_name = null, org_name, project_name = null } = path
+      return Effect.flatMap(
+        find(caller, { org: org_name, project: project_name, env: env_name }),
+        (found): Effect.Effect<P, NotFound | Forbidden> => {
+          if (found === null || !mayKnow(actor, found)) return notVisible(`organization ${org_name}`)
+          const { env, grants, org, project, role } = found
+          const scopedElsewhere =
+            actor.type === "service_account" && actor.project !== null && actor.project.id !== project?.id
+          if (project_name !== null && (project === null || scopedElsewhere)) {
+            return notVisible(`project ${project_name}`)
+          }
+          if (env_name !== null && env === null) return notVisible(`environment ${env_name}`)
+
+          const decision = decide(action, subjectOf({ actor, grants, role }), {
+            org: org_name,
+            project: project_name ?? undefined,
+            env: env_name ?? undefined
+          })
+          if (!decision.allowed) return refused(actor, found, path, action, decision.missing)
+          const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
+          return place === null ? Effect.dieMessage("a place was entered that has no row") : Effect.succeed(place)
+        }
+      )
+    }
+
     const enter = <A extends Action, P>(
       path: PathNames,
       action: A,
       make: (place: OrgPlace<A>, found: FoundPlace) => P | null
     ): Effect.Effect<P, NotFound | Forbidden, CurrentCaller> =>
-      Effect.flatMap(CurrentCaller, (caller): Effect.Effect<P, NotFound | Forbidden> => {
-        const { actor } = caller
-        const { env_name = null, org_name, project_name = null } = path
-        return Effect.flatMap(
-          find(caller, { org: org_name, project: project_name, env: env_name }),
-          (found): Effect.Effect<P, NotFound | Forbidden> => {
-            if (found === null || !mayKnow(actor, found)) return notVisible(`organization ${org_name}`)
-            const { env, grants, org, project, role } = found
-            const scopedElsewhere =
-              actor.type === "service_account" && actor.project !== null && actor.project.id !== project?.id
-            if (project_name !== null && (project === null || scopedElsewhere)) {
-              return notVisible(`project ${project_name}`)
-            }
-            if (env_name !== null && env === null) return notVisible(`environment ${env_name}`)
-
-            const decision = decide(action, subjectOf({ actor, grants, role }), {
-              org: org_name,
-              project: project_name ?? undefined,
-              env: env_name ?? undefined
-            })
-            if (!decision.allowed) return refused(actor, found, path, action, decision.missing)
-            const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
-            return place === null ? Effect.dieMessage("a place was entered that has no row") : Effect.succeed(place)
-          }
-        )
-      })
+      withService(CurrentCaller, (caller) => enterAs(caller, path, action, make))
 
     const org = <A extends ActionOn<"org">>({ org_name }: OrgPath, action: A) =>
       enter({ org_name }, action, (place) => place)
@@ -219,9 +227,9 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         (place, { env, project }) => project && env && new EnvPlace(new ProjectPlace(place, project), env)
       )
 
-    /** Checks the right to an action without entering the place. */
-    const check = (path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden, CurrentCaller> =>
-      enter(path, action, () => undefined)
+    /** Checks a caller's right to an action without entering the place. */
+    const check = (caller: Caller, path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden> =>
+      enterAs(caller, path, action, () => undefined)
 
     /** The proof for an action in another environment of the project; null without the right. Records no refusal. */
     const alongside = <A extends ActionOn<"env">>(
@@ -278,7 +286,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           )
         )
       }
-      return Effect.flatMap(CurrentCaller, (caller) =>
+      return withService(CurrentCaller, (caller) =>
         attempt(caller, scopeOf(caller)).pipe(
           Effect.catchIf(isOtherScope, ({ scope }) => attempt(caller, scope)),
           Effect.catchIf(isOtherScope, () =>

@@ -10,7 +10,7 @@ import {
   Requires
 } from "@coffer/domain/api/Requirement"
 import type { Overloaded } from "@coffer/domain/Errors"
-import { type Forbidden, NotFound, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
+import { NotFound, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
@@ -43,7 +43,7 @@ interface EndpointLimits {
   /** The memory in bytes of a response that may be large; null if responses are small. */
   readonly largeResponse: number | null
   readonly recentLogin: RecentLoginRule
-  readonly check: (path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentCaller>
+  readonly check: ReturnType<typeof entry>
   /** Whether a process that only makes requests with secrets has the endpoint too. */
   readonly isOfBroker: boolean
 }
@@ -142,13 +142,13 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         hold(info.actor ?? "", size) ? Effect.void : Effect.fail(tooManyResponses)
       )
 
-    const admit = Effect.contextWithEffect(
-      (
-        context: Context.Context<HttpRouter.HttpRouter.Provided>
-      ): Effect.Effect<void, NotFound | Overloaded | Reauthenticate | ValidationError, Scope.Scope> => {
-        const { params, route } = Context.get(context, HttpRouter.RouteContext)
+    const admit = Effect.withFiberRuntime(
+      ({
+        currentContext: context
+      }): Effect.Effect<void, NotFound | Overloaded | Reauthenticate | ValidationError, Scope.Scope> => {
+        const { params, route } = Context.unsafeGet(context, HttpRouter.RouteContext)
         const limits = endpoints.get(endpointKey(route))
-        const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+        const request = Context.unsafeGet(context, HttpServerRequest.HttpServerRequest)
         if (limits === undefined || !(request instanceof NodeRequest)) {
           return Effect.dieMessage("the endpoint is not part of the contract")
         }
@@ -161,7 +161,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         if (actor !== null) request.tenant.name = params["org_name"] ?? actor.id
         const { bodyLimit, check, largeResponse, parameters, recentLogin, takesAnyContentType } = limits
         if (parameters !== null) {
-          for (const name of Object.keys(Context.get(context, HttpServerRequest.ParsedSearchParams))) {
+          for (const name of Object.keys(Context.unsafeGet(context, HttpServerRequest.ParsedSearchParams))) {
             if (!parameters.has(name)) return Effect.fail(unknownParameter(name))
           }
         }
@@ -179,7 +179,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
               ? // Hundreds of strangers' calls at once would run in one tick otherwise.
                 Effect.zipRight(nextTick, body)
               : Effect.zipRight(
-                  Effect.provideService(check(params), CurrentCaller, caller),
+                  check(params, caller),
                   Effect.filterOrFail(
                     body,
                     (value) => !isLoginTooOld(recentLogin, actor, value),

@@ -10,10 +10,12 @@ import type { SessionKind } from "@coffer/domain/Session"
 import type * as Headers from "@effect/platform/Headers"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { ServerConfig } from "../base/Config.js"
 import { timestamp } from "../base/Time.js"
+import { withService } from "../base/WithService.js"
 import { sessionCookie } from "../http/Browser.js"
 import { hasPrefix, hashToken, isWellFormed, type TokenKind } from "../keys/Token.js"
 import {
@@ -78,17 +80,16 @@ const callerBy = <Row extends PlaceRow, A extends Actor>(
   actorOf: (row: Row, millis: number) => A,
   recordUse: (row: Row, millis: number) => void = () => undefined
 ): Identified<A> =>
-  Effect.flatMap(Clock.currentTimeMillis, (millis) =>
-    Effect.withFiberRuntime(({ currentContext }) => {
-      const names = namesIn(currentContext)
-      return Effect.flatMap(find(names, millis), (rows) => {
-        const [row] = rows
-        if (row === undefined) return refusal
-        recordUse(row, millis)
-        return Effect.succeed(new AuthenticatedCaller(actorOf(row, millis), names, placeIn(rows)))
-      })
+  Effect.withFiberRuntime(({ currentContext, currentDefaultServices }) => {
+    const millis = Context.get(currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
+    const names = namesIn(currentContext)
+    return Effect.flatMap(find(names, millis), (rows) => {
+      const [row] = rows
+      if (row === undefined) return refusal
+      recordUse(row, millis)
+      return Effect.succeed(new AuthenticatedCaller(actorOf(row, millis), names, placeIn(rows)))
     })
-  )
+  })
 
 /**
  * Resolves the credential of each request to a caller. An API key takes precedence over a session token, as in the clients. The
@@ -186,7 +187,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
 export const AuthenticationLive = Layer.effect(
   Authentication,
   Effect.map(Authenticator, ({ identify }) => {
-    const authenticate = Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) => identify(headers))
+    const authenticate = withService(HttpServerRequest.HttpServerRequest, ({ headers }) => identify(headers))
     return Authentication.of({ session: () => authenticate, apiKey: () => refusal, cookie: () => refusal })
   })
 ).pipe(Layer.provide(Authenticator.Default))

@@ -1,4 +1,4 @@
-import type { CurrentCaller } from "@coffer/domain/Actor"
+import { type Caller, CurrentCaller } from "@coffer/domain/Actor"
 import type { Requirement } from "@coffer/domain/api/Requirement"
 import type { Forbidden, NotFound } from "@coffer/domain/Errors"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
@@ -22,16 +22,17 @@ export const entry = (
   access: Access,
   requires: Requirement,
   call: string
-): ((path: unknown) => Effect.Effect<void, Forbidden | NotFound, CurrentCaller>) => {
+): ((path: unknown, caller: Caller) => Effect.Effect<void, Forbidden | NotFound>) => {
   switch (requires) {
     case "nothing":
     case "credential":
       return () => Effect.void
     case "superadmin":
-      return () => access.everywhere(call)
+      return (_path, caller) => Effect.provideService(access.everywhere(call), CurrentCaller, caller)
     case "org.create":
-      return () => access.founder()
+      return (_path, caller) => Effect.provideService(access.founder(), CurrentCaller, caller)
     default:
-      return (path) => Effect.flatMap(Effect.orDie(pathNames(path)), (names) => access.check(names, requires))
+      return (path, caller) =>
+        Effect.flatMap(Effect.orDie(pathNames(path)), (names) => access.check(caller, names, requires))
   }
 }

@@ -1,7 +1,8 @@
 import { Overloaded } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import type { ServerResponse } from "node:http"
+import { withService } from "../base/WithService.js"
 
 /** Adds bytes to what a request holds. Returns false, and adds nothing, if they would exceed a bound. */
 export type Reserve = (bytes: number) => boolean
@@ -42,13 +43,10 @@ export const makeMemoryBudget = (bounds: { readonly total: number; readonly each
   return {
     /** The memory of a holder until the scope is closed. */
     scoped: (holder: string): Effect.Effect<Reserve, never, Scope.Scope> =>
-      Effect.map(
-        Effect.acquireRelease(
-          Effect.sync(() => reservation(holder)),
-          ({ release }) => Effect.sync(release)
-        ),
-        ({ reserve }) => reserve
-      ),
+      withService(Scope.Scope, (scope) => {
+        const { release, reserve } = reservation(holder)
+        return Effect.as(Scope.addFinalizer(scope, Effect.sync(release)), reserve)
+      }),
 
     /** The memory of a response until it was sent or its connection was closed, which may be long after the request's scope. */
     untilClosed: (response: ServerResponse): Hold => {

@@ -4,8 +4,10 @@ import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
+import * as Scope from "effect/Scope"
 import type { Server } from "node:http"
 import { makeMemoryBudget } from "./MemoryBudget.js"
 import { NodeRequest } from "./NodeRequest.js"
@@ -15,6 +17,18 @@ import { RequestInfo } from "../base/RequestInfo.js"
 import { Tenant } from "../base/Tenant.js"
 
 const mebibyte = 1024 * 1024
+
+/**
+ * Runs the app of a fiber in a scope, which releases what the app held before the client reads the response. The fiber is
+ * uninterruptible and ends with the app, so this takes a third of the steps of `Effect.scoped`.
+ */
+const inScope = <A, E, R>(app: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Scope.make(), (scope) =>
+    Effect.zipRight(
+      FiberRef.update(FiberRef.currentContext, Context.add(Scope.Scope, scope)),
+      Effect.flatMap(Effect.exit(app), (exit) => Effect.zipRight(Scope.close(scope, exit), exit))
+    )
+  )
 
 /**
  * Serves an app on Node's server with one fiber for each request. The fiber's context has the request only: handlers and
@@ -43,10 +57,7 @@ const serveOn =
             Context.add(RequestInfo, request.info),
             Context.add(Tenant, request.tenant)
           )
-          // The scope releases what the handler held before the client reads the response.
-          const answered = Effect.flatMap(Effect.scoped(served), (answer) =>
-            writeResponse(request, response, answer)
-          ).pipe(
+          const answered = Effect.flatMap(inScope(served), (answer) => writeResponse(request, response, answer)).pipe(
             // Close the connection; the client would wait for ever otherwise.
             Effect.catchAllCause((cause) =>
               Effect.zipRight(

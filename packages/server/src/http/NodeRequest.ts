@@ -13,6 +13,7 @@ import type { Hold } from "./MemoryBudget.js"
 import { infoOf } from "./RequestFacts.js"
 import type { RequestInfoShape } from "../base/RequestInfo.js"
 import type { TenantShape } from "../base/Tenant.js"
+import { withService } from "../base/WithService.js"
 import { clientNetwork } from "../database/limits/ClientNetwork.js"
 import { routedMethod, routedUrl } from "./vault/Target.js"
 
@@ -59,7 +60,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   }
 
   /** The request of the current fiber. */
-  static readonly current: Effect.Effect<NodeRequest, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
+  static readonly current: Effect.Effect<NodeRequest, never, HttpServerRequest.HttpServerRequest> = withService(
     HttpServerRequest.HttpServerRequest,
     (request) =>
       request instanceof NodeRequest
