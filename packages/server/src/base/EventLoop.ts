@@ -4,7 +4,9 @@ import { makeFairQueue } from "./FairQueue.js"
 import { tenantOf } from "./Tenant.js"
 
 /** Whether a fiber holds a lock that others wait for. Then it waits for no other fiber's slice. */
-class HoldsLock extends Context.Reference<HoldsLock>()("@coffer/server/HoldsLock", { defaultValue: () => false }) {}
+export class HoldsLock extends Context.Reference<HoldsLock>()("@coffer/server/HoldsLock", {
+  defaultValue: () => false
+}) {}
 
 /** Runs an effect that holds a lock, such as the writer: its ticks come first. */
 export const holdingLock = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -68,6 +70,9 @@ export const nextTick: Effect.Effect<void> = Effect.withFiberRuntime((fiber) => 
     )
   )
 })
+
+/** `nextTick` of a fiber that holds a lock. */
+export const urgentTick: Effect.Effect<void> = holdingLock(nextTick)
 
 /** Waits by the system's timer instead of Effect's `Clock`: what another process does takes real time. */
 export const pause = (millis: number) =>

@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import { HoldsLock } from "../base/EventLoop.js"
 import { spanIn } from "../base/tracing/Traced.js"
 import { type Ending, type Open, Transaction } from "./Database.js"
 import { inOrder, type Scope, scopeKey } from "./Scopes.js"
@@ -18,9 +19,15 @@ type Begin = <A, E, R>(
   change: Effect.Effect<A, E, R>
 ) => Effect.Effect<A, E, Exclude<R, Transaction>>
 
+/** Runs a change that holds scopes. Its event-loop ticks come first, because others wait for them. */
+const holding = <A, E, R>(scopes: ReadonlyArray<Scope>, change: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.mapInputContext(change, (context: Context.Context<R>) =>
+    Context.add(Context.add(context, HeldScopes, scopes), HoldsLock, true)
+  )
+
 /** Runs hooks with the exit of their transaction. */
 export const settle = (endings: ReadonlyArray<Ending>, exit: Exit.Exit<unknown, unknown>): Effect.Effect<void> =>
-  Effect.forEach(endings, (ending) => ending(exit), { discard: true })
+  endings.length === 0 ? Effect.void : Effect.forEach(endings, (ending) => ending(exit), { discard: true })
 
 /** Runs a nested transaction. If it is rolled back, its hooks get its exit instead of the whole transaction's. */
 const part = <A, E, R>(open: Open, depth: number, change: Effect.Effect<A, E, R>) =>
@@ -49,30 +56,20 @@ const part = <A, E, R>(open: Open, depth: number, change: Effect.Effect<A, E, R>
 export const changing = (system: string, begin: Begin) => {
   const options = { kind: "client", attributes: { "db.system.name": system } } as const
 
-  const begun: Begin = (scopes, change) =>
-    Effect.withFiberRuntime((fiber) =>
-      spanIn(
-        fiber,
-        "sql.transaction",
-        options,
-        Option.match(Context.getOption(fiber.currentContext, Transaction), {
-          onNone: () => begin(scopes, change),
-          onSome: ([open, depth]) => part(open, depth + 1, change)
-        })
-      )
-    )
-
   const change: Begin = (scopes, effect) =>
-    Effect.contextWithEffect((context: Context.Context<never>) => {
+    Effect.withFiberRuntime((fiber) => {
+      const { currentContext } = fiber
       const wanted = inOrder(scopes)
-      if (Option.isNone(Context.getOption(context, Transaction))) {
-        return begun(wanted, Effect.provideService(effect, HeldScopes, wanted))
+      const outer = Context.getOption(currentContext, Transaction)
+      if (Option.isNone(outer)) {
+        return spanIn(fiber, "sql.transaction", options, begin(wanted, holding(wanted, effect)))
       }
-      const held = new Set(heldIn(context).map(scopeKey))
+      const [open, depth] = outer.value
+      const held = new Set(heldIn(currentContext).map(scopeKey))
       return wanted.every((scope) => held.has(scopeKey(scope)))
-        ? begun([], effect)
+        ? spanIn(fiber, "sql.transaction", options, part(open, depth + 1, effect))
         : Effect.dieMessage("a change within a transaction needs a scope that the transaction does not hold")
     })
 
-  return { change, transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => begun([], effect) } as const
+  return { change, transaction: <A, E, R>(effect: Effect.Effect<A, E, R>) => change([], effect) } as const
 }

@@ -5,6 +5,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
+import { withService } from "../base/WithService.js"
 import type { Scope } from "./Scopes.js"
 import type { Template } from "./Template.js"
 
@@ -157,11 +158,12 @@ export class Database extends Context.Tag("@coffer/server/Database")<
 >() {}
 
 /** Waits until all statements of the open transaction ran. A failure of one is a defect. */
-export const settled = Effect.flatMap(Transaction, ([open]) => Effect.orDie(open.settled))
+export const settled = withService(Transaction, ([open]) => Effect.orDie(open.settled))
 
 const atEnd = (ending: Ending): Effect.Effect<void, never, Transaction> =>
-  Effect.map(Transaction, ([{ endings }]) => {
+  withService(Transaction, ([{ endings }]) => {
     endings.push(ending)
+    return Effect.void
   })
 
 /**

@@ -1,5 +1,6 @@
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import { withService } from "../base/WithService.js"
 import { type Queue, type Queues, Transaction } from "./Database.js"
 
 export const makeQueues = (): Queues => {
@@ -49,7 +50,8 @@ export const beforeCommit = <A>(
   }
 
   return (item) =>
-    Effect.map(Transaction, ([{ queues }]) => {
+    withService(Transaction, ([{ queues }]) => {
       ;(queued.get(queues) ?? register(queues)).push(item)
+      return Effect.void
     })
 }

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { nextTick } from "../../base/EventLoop.js"
+import { urgentTick } from "../../base/EventLoop.js"
 import { onFileInThread } from "./FileThread.js"
 
 /** A checkpoint starts once this many pages of the write-ahead log are not in the database file. */
@@ -53,7 +53,7 @@ export const checkpoints = (connection: SqlConnection.Connection, path: string) 
         if (state === undefined || state.log - state.checkpointed < enough) return
         if (state.log - state.checkpointed > tooMany && state.log <= maxLog) yield* start
         // In a tick of its own: the commit before it has taken its share of this one.
-        else if (!isRunning) yield* Effect.zipRight(nextTick, pragma("wal_checkpoint(PASSIVE)"))
+        else if (!isRunning) yield* Effect.zipRight(urgentTick, pragma("wal_checkpoint(PASSIVE)"))
       })
     )
   })

@@ -2,12 +2,13 @@ import type * as SqlConnection from "@effect/sql/SqlConnection"
 import type * as SqlError from "@effect/sql/SqlError"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
-import { holdingLock, nextTick } from "../../base/EventLoop.js"
+import { HoldsLock, urgentTick } from "../../base/EventLoop.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { isBusy } from "../../base/Reason.js"
 import type { Restore } from "../../base/Restore.js"
@@ -143,8 +144,11 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       const { group } = state
       const inside = makeInside(group)
       enter(inside)
-      const pause = group.isLarge() ? nextTick : Effect.void
-      return Effect.provideService(group.queues.run, Transaction, [inside.open, 0]).pipe(
+      const pause = group.isLarge() ? urgentTick : Effect.void
+      const queued = Effect.mapInputContext(group.queues.run, (context: Context.Context<never>) =>
+        Context.add(Context.add(context, HoldsLock, true), Transaction, [inside.open, 0])
+      )
+      return queued.pipe(
         Effect.zipRight(pause),
         Effect.zipRight(inside.open.connection.execute("COMMIT", [], undefined)),
         Effect.exit,
@@ -156,8 +160,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
           enter({ _tag: "Idle" })
           Deferred.unsafeDone(group.done, Exit.void)
           return Effect.zipRight(Effect.zipRight(settled, pause), afterCommit)
-        }),
-        holdingLock
+        })
       )
     })
 
@@ -177,7 +180,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
     const begin = Effect.gen(function* () {
       if (isClosed()) return yield* rolledBack
       // Let sockets and timers run before the long commit of a full group.
-      if (state._tag === "Open" && state.group.isFull()) yield* Effect.zipRight(holdingLock(nextTick), commitGroup)
+      if (state._tag === "Open" && state.group.isFull()) yield* Effect.zipRight(urgentTick, commitGroup)
       const group = state._tag === "Open" ? state.group : yield* openGroup
       // SQLite may have rolled back the whole group.
       yield* Effect.tapError(run("SAVEPOINT change"), (error) => abandon(group, error))
@@ -205,7 +208,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
         }
         enter({ _tag: "Open", group })
         // A group that others wait for is committed at once. They would run in one tick otherwise, however many they are.
-        if (group.isOld(yield* Clock.currentTimeMillis)) yield* Effect.zipRight(commitGroup, holdingLock(nextTick))
+        if (group.isOld(yield* Clock.currentTimeMillis)) yield* Effect.zipRight(commitGroup, urgentTick)
         return exit
       })
 
@@ -213,7 +216,7 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       Effect.gen(function* () {
         const inside = yield* Effect.orDie(begin)
         const { group, open } = inside
-        const changed = yield* Effect.exit(Effect.provideService(restore(holdingLock(change)), Transaction, [open, 0]))
+        const changed = yield* Effect.exit(Effect.provideService(restore(change), Transaction, [open, 0]))
         return { exit: yield* end(inside, changed), group, open } as const
       })
 
