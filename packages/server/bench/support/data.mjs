@@ -138,6 +138,17 @@ export const addAuditEntries = async (store, org, upTo) => {
 const at = "2026-01-01T00:00:00.000Z"
 const times = { created_at: at, updated_at: at }
 
+const ruleOf = (subject_type, subject_id, number) => ({
+  id: randomUUID(),
+  subject_type,
+  subject_id,
+  project_pattern: `project-${number}-*`,
+  env_pattern: "prod",
+  permission: "read",
+  created_by: subject_id,
+  ...times
+})
+
 /** Adds members, projects with one environment each, and access rules, spread evenly over the members. */
 export const addPeople = async (store, org, { members, projects, rules }) => {
   const org_id = await orgId(store, org)
@@ -161,21 +172,18 @@ export const addPeople = async (store, org, { members, projects, rules }) => {
   )
   await store.insert(
     "acl_rules",
-    numbered(rules, (index) => {
-      const { id } = users[index % users.length]
-      return {
-        id: randomUUID(),
-        org_id,
-        subject_type: "user",
-        subject_id: id,
-        project_pattern: `project-${Math.floor(index / users.length)}-*`,
-        env_pattern: "prod",
-        permission: "read",
-        created_by: id,
-        ...times
-      }
-    })
+    numbered(rules, (index) => ({
+      ...ruleOf("user", users[index % users.length].id, Math.floor(index / users.length)),
+      org_id
+    }))
   )
+}
+
+/** Adds access rules of a service account that match no project. */
+export const addOwnRules = async (store, org, accountId, rules) => {
+  const org_id = await orgId(store, org)
+  const made = Array.from({ length: rules }, (_, index) => ({ ...ruleOf("service_account", accountId, index), org_id }))
+  await store.insert("acl_rules", made)
 }
 
 /** Adds new environments with 100 secrets each to the project that has secrets. Their ciphertext is random. */

@@ -52,7 +52,7 @@ export const liveSession = sql`
 
 const sessionActor = sql`
   SELECT s.id AS session_id, u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
-    s.kind AS kind, s.proven_at AS proven_at, s.last_used_at AS last_used_at, ${placeColumns}
+    s.kind AS kind, s.proven_at AS proven_at, s.last_used_at AS last_used_at, ${placeColumns(sql`u.id`)}
   FROM sessions s JOIN users u ON u.id = s.user_id
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
   WHERE ${liveSession} AND u.disabled_at IS NULL`
@@ -60,7 +60,7 @@ const sessionActor = sql`
 const accountColumns = sql`
   a.id AS account_id, a.name AS account_name, oo.id AS own_org_id, oo.name AS own_org_name,
     op.id AS own_project_id, op.name AS own_project_name, a.reveal AS reveal, a.last_used_at AS last_used_at,
-    ${placeColumns}`
+    ${placeColumns(sql`a.id`)}`
 
 // A removed project still limits its accounts: without its row they could reach every project.
 const accountPlaces = sql`
@@ -93,16 +93,16 @@ const federatedActor = sql`
   WHERE s.expires_at > ${"now"}`
 
 /**
- * Reads the actor of a credential together with the place that the request's path names: one row for each rule of the actor,
- * or one row. On PostgreSQL, a read of a secret takes two round trips, this one and its own.
+ * Reads the actor of a credential together with the place that the request's path names. On PostgreSQL, a read of a secret takes
+ * two round trips, this one and its own.
  */
-export const actorRepo = Effect.map(query, ({ all }) => ({
-  findSession: all(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
-  sessionById: all(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
-  findKey: all(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
-  keyById: all(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
-  findKeySession: all(KeySessionActorRow)`${keySessionActor} AND s.token_hash = ${"hash"}`,
-  keySessionById: all(KeySessionActorRow)`${keySessionActor} AND s.id = ${"id"}`,
-  findFederated: all(FederatedActorRow)`${federatedActor} AND s.token_hash = ${"hash"}`,
-  federatedById: all(FederatedActorRow)`${federatedActor} AND s.id = ${"id"}`
+export const actorRepo = Effect.map(query, ({ first }) => ({
+  findSession: first(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
+  sessionById: first(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
+  findKey: first(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
+  keyById: first(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
+  findKeySession: first(KeySessionActorRow)`${keySessionActor} AND s.token_hash = ${"hash"}`,
+  keySessionById: first(KeySessionActorRow)`${keySessionActor} AND s.id = ${"id"}`,
+  findFederated: first(FederatedActorRow)`${federatedActor} AND s.token_hash = ${"hash"}`,
+  federatedById: first(FederatedActorRow)`${federatedActor} AND s.id = ${"id"}`
 }))

@@ -76,18 +76,17 @@ type Identified<A extends Actor = Actor> = Effect.Effect<AuthenticatedCaller<A>,
 
 /** Reads a caller: the actor, and with it the place that the request's path names. */
 const callerBy = <Row extends PlaceRow, A extends Actor>(
-  find: (names: PlaceNames, millis: number) => Effect.Effect<ReadonlyArray<Row>>,
+  find: (names: PlaceNames, millis: number) => Effect.Effect<Row | undefined>,
   actorOf: (row: Row, millis: number) => A,
   recordUse: (row: Row, millis: number) => void = () => undefined
 ): Identified<A> =>
   Effect.withFiberRuntime(({ currentContext, currentDefaultServices }) => {
     const millis = Context.get(currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
     const names = namesIn(currentContext)
-    return Effect.flatMap(find(names, millis), (rows) => {
-      const [row] = rows
+    return Effect.flatMap(find(names, millis), (row) => {
       if (row === undefined) return refusal
       recordUse(row, millis)
-      return Effect.succeed(new AuthenticatedCaller(actorOf(row, millis), names, placeIn(rows)))
+      return Effect.succeed(new AuthenticatedCaller(actorOf(row, millis), names, placeIn(row)))
     })
   })
 
@@ -115,9 +114,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const byAccount =
       <Row extends AccountActorRow>(
         kind: TokenKind,
-        find: (
-          token: PlaceNames & { readonly hash: string; readonly now: string }
-        ) => Effect.Effect<ReadonlyArray<Row>>,
+        find: (token: PlaceNames & { readonly hash: string; readonly now: string }) => Effect.Effect<Row | undefined>,
         accountIn: (row: Row) => ServiceAccountActor
       ) =>
       (token: string): Identified<ServiceAccountActor> =>

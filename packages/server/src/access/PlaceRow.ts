@@ -1,12 +1,13 @@
-import { Permission } from "@coffer/domain/AclRule"
+import { type Permission, permissions } from "@coffer/domain/AclRule"
 import { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { type Sql, sql } from "../database/Query.js"
 import type { Grant } from "./Decisions.js"
 
-/** The columns of a place with an actor's role there, and of one of the actor's rules. Null if nothing has the name. */
+/** The columns of a place with an actor's role and rules there. Null if nothing has the name. */
 export const placeFields = {
   org_id: Schema.NullOr(OrgId),
   org_name: Schema.NullOr(OrgName),
@@ -15,10 +16,7 @@ export const placeFields = {
   project_name: Schema.NullOr(ProjectName),
   env_id: Schema.NullOr(EnvId),
   env_name: Schema.NullOr(EnvName),
-  rule_id: Schema.NullOr(Schema.String),
-  project_pattern: Schema.NullOr(Schema.String),
-  env_pattern: Schema.NullOr(Schema.String),
-  permission: Schema.NullOr(Permission)
+  rules: Schema.String
 }
 
 export const PlaceRow = Schema.Struct(placeFields)
@@ -42,31 +40,34 @@ export interface FoundPlace {
 const named = <Id, Name>(id: Id | null, name: Name | null): Named<Id, Name> | null =>
   id === null || name === null ? null : { id, name }
 
-/** The rules of rows. */
-export const grantsIn = (
-  rows: ReadonlyArray<Pick<PlaceRow, "rule_id" | "project_pattern" | "env_pattern" | "permission">>
-): ReadonlyArray<Grant> => {
-  const grants: Array<Grant> = []
-  for (const { env_pattern, permission, project_pattern, rule_id } of rows) {
-    if (rule_id !== null && project_pattern !== null && env_pattern !== null && permission !== null) {
-      grants.push({ id: rule_id, project_pattern, env_pattern, permission })
-    }
-  }
-  return grants
+type Rule = readonly [id: string, projectPattern: string, envPattern: string, permission: Permission]
+
+const words: ReadonlyArray<unknown> = permissions
+
+const isRule = (rule: unknown): rule is Rule =>
+  Array.isArray(rule) && rule.length === 4 && rule.every(Predicate.isString) && words.includes(rule[3])
+
+/** The rules of a JSON column. An element that is no rule grants nothing. */
+export const grantsIn = (rules: string): ReadonlyArray<Grant> => {
+  const found: unknown = JSON.parse(rules)
+  return Array.isArray(found)
+    ? found
+        .filter(isRule)
+        .map(([id, project_pattern, env_pattern, permission]) => ({ id, project_pattern, env_pattern, permission }))
+    : []
 }
 
-/** The place of rows, one for each rule of the actor. Null if the organization does not exist. */
-export const placeIn = (rows: ReadonlyArray<PlaceRow>): FoundPlace | null => {
-  const [row] = rows
-  const org = row === undefined ? null : named(row.org_id, row.org_name)
-  return row === undefined || org === null
+/** The place of a row. Null if the organization does not exist. */
+export const placeIn = (row: PlaceRow): FoundPlace | null => {
+  const org = named(row.org_id, row.org_name)
+  return org === null
     ? null
     : {
         org,
         project: named(row.project_id, row.project_name),
         env: named(row.env_id, row.env_name),
         role: row.role,
-        grants: grantsIn(rows)
+        grants: grantsIn(row.rules)
       }
 }
 
@@ -77,22 +78,28 @@ export interface PlaceNames {
   readonly env: string | null
 }
 
-export const placeColumns = sql`
+/**
+ * The live rules `r` of a condition as one JSON column: a row for each would repeat all other columns. Ids, patterns and
+ * permissions have no character that JSON escapes.
+ */
+export const rulesWhere = <Name extends string>(condition: Sql<Name>) => sql`
+  (SELECT '[' || coalesce(string_agg(
+      '["' || r.id || '","' || r.project_pattern || '","' || r.env_pattern || '","' || r.permission || '"]', ','), '') || ']'
+    FROM acl_rules r WHERE ${condition} AND r.removed_at IS NULL)`
+
+/** The columns of a place for an actor. For an environment, rules that name another project are omitted. */
+export const placeColumns = <Name extends string>(actorId: Sql<Name>) => sql`
   o.id AS org_id, o.name AS org_name, m.role AS role, p.id AS project_id, p.name AS project_name,
   e.id AS env_id, e.name AS env_name,
-  r.id AS rule_id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission`
+  ${rulesWhere(sql`r.subject_id = ${actorId} AND r.org_id = o.id
+    AND (CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.name OR r.project_pattern LIKE '%*%'
+      OR r.project_pattern LIKE '%?%' OR r.project_pattern LIKE '%{%')`)} AS rules`
 
 /** The condition for the organization `o` of a path. */
 export const orgOfPath = sql`o.name = ${"org"} AND o.removed_at IS NULL`
 
-/**
- * Joins what is below the organization `o` for an actor, one row for each rule. For an environment, rules that name another
- * project are omitted.
- */
+/** Joins what is below the organization `o` for an actor. */
 export const joinPlace = <Name extends string>(actorId: Sql<Name>) => sql`
   LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${actorId} AND m.removed_at IS NULL
   LEFT JOIN projects p ON p.org_id = o.id AND p.name = ${"project"} AND p.removed_at IS NULL
-  LEFT JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL
-  LEFT JOIN acl_rules r ON r.subject_id = ${actorId} AND r.org_id = o.id AND r.removed_at IS NULL
-    AND (CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.name OR r.project_pattern LIKE '%*%'
-      OR r.project_pattern LIKE '%?%' OR r.project_pattern LIKE '%{%')`
+  LEFT JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL`

@@ -1,10 +1,10 @@
-import { Permission } from "@coffer/domain/AclRule"
 import { OrgId, SecretId, UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
 import { Email, EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
+import { rulesWhere } from "../../access/PlaceRow.js"
 
 /** A due date with its secret. Null if the secret or its place was removed. */
 const DueRow = Schema.Struct({
@@ -30,10 +30,7 @@ const OwnerRow = Schema.Struct({
 
 const RightsRow = Schema.Struct({
   role: Role,
-  rule_id: Schema.NullOr(Schema.String),
-  project_pattern: Schema.NullOr(Schema.String),
-  env_pattern: Schema.NullOr(Schema.String),
-  permission: Schema.NullOr(Permission)
+  rules: Schema.String
 })
 
 const IdRow = Schema.Struct({ id: SecretId })
@@ -51,7 +48,7 @@ const places = sql`
 /** The statements of the job: each reads a bounded number of rows, also of what was removed. */
 export const dueJobRepo = Effect.map(
   query,
-  ({ all, returning, write }) =>
+  ({ all, first, returning, write }) =>
     ({
       /** The due dates about which an entry is to be made. */
       events: all(DueRow)`
@@ -85,12 +82,10 @@ export const dueJobRepo = Effect.map(
         LEFT JOIN users u ON u.email = d.owner AND u.disabled_at IS NULL
         LEFT JOIN due_mails m ON m.user_id = u.id ORDER BY d.owner`,
 
-      /** The role of a member with the member's rules, one row for each. */
-      rights: all(RightsRow)`
-        SELECT m.role AS role, r.id AS rule_id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern,
-          r.permission AS permission
+      /** The role of a member with the member's rules. */
+      rights: first(RightsRow)`
+        SELECT m.role AS role, ${rulesWhere(sql`r.subject_id = m.user_id AND r.org_id = m.org_id`)} AS rules
         FROM members m
-        LEFT JOIN acl_rules r ON r.subject_id = m.user_id AND r.org_id = m.org_id AND r.removed_at IS NULL
         WHERE m.org_id = ${"orgId"} AND m.user_id = ${"userId"} AND m.removed_at IS NULL`,
 
       mailed: write`

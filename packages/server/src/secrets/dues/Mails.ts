@@ -33,12 +33,10 @@ export const dueMails = Effect.gen(function* () {
   const mayListAs = (userId: UserId) => {
     const known = new Map<OrgId, Effect.Effect.Success<ReturnType<typeof repo.rights>>>()
     return Effect.fnUntraced(function* ({ env, org, org_id: orgId, project }: Due) {
-      const rows = known.get(orgId) ?? (yield* repo.rights({ orgId, userId }))
-      known.set(orgId, rows)
-      const [member] = rows
+      const member = known.has(orgId) ? known.get(orgId) : yield* repo.rights({ orgId, userId })
+      known.set(orgId, member)
       if (member === undefined) return false
-      const grants = grantsIn(rows)
-      const subject = { superadmin: false, role: member.role, account: null, grants }
+      const subject = { superadmin: false, role: member.role, account: null, grants: grantsIn(member.rules) }
       return decide("secret.list", subject, { org, project, env }).allowed
     })
   }
