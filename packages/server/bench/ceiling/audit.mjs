@@ -4,7 +4,7 @@ const genesis = "0".repeat(64)
 const batchMillis = 25
 const batchSize = 200
 
-/** Coffer's audit log: entries chained by HMAC, a head per log, counters, and batched entries of reads. */
+/** Coffer's audit log: entries chained by HMAC, a head per log, counters of all logs, and batched entries of reads. */
 export const openAudit = (database, key) => {
   const head = database.prepare("SELECT seq, chain FROM audit_heads WHERE log = ?")
   const insert = database.prepare(`
@@ -12,8 +12,8 @@ export const openAudit = (database, key) => {
       resource_id, ip_address, metadata, created_at, chain)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const count = database.prepare(`
-    INSERT INTO audit_counters (log, actor_id, action, resource_type, entries) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT (log, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`)
+    INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries) VALUES (0, ?, ?, ?, ?)
+    ON CONFLICT (place, actor_id, action, resource_type) DO UPDATE SET entries = entries + excluded.entries`)
   const setHead = database.prepare(`
     INSERT INTO audit_heads (log, seq, chain, created_at, mac) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT (log) DO UPDATE SET seq = excluded.seq, chain = excluded.chain, created_at = excluded.created_at,
@@ -71,7 +71,7 @@ export const openAudit = (database, key) => {
       if (counted === undefined) counts.set(kind, { e, entries: 1 })
       else counted.entries++
     }
-    for (const { e, entries: number } of counts.values()) count.run(log, e.actor_id, e.action, e.resource_type, number)
+    for (const { e, entries: number } of counts.values()) count.run(e.actor_id, e.action, e.resource_type, number)
     const mac = createHmac("sha256", key).update(JSON.stringify(["coffer/audit-head/1", log, seq, chain, at]))
     setHead.run(log, seq, chain, at, mac.digest("hex"))
   }

@@ -114,7 +114,7 @@ const auditRow = {
   name: "audit",
   quick: true,
   run: async (context) => {
-    const large = context.quick ? 100_000 : 1_000_000
+    const large = context.quick ? 100_000 : Number(process.env["COFFER_BENCH_ENTRIES"] ?? 1_000_000)
     const sides = [await serverWith(context, large), await serverWith(context, small)]
     const results = await comparePages(sides, {
       against: `${small.toLocaleString("en")} entries`,

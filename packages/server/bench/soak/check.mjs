@@ -22,12 +22,13 @@ const wrong = {
   "a gap in an audit log": `
     SELECT log FROM audit_entries GROUP BY log HAVING min(seq) <> 1 OR max(seq) <> count(*)`,
   "a counter that is not the count": `
-    SELECT e.log, coalesce(e.actor_id, ''), e.action, e.resource_type, count(*) FROM audit_entries e
+    SELECT place, actor_id, action, resource_type, count(*) FROM audit_postings GROUP BY 1, 2, 3, 4
+    EXCEPT SELECT place, actor_id, action, resource_type, entries FROM audit_place_counters`,
+  "a total that is not that of the entries": `
+    SELECT e.log, '', e.action, e.resource_type, count(*) FROM audit_entries e
       JOIN audit_indexed i ON i.log = e.log AND i.seq >= e.seq GROUP BY 1, 2, 3, 4
-    EXCEPT SELECT log, actor_id, action, resource_type, entries FROM audit_counters`,
-  "a total that is not the sum": `
-    SELECT action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2
-    EXCEPT SELECT action, resource_type, entries FROM audit_totals WHERE log = '' AND actor_id = ''`
+    EXCEPT SELECT p.log, k.actor_id, k.action, k.resource_type, k.entries FROM audit_place_counters k
+      JOIN audit_places p ON p.id = k.place WHERE p.project = '' AND p.env = '' AND p.keys = '' AND p.actor_name = ''`
 }
 
 /**

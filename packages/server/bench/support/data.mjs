@@ -7,16 +7,16 @@ const orgId = async (store, org) => (await store.one("SELECT id FROM organizatio
 /** The places of some kinds of entries, inserted where they are new. Returns the id of each by `termKey`. */
 const addPlaces = async (store, log, places) => {
   const known = await store.all(
-    "SELECT id, project, env, keys FROM audit_places WHERE log = ? AND actor_name = ''",
+    "SELECT id, log, project, env, keys, actor_name FROM audit_places WHERE log IN (?, '')",
     log
   )
-  const ids = new Map(known.map(({ env, id, keys, project }) => [termKey({ project, env, keys, actor_name: "" }), id]))
+  const ids = new Map(known.map(({ id, ...place }) => [termKey(place), id]))
   for (const place of places) {
     const name = termKey(place)
     if (ids.has(name)) continue
     const { id } = await store.one(
       "INSERT INTO audit_places (log, project, env, keys, actor_name) VALUES (?, ?, ?, ?, ?) RETURNING id",
-      log,
+      place.log,
       place.project,
       place.env,
       place.keys,
@@ -24,7 +24,7 @@ const addPlaces = async (store, log, places) => {
     )
     await store.insert(
       "audit_place_keys",
-      place.members.map((key) => ({ key, log, place: id }))
+      place.members.map((key) => ({ key, log: place.log, place: id }))
     )
     ids.set(name, id)
   }
@@ -39,7 +39,9 @@ const postAuditEntries = async (store, log, behind) => {
     log,
     behind
   )
-  const placed = kinds.flatMap((kind) => termsOf(kind).map((place) => ({ kind, place })))
+  const placed = kinds.flatMap((kind) =>
+    termsOf({ log, ...kind }).flatMap((place) => place.actors.map((posted) => ({ kind, place, posted })))
+  )
   const ids = await addPlaces(
     store,
     log,
@@ -47,13 +49,14 @@ const postAuditEntries = async (store, log, behind) => {
   )
   // Columns of the entries' types and collations.
   await store.all(
-    `CREATE TEMP TABLE kinds AS SELECT position AS place, actor_id, action, resource_type, metadata
+    `CREATE TEMP TABLE kinds AS SELECT position AS place, actor_id, action, resource_type, metadata, actor_id AS posted
     FROM audit_entries WHERE 1 = 0`
   )
   await store.insert(
     "kinds",
-    placed.map(({ kind: { action, actor_id, metadata, resource_type }, place }) => ({
+    placed.map(({ kind: { action, actor_id, metadata, resource_type }, place, posted }) => ({
       place: ids.get(termKey(place)),
+      posted,
       actor_id,
       action,
       resource_type,
@@ -66,13 +69,13 @@ const postAuditEntries = async (store, log, behind) => {
     AND k.action = e.action AND k.resource_type = e.resource_type WHERE e.log = ? AND e.seq > ?`
   await store.all(
     `INSERT INTO audit_postings (place, actor_id, action, resource_type, position)
-    SELECT k.place, e.actor_id, e.action, e.resource_type, e.position FROM ${found} ORDER BY 1, 2, 3, 4, 5`,
+    SELECT k.place, k.posted, e.action, e.resource_type, e.position FROM ${found} ORDER BY 1, 2, 3, 4, 5`,
     log,
     behind
   )
   await store.all(
     `INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries)
-    SELECT k.place, e.actor_id, e.action, e.resource_type, count(*) FROM ${found} GROUP BY 1, 2, 3, 4
+    SELECT k.place, k.posted, e.action, e.resource_type, count(*) FROM ${found} GROUP BY 1, 2, 3, 4
     ON CONFLICT (place, actor_id, action, resource_type)
       DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`,
     log,
@@ -121,12 +124,6 @@ export const addAuditEntries = async (store, org, upTo) => {
     )
     await postAuditEntries(store, log, behind)
   })
-  await store.all(
-    `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries)
-    SELECT log, actor_id, action, resource_type, count(*) FROM audit_entries WHERE log = ? AND seq > ? GROUP BY 1, 2, 3, 4`,
-    log,
-    behind
-  )
   await store.all(
     `UPDATE audit_heads SET seq = ${upTo}, chain = ${store.digits(upTo, 64)},
       created_at = (SELECT created_at FROM audit_entries WHERE log = ? AND seq = ${upTo}) WHERE log = ?`,

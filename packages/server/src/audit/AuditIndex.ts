@@ -1,6 +1,5 @@
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import { identity } from "effect/Function"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { Tenant } from "../base/Tenant.js"
 import { afterCommit, Database, type Transaction } from "../database/Database.js"
@@ -8,6 +7,10 @@ import { indexRepo } from "./IndexRepo.js"
 
 /** How long entries wait for others before they are added to the index. */
 const window = "1 second"
+/** How many entries one transaction adds while others wait for the writer, and at the start. */
+const entriesAtOnce = 200
+const entriesAtStart = 2_000
+const progressEvery = 100_000
 
 /**
  * The search index of the audit log, with its totals. It is derived from the entries and follows them: an append writes nothing of
@@ -29,29 +32,28 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
       hasNoted.unsafeOpen()
     }
 
-    /** Adds a batch of a log. Returns whether the index has reached a number, or cannot, because entries were removed. */
-    const step = Effect.fnUntraced(function* (log: string, target: number) {
+    /** Adds a batch of a log. Returns how many entries it has; 0 if the index has reached a number, or cannot: entries were removed. */
+    const step = Effect.fnUntraced(function* (log: string, target: number, maxEntries: number) {
       const { head = 0, indexed = 0 } = (yield* repo.state({ log })) ?? {}
-      if (indexed >= Math.min(target, head)) return true
-      const batch = yield* repo.read(log, indexed, head)
-      if (batch.to === indexed) return true
-      yield* transaction(repo.post(log, batch))
-      return false
+      if (indexed >= Math.min(target, head)) return 0
+      const batch = yield* repo.read(log, indexed, head, maxEntries)
+      if (batch.to > indexed) yield* transaction(repo.post(log, batch))
+      return batch.to - indexed
     })
 
     /** Adds the entries that a log has now. */
     const catchUp = Effect.fnUntraced(function* (log: string) {
       const { head = 0, indexed = 0 } = (yield* repo.state({ log })) ?? {}
       if (indexed >= head) return
-      yield* Effect.repeat(turns.inside(step(log, head)), { until: identity<boolean> })
+      yield* Effect.repeat(turns.inside(step(log, head, entriesAtOnce)), { until: (added) => added === 0 })
     })
 
     /** Adds the entries of some logs on their tenants' behalf. Logs whose turn fails are noted again. */
-    const catchUpEach = (logs: Iterable<string>) =>
+    const catchUpEach = (logs: Iterable<string>, catchUpOne = catchUp) =>
       Effect.forEach(
         logs,
         (log) =>
-          catchUp(log).pipe(
+          catchUpOne(log).pipe(
             Effect.provideService(Tenant, { name: log }),
             Effect.onError(() =>
               Effect.sync(() => {
@@ -68,8 +70,6 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
       return logs
     })
 
-    const behind = Effect.map(repo.behind({}), (rows) => rows.map(({ log }) => log))
-
     /** Logs the first failure, and the end of all. */
     const report = (cause: Cause.Cause<never> | null) => {
       const [before, now] = [isFailing, cause !== null]
@@ -80,30 +80,47 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
         : Effect.logWarning("the search index of the audit log is behind, and is tried again each second", cause)
     }
 
-    const round = Effect.flatMap(takeNoted, catchUpEach).pipe(
-      Effect.matchCauseEffect({ onFailure: report, onSuccess: () => report(null) })
-    )
+    const reported = Effect.matchCauseEffect({ onFailure: report, onSuccess: () => report(null) })
 
-    /** Follows what this process appends, and what an earlier one did not add before it ended. */
-    const follow = behind.pipe(
-      Effect.map((logs) => {
-        logs.forEach(note)
-      }),
-      Effect.zipRight(
-        hasNoted.await.pipe(
-          Effect.zipRight(Effect.sleep(window)),
-          Effect.zipRight(hasNoted.close),
-          Effect.zipRight(round),
-          Effect.forever
+    /**
+     * Adds what an earlier server did not add before it ended, and all entries after a migration emptied the index. Runs before the
+     * server serves: no search waits for them. Each batch is kept, so the next start continues where this one is killed.
+     */
+    const begin = Effect.gen(function* () {
+      const behind = yield* repo.behind({})
+      const total = behind.reduce((sum, { entries }) => sum + entries, 0)
+      let done = 0
+      const addAll = (log: string) =>
+        step(log, Number.MAX_SAFE_INTEGER, entriesAtStart).pipe(
+          Effect.tap((added) => {
+            const before = Math.floor(done / progressEvery)
+            done += added
+            return Math.floor(done / progressEvery) > before
+              ? Effect.logInfo(`indexing the audit log: ${done} of ${total} entries`)
+              : Effect.void
+          }),
+          Effect.repeat({ until: (added) => added === 0 })
         )
+      yield* catchUpEach(
+        behind.map(({ log }) => log),
+        addAll
       )
+    }).pipe(reported)
+
+    /** Follows what this process appends. */
+    const follow = hasNoted.await.pipe(
+      Effect.zipRight(Effect.sleep(window)),
+      Effect.zipRight(hasNoted.close),
+      Effect.zipRight(Effect.flatMap(takeNoted, (logs) => catchUpEach(logs))),
+      reported,
+      Effect.forever
     )
 
     return {
       catchUp,
 
       /** Adds the entries that all logs have now. */
-      catchUpAll: Effect.flatMap(behind, catchUpEach),
+      catchUpAll: Effect.flatMap(repo.behind({}), (behind) => catchUpEach(behind.map(({ log }) => log))),
 
       /** The number of a log's last entry in the index. */
       reached: (log: string) => Effect.map(repo.state({ log }), (state) => state?.indexed ?? 0),
@@ -116,6 +133,7 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
           })
         ),
 
+      begin,
       follow
     } as const
   })

@@ -108,12 +108,15 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
         AND EXISTS (SELECT 1 FROM audit_actors
           WHERE actor_name = ${"actorName"} AND log = ${"log"} AND actor_id = ${"actorId"})`
 
-    const indexedPlace = first(PlaceRow)`
-      SELECT p.id AS id FROM audit_places p JOIN audit_postings o ON o.place = p.id
-      WHERE p.log = ${"log"} AND p.project = ${"project"} AND p.env = ${"env"} AND p.keys = ${"keys"}
-        AND p.actor_name = ${"actorName"}
-        AND o.actor_id = ${"actorId"} AND o.action = ${"action"} AND o.resource_type = ${"resourceType"}
-        AND o.position = ${"position"}`
+    const findPlace = first(PlaceRow)`
+      SELECT id FROM audit_places
+      WHERE log = ${"log"} AND project = ${"project"} AND env = ${"env"} AND keys = ${"keys"} AND actor_name = ${"actor_name"}`
+
+    const kind = sql`action = ${"action"} AND resource_type = ${"resourceType"} AND position = ${"position"}`
+    const indexedPostings = one(CountRow)`
+      SELECT count(*) AS count FROM audit_postings
+      WHERE place IN (${"all"}, ${"whole"}) AND actor_id = '' AND ${kind}
+        OR place IN (${"all"}, ${"whole"}, ${"first"}, ${"second"}, ${"third"}) AND actor_id = ${"actorId"} AND ${kind}`
 
     const behind = all(EntryRow)`
       SELECT ${columns} FROM audit_entries WHERE log = ${"log"} AND seq > ${"seq"} AND seq <= ${"last"}
@@ -153,10 +156,10 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
       }),
 
       /**
-       * Whether the search index finds an entry at each of its places, by its actor and by its time. Keys of a place are looked
-       * up once: `checked` holds the places that were.
+       * Whether the search index finds an entry at each of its places, by its actor and by its time. Places and their keys are looked
+       * up once: `checked` holds the ids of those that were.
        */
-      isIndexed: Effect.fnUntraced(function* (entry: FoundRow, checked: Set<string>) {
+      isIndexed: Effect.fnUntraced(function* (entry: FoundRow, checked: Map<string, number>) {
         const { action, actor_id, actor_name, created_at, log, position, resource_type } = entry
         const actorId = actor_id ?? ""
         const timed = yield* indexedTimes({
@@ -167,26 +170,23 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
           actorId
         })
         if (timed.count !== 1) return false
-        for (const place of termsOf(entry)) {
+        const places: Array<number> = []
+        let postings = 0
+        for (const { actors, members, ...place } of termsOf(entry)) {
           const name = termKey(place)
-          const members = checked.has(name) ? [] : place.members
-          checked.add(name)
-          const found = yield* indexedPlace({
-            log,
-            project: place.project,
-            env: place.env,
-            keys: place.keys,
-            actorName: place.actor_name,
-            actorId,
-            action,
-            resourceType: resource_type,
-            position
-          })
+          const found = checked.get(name) ?? (yield* findPlace(place))?.id
           if (found === undefined) return false
-          const keys = yield* forEachInSlices(members, (key) => hasKey({ key, log, place: found.id }))
-          if (keys.includes(undefined)) return false
+          if (!checked.has(name)) {
+            const keys = yield* forEachInSlices(members, (key) => hasKey({ key, log, place: found }))
+            if (keys.includes(undefined)) return false
+            checked.set(name, found)
+          }
+          places.push(found)
+          postings += actors.length
         }
-        return true
+        const [all = null, whole = null, first = null, second = null, third = null] = places
+        const values = { all, whole, first, second, third, actorId, action, resourceType: resource_type, position }
+        return (yield* indexedPostings(values)).count === postings
       }),
 
       /** Entries of a log from a number to a number, in order. */

@@ -8,12 +8,13 @@ import { type KeyedTerm, termKey, termsOf } from "./SearchTerms.js"
 
 const StateRow = Schema.Struct({ head: Schema.Number, indexed: Schema.Number })
 const SeqRow = Schema.Struct({ seq: Schema.Number })
-const LogRow = Schema.Struct({ log: Schema.String })
+const BehindRow = Schema.Struct({ log: Schema.String, entries: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.Number })
 
 /** The columns of an entry that the search index needs. */
 const IndexedRow = Schema.Struct({
   position: Schema.Number,
+  log: Schema.String,
   seq: Schema.Number,
   actor_id: Schema.NullOr(Schema.String),
   actor_name: Schema.String,
@@ -23,15 +24,12 @@ const IndexedRow = Schema.Struct({
 })
 type IndexedRow = typeof IndexedRow.Type
 
-/** What the search index and the counters tell apart. */
-interface Kind {
+/** The entries of a batch that have a place, an actor, an action and a resource type in common. */
+interface Run {
   readonly actor_id: string
   readonly action: string
   readonly resource_type: string
-}
-
-interface Posted extends Kind {
-  readonly position: number
+  readonly positions: Array<number>
 }
 
 /** Some entries of a log in order, and what the search index has of them. */
@@ -40,70 +38,58 @@ export interface IndexBatch {
   readonly from: number
   readonly to: number
   readonly actors: ReadonlyArray<{ readonly actor_name: string; readonly actor_id: string }>
-  readonly kinds: ReadonlyArray<Posted>
-  readonly places: ReadonlyArray<{ readonly place: KeyedTerm; readonly entries: ReadonlyArray<Posted> }>
+  readonly places: ReadonlyArray<{ readonly place: KeyedTerm; readonly runs: ReadonlyMap<string, Run> }>
 }
 
 /** How many entries one statement reads: each can hold 250 KB. */
 const rowsAtOnce = 25
-/** A batch ends after this many entries, or characters of metadata: its transaction is short. */
-const maxEntries = 200
+/** A batch ends after this many characters of metadata: its transaction is short. */
 const maxCharacters = 256 * 1024
 
-const byKind = (entries: ReadonlyArray<Posted>) =>
-  Object.values(
-    Array.groupBy(entries, ({ action, actor_id, resource_type }) => `${actor_id} ${action} ${resource_type}`)
-  ).map(([{ action, actor_id, resource_type }, ...rest]) => ({
-    actor_id,
-    action,
-    resource_type,
-    entries: rest.length + 1
-  }))
-
 /** Collects the batch of some entries. */
-const collect = (from: number) => {
+const collect = (from: number, maxEntries: number) => {
   const actors = new Map<string, { readonly actor_name: string; readonly actor_id: string }>()
-  const kinds: Array<Posted> = []
-  const places = new Map<string, { readonly place: KeyedTerm; readonly entries: Array<Posted> }>()
+  const places = new Map<string, { readonly place: KeyedTerm; readonly runs: Map<string, Run> }>()
+  let entries = 0
   let characters = 0
   return {
     add: (row: IndexedRow): void => {
       const { action, actor_name, metadata, position, resource_type } = row
-      const actor_id = row.actor_id ?? ""
-      const posted = { actor_id, action, resource_type, position }
+      entries++
       characters += metadata.length
-      kinds.push(posted)
+      const actor_id = row.actor_id ?? ""
       actors.set(JSON.stringify([actor_name, actor_id]), { actor_name, actor_id })
       for (const place of termsOf(row)) {
         const name = termKey(place)
-        const known = places.get(name)
-        if (known === undefined) places.set(name, { place, entries: [posted] })
-        else known.entries.push(posted)
+        const { runs } = places.get(name) ?? { place, runs: new Map<string, Run>() }
+        places.set(name, { place, runs })
+        for (const actor_id of place.actors) {
+          const kind = `${actor_id} ${action} ${resource_type}`
+          const run = runs.get(kind)
+          if (run === undefined) runs.set(kind, { actor_id, action, resource_type, positions: [position] })
+          else run.positions.push(position)
+        }
       }
     },
-    isFull: (): boolean => kinds.length >= maxEntries || characters >= maxCharacters,
-    batch: (to: number): IndexBatch => ({
-      from,
-      to,
-      actors: [...actors.values()],
-      kinds,
-      places: [...places.values()]
-    })
+    isFull: (): boolean => entries >= maxEntries || characters >= maxCharacters,
+    batch: (to: number): IndexBatch => ({ from, to, actors: [...actors.values()], places: [...places.values()] })
   } as const
 }
+
+const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** The statements of the search index, which follows the entries of each log. */
 export const indexRepo = Effect.gen(function* () {
   const { all, first, insert, locking, returning, write } = yield* query
 
   const entriesAfter = all(IndexedRow)`
-    SELECT position, seq, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
+    SELECT position, log, seq, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
     WHERE log = ${"log"} AND seq > ${"from"} AND seq <= ${"to"} ORDER BY seq LIMIT ${sql([String(rowsAtOnce)])}`
 
   /** Reads the entries of a log behind a number, up to another one, until the batch is full. It is empty if they were removed. */
-  const read = Effect.fnUntraced(function* (log: string, from: number, to: number) {
+  const read = Effect.fnUntraced(function* (log: string, from: number, to: number, maxEntries: number) {
     const pace = pacing()
-    const collected = collect(from)
+    const collected = collect(from, maxEntries)
     let reached = from
     while (!collected.isFull()) {
       const rows = yield* entriesAfter({ log, from: reached, to })
@@ -130,7 +116,8 @@ export const indexRepo = Effect.gen(function* () {
 
   const insertPlace = returning(IdRow)`
     INSERT INTO audit_places (log, project, env, keys, actor_name)
-    VALUES (${"log"}, ${"project"}, ${"env"}, ${"keys"}, ${"actor_name"}) RETURNING id`
+    VALUES (${"log"}, ${"project"}, ${"env"}, ${"keys"}, ${"actor_name"})
+    ON CONFLICT DO NOTHING RETURNING id`
 
   const insertKeys = insert("audit_place_keys", ["key", "log", "place"])
 
@@ -149,25 +136,18 @@ export const indexRepo = Effect.gen(function* () {
       DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`
   )
 
-  const countInLog = insert(
-    "audit_counters",
-    ["log", "actor_id", "action", "resource_type", "entries"],
-    sql`ON CONFLICT (log, actor_id, action, resource_type)
-      DO UPDATE SET entries = audit_counters.entries + excluded.entries`
-  )
-
   const places = knownRows<number>()
   const actors = knownRows<true>()
 
-  /** Finds or inserts a place and returns its id. */
-  const placeId = Effect.fnUntraced(function* (log: string, { members, ...terms }: KeyedTerm) {
-    const name = `${log} ${termKey(terms)}`
+  /** Finds or inserts a place and returns its id. Servers that follow different logs may insert that of all logs at once. */
+  const placeId = Effect.fnUntraced(function* ({ actors: _actors, members, ...place }: KeyedTerm) {
+    const name = termKey(place)
     const known = places.find(name)
     if (known !== undefined) return known
-    const place = { log, ...terms }
-    const found = yield* findPlace(place)
-    const id = found?.id ?? (yield* insertPlace(place))[0]?.id ?? 0
-    if (found === undefined) yield* insertKeys(members.map((key) => ({ key, log, place: id })))
+    const found = (yield* findPlace(place))?.id
+    const [inserted] = found === undefined ? yield* insertPlace(place) : []
+    if (inserted !== undefined) yield* insertKeys(members.map((key) => ({ key, log: place.log, place: inserted.id })))
+    const id = found ?? inserted?.id ?? (yield* findPlace(place))?.id ?? 0
     yield* places.remember(name, id)
     return id
   })
@@ -189,17 +169,20 @@ export const indexRepo = Effect.gen(function* () {
     if (reached?.seq !== batch.from) return
     const pace = pacing()
     yield* nameActors(log, batch.actors)
-    const postings: Array<Posted & { readonly place: number }> = []
-    const counters: Array<Kind & { readonly place: number; readonly entries: number }> = []
-    for (const { entries, place: named } of batch.places) {
-      const place = yield* placeId(log, named)
-      for (const posted of entries) postings.push({ ...posted, place })
-      for (const counted of byKind(entries)) counters.push({ ...counted, place })
+    const found: Array<readonly [place: number, kind: string, run: Run]> = []
+    for (const { place: term, runs } of batch.places) {
+      const place = yield* placeId(term)
+      for (const [kind, run] of runs) found.push([place, kind, run])
       yield* pace
     }
+    // In the order of the tables: adjacent rows share pages, and servers lock the counters of all logs in one order.
+    found.sort(([place, kind], [other, kindThere]) => place - other || inOrder(kind, kindThere))
+    const postings = found.flatMap(([place, , { positions, ...kind }]) =>
+      positions.map((position) => ({ ...kind, place, position }))
+    )
+    const counters = found.map(([place, , { positions, ...kind }]) => ({ ...kind, place, entries: positions.length }))
     for (const some of Array.chunksOf(postings, rowsAtOnce * 4)) yield* Effect.zipRight(insertPostings(some), pace)
     for (const some of Array.chunksOf(counters, rowsAtOnce * 4)) yield* Effect.zipRight(countAtPlaces(some), pace)
-    yield* countInLog(byKind(batch.kinds).map((counted) => ({ ...counted, log })))
     yield* setState({ log, seq: batch.to })
   })
 
@@ -212,9 +195,9 @@ export const indexRepo = Effect.gen(function* () {
       SELECT h.seq AS head, coalesce(i.seq, 0) AS indexed
       FROM audit_heads h LEFT JOIN audit_indexed i ON i.log = h.log WHERE h.log = ${"log"}`,
 
-    /** Logs with entries that are not in the index. */
-    behind: all(LogRow)`
-      SELECT h.log AS log FROM audit_heads h LEFT JOIN audit_indexed i ON i.log = h.log
+    /** Logs with entries that are not in the index, and how many. */
+    behind: all(BehindRow)`
+      SELECT h.log AS log, h.seq - coalesce(i.seq, 0) AS entries FROM audit_heads h LEFT JOIN audit_indexed i ON i.log = h.log
       WHERE h.seq > coalesce(i.seq, 0)`
   } as const
 })

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../database/Query.js"
-import { type Bounds, type Filters, isByPosition, type Range, type Times } from "./Search.js"
+import { type Bounds, type Filters, isWhole, type Range, type Times } from "./Search.js"
 
 const NumberRow = Schema.Struct({ number: Schema.NullOr(Schema.Number) })
 const PositionRow = Schema.Struct({ position: Schema.Number })
@@ -78,7 +78,7 @@ export const makeRanges = Effect.gen(function* () {
   const positionsOf = Effect.fnUntraced(function* (filters: Filters, { below, from }: Range) {
     const { log } = filters
     const bounds: Bounds =
-      log !== undefined && isByPosition(filters)
+      log !== undefined && !isWhole(filters)
         ? { from: yield* positionOf(log, from), below: yield* positionOf(log, below) }
         : { from, below }
     return bounds

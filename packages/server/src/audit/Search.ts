@@ -1,5 +1,5 @@
 import { listed, valuesOf } from "../database/Parts.js"
-import { joined, type Sql, sql, usingIndex, type Values } from "../database/Query.js"
+import { joined, type Sql, sql, type Values } from "../database/Query.js"
 
 /** The actors of a filter: ids, and the name of an actor without one, such as a failed login of an unknown address. */
 export interface Actors {
@@ -35,19 +35,6 @@ export interface Range extends Bounds {
   readonly times: Times | null
 }
 
-/**
- * Runs of an index. A run is the entries (or postings) `e` that share the values of one counter row `k`, so a page takes the
- * newest of each run, and a total the sum of the counters.
- */
-interface Runs {
-  readonly counters: Sql<string>
-  readonly where: Sql<string>
-  readonly entries: Sql<string>
-  readonly match: Sql<string>
-  readonly order: "seq" | "position"
-  readonly isOfEntries: boolean
-}
-
 const both = (parts: ReadonlyArray<Sql<string>>): Sql<string> => joined(parts, sql` AND `)
 
 /** The condition of a filter, if it is set. */
@@ -57,50 +44,37 @@ const equal = (
   column: Sql<never>
 ): ReadonlyArray<Sql<string>> => (filters[name] === undefined ? [] : [sql`${column} = ${name}`])
 
+/**
+ * Selects runs of the search index by their places `p` and counters `k`. A run is the postings `e` that share the values of one
+ * counter row, so a page takes the newest of each run, and a total the sum of the counters.
+ */
+type Runs = Sql<string>
+
+const counters = sql`audit_places p CROSS JOIN audit_place_counters k`
+const match = sql`e.place = k.place AND e.actor_id = k.actor_id AND e.action = k.action AND e.resource_type = k.resource_type`
+
+/** In the whole log and in all logs, '' is not an actor without an id, but every actor. */
 const ofActors = ({ ids }: Actors): Sql<string> =>
-  ids.length === 0 ? sql`1 = 0` : sql`k.actor_id IN (${listed("actor", ids)})`
+  ids.length === 0 ? sql`1 = 0` : sql`k.actor_id <> '' AND k.actor_id IN (${listed("actor", ids)})`
 
-const ofKind = (filters: Filters) => [
-  ...equal(filters, "action", sql`k.action`),
-  ...equal(filters, "resource_type", sql`k.resource_type`)
-]
+const runsAt = (places: ReadonlyArray<Sql<string>>, filters: Filters): Runs =>
+  both([
+    sql`k.place = p.id`,
+    ...places,
+    ...equal(filters, "action", sql`k.action`),
+    ...equal(filters, "resource_type", sql`k.resource_type`)
+  ])
 
-const indexOf = ({ actors, log }: Filters): string => {
-  if (log === undefined) return actors === undefined ? "audit_entries_of_kind" : "audit_entries_of_actor"
-  return actors === undefined ? "audit_entries_by_kind" : "audit_entries_by_actor"
-}
-
-/** Runs of entries by actor, action and resource type; by action and resource type only if no actor is asked for. */
-const runsOfKinds = (filters: Filters): Runs => {
-  const { actors, log } = filters
-  return {
-    // `audit_totals` sums over all logs, or over all actors of a log; the sums have '' in that column.
-    counters: log !== undefined && actors !== undefined ? sql`audit_counters k` : sql`audit_totals k`,
-    where: both([
-      log === undefined ? sql`k.log = ''` : sql`k.log = ${"log"}`,
-      actors === undefined ? sql`k.actor_id = ''` : ofActors(actors),
-      ...ofKind(filters)
-    ]),
-    // The planner may choose another index, but only this one is in the order of the page.
-    entries: sql`audit_entries e ${usingIndex(indexOf(filters))}`,
-    match: both([
-      ...(log === undefined ? [] : [sql`e.log = k.log`]),
-      ...(actors === undefined ? [] : [sql`e.actor_id = k.actor_id`]),
-      sql`e.action = k.action AND e.resource_type = k.resource_type`
-    ]),
-    order: log === undefined ? "position" : "seq",
-    isOfEntries: true
-  }
-}
-
-const runsAt = (places: ReadonlyArray<Sql<string>>, filters: Filters): Runs => ({
-  counters: sql`audit_places p CROSS JOIN audit_place_counters k`,
-  where: both([sql`k.place = p.id`, ...places, ...equal(filters, "log", sql`p.log`), ...ofKind(filters)]),
-  entries: sql`audit_postings e`,
-  match: sql`e.place = k.place AND e.actor_id = k.actor_id AND e.action = k.action AND e.resource_type = k.resource_type`,
-  order: "position",
-  isOfEntries: false
-})
+/** Runs of the whole log, or of all logs. */
+const runsOfKinds = (filters: Filters): Runs =>
+  runsAt(
+    [
+      filters.log === undefined ? sql`p.log = ''` : sql`p.log = ${"log"}`,
+      sql`p.project = '' AND p.env = '' AND p.keys = '' AND p.actor_name = ''`,
+      filters.actors === undefined ? sql`k.actor_id = ''` : ofActors(filters.actors)
+    ],
+    filters
+  )
 
 /** Runs at the places that match the names. Actors without an id have no entries at places. */
 const runsOfNames = (filters: Filters): Runs => {
@@ -119,6 +93,7 @@ const runsOfNames = (filters: Filters): Runs => {
               ...equal(filters, "log", sql`log`)
             ])})`
           ]),
+      ...equal(filters, "log", sql`p.log`),
       ...equal(filters, "project", sql`p.project`),
       ...equal(filters, "env", sql`p.env`),
       ...(actors === undefined ? [] : [ofActors(actors)])
@@ -133,23 +108,28 @@ const runsOf = (filters: Filters): ReadonlyArray<Runs> => {
   const nameless = actors?.nameless ?? null
   return [
     ...(actors === undefined || actors.ids.length > 0 || nameless === null ? [runsOfKinds(filters)] : []),
-    ...(nameless === null ? [] : [runsAt([sql`p.actor_name <> ''`, sql`p.actor_name = ${"nameless"}`], filters)])
+    ...(nameless === null
+      ? []
+      : [
+          runsAt(
+            [sql`p.actor_name <> ''`, sql`p.actor_name = ${"nameless"}`, ...equal(filters, "log", sql`p.log`)],
+            filters
+          )
+        ])
   ]
 }
 
-const orderOf = ({ order }: Pick<Runs, "order">): Sql<never> => (order === "seq" ? sql`e.seq` : sql`e.position`)
-
-/** The conditions that limit a run to a range. */
-const within = ({ below, from, times }: Range, runs: Pick<Runs, "order" | "isOfEntries">): Sql<string> => {
-  const { isOfEntries, order } = runs
+/** The conditions that limit entries to a range: of their numbers, or of positions, which postings have. */
+const within = ({ below, from, times }: Range, order: "seq" | "position", isOfEntries: boolean): Sql<string> => {
   const entry = isOfEntries ? sql`e` : sql`a`
+  const column = order === "seq" ? sql`e.seq` : sql`e.position`
   const moments = [
     ...(times === null || times.since === null ? [] : [sql`${entry}.created_at >= ${"since"}`]),
     ...(times === null || times.until === null ? [] : [sql`${entry}.created_at < ${"until"}`])
   ]
   const conditions = [
-    ...(below === null ? [] : [sql`${orderOf(runs)} < ${`below_${order}`}`]),
-    ...(from === null ? [] : [sql`${orderOf(runs)} >= ${`from_${order}`}`]),
+    ...(below === null ? [] : [sql`${column} < ${`below_${order}`}`]),
+    ...(from === null ? [] : [sql`${column} >= ${`from_${order}`}`]),
     ...(isOfEntries || moments.length === 0
       ? moments
       : [sql`EXISTS (SELECT 1 FROM audit_entries a WHERE a.position = e.position AND ${both(moments)})`])
@@ -176,31 +156,27 @@ const joinByPosition: JoinEach = (positions) => ({
 })
 
 /**
- * The newest positions of some runs: the newest of each run from its index, then the newest of all. There may be many runs at
- * places, so only as many as the page has rows are read: those with the newest entries.
+ * The newest positions of some runs: the newest of each run from its index, then the newest of all. There may be many runs, so
+ * only as many as the page has rows are read: those with the newest entries.
  */
-const newestOfRuns = (runs: Runs, range: Range, joinEach: JoinEach): Sql<string> => {
-  const { counters, entries, isOfEntries, match, where } = runs
+const newestOfRuns = (where: Runs, range: Range, joinEach: JoinEach): Sql<string> => {
   const newest = (count: Sql<string>) =>
-    sql`SELECT e.position FROM ${entries} WHERE ${match}${within(range, runs)}
-      ORDER BY ${orderOf(runs)} DESC LIMIT ${count}`
+    sql`SELECT e.position FROM audit_postings e WHERE ${match}${within(range, "position", false)}
+      ORDER BY e.position DESC LIMIT ${count}`
   const { condition, join } = joinEach(newest(sql`${"limit"}`))
-  return isOfEntries
-    ? sql`SELECT f.position FROM ${counters} ${join} WHERE ${where} AND ${condition}
-        ORDER BY f.position DESC LIMIT ${"limit"}`
-    : sql`SELECT f.position FROM (
-          SELECT k.place, k.actor_id, k.action, k.resource_type, (${newest(sql`1`)}) AS newest
-            FROM ${counters} WHERE ${where} ORDER BY newest DESC NULLS LAST LIMIT ${"limit"}) k
-        ${join} WHERE ${condition} ORDER BY f.position DESC LIMIT ${"limit"}`
+  return sql`SELECT f.position FROM (
+      SELECT k.place, k.actor_id, k.action, k.resource_type, (${newest(sql`1`)}) AS newest
+        FROM ${counters} WHERE ${where} ORDER BY newest DESC NULLS LAST LIMIT ${"limit"}) k
+    ${join} WHERE ${condition} ORDER BY f.position DESC LIMIT ${"limit"}`
 }
 
 /** The newest positions without filters. */
-const newest = ({ log }: Filters, range: Range): Sql<string> => {
-  const runs = { order: log === undefined ? "position" : "seq", isOfEntries: true } as const
-  return sql`SELECT e.position FROM audit_entries e
-    WHERE ${log === undefined ? sql`true` : sql`e.log = ${"log"}`}${within(range, runs)}
-    ORDER BY ${orderOf(runs)} DESC LIMIT ${"limit"}`
-}
+const newest = ({ log }: Filters, range: Range): Sql<string> =>
+  log === undefined
+    ? sql`SELECT e.position FROM audit_entries e WHERE true${within(range, "position", true)}
+        ORDER BY e.position DESC LIMIT ${"limit"}`
+    : sql`SELECT e.position FROM audit_entries e WHERE e.log = ${"log"}${within(range, "seq", true)}
+        ORDER BY e.seq DESC LIMIT ${"limit"}`
 
 /**
  * The newest positions that match. The cost does not depend on the number of entries. It is one statement: with several, an
@@ -216,13 +192,9 @@ const newestThatFit = (found: ReadonlyArray<Sql<string>>): Sql<string> => {
   }) ORDER BY position DESC`
 }
 
-/** Whether no filter but the log is set. */
+/** Whether no filter but the log is set. Otherwise the search orders by position. */
 export const isWhole = ({ action, actors, env, key, project, resource_type }: Filters): boolean =>
   [action, actors, env, key, project, resource_type].every((filter) => filter === undefined)
-
-/** Whether the search orders by position, so that a range of sequence numbers has to be converted. */
-export const isByPosition = (filters: Filters): boolean =>
-  !isWhole(filters) && runsOf(filters).some(({ order }) => order === "position")
 
 /** Selects the positions of a page. */
 export const pageStatement = (filters: Filters, range: Range, hasLateral: boolean): Sql<string> => {
@@ -233,21 +205,19 @@ export const pageStatement = (filters: Filters, range: Range, hasLateral: boolea
 
 /** Statements whose sum is the total by the counters. */
 export const totalStatements = (filters: Filters): ReadonlyArray<Sql<string>> =>
-  runsOf(filters).map(
-    ({ counters, where }) => sql`SELECT coalesce(sum(k.entries), 0) AS total FROM ${counters} WHERE ${where}`
-  )
+  runsOf(filters).map((where) => sql`SELECT coalesce(sum(k.entries), 0) AS total FROM ${counters} WHERE ${where}`)
 
 /** Statements whose sum is the number of matching entries in a range; each counts up to the limit. */
 export const countStatements = (filters: Filters, range: Range): ReadonlyArray<Sql<string>> =>
   isWhole(filters)
     ? [
         sql`SELECT count(*) AS total FROM (SELECT 1 FROM audit_entries e
-          WHERE true${within(range, { order: "position", isOfEntries: true })} LIMIT ${"limit"}) AS found`
+          WHERE true${within(range, "position", true)} LIMIT ${"limit"}) AS found`
       ]
     : runsOf(filters).map(
-        (runs) =>
-          sql`SELECT count(*) AS total FROM (SELECT 1 FROM ${runs.counters}
-            CROSS JOIN ${runs.entries} WHERE ${runs.where} AND ${runs.match}${within(range, runs)} LIMIT ${"limit"}) AS found`
+        (where) =>
+          sql`SELECT count(*) AS total FROM (SELECT 1 FROM ${counters} CROSS JOIN audit_postings e
+            WHERE ${where} AND ${match}${within(range, "position", false)} LIMIT ${"limit"}) AS found`
       )
 
 /** The parameter values of the statements above. `positions` are the bounds of the range as positions. */

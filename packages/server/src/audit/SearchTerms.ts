@@ -6,9 +6,10 @@ import { createHash } from "node:crypto"
 
 /**
  * A term of the search index (`audit_places`): a project and environment, these with a set of keys, or the name of an actor
- * without an id. Absent parts are ''.
+ * without an id. Absent parts are ''. Without any part, it stands for the whole log; without a log too, for all logs.
  */
 export interface SearchTerm {
+  readonly log: string
   readonly project: string
   readonly env: string
   /** The key, or the digest of several keys. */
@@ -16,10 +17,14 @@ export interface SearchTerm {
   readonly actor_name: string
 }
 
-/** A place with its keys. */
+/** A place of an entry with its keys, and the actors that have the entry there. */
 export interface KeyedTerm extends SearchTerm {
   readonly members: ReadonlyArray<string>
+  /** '' is an actor without an id; in the whole log and in all logs, it is every actor. */
+  readonly actors: ReadonlyArray<string>
 }
+
+const whole = { project: "", env: "", keys: "", actor_name: "", members: [] } as const
 
 const Metadata = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
 const decode = Schema.decodeUnknownOption(Metadata)
@@ -38,6 +43,7 @@ const digest = (keys: ReadonlyArray<string>): string => {
 
 /** The places of an entry. They follow from fields that the chain authenticates, so verification can check the index. */
 export const termsOf = (entry: {
+  readonly log: string
   readonly actor_id: string | null
   readonly actor_name: string
   readonly metadata: string
@@ -47,15 +53,18 @@ export const termsOf = (entry: {
   const found = [textOf(metadata["key"]), ...keysOf(metadata["keys"])].filter((key) => key !== "")
   // `Array.dedupe` is quadratic, and an entry can hold 2,000 keys.
   const members = [...new Set(found)].sort(inOrder)
-  const places: Array<KeyedTerm> = []
-  if (project !== "" || env !== "") places.push({ project, env, keys: "", actor_name: "", members: [] })
-  if (members.length > 0) places.push({ project, env, keys: digest(members), actor_name: "", members })
-  if (entry.actor_id === null) {
-    places.push({ project: "", env: "", keys: "", actor_name: entry.actor_name, members: [] })
-  }
+  const { actor_id, actor_name, log } = entry
+  const [actors, all] = actor_id === null ? [[""], [""]] : [[actor_id], ["", actor_id]]
+  const places: Array<KeyedTerm> = [
+    { ...whole, log: "", actors: all },
+    { ...whole, log, actors: all }
+  ]
+  if (project !== "" || env !== "") places.push({ ...whole, log, project, env, actors })
+  if (members.length > 0) places.push({ ...whole, log, project, env, keys: digest(members), members, actors })
+  if (actor_id === null && actor_name !== "") places.push({ ...whole, log, actor_name, actors })
   return places
 }
 
-/** Identifies a place within its log. */
-export const termKey = ({ actor_name, env, keys, project }: SearchTerm): string =>
-  JSON.stringify([project, env, keys, actor_name])
+/** Identifies a place. */
+export const termKey = ({ actor_name, env, keys, log, project }: SearchTerm): string =>
+  JSON.stringify([log, project, env, keys, actor_name])

@@ -421,7 +421,10 @@ describe("the chain", () => {
     [
       "a cut tail with a head that was put back",
       "DELETE FROM audit_entries WHERE seq = 5",
-      "UPDATE audit_counters SET entries = 2 WHERE action = 'secret.set'",
+      "UPDATE audit_indexed SET seq = 4",
+      "DELETE FROM audit_postings WHERE position NOT IN (SELECT position FROM audit_entries)",
+      `UPDATE audit_place_counters AS k SET entries = (SELECT count(*) FROM audit_postings o
+          WHERE o.place = k.place AND o.actor_id = k.actor_id AND o.action = k.action)`,
       `UPDATE audit_heads SET seq = 4, chain = (SELECT chain FROM audit_entries WHERE seq = 4),
           created_at = (SELECT created_at FROM audit_entries WHERE seq = 4)`
     ],
@@ -431,7 +434,7 @@ describe("the chain", () => {
       `UPDATE audit_entries SET seq = CASE seq WHEN -3 THEN 4 ELSE 3 END WHERE seq < 0`
     ],
     ["a log without its head", "DELETE FROM audit_heads"],
-    ["a counter that was changed", "UPDATE audit_counters SET entries = entries + 1 WHERE action = 'secret.set'"]
+    ["a counter that was changed", "UPDATE audit_place_counters SET entries = entries + 1 WHERE action = 'secret.set'"]
   ]
   for (const [what, ...statements] of damages) {
     it.effect(`tells of ${what}`, () =>

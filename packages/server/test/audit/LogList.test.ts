@@ -17,7 +17,7 @@ const removeLog = (sql: SqlClient.SqlClient, log: string) =>
 const removeAll = (sql: SqlClient.SqlClient, { id }: Log) =>
   Effect.gen(function* () {
     yield* removeLog(sql, id)
-    for (const table of ["audit_counters", "audit_actors", "audit_indexed"]) {
+    for (const table of ["audit_actors", "audit_indexed"]) {
       yield* sql`DELETE FROM ${sql(table)} WHERE log = ${id}`
     }
     yield* sql`DELETE FROM members WHERE org_id = ${id}`

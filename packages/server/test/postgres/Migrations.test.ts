@@ -22,22 +22,15 @@ const next = newestMigration + 1
 /** What one engine has for itself: a table, or a fact about one, with the reason. */
 const sqliteAlone: Readonly<Record<string, string>> = {
   effect_sql_migrations: "its record of migrations",
-  audit_totals: "a view on PostgreSQL, where all writers would wait for the rows of all logs",
   "audit_times: key block": "one writer, so a block has one row",
-  "audit_entries: index action resource_type": "every index ends with the position, which is the rowid",
-  "audit_entries: index actor_id action resource_type": "as above",
   "secret_versions: index kek_id": "every index of a table without rowids ends with its key"
 }
 const postgresAlone: Readonly<Record<string, string>> = {
   schema_migrations: "its record of migrations",
   schema_info: "several releases may use the database at the same time",
   erasures: "VACUUM erases, and a job runs it; SQLite counts what is due in its file's header",
-  audit_log_totals: "the totals of each log, from which the view audit_totals is made",
   "audit_times: log text not null": "each log has its own row of a block, so that writers do not wait for each other",
   "audit_times: key block log": "as above",
-  "audit_counters: index actor_id action resource_type actor_id <> ''": "audit_totals sums it up",
-  "audit_entries: index action resource_type position": "SQLite's index ends with the position too",
-  "audit_entries: index actor_id action resource_type position": "as above",
   "secret_versions: index kek_id secret_id version": "SQLite's index ends with the key too"
 }
 

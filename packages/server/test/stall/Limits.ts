@@ -93,12 +93,6 @@ const addEntries = (path: string, log: string): void => {
     .run(log, log, at)
   database
     .prepare(
-      `INSERT INTO audit_counters (log, actor_id, action, resource_type, entries)
-      SELECT log, actor_id, action, resource_type, count(*) FROM audit_entries WHERE log = ? GROUP BY 1, 2, 3, 4`
-    )
-    .run(log)
-  database
-    .prepare(
       "INSERT INTO audit_heads (log, seq, chain, created_at, mac) VALUES (?, 1000000, printf('%064d', 1000000), ?, '')"
     )
     .run(log, at)

@@ -173,23 +173,21 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       "a search index ahead of its log",
       `SELECT i.log FROM audit_indexed i LEFT JOIN audit_heads h ON h.log = i.log WHERE i.seq > coalesce(h.seq, 0)`
     )
-    const indexedEntries = `
-      SELECT e.log, coalesce(e.actor_id, ''), e.action, e.resource_type, count(*) FROM audit_entries e
-        JOIN audit_indexed i ON i.log = e.log AND i.seq >= e.seq GROUP BY 1, 2, 3, 4`
-    yield* none(
-      "an audit counter that is not the count",
-      `SELECT log, actor_id, action, resource_type, entries FROM audit_counters EXCEPT ${indexedEntries}`
-    )
-    yield* none(
-      "audit entries that are not counted",
-      `${indexedEntries} EXCEPT SELECT log, actor_id, action, resource_type, entries FROM audit_counters`
-    )
-    const totals = `SELECT log, '', action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2, 3, 4
-      UNION SELECT '', '', action, resource_type, sum(entries) FROM audit_counters GROUP BY 1, 2, 3, 4
-      UNION SELECT '', actor_id, action, resource_type, sum(entries) FROM audit_counters WHERE actor_id <> ''
-        GROUP BY 1, 2, 3, 4`
-    yield* none("an audit total that is not the sum", `SELECT * FROM audit_totals EXCEPT SELECT * FROM (${totals}) t`)
-    yield* none("audit counters that are not summed", `SELECT * FROM (${totals}) t EXCEPT SELECT * FROM audit_totals`)
+    const counters = "SELECT place, actor_id, action, resource_type, entries FROM audit_place_counters"
+    const counts = `SELECT place, actor_id, action, resource_type, count(*) FROM audit_postings GROUP BY 1, 2, 3, 4`
+    yield* none("an audit counter that is not the count", `${counters} EXCEPT ${counts}`)
+    yield* none("audit postings that are not counted", `${counts} EXCEPT ${counters}`)
+    const postings = `SELECT p.log, o.actor_id, o.action, o.resource_type, o.position FROM audit_postings o
+      JOIN audit_places p ON p.id = o.place WHERE p.project = '' AND p.env = '' AND p.keys = '' AND p.actor_name = ''`
+    const indexed = `audit_entries e JOIN audit_indexed i ON i.log = e.log AND i.seq >= e.seq`
+    const runs = ["e.log", "''"]
+      .flatMap((log) => [
+        `SELECT ${log}, '', e.action, e.resource_type, e.position FROM ${indexed}`,
+        `SELECT ${log}, e.actor_id, e.action, e.resource_type, e.position FROM ${indexed} WHERE e.actor_id IS NOT NULL`
+      ])
+      .join(" UNION ALL ")
+    yield* none("an audit posting without its entry", `${postings} EXCEPT SELECT * FROM (${runs}) r`)
+    yield* none("an audit entry without a posting", `SELECT * FROM (${runs}) r EXCEPT ${postings}`)
     yield* none(
       "an audit entry in another log than its organization's",
       `SELECT id FROM audit_entries WHERE log <> coalesce(org_id, 'system')`

@@ -54,7 +54,6 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   // The log's head keeps them in order.
   audit_actors: none,
-  audit_counters: none,
   audit_entries: none,
   audit_heads: none,
   audit_indexed: none,
@@ -64,7 +63,6 @@ export const rules: Readonly<Record<string, Rule>> = {
   audit_places: none,
   audit_postings: none,
   audit_times: none,
-  audit_totals: none,
   // One statement counts and writes.
   login_failures: none,
   rate_events: none,

@@ -18,8 +18,6 @@ type Reason = "written by triggers from other tables" | "record of an engine's m
 
 /** The tables that are not copied. Every other table is, so it must have the same columns on both engines. */
 export const notCopied: Readonly<Record<string, Reason>> = {
-  audit_totals: "written by triggers from other tables",
-  audit_log_totals: "written by triggers from other tables",
   audit_times: "written by triggers from other tables",
   effect_sql_migrations: "record of an engine's migrations",
   schema_migrations: "record of an engine's migrations",

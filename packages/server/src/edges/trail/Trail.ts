@@ -197,7 +197,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       let chain = yield* previousLink(log, from)
       let seq = from
       let lastPosition = 0
-      const checked = new Set<string>()
+      const checked = new Map<string, number>()
       const isValid = Effect.fnUntraced(function* (row: FoundRow) {
         const { chain: found, position, ...entry } = row
         const expected = link(auditKey, chain, entry, entry)

@@ -61,8 +61,8 @@ export const makeInstruments = Effect.gen(function* () {
   const { pool } = yield* Database
   const { one } = yield* query
   const breaks = one(BreaksRow)`
-    SELECT coalesce(sum(entries), 0) AS breaks FROM audit_totals
-    WHERE log = '' AND actor_id = '' AND action = 'audit.break'`
+    SELECT coalesce(sum(k.entries), 0) AS breaks FROM audit_places p JOIN audit_place_counters k ON k.place = p.id
+    WHERE p.log = '' AND k.actor_id = '' AND k.action = 'audit.break'`
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const observe = requestObserver(registry)

@@ -3,10 +3,7 @@ import { statSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { PageRequest } from "@coffer/server/edges/trail/Trail"
-import { clientOf } from "@coffer/server/database/sqlite/Connection"
-import { migrate, migrations } from "@coffer/server/database/sqlite/Migrations"
-import * as Reactivity from "@effect/experimental/Reactivity"
-import { SqlClient } from "@effect/sql"
+import { migrations } from "@coffer/server/database/sqlite/Migrations"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { everythingAt } from "../../model/Support.js"
@@ -25,47 +22,8 @@ import {
   setSecret,
   writeBundle
 } from "../../support/Services.js"
-import { earlierCheck } from "../../support/EarlierCheck.js"
+import { databaseOfSchema } from "../../support/EarlierSchema.js"
 import { list, listAll, type Log, newOrganization, root, verify, verifyAll, write } from "../../trail/Support.js"
-
-/** How earlier schemas stored the columns of a version: with the nonces apart. */
-const earlierVersions: Readonly<Record<string, string>> = {
-  wrapped_key: "CAST(substr(wrapped_key, 13) AS BLOB)",
-  key_nonce: "CAST(substr(wrapped_key, 1, 12) AS BLOB)",
-  ciphertext: "coalesce(CAST(substr(ciphertext, 13) AS BLOB), x'')",
-  nonce: "coalesce(CAST(substr(ciphertext, 1, 12) AS BLOB), x'')"
-}
-
-/** A database as a program that knew the first migrations alone has left it, with what another database holds. */
-const databaseOfSchema = (newest: number, content: string) =>
-  Effect.gen(function* () {
-    const path = yield* freshPath
-    const known = Object.fromEntries(Object.entries(migrations).slice(0, newest))
-    yield* Effect.scoped(
-      Effect.gen(function* () {
-        const client = yield* clientOf(path)
-        yield* Effect.provideService(migrate(path, known), SqlClient.SqlClient, client)
-        yield* client`ATTACH ${content} AS content`
-        const triggers = yield* client<{ name: string; sql: string }>`
-          SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'`
-        for (const { name } of triggers) yield* client`DROP TRIGGER main.${client(name)}`
-        const tables = yield* client<{ name: string }>`
-          SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name <> 'effect_sql_migrations'`
-        yield* client`PRAGMA foreign_keys = OFF`
-        for (const { name } of tables) {
-          const columns = yield* client<{ name: string }>`SELECT name FROM pragma_table_info(${name}, 'main')`
-          const names = columns.map((column) => column.name)
-          const sources = names.map((column) => (name === "secret_versions" && earlierVersions[column]) || column)
-          yield* client.unsafe(
-            `INSERT INTO main.${name} (${names.join(", ")}) SELECT ${sources.join(", ")} FROM content.${name}`
-          )
-        }
-        for (const { sql } of triggers) yield* client.unsafe(sql)
-        yield* earlierCheck(client)
-      })
-    ).pipe(Effect.provide(Reactivity.layer))
-    return path
-  })
 
 /** Enough that the migration takes several steps. */
 const names = Array.makeBy(1_999, (index) => `K${index}`)
