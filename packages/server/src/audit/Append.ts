@@ -44,8 +44,10 @@ const breakEntry = (log: string, { head, last }: Pick<LogEnd, "head" | "last">, 
 
 /** The entry that says how many entries could not be kept until the log could be written again. */
 export const missingEntry = (log: string, entries: number, millis: number): EntryGroup => ({
-  drafts: [ownEntry(log, "audit.missing", { entries }, millis)],
-  millis
+  log,
+  millis,
+  characters: 0,
+  drafts: [ownEntry(log, "audit.missing", { entries }, millis)]
 })
 
 /**

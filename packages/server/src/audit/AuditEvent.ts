@@ -42,8 +42,12 @@ export const superadminSource = (actor: UserActor): AuditSource => ({ ...actorSo
 
 /** The entries of one change or one read: all in one log, and appended all or none. */
 export interface EntryGroup {
-  readonly drafts: Array.NonEmptyReadonlyArray<Draft>
+  readonly log: string
   readonly millis: number
+  /** About how many characters their metadata has. */
+  readonly characters: number
+  /** Made when they are asked for first: no request waits for that. */
+  readonly drafts: Array.NonEmptyReadonlyArray<Draft>
 }
 
 const metadataOf = ({ env, project, via }: AuditSource, { metadata = {} }: AuditEvent, client: string | null) => {
@@ -56,49 +60,61 @@ const metadataOf = ({ env, project, via }: AuditSource, { metadata = {} }: Audit
   return all
 }
 
-/** Makes the entries of events, with the address and the client of the current request. */
+/** About how many characters the metadata of an event has: only texts and lists of keys can be long. */
+const charactersOf = ({ metadata = {} }: AuditEvent): number =>
+  Object.values(metadata).reduce<number>((sum, value) => {
+    if (typeof value === "string") return sum + value.length
+    return sum + (Array.isArray(value) ? value.length * 100 : 10)
+  }, 100)
+
+/** Groups the entries of events, with the address and the client of the current request. */
 export const entryGroup = (
   source: AuditSource,
   events: Array.NonEmptyReadonlyArray<AuditEvent>
 ): Effect.Effect<EntryGroup> =>
-  Effect.flatMap(Clock.currentTimeMillis, (millis) =>
-    Effect.map(RequestInfo, ({ client, ip }) => ({
-      millis,
-      drafts: Array.map(events, (event) => ({
-        id: uuidV7At(millis),
-        log: source.orgId ?? systemLog,
-        org_id: source.orgId,
-        actor_type: source.actor.type,
-        actor_id: source.actor.id,
-        actor_name: source.actor.name,
-        action: event.action,
-        resource_type: event.resource_type,
-        resource_id: event.resource_id,
-        ip_address: ip,
-        metadata: JSON.stringify(metadataOf(source, event, client))
-      }))
-    }))
+  Clock.clockWith((clock) =>
+    Effect.map(RequestInfo, ({ client, ip }) => {
+      const millis = clock.unsafeCurrentTimeMillis()
+      const log = source.orgId ?? systemLog
+      let drafts: EntryGroup["drafts"] | null = null
+      return {
+        log,
+        millis,
+        characters: events.reduce((sum, event) => sum + charactersOf(event), 0),
+        get drafts() {
+          drafts ??= Array.map(events, (event) => ({
+            id: uuidV7At(millis),
+            log,
+            org_id: source.orgId,
+            actor_type: source.actor.type,
+            actor_id: source.actor.id,
+            actor_name: source.actor.name,
+            action: event.action,
+            resource_type: event.resource_type,
+            resource_id: event.resource_id,
+            ip_address: ip,
+            metadata: JSON.stringify(metadataOf(source, event, client))
+          }))
+          return drafts
+        }
+      }
+    })
   )
 
 /** How many characters of metadata one batch holds; a larger group is a batch of its own. */
 const batchCharacters = 256 * 1024
-/** How many reads one batch holds, because a batch is committed in one event-loop tick. */
-const readsAtOnce = 50
-
-export const logOf = ({ drafts: [{ log }] }: EntryGroup): string => log
+/** How many reads one batch holds, because a batch is committed in one event-loop tick: as many as one INSERT. */
+const readsAtOnce = 64
 
 export const countEntries = (groups: ReadonlyArray<EntryGroup>): number =>
   groups.reduce((sum, { drafts }) => sum + drafts.length, 0)
-
-export const charactersOf = ({ drafts }: EntryGroup): number =>
-  drafts.reduce((sum, { metadata }) => sum + metadata.length, 0)
 
 /** Splits groups into batches that can be appended without blocking the event loop. */
 export const inBatches = (groups: ReadonlyArray<EntryGroup>): ReadonlyArray<ReadonlyArray<EntryGroup>> => {
   const batches: Array<Array<EntryGroup>> = []
   let size = batchCharacters
   for (const group of groups) {
-    const more = charactersOf(group)
+    const more = group.characters
     const last = batches.at(-1)
     const current = size + more > batchCharacters || last?.length === readsAtOnce ? undefined : last
     if (current === undefined) batches.push([group])
@@ -108,7 +124,8 @@ export const inBatches = (groups: ReadonlyArray<EntryGroup>): ReadonlyArray<Read
   return batches
 }
 
-export const joinGroups = (groups: Array.NonEmptyReadonlyArray<EntryGroup>): EntryGroup => ({
+/** The entries of groups of one log, as one. */
+export const joined = (groups: Array.NonEmptyReadonlyArray<EntryGroup>): Pick<EntryGroup, "drafts" | "millis"> => ({
   drafts: Array.flatMap(groups, ({ drafts }) => drafts),
   millis: Math.max(...groups.map(({ millis }) => millis))
 })

@@ -18,7 +18,6 @@ import {
   countEntries,
   entryGroup,
   type EntryGroup,
-  logOf,
   systemLog
 } from "./AuditEvent.js"
 import { groupAppends, type Lost } from "./GroupAppends.js"
@@ -33,7 +32,7 @@ const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness
 
 /** How many entries of one change are appended in one event-loop tick. */
 const entriesAtOnce = 64
-const batchWindow = "25 millis"
+const batchWindow = "45 millis"
 const retryWindow = "1 second"
 /** How long entries of reads give way to the changes of their log, in milliseconds. */
 const patience = 1_000
@@ -130,7 +129,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     /** Appends now, so that a failure fails the change. */
     const appendNow = (group: EntryGroup): Effect.Effect<void, never, Transaction> =>
       Effect.flatMap(
-        appends.appendGroup(logOf(group), group),
+        appends.appendGroup(group.log, group),
         Either.match({
           onLeft: (cause) =>
             Effect.zipRight(afterwards(appends.reportLost([group], cause)), Effect.die(Cause.squash(cause))),
@@ -191,7 +190,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       if (!isShared || held === null || first === undefined || millis - first.millis > patience) {
         return yield* appends.commit(batch)
       }
-      const log = logOf(first)
+      const { log } = first
       const lost = held.has(log) ? null : yield* appends.commitIfFree(batch)
       if (lost === null) held.set(log, [...(held.get(log) ?? []), ...batch])
       return lost ?? []

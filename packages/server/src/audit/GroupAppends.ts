@@ -1,6 +1,5 @@
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Metric from "effect/Metric"
@@ -11,7 +10,7 @@ import { mayPass } from "../database/SqlErrors.js"
 import { OutcomeUnknown } from "../database/Unavailable.js"
 import { Instance } from "../keys/Instance.js"
 import { type Break, makeAppend } from "./Append.js"
-import { countEntries, type EntryGroup, joinGroups, logOf } from "./AuditEvent.js"
+import { countEntries, type EntryGroup, joined } from "./AuditEvent.js"
 import { AuditIndex } from "./AuditIndex.js"
 import { makeLogList } from "./LogList.js"
 import { auditRepo } from "./Repo.js"
@@ -25,8 +24,9 @@ export interface Lost {
 /** Whether the entries can be appended later. */
 const isDelayed = ({ cause }: Lost): boolean => mayPass(Cause.squash(cause))
 
-/** Rolls back a transaction in which no entry could be appended. */
-class NothingAppended extends Data.TaggedError("NothingAppended")<{ readonly reason: Cause.Cause<unknown> }> {}
+/** Groups by their logs, in one order: transactions that lock several logs could wait for each other. */
+const byLog = (groups: ReadonlyArray<EntryGroup>) =>
+  Object.entries(Array.groupBy(groups, ({ log }) => log)).sort(([a], [b]) => (a < b ? -1 : 1))
 
 export const auditFailures = counter(
   "coffer_audit_write_failures_total",
@@ -34,8 +34,8 @@ export const auditFailures = counter(
 )
 
 /**
- * Appends groups of entries to their logs, each log in its own savepoint. If that fails, each group gets its own savepoint,
- * so that one bad entry does not lose the entries of other changes.
+ * Appends groups of entries to their logs: within the transaction of changes each log in its own savepoint, and otherwise all
+ * in one transaction. If that fails, each group gets its own, so that one bad entry does not lose the entries of others.
  */
 export const groupAppends = Effect.gen(function* () {
   const { transaction } = yield* Database
@@ -60,21 +60,21 @@ export const groupAppends = Effect.gen(function* () {
     )
   }
 
-  /** Appends to one log in a savepoint of the open transaction. */
-  const appendGroup = (log: string, { drafts, millis }: EntryGroup) =>
-    transaction(Effect.zipLeft(append(log, drafts, millis), index.noteAppend(log))).pipe(
-      Effect.flatMap((found) => (found === null ? Effect.void : reportBreak(found))),
-      Effect.sandbox,
-      Effect.either
+  const appendTo = (log: string, { drafts, millis }: Pick<EntryGroup, "drafts" | "millis">) =>
+    append(log, drafts, millis).pipe(
+      Effect.zipLeft(index.noteAppend(log)),
+      Effect.flatMap((found) => (found === null ? Effect.void : reportBreak(found)))
     )
+
+  /** Appends to one log in a savepoint of the open transaction. */
+  const appendGroup = (log: string, group: Pick<EntryGroup, "drafts" | "millis">) =>
+    Effect.either(Effect.sandbox(transaction(appendTo(log, group))))
 
   /** Appends to each log in a savepoint; if that fails, each group in one. Returns the groups that could not be appended. */
   const appendGroups = Effect.fnUntraced(function* (groups: ReadonlyArray<EntryGroup>) {
     const lost: Array<Lost> = []
-    // Transactions that append to several logs lock them in one order, or they could wait for each other.
-    const logs = Object.entries(Array.groupBy(groups, logOf)).sort(([a], [b]) => (a < b ? -1 : 1))
-    for (const [log, ofLog] of logs) {
-      const together = yield* appendGroup(log, joinGroups(ofLog))
+    for (const [log, ofLog] of byLog(groups)) {
+      const together = yield* appendGroup(log, joined(ofLog))
       if (Either.isRight(together)) failing.delete(log)
       else if (ofLog.length === 1) lost.push({ group: ofLog[0], cause: together.left })
       else {
@@ -93,7 +93,7 @@ export const groupAppends = Effect.gen(function* () {
     cause: Cause.Cause<unknown>,
     entries = countEntries(groups)
   ) => {
-    for (const group of groups) failing.add(logOf(group))
+    for (const group of groups) failing.add(group.log)
     return Effect.zipRight(
       Metric.incrementBy(auditFailures, entries),
       isDiskFull(Cause.squash(cause))
@@ -110,26 +110,26 @@ export const groupAppends = Effect.gen(function* () {
           first.cause
         )
 
-  /** Appends in one transaction. With `ifFree`, returns null if another transaction has locked the log. */
+  /** Appends in one transaction, all or none. With `ifFree`, returns null if another transaction has locked the log. */
   const appendInOne = (groups: ReadonlyArray<EntryGroup>, ifFree: boolean) =>
     transaction(
       Effect.gen(function* () {
-        const [group] = groups
-        if (ifFree && group !== undefined && !(yield* repo.lockIfFree(logOf(group)))) return null
-        const lost = yield* appendGroups(groups)
-        const [first] = lost
-        return first !== undefined && lost.length === groups.length
-          ? yield* new NothingAppended({ reason: first.cause })
-          : lost
+        const logs = byLog(groups)
+        if (ifFree) for (const [log] of logs) if (!(yield* repo.lockIfFree(log))) return null
+        for (const [log, ofLog] of logs) {
+          yield* appendTo(log, joined(ofLog))
+          failing.delete(log)
+        }
+        return []
       })
-    ).pipe(Effect.catchTag("NothingAppended", ({ reason }) => Effect.failCause(Cause.die(Cause.squash(reason)))))
+    )
 
   /** Groups whose commit was sent and not confirmed: they may be in the log. */
   const uncertain = new WeakSet<EntryGroup>()
 
   /** Omits the groups that are in the log after all. The server has not appended many others since. */
   const withoutAppended = Effect.fnUntraced(function* (groups: ReadonlyArray<EntryGroup>) {
-    const logs = new Set(groups.filter((group) => uncertain.has(group)).map(logOf))
+    const logs = new Set(groups.filter((group) => uncertain.has(group)).map(({ log }) => log))
     if (logs.size === 0) return groups
     const rows = yield* Effect.forEach(logs, (log) => repo.newest({ log }))
     const ids = new Set(rows.flat().map(({ id }) => id))
@@ -139,20 +139,26 @@ export const groupAppends = Effect.gen(function* () {
   /** Reports the entries that were refused, and returns those that can be appended later. */
   const separate = (lost: ReadonlyArray<Lost>) => {
     const [refused, delayed] = Array.partition(lost, isDelayed)
-    for (const { group } of delayed) failing.add(logOf(group))
+    for (const { group } of delayed) failing.add(group.log)
     return Effect.as(reportEachLost(refused), delayed)
   }
 
-  const committing = (groups: ReadonlyArray<EntryGroup>, ifFree: boolean) =>
+  const committing = (groups: ReadonlyArray<EntryGroup>, ifFree: boolean): Effect.Effect<ReadonlyArray<Lost> | null> =>
     Effect.flatMap(withoutAppended(groups), (left) => appendInOne(left, ifFree)).pipe(
       Effect.catchAllCause((cause) => {
-        if (Cause.squash(cause) instanceof OutcomeUnknown) for (const group of groups) uncertain.add(group)
-        return Effect.succeed(groups.map((group): Lost => ({ group, cause })))
+        const reason = Cause.squash(cause)
+        if (reason instanceof OutcomeUnknown) for (const group of groups) uncertain.add(group)
+        return groups.length === 1 || mayPass(reason)
+          ? Effect.succeed(groups.map((group): Lost => ({ group, cause })))
+          : Effect.map(
+              Effect.forEach(groups, (group) => committing([group], false)),
+              (lost) => lost.flatMap((found) => found ?? [])
+            )
       }),
       Effect.uninterruptible
     )
 
-  /** Appends in a separate transaction. Returns the groups that could not be appended. */
+  /** Appends in separate transactions. Returns the groups that could not be appended. */
   const commit = (groups: ReadonlyArray<EntryGroup>) => Effect.map(committing(groups, false), (lost) => lost ?? [])
 
   /** The same for groups of one log, unless another transaction has it: returns null then. */

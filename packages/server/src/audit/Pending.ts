@@ -1,4 +1,4 @@
-import { charactersOf, countEntries, type EntryGroup, inBatches, logOf } from "./AuditEvent.js"
+import { countEntries, type EntryGroup, inBatches } from "./AuditEvent.js"
 
 const maxGroups = 10_000
 /** How many characters of metadata are kept: one entry can have 250,000. */
@@ -13,7 +13,7 @@ export const makePending = () => {
 
   /** Returns false, and keeps nothing, if there is no room. */
   const offer = (group: EntryGroup): boolean => {
-    const more = charactersOf(group)
+    const more = group.characters
     if (groups.length >= maxGroups || characters + more > maxCharacters) return false
     groups.push(group)
     characters += more
@@ -22,23 +22,23 @@ export const makePending = () => {
 
   /** Keeps a group that could not be appended, or counts its entries as missing if there is no room. */
   const keep = (group: EntryGroup): void => {
-    if (!offer(group)) missing.set(logOf(group), (missing.get(logOf(group)) ?? 0) + countEntries([group]))
+    if (!offer(group)) missing.set(group.log, (missing.get(group.log) ?? 0) + countEntries([group]))
   }
 
   /** Takes the oldest groups, in batches that are appended in one event-loop tick each. */
   const take = (byLog: boolean): ReadonlyArray<ReadonlyArray<EntryGroup>> => {
     const taken = groups.splice(0, batchSize)
-    for (const group of taken) characters -= charactersOf(group)
+    for (const group of taken) characters -= group.characters
     if (!byLog) return inBatches(taken)
     const logs = new Map<string, Array<EntryGroup>>()
-    for (const group of taken) logs.set(logOf(group), [...(logs.get(logOf(group)) ?? []), group])
+    for (const group of taken) logs.set(group.log, [...(logs.get(group.log) ?? []), group])
     return [...logs.values()].flatMap(inBatches)
   }
 
   /** Puts back what could not be appended, in front of what came later. */
   const putBack = (some: ReadonlyArray<EntryGroup>): void => {
     groups.unshift(...some)
-    for (const group of some) characters += charactersOf(group)
+    for (const group of some) characters += group.characters
   }
 
   /** Returns the numbers of missing entries by log, and forgets them. */
