@@ -50,7 +50,10 @@ const fillCache = ([program, ...args]) =>
   })
 
 await Promise.all([
-  bundle("cli", { cached: { Cli: ["start"], "run/main": ["start"], "completion/main": ["start"] }, ...client }),
+  bundle("cli", {
+    cached: { Cli: ["start"], "run/main": ["start"], "secrets/main": ["start"], "completion/main": ["start"] },
+    ...client
+  }),
   bundle("mcp", { cached: { main: [], Calls: ["startCalls"] }, ...client }),
   bundle("server", {
     cached: {

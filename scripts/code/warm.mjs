@@ -14,6 +14,7 @@ const sessionEnd = '"id":3'
 /** The runs of the clients that fill all of their caches. */
 export const clientRuns = [
   ["cli", "secret", "list"],
+  ["cli", "org", "list"],
   ["cli", "run", "--", "true"],
   ["cli", "__complete", "key", "0", ""],
   ["mcp"]

@@ -10,7 +10,7 @@ const source = (path) => fileURLToPath(new URL(`packages/${path}`, root))
 
 /** The scripts of each program, with their exports. `main` of the client is a module: it loads little. */
 const scripts = {
-  cli: { Cli: ["start"], "run/main": ["start"], "completion/main": ["start"] },
+  cli: { Cli: ["start"], "run/main": ["start"], "secrets/main": ["start"], "completion/main": ["start"] },
   mcp: { main: [], Calls: ["startCalls"] }
 }
 

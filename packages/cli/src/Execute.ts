@@ -1,16 +1,15 @@
 import type { CliApp } from "@effect/cli/CliApp"
 import { getSpan } from "@effect/cli/HelpDoc"
 import { isValidationError, type ValidationError } from "@effect/cli/ValidationError"
-import { configuredBy } from "@coffer/domain/client/Credentials"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Array from "effect/Array"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { tree } from "./Commands.js"
 import { describe } from "./Describe.js"
+import { explain as explainFailure } from "./Explain.js"
 import { type CannotDo, exitCodes, type Failure } from "./Failures.js"
 import type { Report, Terminal } from "./grammar/Command.js"
 import { noCommand, withHint } from "./grammar/Complaints.js"
@@ -20,16 +19,9 @@ import { type Found, locate } from "./grammar/Tree.js"
 import { commandLine } from "./grammar/Usage.js"
 import { markWords } from "./grammar/Verbatim.js"
 import { countProblem, readWords } from "./grammar/Words.js"
-import { Output, ReaderGone } from "./terminal/Output.js"
-import { colours, note, noteDefect, show, warnings, write } from "./terminal/Print.js"
-
-/** The server does not say which credential it refused. */
-const notTaken = Effect.map(configuredBy, (variable) => {
-  if (variable === undefined) return "your session at the server has ended; run coffer login"
-  return variable === "SERVICE_ACCOUNT"
-    ? "the server has ended this session: the service account or its federation is revoked; check SERVICE_ACCOUNT"
-    : "the server does not take your API key: it is mistyped, revoked, expired or another server's; check SERVICE_API_KEY"
-})
+import { ended } from "./Program.js"
+import { Output } from "./terminal/Output.js"
+import { colours, note, show, write } from "./terminal/Print.js"
 
 const usageError = (sentence: string) => Effect.as(note(sentence), exitCodes.usage)
 
@@ -59,19 +51,9 @@ const explain = <E>(
   path: ReadonlyArray<string>,
   report: (sentence: string) => Effect.Effect<void, E, Terminal>
 ) => {
-  if (isValidationError(failure)) {
-    const sentence = sentenceIn(failure)
-    return Effect.zipRight(report(sentence), usageError(withHint(sentence, path)))
-  }
-  const { exitCode, sentence } = describe(failure)
-  const message = failure._tag === "Unauthorized" ? notTaken : Effect.succeed(sentence)
-  const details = failure._tag === "BadFile" ? failure.lines : []
-  return Effect.gen(function* () {
-    yield* report(sentence)
-    yield* Effect.forEach(details, note)
-    yield* note(yield* message)
-    return exitCode
-  })
+  if (!isValidationError(failure)) return Effect.zipRight(report(describe(failure).sentence), explainFailure(failure))
+  const sentence = sentenceIn(failure)
+  return Effect.zipRight(report(sentence), usageError(withHint(sentence, path)))
 }
 
 /** Reports all mistakes of a command line, and after the last where to look. */
@@ -123,12 +105,4 @@ const parserContext = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeT
 
 /** Runs a command line. Returns the exit code. */
 export const execute = (argv: ReadonlyArray<string>): Effect.Effect<number, never, Terminal> =>
-  runCommandLine(argv).pipe(
-    Effect.catchAll((failure) => explain(failure, [], unreported)),
-    Effect.catchAllCause((cause) => {
-      if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
-      if (Cause.squash(cause) instanceof ReaderGone) return Effect.succeed(exitCodes.readerGone)
-      return Effect.as(noteDefect(cause), exitCodes.failed)
-    }),
-    Effect.provide(Layer.merge(parserContext, warnings))
-  )
+  ended(Effect.provide(runCommandLine(argv), parserContext))

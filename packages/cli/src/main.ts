@@ -5,7 +5,7 @@ import { catchSignals } from "./run/Signals.js"
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 const argv = process.argv.slice(2)
 
-/** Starts every command but `run`. Each of these is a bundle with V8's code cache: see scripts/bundle.mjs. */
+/** Starts every command without an entry of its own. Each of these is a bundle with V8's code cache: see scripts/bundle.mjs. */
 const startCli = async () => {
   const { start } = await import("./Cli.js")
   start(argv, version)
@@ -30,6 +30,15 @@ const startCompletion = async (rest: ReadonlyArray<string>) => {
   await start(rest, version)
 }
 
+const secretNames: ReadonlySet<string | undefined> = new Set(["secret", "secrets"])
+const secretCommands: ReadonlySet<string | undefined> = new Set(["get", "set", "list"])
+
+/** Starts the most used commands at secrets, without loading the others. */
+const startSecrets = async () => {
+  const { start } = await import("./secrets/main.js")
+  if (!start(argv.slice(1), version)) await startCli()
+}
+
 /** Prints the version without loading anything. Broken output ends it as `Output.ts` ends other commands. */
 const printVersion = () => {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
@@ -45,6 +54,7 @@ const start = async () => {
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "version")) printVersion()
   else if (argv[0] === "run") await startRun(argv.slice(1))
   else if (argv[0] === "__complete") await startCompletion(argv.slice(1))
+  else if (secretNames.has(argv[0]) && secretCommands.has(argv[1])) await startSecrets()
   else await startCli()
 }
 

@@ -1,13 +1,8 @@
 import * as Schema from "effect/Schema"
+import { dayMillis } from "./DueState.js"
 import { withMessage } from "./Message.js"
 import { Email, EnvName, ProjectName, SecretKey } from "./Names.js"
 import { Count, field, list, optional, Timestamp, updatedAt } from "./Schemas.js"
-
-const dayMillis = 24 * 60 * 60 * 1000
-
-/** A secret is due soon from this many days before its due date on. */
-export const soonDays = 14
-export const soonMillis = soonDays * dayMillis
 
 const ops = Email.to.make("ops@example.com")
 
@@ -24,16 +19,6 @@ export const dueMillis = ({ expires_at, rotate_every_days }: DueTerms, versionMi
     ...(rotate_every_days === null ? [] : [versionMillis + rotate_every_days * dayMillis])
   ]
   return ends.length === 0 ? null : Math.min(...ends)
-}
-
-export const dueStates = ["due", "overdue"] as const
-export type DueState = (typeof dueStates)[number]
-
-/** Whether a due date has passed, or is near; null if it is neither. */
-export const dueStateAt = (due_at: string | undefined, millis: number): DueState | null => {
-  if (due_at === undefined) return null
-  const left = Date.parse(due_at) - millis
-  return left <= 0 ? "overdue" : left <= soonMillis ? "due" : null
 }
 
 const momentMessage = withMessage("must be a date, or a date and time in UTC such as 2027-01-31T08:00:00Z")

@@ -1,5 +1,6 @@
 import * as Array from "effect/Array"
 import * as Schema from "effect/Schema"
+import { expectedVersionForm, type IntegerForm, integerForm, versionForm } from "./IntegerForm.js"
 import { withFallbackMessage, withMessage } from "./Message.js"
 
 /** The annotations of a schema with its own JSON Schema. That replaces the schema's description, so it repeats it. */
@@ -42,8 +43,9 @@ export const Count = Schema.Int.annotations(withMessage(countMessage)).pipe(
 )
 
 /** An integer in a query string, within inclusive bounds. */
-export const integerParameter = (minimum: number, maximum: number) => {
-  const text = `must be a whole number from ${minimum} to ${maximum}`
+export const integerParameter = (minimum: number, maximum: number) => parameterOf(integerForm(minimum, maximum))
+
+const parameterOf = ({ maximum, message: text, minimum }: IntegerForm) => {
   return Schema.transform(
     Schema.String.pipe(Schema.pattern(/^(0|[1-9][0-9]{0,9})$/, withMessage(text))),
     Schema.Int.annotations(withMessage(text)).pipe(Schema.between(minimum, maximum, withMessage(text))),
@@ -65,7 +67,7 @@ export const flagParameter = (description: string) => {
 }
 
 /** The number of a version or a revision, in a query string. */
-export const VersionParameter = integerParameter(1, 2_147_483_647)
+export const VersionParameter = parameterOf(versionForm)
 
 /** The last version or revision of the previous page, in a query string. */
 export const BeforeParameter = VersionParameter.annotations({
@@ -74,7 +76,7 @@ export const BeforeParameter = VersionParameter.annotations({
 })
 
 /** The version that a change expects, in a query string: 0 when the key must not exist. */
-export const ExpectedVersionParameter = integerParameter(0, 2_147_483_647).annotations({
+export const ExpectedVersionParameter = parameterOf(expectedVersionForm).annotations({
   description: "the expected current version; CONFLICT if it differs",
   examples: [3]
 })

@@ -1,3 +1,7 @@
+import type * as Brand from "effect/Brand"
+
+export type PlainSecretValue = string & Brand.Brand<"SecretValue">
+
 /** The largest secret value, in bytes of UTF-8. */
 export const maxSecretValueBytes = 65_536
 
@@ -10,5 +14,5 @@ const encoder = new TextEncoder()
 export const byteLength = (text: string): number => encoder.encode(text).length
 
 /** Whether a text can be a secret value. Without schemas: `SecretValues.ts` builds one from this. */
-export const isSecretValue = (text: string): boolean =>
+export const isSecretValue = (text: string): text is PlainSecretValue =>
   text.isWellFormed() && (text.length * 3 <= maxSecretValueBytes || byteLength(text) <= maxSecretValueBytes)

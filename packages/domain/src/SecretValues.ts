@@ -10,7 +10,7 @@ import { isSecretValue, maxSecretValueBytes, secretValueMessage } from "./Secret
 
 /** Text of at most 64 KB, possibly empty. Pass it as `Redacted` everywhere. */
 export const SecretValue = Schema.String.pipe(
-  Schema.filter(isSecretValue, {
+  Schema.filter((text) => isSecretValue(text), {
     ...withMessage(secretValueMessage),
     identifier: "SecretValue",
     description: secretValueMessage,

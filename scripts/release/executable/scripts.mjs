@@ -2,7 +2,7 @@
 import { runScript } from "../../code/script.mjs"
 
 /** The scripts of each program. */
-export const scripts = { cli: ["main", "Cli", "run/main", "completion/main"], mcp: ["main", "Calls"] }
+export const scripts = { cli: ["main", "Cli", "run/main", "secrets/main", "completion/main"], mcp: ["main", "Calls"] }
 
 /**
  * Starts a program with its first script.

@@ -1,4 +1,5 @@
-import { type FormatName, formatNames, type Pair } from "@coffer/domain/formats/Format"
+import type { Pair } from "@coffer/domain/formats/Format"
+import { type FormatName, formatNames } from "@coffer/domain/formats/FormatNames"
 import { loadFormat, readSecrets as readUninterrupted } from "@coffer/domain/formats/Reading"
 import type { BundledSecret } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"

@@ -2,31 +2,25 @@ import * as Command from "@effect/cli/Command"
 import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
 import * as Options from "@effect/cli/Options"
 import { type CofferClient, makeClient } from "@coffer/domain/client/CofferClient"
+import type { Exchange } from "@coffer/domain/client/Exchange"
 import type { EnvPath, ProjectPath } from "@coffer/domain/api/Paths"
 import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
 import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import {
-  type BadSetting,
-  type CommandLineSettings,
-  loadSettings,
-  type MissingSettings,
-  type Settings
-} from "@coffer/domain/client/Settings"
+import type { BadSetting, CommandLineSettings, MissingSettings, Settings } from "@coffer/domain/client/Settings"
 import type * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
-import type { NotFound } from "@coffer/domain/Errors"
-import { type CannotDo, type Failure, WrongUsage } from "../Failures.js"
+import type { CannotDo, Failure } from "../Failures.js"
 import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
 import { printView, type View } from "../terminal/View.js"
 import { Version } from "../Version.js"
-import { explainMissing, type PlacePath } from "./Missing.js"
-import { splitPaths } from "./PlacePath.js"
-import { placeOptions, type Syntax } from "./Data.js"
-import { type ArgumentField, type Fields, flag, type OptionField, textOption } from "./Fields.js"
+import type { Syntax } from "./Data.js"
+import { type Fields, flag, type OptionField, optionField } from "./Fields.js"
+import type { PlacePath } from "./Missing.js"
+import { allEnvsSpec, explainingMissing, findPlace, jsonSpec, placeSpecs, refuse } from "./Place.js"
+import { syntaxOf } from "./Specs.js"
 
 /** The terminal that a command is used at. */
 export type Terminal = Input | Output
@@ -98,11 +92,11 @@ export const connect = Effect.fnUntraced(function* (server: ServerUrl) {
   return yield* clientWith(server, Option.some(yield* credentialFor(server)))
 })
 
-export const serverUrl = textOption(placeOptions.serverUrl)
-export const org = textOption(placeOptions.org)
-export const project = textOption(placeOptions.project)
-export const env = textOption(placeOptions.env)
-export const json = flag("json", "Print the API's own records, for machines")
+export const serverUrl = optionField(placeSpecs.serverUrl)
+export const org = optionField(placeSpecs.org)
+export const project = optionField(placeSpecs.project)
+export const env = optionField(placeSpecs.env)
+export const json = optionField(jsonSpec)
 export const yes = flag("yes", "Do not ask, where something is destroyed")
 
 interface Described {
@@ -129,6 +123,8 @@ export interface Context<F extends Fields, Path> {
   /** Where it works: the path parameters of the contract. */
   readonly path: Path
   readonly call: Call
+  /** For calls without the contract's schemas. */
+  readonly exchange: Exchange
   readonly server: ServerUrl
   readonly settings: Settings
   /** The settings that the command line gives. */
@@ -143,21 +139,6 @@ interface PlaceDefinition<F extends Fields, Path, E extends Failure> extends Des
   readonly place?: (options: Values<F>) => CommandLineSettings
   readonly run: (context: Context<F, Path>) => Effect.Effect<View | void, E, Needs>
 }
-
-const isArgument = (field: OptionField<unknown> | ArgumentField<unknown>): field is ArgumentField<unknown> =>
-  field.data.kind === "argument"
-
-const syntaxOf = (fields: ReadonlyArray<OptionField<unknown> | ArgumentField<unknown>>): Syntax => ({
-  options: fields.flatMap(({ data }) => (data.kind === "option" ? [data] : [])),
-  arguments: fields.flatMap((field) => (isArgument(field) ? [field.data] : []))
-})
-
-const refuse = (problem: string | undefined) =>
-  problem === undefined ? Effect.void : Effect.fail(new WrongUsage({ message: problem }))
-
-/** The settings that a command line gives, each by itself. */
-export const placeGiven = (given: CommandLineSettings): Either.Either<CommandLineSettings, WrongUsage> =>
-  Either.mapLeft(splitPaths(given), (message) => new WrongUsage({ message }))
 
 const commandOf = <A>(
   name: string,
@@ -182,12 +163,6 @@ export const command = <const F extends Fields, E extends Failure>(
   return { type: "command", name, description, examples, ...syntax, make, ...(report === undefined ? {} : { report }) }
 }
 
-const isNotFound = (failure: Failure): failure is NotFound => failure._tag === "NotFound"
-
-/** The option that names the server again, if the command line does. */
-const serverOption = ({ serverUrl }: CommandLineSettings) =>
-  serverUrl === undefined ? [] : ["--server-url", serverUrl]
-
 interface PlaceOptions extends CommandLineSettings {
   readonly json: boolean
 }
@@ -210,18 +185,11 @@ const commandsAt =
       commandOf(name, Command.make(name, { at: parser, own }), ({ at, own: options }) =>
         Effect.gen(function* () {
           yield* refuse(check?.(options))
-          const { env, json, org, project, serverUrl } = at
-          const given = yield* placeGiven({ serverUrl, org, project, env, ...place?.(options) })
-          const settings = yield* loadSettings(given)
-          const path = yield* pathOf(settings, at)
-          const server = yield* settings.server
-          const { call } = yield* connect(server)
-          const view = yield* Effect.catchIf(
-            run({ options, path, call, server, settings, given, json }),
-            isNotFound,
-            (failure) => explainMissing(failure, server, path ?? {}, serverOption(given))
-          )
-          if (view !== undefined) yield* printView(view, json)
+          const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
+          const { call, exchange } = yield* connect(found.server)
+          const context = { ...found, options, call, exchange, json: at.json }
+          const view = yield* explainingMissing(found)(run(context))
+          if (view !== undefined) yield* printView(view, at.json)
         })
       )
     const syntax = syntaxOf([...Object.values(fields), ...Object.values(own)])
@@ -242,7 +210,7 @@ export const atProject = commandsAt(projectFields, Options.all(projectFields), (
 /** A command at an environment. */
 export const atEnv = commandsAt(envFields, Options.all(envFields), ({ envPath }) => envPath)
 
-const allEnvs = flag("all-envs", "Compare all environments of the project, without showing values")
+const allEnvs = optionField(allEnvsSpec)
 const envsFields = { serverUrl, org, project, env, allEnvs, json }
 
 /** A command at an environment or, with `--all-envs`, at all environments of a project. */

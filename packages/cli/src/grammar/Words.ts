@@ -99,19 +99,28 @@ const valueProblem = (
     : check?.(value)
 }
 
-/** What is wrong with the values of arguments, each with as many words as leave enough for those after it. */
-const argumentProblems = (wanted: Syntax["arguments"], words: ReadonlyArray<Word>): ReadonlyArray<Problem> => {
+/** The words of each argument: as many as leave enough for those after it. */
+export const shareOut = (
+  wanted: Syntax["arguments"],
+  words: ReadonlyArray<Word>
+): ReadonlyArray<ReadonlyArray<Word>> => {
   let rest = words
-  return wanted.flatMap(({ check, most }, index) => {
+  return wanted.map(({ most }, index) => {
     const later = wanted.slice(index + 1).reduce((sum, { least }) => sum + least, 0)
     const own = rest.slice(0, Math.max(0, Math.min(most, rest.length - later)))
     rest = rest.slice(own.length)
-    return own.flatMap(({ text }) => {
-      const message = check?.(text)
-      return message === undefined ? [] : [{ message }]
-    })
+    return own
   })
 }
+
+/** What is wrong with the values of arguments. */
+const argumentProblems = (wanted: Syntax["arguments"], words: ReadonlyArray<Word>): ReadonlyArray<Problem> =>
+  shareOut(wanted, words).flatMap((own, index) =>
+    own.flatMap(({ text }) => {
+      const message = wanted[index]?.check?.(text)
+      return message === undefined ? [] : [{ message }]
+    })
+  )
 
 /**
  * Splits the words of a command line into options and arguments.

@@ -2,7 +2,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { HiddenLine, type HiddenState } from "./HiddenLine.js"
@@ -26,6 +25,8 @@ export class Input extends Context.Tag("@coffer/cli/Input")<
 
 const ask = (question: string): Effect.Effect<string> =>
   Effect.async((resume) => {
+    // Not imported: few commands ask.
+    const { createInterface } = process.getBuiltinModule("node:readline")
     const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: true })
     const leave = () => {
       // The shell's prompt begins on a line of its own.

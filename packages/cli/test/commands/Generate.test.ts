@@ -2,7 +2,7 @@ import { type Charset, charsets, generateValue } from "@coffer/domain/client/Gen
 import { Effect, Either, Redacted } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { recipe } from "../../src/commands/secrets/Generate.js"
+import { recipe } from "../../src/secrets/Generate.js"
 import { workplace } from "../support/Workplace.js"
 
 const names = Object.keys(charsets).filter((name): name is Charset => Object.hasOwn(charsets, name))

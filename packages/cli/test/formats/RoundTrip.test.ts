@@ -1,7 +1,7 @@
 import { Either } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { formatNames } from "@coffer/domain/formats/Format"
+import { formatNames } from "@coffer/domain/formats/FormatNames"
 import { carried, formats, pairs, tricky } from "./Support.js"
 import { runs } from "../../../domain/test/support/Runs.js"
 

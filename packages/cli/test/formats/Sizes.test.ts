@@ -1,7 +1,8 @@
 import { maxKeys } from "@coffer/domain/SecretValues"
 import { Either } from "effect"
 import { assert, describe, it } from "vitest"
-import { type FormatName, formatNames, Unreadable } from "@coffer/domain/formats/Format"
+import { Unreadable } from "@coffer/domain/formats/Format"
+import { type FormatName, formatNames } from "@coffer/domain/formats/FormatNames"
 import { formats } from "./Support.js"
 
 const megabytes = 4_000_000

@@ -3,13 +3,18 @@ import { isUserDefined } from "@effect/cli/CommandDirective"
 import { isValidationError } from "@effect/cli/ValidationError"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, FastCheck as fc, Option, Predicate, Redacted } from "effect"
+import { Effect, Either, FastCheck as fc, Option, Predicate, Redacted } from "effect"
 import { tree } from "../../src/Commands.js"
 import type { ArgumentData, OptionData } from "../../src/grammar/Data.js"
 import { clientCommand, parserConfig } from "../../src/grammar/Parser.js"
+import { allEnvsSpec, envSpecs } from "../../src/grammar/Place.js"
+import { type Specs, syntaxOf } from "../../src/grammar/Specs.js"
 import { locate } from "../../src/grammar/Tree.js"
+import { valuesOf } from "../../src/grammar/Values.js"
 import { markWords } from "../../src/grammar/Verbatim.js"
 import { countProblem, readWords } from "../../src/grammar/Words.js"
+import { getSpecs } from "../../src/secrets/Get.js"
+import { setSpecs } from "../../src/secrets/Set.js"
 
 /** Without `run`, whose words belong to the command that it starts, and the word `help`, which `locate` takes off. */
 const leaves = tree.nodes
@@ -40,6 +45,24 @@ const open = (value: unknown): unknown => {
   return Predicate.isRecord(value) && Object.getPrototypeOf(value) === Object.prototype
     ? Object.fromEntries(Object.entries(value).map(([key, each]) => [key, open(each)]))
     : value
+}
+
+/** The options and arguments of the commands with an entry of their own: those of the place, and their own. */
+const entries: ReadonlyMap<string, { readonly at: Specs; readonly own: Specs }> = new Map([
+  ["secret get", { at: envSpecs, own: getSpecs }],
+  ["secret set", { at: envSpecs, own: setSpecs }],
+  ["secret list", { at: { ...envSpecs, allEnvs: allEnvsSpec }, own: {} }]
+])
+
+/** What the parser without the toolkit makes of the words of such a command. */
+const plainly = ({ at, own }: { readonly at: Specs; readonly own: Specs }, argv: ReadonlyArray<string>) => {
+  const syntax = syntaxOf([...Object.values(at), ...Object.values(own)])
+  const reading = readWords(syntax, argv)
+  if (reading.type !== "words" || countProblem(syntax, reading, "") !== undefined) return "refused"
+  return Either.match(Either.all({ at: valuesOf(at, reading), own: valuesOf(own, reading) }), {
+    onLeft: () => "refused",
+    onRight: open
+  })
 }
 
 /** What the toolkit makes of words, for all commands. */
@@ -79,30 +102,34 @@ const optionWords = (option: OptionData) => {
   return textFor(option).chain((text) => fc.constantFrom([`--${name}`, text], [`--${name}=${text}`]))
 }
 
-const commandLines = fc.constantFrom(...leaves).chain(({ leaf, path }) => {
-  const required = leaf.options.filter(({ isRequired }) => isRequired === true)
-  const others = leaf.options.filter(({ isRequired }) => isRequired !== true)
-  const options = fc
-    .tuple(
-      fc.tuple(...required.map(optionWords)),
-      fc
-        .subarray([...others], { maxLength: Math.min(4, others.length) })
-        .chain((some) => fc.tuple(...some.map(optionWords)))
-    )
-    .map(([must, may]) => [...must, ...may])
-  const words = fc
-    .tuple(
-      ...leaf.arguments.map((argument) =>
-        fc.array(textFor(argument), { minLength: argument.least, maxLength: Math.min(argument.most, 3) })
+const commandLinesOf = (some: typeof leaves) =>
+  fc.constantFrom(...some).chain(({ leaf, path }) => {
+    const required = leaf.options.filter(({ isRequired }) => isRequired === true)
+    const others = leaf.options.filter(({ isRequired }) => isRequired !== true)
+    const options = fc
+      .tuple(
+        fc.tuple(...required.map(optionWords)),
+        fc
+          .subarray([...others], { maxLength: Math.min(4, others.length) })
+          .chain((some) => fc.tuple(...some.map(optionWords)))
       )
-    )
-    .map((each) => each.flat().map((word) => [word]))
-  return fc
-    .tuple(options, words)
-    .chain(([a, b]) => fc.tuple(fc.shuffledSubarray(a, { minLength: a.length }), fc.constant(b)))
-    .chain(([a, b]) => fc.boolean().map((isFirst) => (isFirst ? [...a, ...b] : [...b, ...a]).flat()))
-    .map((argv) => ({ path, argv }))
-})
+      .map(([must, may]) => [...must, ...may])
+    const words = fc
+      .tuple(
+        ...leaf.arguments.map((argument) =>
+          fc.array(textFor(argument), { minLength: argument.least, maxLength: Math.min(argument.most, 3) })
+        )
+      )
+      .map((each) => each.flat().map((word) => [word]))
+    return fc
+      .tuple(options, words)
+      .chain(([a, b]) => fc.tuple(fc.shuffledSubarray(a, { minLength: a.length }), fc.constant(b)))
+      .chain(([a, b]) => fc.boolean().map((isFirst) => (isFirst ? [...a, ...b] : [...b, ...a]).flat()))
+      .map((argv) => ({ path, argv }))
+  })
+
+const commandLines = commandLinesOf(leaves)
+const entryLines = commandLinesOf(leaves.filter(({ path }) => entries.has(path.join(" "))))
 
 describe("both parsers", () => {
   it.effect("find each command at its path", () =>
@@ -133,4 +160,30 @@ describe("both parsers", () => {
       }),
     { fastCheck: { numRuns: 300 } }
   )
+
+  it.effect.prop(
+    "give the values that commands with an entry of their own start with",
+    [entryLines],
+    ([{ argv, path }]) =>
+      Effect.gen(function* () {
+        const entry = entries.get(path.join(" "))
+        assert(entry !== undefined)
+        const plain = plainly(entry, argv)
+        const reading = readWords(syntaxOf(Object.values({ ...entry.at, ...entry.own })), argv)
+        const words = reading.type === "words" ? markWords(reading) : argv
+        assert.deepStrictEqual(plain, yield* toolkit(path, words))
+      }),
+    { fastCheck: { numRuns: 300 } }
+  )
+
+  it("know the same options and arguments of these commands", () => {
+    for (const { leaf, path } of leaves) {
+      const entry = entries.get(path.join(" "))
+      if (entry === undefined) continue
+      const { arguments: words, options } = syntaxOf(Object.values({ ...entry.at, ...entry.own }))
+      const byName = (data: ReadonlyArray<OptionData>) => [...data].sort((a, b) => a.name.localeCompare(b.name))
+      assert.deepStrictEqual(words, leaf.arguments)
+      assert.deepStrictEqual(byName(options), byName(leaf.options))
+    }
+  })
 })

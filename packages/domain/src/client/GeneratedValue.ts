@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { SecretValue } from "../SecretValues.js"
+import { isSecretValue, type PlainSecretValue } from "../SecretValueForm.js"
 
 const digits = "0123456789"
 const lower = "abcdefghijklmnopqrstuvwxyz"
@@ -20,11 +20,11 @@ export const charsets = {
 export type Charset = keyof typeof charsets
 
 /** Makes a random value: each character with the same probability, from the system's random source. */
-export const generateValue = (length: number, charset: Charset): Effect.Effect<Redacted.Redacted<SecretValue>> =>
-  Effect.sync(() => {
+export const generateValue = (length: number, charset: Charset): Effect.Effect<Redacted.Redacted<PlainSecretValue>> =>
+  Effect.suspend(() => {
     const characters = charsets[charset]
     // Not imported: programs start faster without it.
     const { randomInt } = process.getBuiltinModule("node:crypto")
     const text = Array.from({ length }, () => characters.charAt(randomInt(characters.length))).join("")
-    return Redacted.make(SecretValue.make(text))
+    return isSecretValue(text) ? Effect.succeed(Redacted.make(text)) : Effect.dieMessage("the value is too long")
   })

@@ -72,6 +72,9 @@ const readListed = (found: unknown) =>
     (secret, due) => ({ ...secret, ...defined(due) })
   )
 
+/** A secret in a list, without its value. */
+export type PlainListed = Option.Option.Value<ReturnType<typeof readListed>>
+
 const readBundled = (found: unknown) =>
   Option.all({ key: field(found, "key", key), value: field(found, "value", value) })
 

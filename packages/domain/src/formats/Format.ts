@@ -3,10 +3,7 @@ import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-
-/** The file formats of import and export. */
-export const formatNames = ["env", "shell", "docker", "json", "yaml"] as const
-export type FormatName = (typeof formatNames)[number]
+import type { FormatName } from "./FormatNames.js"
 
 /** A secret in clear text. Only between a `Redacted` and a file. */
 export interface Pair {

@@ -7,7 +7,8 @@ import { sentenceOf } from "../BrokenRules.js"
 import { SecretKey } from "../Names.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { expandVariables } from "./EnvExpansion.js"
-import { BadFile, type Entry, type Format, type FormatName, type Mistake } from "./Format.js"
+import { BadFile, type Entry, type Format, type Mistake } from "./Format.js"
+import type { FormatName } from "./FormatNames.js"
 
 /** Loads a format when it is needed: the parsers are large. */
 export const loadFormat = (name: FormatName): Effect.Effect<Format> =>

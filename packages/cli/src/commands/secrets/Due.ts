@@ -1,26 +1,18 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import { type DuePage, type DueSecret, dueStateAt, DueWithin, Expiry, RotationDays } from "@coffer/domain/Due"
+import { type DuePage, type DueSecret, DueWithin, Expiry, RotationDays } from "@coffer/domain/Due"
 import { Email, type SecretKey } from "@coffer/domain/Names"
 import { maxPageSize } from "@coffer/domain/Schemas"
-import type { SecretListed } from "@coffer/domain/Secret"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
 import { atOrg, type Call } from "../../grammar/Command.js"
-import { type Codec, option } from "../../grammar/Fields.js"
+import { option } from "../../grammar/Fields.js"
+import type { Codec } from "../../grammar/Specs.js"
+import { dueText } from "../../secrets/List.js"
 import { printTable } from "../../terminal/Print.js"
 import { listView, type View } from "../../terminal/View.js"
-
-type Dated = Pick<SecretListed, "due_at">
-
-/** When a secret is due, with a word where that has passed or is near. */
-export const dueText = ({ due_at }: Dated, millis: number): string | undefined => {
-  const state = dueStateAt(due_at, millis)
-  const day = due_at?.slice(0, 10)
-  return day === undefined || state === null ? day : `${day} ${state === "due" ? "soon" : state}`
-}
 
 /** Reads every page. */
 const allDue = Effect.fnUntraced(function* (

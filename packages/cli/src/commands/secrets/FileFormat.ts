@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { formatNames } from "@coffer/domain/formats/Format"
+import { formatNames } from "@coffer/domain/formats/FormatNames"
 import { option } from "../../grammar/Fields.js"
 
 export const fileFormat = option(

@@ -1,41 +1,21 @@
-import type { EnvPath, SecretPath } from "@coffer/domain/api/Paths"
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import type { FormatName } from "@coffer/domain/formats/FormatNames"
 import type { SecretKey } from "@coffer/domain/Names"
-import { type Bundle, listOf, ReadVersionParameter } from "@coffer/domain/Secret"
+import { type Bundle, listOf } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import { defined } from "@coffer/domain/Defined"
-import { type FormatName, formatNames } from "@coffer/domain/formats/Format"
+import type { Failure } from "../../Failures.js"
 import { writeSecrets } from "../../formats/Formats.js"
 import { atEnv, type Call } from "../../grammar/Command.js"
-import { flag, option } from "../../grammar/Fields.js"
-import { toTerminal, write, writeValues } from "../../terminal/Print.js"
+import { argumentField, optionField } from "../../grammar/Fields.js"
+import { checkGet, getSpecs, onlyKey, rawHint, readOne } from "../../secrets/Get.js"
+import type { Output } from "../../terminal/Output.js"
+import { write, writeValues } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"
-import { allowEnvOption, severalKeys } from "./Keys.js"
 import { requireComplete } from "./CompleteBundle.js"
 
 /** Asks for the texts of references. */
 const rawOf = (raw: boolean) => (raw ? ({ raw: true } as const) : {})
-
-const rawHint = "--raw writes them as they are"
-
-/** One value, byte for byte. */
-const readOne = Effect.fnUntraced(function* (
-  call: Call,
-  path: SecretPath,
-  options: { readonly at: number | undefined; readonly raw: boolean }
-) {
-  const secret = yield* call("secrets", (api) =>
-    api.get({ path, urlParams: { ...defined({ version: options.at }), ...rawOf(options.raw) } })
-  )
-  const value = Redacted.value(secret.value)
-  const content = (yield* toTerminal) ? `${value}\n` : value
-  const view: View = {
-    json: { ...secret, value },
-    text: options.raw ? write(content) : writeValues(content, rawHint)
-  }
-  return view
-})
 
 const bundleOf = (call: Call, path: EnvPath, keys: ReadonlyArray<SecretKey>, raw: boolean) =>
   Effect.gen(function* () {
@@ -76,21 +56,18 @@ export const get = atEnv("get", {
     "coffer secret get API_KEY DATABASE_URL --format json"
   ],
   options: {
-    keys: severalKeys,
-    at: option("at", ReadVersionParameter),
-    format: option("format", Schema.Literal(...formatNames), "The lines of several values; env when left out"),
-    allowEnv: allowEnvOption,
-    raw: flag("raw", "As it is stored: the text of a reference, and control characters on a terminal")
+    keys: argumentField(getSpecs.keys),
+    at: optionField(getSpecs.at),
+    format: optionField(getSpecs.format),
+    allowEnv: optionField(getSpecs.allowEnv),
+    raw: optionField(getSpecs.raw)
   },
-  check: ({ at, format, keys }) =>
-    at !== undefined && (new Set(keys).size > 1 || format !== undefined)
-      ? "--at names a version of one secret: name one KEY, without --format"
-      : undefined,
-  run: ({ call, options: { allowEnv, at, format, keys: named, raw }, path }) => {
-    const keys = [...new Set(named)]
-    const [key] = keys
-    return keys.length === 1 && key !== undefined && format === undefined
-      ? readOne(call, { ...path, key }, { at, raw })
-      : readMany(call, path, keys, { format: format ?? "env", raw, allowEnv })
+  check: checkGet,
+  run: ({ call, exchange, options, path }): Effect.Effect<View, Failure, Output> => {
+    const { allowEnv, format = "env", keys, raw } = options
+    const key = onlyKey(options)
+    return key === undefined
+      ? readMany(call, path, [...new Set(keys)], { format, raw, allowEnv })
+      : readOne(exchange, path, key, options)
   }
 })

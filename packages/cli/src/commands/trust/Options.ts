@@ -3,7 +3,8 @@ import { Expiry, Issuer, MaxAge, Ttl } from "@coffer/domain/Federation"
 import { FederationName } from "@coffer/domain/Names"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { argument, type Codec, option, repeatedOption } from "../../grammar/Fields.js"
+import { argument, option, repeatedOption } from "../../grammar/Fields.js"
+import type { Codec } from "../../grammar/Specs.js"
 import { NameOrId } from "../../subjects/Subjects.js"
 
 const matching = (pattern: RegExp, rule: string): Codec<string> => ({

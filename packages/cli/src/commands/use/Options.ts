@@ -13,7 +13,8 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { WrongUsage } from "../../Failures.js"
-import { type Codec, option, repeatedOption } from "../../grammar/Fields.js"
+import { option, repeatedOption } from "../../grammar/Fields.js"
+import type { Codec } from "../../grammar/Specs.js"
 
 const text = Schema.NonEmptyString
 

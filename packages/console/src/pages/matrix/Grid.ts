@@ -1,5 +1,5 @@
 import { isRequired, type RequiredIn } from "@coffer/domain/DeclaredKey"
-import { dueStateAt } from "@coffer/domain/Due"
+import { dueStateAt } from "@coffer/domain/DueState"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"

@@ -1,4 +1,4 @@
-import { type FormatName, formatNames } from "@coffer/domain/formats/Format"
+import { type FormatName, formatNames } from "@coffer/domain/formats/FormatNames"
 import type { BundleWritten } from "@coffer/domain/Secret"
 import type { EnvName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"

@@ -1,4 +1,5 @@
-import { type FormatName, formatOf, type Mistake } from "@coffer/domain/formats/Format"
+import { formatOf, type Mistake } from "@coffer/domain/formats/Format"
+import type { FormatName } from "@coffer/domain/formats/FormatNames"
 import { readSecrets, type SecretMap } from "@coffer/domain/formats/Reading"
 import { SecretValue } from "@coffer/domain/SecretValues"
 import * as Effect from "effect/Effect"

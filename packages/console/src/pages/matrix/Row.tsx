@@ -1,4 +1,4 @@
-import { dueStateAt } from "@coffer/domain/Due"
+import { dueStateAt } from "@coffer/domain/DueState"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Component } from "preact"
 import { wallMillis } from "../../kit/When.js"

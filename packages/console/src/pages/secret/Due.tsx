@@ -1,5 +1,6 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import { dueStateAt, Expiry, RotationDays } from "@coffer/domain/Due"
+import { Expiry, RotationDays } from "@coffer/domain/Due"
+import { dueStateAt } from "@coffer/domain/DueState"
 import type { MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import { Email } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"

@@ -1,4 +1,4 @@
-import { soonMillis } from "@coffer/domain/Due"
+import { soonMillis } from "@coffer/domain/DueState"
 import type { OrgId, UserId } from "@coffer/domain/Ids"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,4 +1,5 @@
-import { dueMillis, type DueTerms, soonMillis } from "@coffer/domain/Due"
+import { dueMillis, type DueTerms } from "@coffer/domain/Due"
+import { soonMillis } from "@coffer/domain/DueState"
 import type { EnvId } from "@coffer/domain/Ids"
 import * as Effect from "effect/Effect"
 import { timestamp } from "../../base/Time.js"

@@ -1,18 +1,16 @@
-import { sentenceOf } from "@coffer/domain/BrokenRules"
 import type { SecretKey } from "@coffer/domain/Names"
-import { maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
-import { RedactedSecretValue } from "@coffer/domain/SecretValues"
+import { isSecretValue, maxSecretValueBytes, secretValueMessage } from "@coffer/domain/SecretValueForm"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-import { CannotDo, WrongUsage } from "../../Failures.js"
-import { hasMangledArgument } from "../../run/Mangled.js"
-import { readBytes, type Source, sourceOf, standardInput } from "../../terminal/Bytes.js"
-import type { Input } from "../../terminal/Input.js"
-import type { Output } from "../../terminal/Output.js"
-import { note } from "../../terminal/Print.js"
-import { askHidden, canAsk } from "../../terminal/Prompts.js"
+import { CannotDo, WrongUsage } from "../Failures.js"
+import type { SecretArgument } from "../grammar/Specs.js"
+import { hasMangledArgument } from "../run/Mangled.js"
+import { readBytes, type Source, sourceOf, standardInput } from "../terminal/Bytes.js"
+import type { Input } from "../terminal/Input.js"
+import type { Output } from "../terminal/Output.js"
+import { note } from "../terminal/Print.js"
+import { askHidden, canAsk } from "../terminal/Prompts.js"
 
 const tooLarge = new CannotDo({ message: "the value is larger than 64 KB, which is the most that a secret can hold" })
 
@@ -27,14 +25,7 @@ const decodeText = (bytes: Buffer, name: string) =>
     catch: () => notText(name)
   })
 
-/** The argument for a value. */
-interface ValueArgument {
-  readonly value: Redacted.Redacted
-  /** Whether it stood after `--`. */
-  readonly isVerbatim: boolean
-}
-
-const fromArgument = Effect.fnUntraced(function* (key: SecretKey, { isVerbatim, value }: ValueArgument) {
+const fromArgument = Effect.fnUntraced(function* (key: SecretKey, { isVerbatim, value }: SecretArgument) {
   const text = Redacted.value(value)
   if (!isVerbatim && text.startsWith("-")) {
     return yield* new WrongUsage({
@@ -73,9 +64,7 @@ const typed = (key: SecretKey, allowEmpty: boolean): Effect.Effect<Redacted.Reda
     return answer
   })
 
-const decodeValue = Schema.decodeEither(RedactedSecretValue)
-
-const isDash = ({ isVerbatim, value }: ValueArgument) => !isVerbatim && Redacted.value(value) === "-"
+const isDash = ({ isVerbatim, value }: SecretArgument) => !isVerbatim && Redacted.value(value) === "-"
 
 /**
  * Reads the value to store: the argument, else the bytes of a file, else those of standard input, else what a person types.
@@ -83,7 +72,7 @@ const isDash = ({ isVerbatim, value }: ValueArgument) => !isVerbatim && Redacted
  */
 export const readValue = Effect.fnUntraced(function* (
   key: SecretKey,
-  argument: ValueArgument | undefined,
+  argument: SecretArgument | undefined,
   file: string | undefined,
   allowEmpty: boolean
 ) {
@@ -98,8 +87,6 @@ export const readValue = Effect.fnUntraced(function* (
         : (yield* canAsk)
           ? yield* typed(key, allowEmpty)
           : yield* fromStandardInput(key, allowEmpty)
-  return yield* Either.mapLeft(
-    decodeValue(Redacted.value(text)),
-    (error) => new CannotDo({ message: `${key}: ${sentenceOf(error, "is not a value")}` })
-  )
+  if (!isSecretValue(Redacted.value(text))) return yield* new CannotDo({ message: `${key}: ${secretValueMessage}` })
+  return text
 })

@@ -1,8 +1,8 @@
 import { type Charset, charsets } from "@coffer/domain/client/GeneratedValue"
 import { maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
 import * as Either from "effect/Either"
-import type { Codec } from "../../grammar/Fields.js"
-import { nearest } from "../../grammar/Words.js"
+import type { Codec } from "../grammar/Specs.js"
+import { nearest } from "../grammar/Words.js"
 
 /** What to generate. */
 export interface Recipe {

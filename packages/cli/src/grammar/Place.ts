@@ -1,0 +1,79 @@
+import { connectTo } from "@coffer/domain/client/Connection"
+import { credentialFor } from "@coffer/domain/client/Credentials"
+import { type ServerUrl, warnOfClearText } from "@coffer/domain/client/ServerUrl"
+import { type CommandLineSettings, loadSettings, type Settings } from "@coffer/domain/client/Settings"
+import type { NotFound } from "@coffer/domain/Errors"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import { type Failure, WrongUsage } from "../Failures.js"
+import { Version } from "../Version.js"
+import { placeOptions } from "./Data.js"
+import type { PlacePath } from "./Missing.js"
+import { splitPaths } from "./PlacePath.js"
+import { flag, textOption } from "./Specs.js"
+
+/** The options that name the server and the place, and the one for machines. */
+export const placeSpecs = {
+  serverUrl: textOption(placeOptions.serverUrl),
+  org: textOption(placeOptions.org),
+  project: textOption(placeOptions.project),
+  env: textOption(placeOptions.env)
+}
+
+export const jsonSpec = flag("json", "Print the API's own records, for machines")
+
+/** The options of a command at an environment. */
+export const envSpecs = { ...placeSpecs, json: jsonSpec }
+
+export const allEnvsSpec = flag("all-envs", "Compare all environments of the project, without showing values")
+
+/** Fails if there is a problem. */
+export const refuse = (problem: string | undefined): Effect.Effect<void, WrongUsage> =>
+  problem === undefined ? Effect.void : Effect.fail(new WrongUsage({ message: problem }))
+
+/** The settings that a command line gives, each by itself. */
+export const placeGiven = (given: CommandLineSettings): Either.Either<CommandLineSettings, WrongUsage> =>
+  Either.mapLeft(splitPaths(given), (message) => new WrongUsage({ message }))
+
+/** Finds the server, and the place of a command, in the settings. */
+export const findPlace = Effect.fnUntraced(function* <Path, E>(
+  { env, org, project, serverUrl }: CommandLineSettings,
+  pathOf: (settings: Settings) => Effect.Effect<Path, E>
+) {
+  const given = yield* placeGiven({ serverUrl, org, project, env })
+  const settings = yield* loadSettings(given)
+  const path = yield* pathOf(settings)
+  return { given, settings, path, server: yield* settings.server }
+})
+
+/** An exchange with a server, with the credential for that server. The connections are closed with the scope. */
+export const exchangeAt = Effect.fnUntraced(function* (server: ServerUrl) {
+  const credential = yield* credentialFor(server)
+  yield* warnOfClearText(server)
+  return yield* connectTo({ server, credential: Option.some(credential), program: "cli", version: yield* Version })
+})
+
+const isNotFound = (failure: Failure): failure is NotFound => failure._tag === "NotFound"
+
+/** The option that names the server again, if the command line does. */
+const serverOption = ({ serverUrl }: CommandLineSettings) =>
+  serverUrl === undefined ? [] : ["--server-url", serverUrl]
+
+interface Where {
+  readonly given: CommandLineSettings
+  readonly path: PlacePath | void
+  readonly server: ServerUrl
+}
+
+/** Explains NOT_FOUND by the place. */
+export const explainingMissing =
+  ({ given, path, server }: Where) =>
+  <A, E extends Failure, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.catchIf(effect, isNotFound, (failure) =>
+      Effect.flatMap(
+        // Loaded late: most names exist.
+        Effect.promise(() => import("./Missing.js")),
+        ({ explainMissing }) => explainMissing(failure, server, path ?? {}, serverOption(given))
+      )
+    )

@@ -1,0 +1,26 @@
+import * as Either from "effect/Either"
+import { isArgument, type Specs, syntaxOf } from "./Specs.js"
+import { shareOut, type Words } from "./Words.js"
+
+/** The values of a command's options and arguments. */
+export type Values<S extends Specs> = {
+  readonly [Name in keyof S]: Either.Either.Right<ReturnType<S[Name]["decode"]>>
+}
+
+/**
+ * The values of a command line that `readWords` and `countProblem` allow, without the toolkit. A property holds it to the
+ * toolkit's parser. Fails with a sentence.
+ */
+export function valuesOf<S extends Specs>(specs: S, words: Words): Either.Either<Values<S>, string>
+export function valuesOf(specs: Specs, words: Words): Either.Either<object, string> {
+  const shares = shareOut(syntaxOf(Object.values(specs)).arguments, words.arguments)
+  let next = 0
+  return Either.all(
+    Object.fromEntries(
+      Object.entries(specs).map(([name, spec]) => [
+        name,
+        isArgument(spec) ? spec.decode(shares[next++] ?? []) : spec.decode(words.options.get(spec.data.name))
+      ])
+    )
+  )
+}

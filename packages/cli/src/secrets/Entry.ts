@@ -1,0 +1,67 @@
+import type { Exchange } from "@coffer/domain/client/Exchange"
+import type { EnvNames } from "@coffer/domain/client/SecretCalls"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import type * as Scope from "effect/Scope"
+import type { Failure } from "../Failures.js"
+import { allEnvsSpec, envSpecs, exchangeAt, explainingMissing, findPlace } from "../grammar/Place.js"
+import { type Specs, syntaxOf } from "../grammar/Specs.js"
+import { type Values, valuesOf } from "../grammar/Values.js"
+import { countProblem, readWords } from "../grammar/Words.js"
+import type { Input } from "../terminal/Input.js"
+import type { Output } from "../terminal/Output.js"
+import { printView, type View } from "../terminal/View.js"
+import { checkGet, getSpecs, onlyKey, readOne } from "./Get.js"
+import { listKeys } from "./List.js"
+import { checkSet, setSpecs, store } from "./Set.js"
+
+type Needs = Input | Output | Scope.Scope
+
+/** Runs a command line; undefined for one that the full client has to run, or to refuse. */
+type Entry = (words: ReadonlyArray<string>) => Effect.Effect<void, Failure, Needs> | undefined
+
+/** What to do with the options of a command; undefined for what the full client does. */
+type Plan<S extends Specs> = (
+  options: Values<S>
+) => ((exchange: Exchange, path: EnvNames) => Effect.Effect<View, Failure, Needs>) | undefined
+
+/** An entry of a command at an environment. */
+const entry =
+  <S extends Specs>(own: S, plan: Plan<S>): Entry =>
+  (words) => {
+    const syntax = syntaxOf([...Object.values(envSpecs), ...Object.values(own)])
+    const reading = readWords(syntax, words)
+    if (reading.type !== "words" || countProblem(syntax, reading, "") !== undefined) return undefined
+    const values = Either.all([valuesOf(envSpecs, reading), valuesOf(own, reading)])
+    if (Either.isLeft(values)) return undefined
+    const [place, options] = values.right
+    const run = plan(options)
+    if (run === undefined) return undefined
+    return Effect.gen(function* () {
+      const found = yield* findPlace(place, ({ envPath }) => envPath)
+      const exchange = yield* exchangeAt(found.server)
+      const view = yield* explainingMissing(found)(run(exchange, found.path))
+      yield* printView(view, place.json)
+    })
+  }
+
+const get = entry(getSpecs, (options) => {
+  const key = onlyKey(options)
+  if (key === undefined || checkGet(options) !== undefined) return undefined
+  return (exchange, path) => readOne(exchange, path, key, options)
+})
+
+const set = entry(setSpecs, (options) =>
+  checkSet(options) === undefined ? (exchange, path) => store(exchange, path, options) : undefined
+)
+
+const list = entry({ allEnvs: allEnvsSpec }, ({ allEnvs }) => (allEnvs ? undefined : listKeys))
+
+const entries: ReadonlyMap<string, Entry> = new Map([
+  ["get", get],
+  ["set", set],
+  ["list", list]
+])
+
+/** Runs `secret get`, `set` or `list`; undefined for a command line that the full client has to run, or to refuse. */
+export const entryFor = ([name = "", ...words]: ReadonlyArray<string>) => entries.get(name)?.(words)

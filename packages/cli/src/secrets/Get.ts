@@ -1,0 +1,49 @@
+import type { Exchange } from "@coffer/domain/client/Exchange"
+import { type EnvNames, getSecret } from "@coffer/domain/client/SecretCalls"
+import { formatNames } from "@coffer/domain/formats/FormatNames"
+import { versionForm } from "@coffer/domain/IntegerForm"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { choice, flag, integer, option } from "../grammar/Specs.js"
+import type { Values } from "../grammar/Values.js"
+import { toTerminal, write, writeValues } from "../terminal/Print.js"
+import type { View } from "../terminal/View.js"
+import { allowEnv, severalKeys } from "./Keys.js"
+
+export const getSpecs = {
+  keys: severalKeys,
+  at: option("at", integer(versionForm), "The version to read; default: the current one"),
+  format: option("format", choice(formatNames), "The lines of several values; env when left out"),
+  allowEnv,
+  raw: flag("raw", "As it is stored: the text of a reference, and control characters on a terminal")
+}
+
+export type GetOptions = Values<typeof getSpecs>
+
+export const checkGet = ({ at, format, keys }: GetOptions): string | undefined =>
+  at !== undefined && (new Set(keys).size > 1 || format !== undefined)
+    ? "--at names a version of one secret: name one KEY, without --format"
+    : undefined
+
+/** The one key to print byte for byte; undefined for several, which only a format keeps apart. */
+export const onlyKey = ({ format, keys }: GetOptions): string | undefined =>
+  format === undefined && new Set(keys).size === 1 ? keys[0] : undefined
+
+export const rawHint = "--raw writes them as they are"
+
+/** One value, byte for byte. */
+export const readOne = Effect.fnUntraced(function* (
+  exchange: Exchange,
+  path: EnvNames,
+  key: string,
+  { at, raw }: GetOptions
+) {
+  const secret = yield* getSecret(exchange, path, key, { version: at, raw })
+  const value = Redacted.value(secret.value)
+  const content = (yield* toTerminal) ? `${value}\n` : value
+  const view: View = {
+    json: { ...secret, value },
+    text: raw ? write(content) : writeValues(content, rawHint)
+  }
+  return view
+})

@@ -1,0 +1,29 @@
+import type { Exchange } from "@coffer/domain/client/Exchange"
+import { type EnvNames, listSecrets, type PlainListed } from "@coffer/domain/client/SecretCalls"
+import { dueStateAt } from "@coffer/domain/DueState"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import { listView } from "../terminal/View.js"
+
+/** When a secret is due, with a word where that has passed or is near. */
+export const dueText = ({ due_at }: { readonly due_at?: string }, millis: number): string | undefined => {
+  const state = dueStateAt(due_at, millis)
+  const day = due_at?.slice(0, 10)
+  return day === undefined || state === null ? day : `${day} ${state === "due" ? "soon" : state}`
+}
+
+const columns = {
+  key: (secret: PlainListed) => secret.key,
+  version: (secret: PlainListed) => secret.version,
+  updated: (secret: PlainListed) => secret.updated_at
+}
+
+/** The keys of an environment, without values. */
+export const listKeys = Effect.fnUntraced(function* (exchange: Exchange, path: EnvNames) {
+  const secrets = yield* listSecrets(exchange, path)
+  const now = yield* Clock.currentTimeMillis
+  const due = { due: (secret: PlainListed) => dueText(secret, now) }
+  const isAnyDue = secrets.data.some(({ due_at }) => due_at !== undefined)
+  const shown = { ...columns, ...(isAnyDue && due) }
+  return listView(secrets, shown, "there are no secrets; store one with: coffer secret set KEY")
+})

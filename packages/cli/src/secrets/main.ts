@@ -1,0 +1,17 @@
+import * as Effect from "effect/Effect"
+import { exitCodes } from "../Failures.js"
+import { ended, runProgram } from "../Program.js"
+import { entryFor } from "./Entry.js"
+
+/**
+ * Where `coffer secret get`, `set` and `list` start.
+ *
+ * @param argv the arguments after `secret`
+ * @returns whether the command line is one that starts here: others are for the full client
+ */
+export const start = (argv: ReadonlyArray<string>, version: string): boolean => {
+  const command = entryFor(argv)
+  if (command === undefined) return false
+  runProgram(ended(Effect.as(Effect.scoped(command), exitCodes.done)), version)
+  return true
+}
