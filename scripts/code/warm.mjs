@@ -1,6 +1,7 @@
-/** Fills the code caches of a build: runs the programs once, without a server, and stores the code that V8 compiled. */
+/** Fills the code caches of a build: runs the programs once, and stores the code that V8 compiled. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import { createServer } from "node:http"
 
 /** A session of the tool server: a host lists the tools and calls one. */
 const initialize = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "build", version: "0" } }
@@ -13,16 +14,24 @@ const sessionEnd = '"id":3'
 
 /** The runs of the clients that fill all of their caches. */
 export const clientRuns = [
-  ["cli", "secret", "list"],
+  ["cli", "secret", "get", "KEY"],
   ["cli", "org", "list"],
   ["cli", "run", "--", "true"],
   ["cli", "__complete", "key", "0", ""],
   ["mcp"]
 ]
 
+/** What the clients read: the caches hold the code that runs where nothing fails. */
+const service = createServer((_request, response) => {
+  response.setHeader("content-type", "application/json")
+  response.end(JSON.stringify({ revision: 1, data: [], key: "KEY", value: "value", version: 1 }))
+})
+service.listen(0, "127.0.0.1").unref()
+await once(service, "listening")
+
 const variables = {
   PATH: process.env.PATH,
-  SERVICE_SERVER_URL: "http://127.0.0.1:1",
+  SERVICE_SERVER_URL: `http://127.0.0.1:${service.address().port}`,
   SERVICE_ORG: "acme",
   SERVICE_PROJECT: "webshop",
   SERVICE_ENV: "dev",
@@ -30,7 +39,7 @@ const variables = {
 }
 
 /**
- * Runs a program once. The program may fail, because it has no server; a server is stopped as soon as it listens.
+ * Runs a program once. The program may fail; a server is stopped as soon as it listens.
  *
  * @param folder the working directory and home of the program
  * @param isToolServer whether to hold a session with the program
