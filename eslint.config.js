@@ -16,7 +16,6 @@ const typescript = [...sources, ...tests]
 /** Only programs and threads may run an effect: everything else returns one. */
 const entries = [
   "packages/*/src/main.ts",
-  "packages/cli/src/Cli.ts",
   "packages/cli/src/{completion,run}/main.ts",
   "packages/client/src/promise.ts",
   "packages/console/src/client/{Client,Run}.ts",
@@ -74,7 +73,7 @@ const imports = {
   ]
 }
 
-/** Imports that break the one direction of the packages: `domain` knows nobody, the programs know `domain`. */
+/** Imports that break the one direction of the packages: the programs know `client`, which knows `domain`, which knows nobody. */
 const programs = {
   group: ["@coffer/server/*", "@coffer/cli/*", "@coffer/mcp/*"],
   message: "Programs must not import each other, except the client's lazy import() of the key rotation.",
@@ -200,7 +199,17 @@ export default defineConfig(
     rules: {
       "@typescript-eslint/no-restricted-imports": [
         "error",
-        { ...imports, patterns: [{ group: ["@coffer/*"], message: "The contract must not import other packages." }] }
+        {
+          ...imports,
+          patterns: [
+            { group: ["@coffer/*"], message: "The contract must not import other packages." },
+            { group: ["node:*"], message: "The contract runs in browsers too." }
+          ]
+        }
+      ],
+      "no-restricted-globals": [
+        "error",
+        ...["Buffer", "process"].map((name) => ({ name, message: "Only Node has it." }))
       ]
     }
   },

@@ -1,4 +1,4 @@
-import { configuredBy } from "@coffer/domain/client/Credentials"
+import { configuredBy } from "@coffer/client/internal/Credentials"
 import * as Effect from "effect/Effect"
 import { describe } from "./Describe.js"
 import type { Failure } from "./Failures.js"

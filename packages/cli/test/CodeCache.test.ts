@@ -24,7 +24,7 @@ const take = `
 
 describe("the code cache", () => {
   it("is there for each script that starts a program or a thread", () => {
-    assert.lengthOf(scripts, 8)
+    assert.lengthOf(scripts, 9)
   })
 
   it.each(scripts)("is taken by V8: %s", (file) => {

@@ -1,4 +1,4 @@
-import { UnknownApiError } from "@coffer/domain/client/ClientErrors"
+import { UnknownApiError } from "@coffer/client/internal/ClientErrors"
 import { errors } from "@coffer/domain/Errors"
 import { assert, describe, it } from "@effect/vitest"
 import { describe as tell } from "../src/Describe.js"

@@ -1,10 +1,6 @@
-import type {
-  ServerUnreachable,
-  SignInFailed,
-  UnexpectedResponse,
-  UnknownApiError
-} from "@coffer/domain/client/ClientErrors"
-import type { BadSetting } from "@coffer/domain/client/Settings"
+import type { ServerUnreachable, UnexpectedResponse, UnknownApiError } from "./internal/ClientErrors.js"
+import type { SignInFailed } from "./internal/ClientErrors.js"
+import type { BadSetting } from "./internal/Settings.js"
 import type {
   DatabaseUnavailable,
   DecryptionFailed,

@@ -1,4 +1,3 @@
-import { isOverloaded, mayRetry, Refused } from "@coffer/domain/client/ClassifyResponse"
 import * as Errors from "@coffer/domain/Errors"
 import { HttpApiSchema } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
@@ -134,18 +133,6 @@ describe("the errors", () => {
       assert.strictEqual(new error({ message: "" }).handling, error.handling)
     }
     assert.isUndefined(Errors.handlingOf("BRAND_NEW"))
-  })
-
-  it("are retried by the client exactly if they have no effect", () => {
-    for (const error of classes) {
-      const { code, handling, status } = error
-      assert.strictEqual(isOverloaded(new error({ message: "" })), handling.retry === "all", code)
-      assert.strictEqual(
-        mayRetry(new Refused({ code, message: "", response: { status, headers: {}, body: new Uint8Array() } })),
-        handling.retry === "all",
-        code
-      )
-    }
   })
 
   it("are told from everything else", () => {

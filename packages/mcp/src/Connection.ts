@@ -1,6 +1,6 @@
-import type { CofferClient } from "@coffer/domain/client/CofferClient"
-import { type Credential, credentialFor, type CredentialError } from "@coffer/domain/client/Credentials"
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import type { CofferClient } from "@coffer/client/internal/CofferClient"
+import { type Credential, credentialFor, type CredentialError } from "@coffer/client/internal/Credentials"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -38,7 +38,7 @@ export const makeConnect = Effect.fnUntraced(function* (version: string) {
         )
       }
       // Loaded late: half of all modules, and not needed to list the tools.
-      const { makeClient } = yield* Effect.promise(() => import("@coffer/domain/client/CofferClient"))
+      const { makeClient } = yield* Effect.promise(() => import("@coffer/client/internal/CofferClient"))
       const client = yield* Scope.extend(makeClient({ ...to, program: "mcp", version }), scope)
       const call: Call = (group, f) =>
         gate.withPermits(1)(Effect.retry(client.call(group, f), { times: 1, while: maySignInAgain(to.credential) }))

@@ -1,6 +1,6 @@
 import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
-import type { BadServiceFile } from "@coffer/domain/client/ServiceFile"
-import { type BadSetting, loadSettings, MissingSettings, type Settings } from "@coffer/domain/client/Settings"
+import type { BadServiceFile } from "@coffer/client/internal/ServiceFile"
+import { type BadSetting, loadSettings, MissingSettings, type Settings } from "@coffer/client/internal/Settings"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { optional } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
-import type { ClientError } from "@coffer/domain/client/ClientErrors"
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import type { ClientError } from "@coffer/client/internal/ClientErrors"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { type BrokenRule, brokenRules } from "@coffer/domain/BrokenRules"
 import type { Action } from "@coffer/domain/Permissions"

@@ -1,7 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { BundleWritten } from "@coffer/domain/Secret"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
-import type { CommandLineSettings } from "@coffer/domain/client/Settings"
+import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
 import { WrongUsage } from "../Failures.js"

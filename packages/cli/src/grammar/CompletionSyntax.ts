@@ -1,4 +1,4 @@
-import type { CommandLineSettings } from "@coffer/domain/client/Settings"
+import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import { type NameKind, nameKinds, type Syntax } from "./Data.js"
 
 /** Where another command begins. */

@@ -1,4 +1,4 @@
-import type { CommandLineSettings } from "@coffer/domain/client/Settings"
+import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import * as Either from "effect/Either"
 
 /** The ways to name a place in one word. */

@@ -1,4 +1,4 @@
-import type { BundleSecret } from "@coffer/domain/client/BundleClient"
+import type { BundleSecret } from "@coffer/client/internal/BundleClient"
 import * as Redacted from "effect/Redacted"
 
 /** More keys than these are counted. */

@@ -1,6 +1,6 @@
-import type { PrivateFileError } from "@coffer/domain/client/PrivateFile"
-import type { FoundServiceFiles } from "@coffer/domain/client/ServiceFile"
-import { type FileTrust, fileTrust } from "@coffer/domain/client/TrustedFiles"
+import type { PrivateFileError } from "@coffer/client/internal/PrivateFile"
+import type { FoundServiceFiles } from "@coffer/client/internal/ServiceFile"
+import { type FileTrust, fileTrust } from "@coffer/client/internal/TrustedFiles"
 import * as Effect from "effect/Effect"
 
 /** The keys that `service.yml` would pass on, and whether that file is trusted. */

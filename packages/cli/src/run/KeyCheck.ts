@@ -1,4 +1,4 @@
-import type { BundleRequest } from "@coffer/domain/client/BundleClient"
+import type { BundleRequest } from "@coffer/client/internal/BundleClient"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

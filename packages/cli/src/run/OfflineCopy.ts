@@ -1,5 +1,5 @@
-import type { BundleRequest, BundleSecret } from "@coffer/domain/client/BundleClient"
-import { isArray, parseJson } from "@coffer/domain/client/ParseJson"
+import type { BundleRequest, BundleSecret } from "@coffer/client/internal/BundleClient"
+import { isArray, parseJson } from "@coffer/client/internal/ParseJson"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"

@@ -4,10 +4,10 @@ import {
   type BundleSecret,
   type FetchedBundle,
   readBundle
-} from "@coffer/domain/client/BundleClient"
-import { credentialFor } from "@coffer/domain/client/Credentials"
-import { warnOfClearText } from "@coffer/domain/client/ServerUrl"
-import { loadSettings } from "@coffer/domain/client/Settings"
+} from "@coffer/client/internal/BundleClient"
+import { credentialFor } from "@coffer/client/internal/Credentials"
+import { warnOfClearText } from "@coffer/client/internal/ServerUrl"
+import { loadSettings } from "@coffer/client/internal/Settings"
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"

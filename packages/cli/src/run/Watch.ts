@@ -3,7 +3,7 @@ import {
   type BundleRequest,
   type FetchedBundle,
   pollBundle
-} from "@coffer/domain/client/BundleClient"
+} from "@coffer/client/internal/BundleClient"
 import * as Array from "effect/Array"
 import type * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"

@@ -1,5 +1,5 @@
-import type { Exchange } from "@coffer/domain/client/Exchange"
-import type { EnvNames } from "@coffer/domain/client/SecretCalls"
+import type { Exchange } from "@coffer/client/internal/Exchange"
+import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"

@@ -1,4 +1,4 @@
-import { type Charset, charsets } from "@coffer/domain/client/GeneratedValue"
+import { type Charset, charsets } from "@coffer/client/internal/GeneratedValue"
 import { maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
 import * as Either from "effect/Either"
 import type { Codec } from "../grammar/Specs.js"

@@ -1,5 +1,5 @@
-import type { Exchange } from "@coffer/domain/client/Exchange"
-import { type EnvNames, getSecret } from "@coffer/domain/client/SecretCalls"
+import type { Exchange } from "@coffer/client/internal/Exchange"
+import { type EnvNames, getSecret } from "@coffer/client/internal/SecretCalls"
 import { formatNames } from "@coffer/domain/formats/FormatNames"
 import { versionForm } from "@coffer/domain/IntegerForm"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
-import type { Exchange } from "@coffer/domain/client/Exchange"
-import { type EnvNames, listSecrets, type PlainListed } from "@coffer/domain/client/SecretCalls"
+import type { Exchange } from "@coffer/client/internal/Exchange"
+import { type EnvNames, listSecrets, type PlainListed } from "@coffer/client/internal/SecretCalls"
 import { dueStateAt } from "@coffer/domain/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

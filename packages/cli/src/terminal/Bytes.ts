@@ -1,4 +1,4 @@
-import { readProblem } from "@coffer/domain/client/FileError"
+import { readProblem } from "@coffer/client/internal/FileError"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import { createReadStream } from "node:fs"

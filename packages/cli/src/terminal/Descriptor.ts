@@ -1,4 +1,4 @@
-import { codeOf } from "@coffer/domain/client/FileError"
+import { codeOf } from "@coffer/client/internal/FileError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"

@@ -1,5 +1,5 @@
-import { readProblem, writeProblem } from "@coffer/domain/client/FileError"
-import { variable, Variables } from "@coffer/domain/client/Settings"
+import { readProblem, writeProblem } from "@coffer/client/internal/FileError"
+import { variable, Variables } from "@coffer/client/internal/Settings"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -5,7 +5,7 @@ import * as Redacted from "effect/Redacted"
 import type { Readable } from "node:stream"
 import { StringDecoder } from "node:string_decoder"
 import { HiddenLine, type HiddenState } from "./HiddenLine.js"
-import { Output } from "./Output.js"
+import { isTerminal, Output } from "./Output.js"
 import { note } from "./Print.js"
 
 /** Standard input, and the person at it. The end of the input at a question, or ctrl-C, interrupts the program. */
@@ -119,7 +119,7 @@ const askHidden = (question: string): Effect.Effect<Redacted.Redacted, never, Ou
 export const standardInput = Layer.effect(
   Input,
   Effect.map(Output, (output) => ({
-    canAsk: process.stdin.isTTY && output.isErrorTerminal,
+    canAsk: isTerminal(0) && output.isErrorTerminal,
     open: () => process.stdin,
     ask,
     askHidden: (question) => Effect.provideService(askHidden(question), Output, output)

@@ -1,4 +1,4 @@
-import { codeOf, hasCode } from "@coffer/domain/client/FileError"
+import { codeOf, hasCode } from "@coffer/client/internal/FileError"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -29,7 +29,8 @@ export class Output extends Context.Tag("@coffer/cli/Output")<
   }
 >() {}
 
-const isTerminal = (descriptor: number) => process.getBuiltinModule("node:tty").isatty(descriptor)
+/** Whether a descriptor is a terminal. Its stream is slow to make, and changes a pipe. */
+export const isTerminal = (descriptor: number): boolean => process.getBuiltinModule("node:tty").isatty(descriptor)
 
 /** The reader of standard output, such as `head`, has stopped. No error, but the end of the program. */
 export class ReaderGone extends Data.TaggedError("ReaderGone") {}

@@ -1,4 +1,4 @@
-import { type Charset, charsets, generateValue } from "@coffer/domain/client/GeneratedValue"
+import { type Charset, charsets, generateValue } from "@coffer/client/internal/GeneratedValue"
 import { Effect, Either, Redacted } from "effect"
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"

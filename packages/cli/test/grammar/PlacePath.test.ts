@@ -1,4 +1,4 @@
-import type { CommandLineSettings } from "@coffer/domain/client/Settings"
+import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import { splitPaths } from "../../src/grammar/PlacePath.js"

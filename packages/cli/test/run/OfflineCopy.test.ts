@@ -1,4 +1,4 @@
-import type { BundleRequest } from "@coffer/domain/client/BundleClient"
+import type { BundleRequest } from "@coffer/client/internal/BundleClient"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Redacted } from "effect"
 import { showAge } from "../../src/run/Offline.js"

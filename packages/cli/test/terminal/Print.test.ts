@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NotFound, Unauthorized } from "@coffer/domain/Errors"
-import { ServerUnreachable, UnknownApiError } from "@coffer/domain/client/ClientErrors"
+import { ServerUnreachable, UnknownApiError } from "@coffer/client/internal/ClientErrors"
 import { describe as tell } from "../../src/Describe.js"
 import { plain, WrongUsage } from "../../src/Failures.js"
 import { renderTable } from "../../src/terminal/Table.js"

@@ -1,7 +1,7 @@
-import { ServerUnreachable } from "@coffer/domain/client/ClientErrors"
-import { makeExchange } from "@coffer/domain/client/Exchange"
-import { RequestFailed, type Send } from "@coffer/domain/client/Send"
-import { typedCalls } from "@coffer/domain/client/TypedCalls"
+import { ServerUnreachable } from "@coffer/client/internal/ClientErrors"
+import { makeExchange } from "@coffer/client/internal/Exchange"
+import { RequestFailed, type Send } from "@coffer/client/internal/Send"
+import { typedCalls } from "@coffer/client/internal/TypedCalls"
 import * as Effect from "effect/Effect"
 import { noteResponse, noteSilence } from "../state/Connection.js"
 

@@ -1,4 +1,4 @@
-import { generateValue } from "@coffer/domain/client/GeneratedValue"
+import { generateValue } from "@coffer/client/internal/GeneratedValue"
 import { withMessage } from "@coffer/domain/Message"
 import { EnvName, SecretKey } from "@coffer/domain/Names"
 import {

@@ -1,5 +1,5 @@
-import { type CofferClient, makeClient } from "@coffer/domain/client/CofferClient"
-import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
+import { type CofferClient, makeClient } from "@coffer/client/internal/CofferClient"
+import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
 import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { Effect, Either, Exit, Option, Redacted, Schema, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"

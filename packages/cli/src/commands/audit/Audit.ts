@@ -13,7 +13,7 @@ import {
   FromSeqParameter,
   SeqParameter
 } from "@coffer/domain/AuditFilters"
-import type { Settings } from "@coffer/domain/client/Settings"
+import type { Settings } from "@coffer/client/internal/Settings"
 import { LimitParameter, maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

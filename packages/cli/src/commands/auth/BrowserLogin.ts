@@ -1,5 +1,5 @@
-import { NotAuthenticated } from "@coffer/domain/client/Credentials"
-import { parseServerUrl, type ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { NotAuthenticated } from "@coffer/client/internal/Credentials"
+import { parseServerUrl, type ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
-import { NotAuthenticated } from "@coffer/domain/client/Credentials"
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { NotAuthenticated } from "@coffer/client/internal/Credentials"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

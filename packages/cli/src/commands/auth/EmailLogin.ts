@@ -1,4 +1,4 @@
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { Email, LoginCode, loginCodeMessage } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,5 +1,5 @@
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { loadSettings, Variables } from "@coffer/domain/client/Settings"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
+import { loadSettings, Variables } from "@coffer/client/internal/Settings"
 import { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

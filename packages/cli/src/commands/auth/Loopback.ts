@@ -1,4 +1,4 @@
-import { NotAuthenticated } from "@coffer/domain/client/Credentials"
+import { NotAuthenticated } from "@coffer/client/internal/Credentials"
 import { LoopbackCode } from "@coffer/domain/ClientLogin"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { type CommandLineSettings, loadSettings } from "@coffer/domain/client/Settings"
+import { type CommandLineSettings, loadSettings } from "@coffer/client/internal/Settings"
 import { SecretKey, type SecretKey as Key } from "@coffer/domain/Names"
 import { SecretKeys } from "@coffer/domain/SecretValues"
 import * as Effect from "effect/Effect"

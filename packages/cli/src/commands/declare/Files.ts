@@ -1,5 +1,5 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
-import { readProblem, writeProblem } from "@coffer/domain/client/FileError"
+import { readProblem, writeProblem } from "@coffer/client/internal/FileError"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"

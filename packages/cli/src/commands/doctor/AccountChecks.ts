@@ -1,6 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { configuredBy, credentialFor, sessionFor } from "@coffer/domain/client/Credentials"
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { configuredBy, credentialFor, sessionFor } from "@coffer/client/internal/Credentials"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import type { Identity } from "@coffer/domain/User"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

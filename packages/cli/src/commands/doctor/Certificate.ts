@@ -1,5 +1,5 @@
-import { reasonOf } from "@coffer/domain/client/ConnectionProblem"
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import { reasonOf } from "@coffer/client/internal/ConnectionProblem"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Clock from "effect/Clock"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-import { loadSettings, type Settings } from "@coffer/domain/client/Settings"
+import { loadSettings, type Settings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { CannotDo } from "../../Failures.js"

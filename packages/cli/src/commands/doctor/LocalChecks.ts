@@ -1,17 +1,17 @@
-import { readPrivate, type PrivateFileError } from "@coffer/domain/client/PrivateFile"
-import { obeysProxy, proxyFor, proxyVariable } from "@coffer/domain/client/Proxy"
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
-import { allowEnvKey, serviceFileName } from "@coffer/domain/client/ServiceFileKeys"
-import { sessionPath } from "@coffer/domain/client/SessionFile"
+import { readPrivate, type PrivateFileError } from "@coffer/client/internal/PrivateFile"
+import { obeysProxy, proxyFor, proxyVariable } from "@coffer/client/internal/Proxy"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
+import { allowEnvKey, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
+import { sessionPath } from "@coffer/client/internal/SessionFile"
 import {
   type BadSetting,
   type MissingSettings,
   type SettingName,
   type Settings,
   Variables
-} from "@coffer/domain/client/Settings"
-import { fileTrust } from "@coffer/domain/client/TrustedFiles"
-import { trustedPath } from "@coffer/domain/client/TrustedOrigins"
+} from "@coffer/client/internal/Settings"
+import { fileTrust } from "@coffer/client/internal/TrustedFiles"
+import { trustedPath } from "@coffer/client/internal/TrustedOrigins"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

@@ -1,4 +1,4 @@
-import { withPrivateUmask } from "@coffer/domain/client/PrivateFile"
+import { withPrivateUmask } from "@coffer/client/internal/PrivateFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"

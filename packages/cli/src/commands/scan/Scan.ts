@@ -1,4 +1,4 @@
-import { readProblem } from "@coffer/domain/client/FileError"
+import { readProblem } from "@coffer/client/internal/FileError"
 import * as NodeCommandExecutor from "@effect/platform-node/NodeCommandExecutor"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodeStream from "@effect/platform-node/NodeStream"

@@ -1,6 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { writeProblem } from "@coffer/domain/client/FileError"
-import { writePrivate } from "@coffer/domain/client/PrivateFile"
+import { writeProblem } from "@coffer/client/internal/FileError"
+import { writePrivate } from "@coffer/client/internal/PrivateFile"
 import type { SecretKey } from "@coffer/domain/Names"
 import { type Bundle, listOf } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-import type { ServerUrl } from "@coffer/domain/client/ServerUrl"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Data from "effect/Data"

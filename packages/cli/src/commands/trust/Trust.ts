@@ -1,4 +1,4 @@
-import { readProblem } from "@coffer/domain/client/FileError"
+import { readProblem } from "@coffer/client/internal/FileError"
 import { type Federation, PublicKeys } from "@coffer/domain/Federation"
 import { FederationName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"

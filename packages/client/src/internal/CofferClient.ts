@@ -8,7 +8,7 @@ import { warnOfClearText } from "./ServerUrl.js"
 import { typedCalls } from "./TypedCalls.js"
 
 /** The typed client: `client.call("secrets", (api) => api.get({ path, urlParams: {} }))`. */
-export class CofferClient extends Effect.Service<CofferClient>()("@coffer/domain/CofferClient", {
+export class CofferClient extends Effect.Service<CofferClient>()("@coffer/client/CofferClient", {
   scoped: Effect.fnUntraced(function* (options: ConnectionOptions) {
     if (Option.isSome(options.credential)) yield* warnOfClearText(options.server)
     const exchange = yield* connectTo(options)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { credentialFor } from "@coffer/domain/client/Credentials"
-import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
+import { credentialFor } from "@coffer/client/internal/Credentials"
+import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
 import { Effect, Either, Option, Redacted, TestClock } from "effect"
 import { clientFor, json, listen, withVariables } from "./Support.js"
 

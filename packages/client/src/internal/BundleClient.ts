@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import type { ReferenceRefused } from "../Errors.js"
+import type { ReferenceRefused } from "@coffer/domain/Errors"
 import { connectTo } from "./Connection.js"
 import type { Credential } from "./Credentials.js"
 import type { Exchange } from "./Exchange.js"
@@ -40,7 +40,7 @@ const requireComplete = Effect.fnUntraced(function* ({
   etag
 }: BundleResponse): Effect.fn.Return<FetchedBundle, ReferenceRefused> {
   if (refused.length === 0) return { etag, secrets }
-  const { ReferenceRefused } = yield* Effect.promise(() => import("../Errors.js"))
+  const { ReferenceRefused } = yield* Effect.promise(() => import("@coffer/domain/Errors"))
   return yield* new ReferenceRefused({ message: refused.map(({ message }) => message).join("; ") })
 })
 

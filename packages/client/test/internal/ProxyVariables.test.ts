@@ -1,5 +1,5 @@
-import { proxyFor } from "@coffer/domain/client/Proxy"
-import { parseServerUrl } from "@coffer/domain/client/ServerUrl"
+import { proxyFor } from "@coffer/client/internal/Proxy"
+import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
 import { Either } from "effect"
 import { assert, describe, it } from "vitest"
 

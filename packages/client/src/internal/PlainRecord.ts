@@ -5,7 +5,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { isSecretValue } from "../SecretValueForm.js"
+import { isSecretValue } from "@coffer/domain/SecretValueForm"
 import { isArray } from "./ParseJson.js"
 
 export type Decode<A> = (found: unknown) => Option.Option<A>

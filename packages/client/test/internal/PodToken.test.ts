@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { identityToken, PodTokenPath } from "@coffer/domain/client/IdentityToken"
+import { identityToken, PodTokenPath } from "@coffer/client/internal/IdentityToken"
 import { Effect, Redacted } from "effect"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-import { decoders, getSecret } from "@coffer/domain/client/SecretCalls"
+import { decoders, getSecret } from "@coffer/client/internal/SecretCalls"
 import { Bundle, SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, FastCheck as fc, Option, Predicate, Redacted, Schema } from "effect"

@@ -4,8 +4,8 @@ import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as Effect from "effect/Effect"
-import type { Api } from "../Api.js"
-import { AnyApi } from "../api/AnyApi.js"
+import type { Api } from "@coffer/domain/Api"
+import { AnyApi } from "@coffer/domain/api/AnyApi"
 import type { ClientError } from "./ClientErrors.js"
 
 type Contract<A> =
@@ -46,35 +46,35 @@ export const groupClients = (options: {
   readonly baseUrl: string
 }): GroupClients => ({
   auth: once(async () => {
-    const { AuthApi } = await import("../api/AuthApi.js")
+    const { AuthApi } = await import("@coffer/domain/api/AuthApi")
     return HttpApiClient.group(AnyApi.add(AuthApi), { ...options, group: "auth" })
   }),
   organizations: once(async () => {
-    const { OrganizationsApi } = await import("../api/OrganizationsApi.js")
+    const { OrganizationsApi } = await import("@coffer/domain/api/OrganizationsApi")
     return HttpApiClient.group(AnyApi.add(OrganizationsApi), { ...options, group: "organizations" })
   }),
   members: once(async () => {
-    const { MembersApi } = await import("../api/MembersApi.js")
+    const { MembersApi } = await import("@coffer/domain/api/MembersApi")
     return HttpApiClient.group(AnyApi.add(MembersApi), { ...options, group: "members" })
   }),
   projects: once(async () => {
-    const { ProjectsApi } = await import("../api/ProjectsApi.js")
+    const { ProjectsApi } = await import("@coffer/domain/api/ProjectsApi")
     return HttpApiClient.group(AnyApi.add(ProjectsApi), { ...options, group: "projects" })
   }),
   environments: once(async () => {
-    const { EnvironmentsApi } = await import("../api/EnvironmentsApi.js")
+    const { EnvironmentsApi } = await import("@coffer/domain/api/EnvironmentsApi")
     return HttpApiClient.group(AnyApi.add(EnvironmentsApi), { ...options, group: "environments" })
   }),
   declared: once(async () => {
-    const { DeclaredApi } = await import("../api/DeclaredApi.js")
+    const { DeclaredApi } = await import("@coffer/domain/api/DeclaredApi")
     return HttpApiClient.group(AnyApi.add(DeclaredApi), { ...options, group: "declared" })
   }),
   secrets: once(async () => {
-    const { SecretsApi } = await import("../api/SecretsApi.js")
+    const { SecretsApi } = await import("@coffer/domain/api/SecretsApi")
     return HttpApiClient.group(AnyApi.add(SecretsApi), { ...options, group: "secrets" })
   }),
   dues: once(async () => {
-    const { DuesApi } = await import("../api/DuesApi.js")
+    const { DuesApi } = await import("@coffer/domain/api/DuesApi")
     return HttpApiClient.group(AnyApi.add(DuesApi), { ...options, group: "dues" })
   }),
   keys: once(async () => {
@@ -82,51 +82,51 @@ export const groupClients = (options: {
     return HttpApiClient.group(AnyApi.add(KeysApi), { ...options, group: "keys" })
   }),
   acl: once(async () => {
-    const { AclApi } = await import("../api/AclApi.js")
+    const { AclApi } = await import("@coffer/domain/api/AclApi")
     return HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })
   }),
   serviceAccounts: once(async () => {
-    const { ServiceAccountsApi } = await import("../api/ServiceAccountsApi.js")
+    const { ServiceAccountsApi } = await import("@coffer/domain/api/ServiceAccountsApi")
     return HttpApiClient.group(AnyApi.add(ServiceAccountsApi), { ...options, group: "serviceAccounts" })
   }),
   federations: once(async () => {
-    const { FederationsApi } = await import("../api/FederationsApi.js")
+    const { FederationsApi } = await import("@coffer/domain/api/FederationsApi")
     return HttpApiClient.group(AnyApi.add(FederationsApi), { ...options, group: "federations" })
   }),
   useRules: once(async () => {
-    const { UseRulesApi } = await import("../api/UseRulesApi.js")
+    const { UseRulesApi } = await import("@coffer/domain/api/UseRulesApi")
     return HttpApiClient.group(AnyApi.add(UseRulesApi), { ...options, group: "useRules" })
   }),
   use: once(async () => {
-    const { UseApi } = await import("../api/UseApi.js")
+    const { UseApi } = await import("@coffer/domain/api/UseApi")
     return HttpApiClient.group(AnyApi.add(UseApi), { ...options, group: "use" })
   }),
   approvals: once(async () => {
-    const { ApprovalsApi } = await import("../api/ApprovalsApi.js")
+    const { ApprovalsApi } = await import("@coffer/domain/api/ApprovalsApi")
     return HttpApiClient.group(AnyApi.add(ApprovalsApi), { ...options, group: "approvals" })
   }),
   webhooks: once(async () => {
-    const { WebhooksApi } = await import("../api/WebhooksApi.js")
+    const { WebhooksApi } = await import("@coffer/domain/api/WebhooksApi")
     return HttpApiClient.group(AnyApi.add(WebhooksApi), { ...options, group: "webhooks" })
   }),
   users: once(async () => {
-    const { UsersApi } = await import("../api/UsersApi.js")
+    const { UsersApi } = await import("@coffer/domain/api/UsersApi")
     return HttpApiClient.group(AnyApi.add(UsersApi), { ...options, group: "users" })
   }),
   audit: once(async () => {
-    const { AuditApi } = await import("../api/AuditApi.js")
+    const { AuditApi } = await import("@coffer/domain/api/AuditApi")
     return HttpApiClient.group(AnyApi.add(AuditApi), { ...options, group: "audit" })
   }),
   backups: once(async () => {
-    const { BackupsApi } = await import("../api/BackupsApi.js")
+    const { BackupsApi } = await import("@coffer/domain/api/BackupsApi")
     return HttpApiClient.group(AnyApi.add(BackupsApi), { ...options, group: "backups" })
   }),
   server: once(async () => {
-    const { ServerApi } = await import("../api/ServerApi.js")
+    const { ServerApi } = await import("@coffer/domain/api/ServerApi")
     return HttpApiClient.group(AnyApi.add(ServerApi), { ...options, group: "server" })
   }),
   system: once(async () => {
-    const { SystemApi } = await import("../api/SystemApi.js")
+    const { SystemApi } = await import("@coffer/domain/api/SystemApi")
     return HttpApiClient.group(AnyApi.add(SystemApi), { ...options, group: "system" })
   })
 })

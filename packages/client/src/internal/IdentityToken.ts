@@ -16,7 +16,7 @@ import { parseServerUrl } from "./ServerUrl.js"
 import { BadSetting, variable, Variables } from "./Settings.js"
 
 /** Where the lines for Kubernetes mount the token. */
-export class PodTokenPath extends Context.Reference<PodTokenPath>()("@coffer/domain/client/PodTokenPath", {
+export class PodTokenPath extends Context.Reference<PodTokenPath>()("@coffer/client/PodTokenPath", {
   defaultValue: () => "/var/run/secrets/coffer/token"
 }) {}
 

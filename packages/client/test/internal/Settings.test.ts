@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type CommandLineSettings, loadSettings } from "@coffer/domain/client/Settings"
+import { type CommandLineSettings, loadSettings } from "@coffer/client/internal/Settings"
 import { Effect } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"

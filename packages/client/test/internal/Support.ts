@@ -1,6 +1,6 @@
-import { makeClient } from "@coffer/domain/client/CofferClient"
-import { type Credential, credentialFor } from "@coffer/domain/client/Credentials"
-import { type CommandLineSettings, loadSettings, Variables } from "@coffer/domain/client/Settings"
+import { makeClient } from "@coffer/client/internal/CofferClient"
+import { type Credential, credentialFor } from "@coffer/client/internal/Credentials"
+import { type CommandLineSettings, loadSettings, Variables } from "@coffer/client/internal/Settings"
 import { Effect, Option } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -45,7 +45,7 @@ export const json = (response: ServerResponse, status: number, body: unknown) =>
 
 /** A folder of its own for one test. */
 export const folder = Effect.acquireRelease(
-  Effect.sync(() => mkdtempSync(join(tmpdir(), "coffer-domain-"))),
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "coffer-client-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 

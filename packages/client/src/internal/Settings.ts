@@ -4,7 +4,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
-import { envNameForm, type Form, orgNameForm, projectNameForm } from "../NameForms.js"
+import { envNameForm, type Form, orgNameForm, projectNameForm } from "@coffer/domain/NameForms"
 import { parseServerUrl, type ServerUrl, type Source } from "./ServerUrl.js"
 import { readServiceFiles, workingDirectory } from "./ServiceFile.js"
 import { serviceFileName, type ServiceFileKey } from "./ServiceFileKeys.js"
@@ -12,7 +12,7 @@ import { serviceFileName, type ServiceFileKey } from "./ServiceFileKeys.js"
 export const defaultServerUrl = "http://localhost:7100"
 
 /** The environment variables of the process. */
-export class Variables extends Context.Reference<Variables>()("@coffer/domain/client/Variables", {
+export class Variables extends Context.Reference<Variables>()("@coffer/client/Variables", {
   defaultValue: (): Readonly<Record<string, string | undefined>> => process.env
 }) {}
 

@@ -1,9 +1,9 @@
-import { parseSimpleServiceFile } from "@coffer/domain/client/ServiceFile"
-import { parseServiceYaml } from "@coffer/domain/client/ServiceYaml"
+import { parseSimpleServiceFile } from "@coffer/client/internal/ServiceFile"
+import { parseServiceYaml } from "@coffer/client/internal/ServiceYaml"
 import { assert, describe, it } from "@effect/vitest"
 import { Either, Option } from "effect"
 import * as fc from "fast-check"
-import { runs } from "../support/Runs.js"
+import { runs } from "../../../domain/test/support/Runs.js"
 
 const key = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom("server_url", "org", "project", "env") },

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { credentialFor } from "@coffer/domain/client/Credentials"
-import { forgetSession, readSession, storeSession } from "@coffer/domain/client/SessionFile"
-import { loadSettings } from "@coffer/domain/client/Settings"
-import { trustOrigin } from "@coffer/domain/client/TrustedOrigins"
+import { credentialFor } from "@coffer/client/internal/Credentials"
+import { forgetSession, readSession, storeSession } from "@coffer/client/internal/SessionFile"
+import { loadSettings } from "@coffer/client/internal/Settings"
+import { trustOrigin } from "@coffer/client/internal/TrustedOrigins"
 import { Effect, Option, Redacted } from "effect"
 import {
   chmodSync,

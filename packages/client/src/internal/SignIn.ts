@@ -5,8 +5,8 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import { audienceOf } from "../Claims.js"
-import { accountNameForm, orgNameForm } from "../NameForms.js"
+import { audienceOf } from "@coffer/domain/Claims"
+import { accountNameForm, orgNameForm } from "@coffer/domain/NameForms"
 import type { Refused } from "./ClassifyResponse.js"
 import { type SignInError, SignInFailed, UnexpectedResponse } from "./ClientErrors.js"
 import { exchangeWith } from "./Connection.js"
@@ -19,7 +19,7 @@ import type { ServerUrl } from "./ServerUrl.js"
 import { BadSetting } from "./Settings.js"
 
 /** The sessions of the process, by server and account. */
-class Sessions extends Context.Reference<Sessions>()("@coffer/domain/client/Sessions", {
+class Sessions extends Context.Reference<Sessions>()("@coffer/client/Sessions", {
   defaultValue: () => new Map<string, FederatedSession>()
 }) {}
 

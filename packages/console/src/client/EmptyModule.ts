@@ -1,2 +1,0 @@
-/** Replaces a package that no page needs. */
-export {}
