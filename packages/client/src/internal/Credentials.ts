@@ -87,22 +87,29 @@ const refuseUntrusted = Effect.fnUntraced(function* ({ base, local, origin, sour
   })
 })
 
-/** Returns the credential for this server: the API key, or else the account that signs in, or else a user's session. */
-export const credentialFor = Effect.fnUntraced(function* (
+/** Returns the credential that the variables name: the API key, or else the account that signs in. */
+export const machineCredentialFor = Effect.fnUntraced(function* (
   server: ServerUrl
-): Effect.fn.Return<Credential, CredentialError> {
+): Effect.fn.Return<Option.Option<ApiKey | FederatedSession>, PrivateFileError | SignInError | UntrustedServer> {
   const key = yield* configuredKey
   if (Option.isSome(key)) {
     yield* refuseUntrusted(server, "your API key")
-    return key.value
+    return key
   }
   const account = variable(yield* Variables, "SERVICE_ACCOUNT")
-  if (account !== undefined) {
-    yield* refuseUntrusted(server, `a token for ${account}`)
-    // Loaded lazily: few programs sign in this way.
-    const { signIn } = yield* Effect.promise(() => import("./SignIn.js"))
-    return yield* signIn(server, account)
-  }
+  if (account === undefined) return Option.none()
+  yield* refuseUntrusted(server, `a token for ${account}`)
+  // Loaded lazily: few programs sign in this way.
+  const { signIn } = yield* Effect.promise(() => import("./SignIn.js"))
+  return Option.some(yield* signIn(server, account))
+})
+
+/** Returns the credential for this server: that of the variables, or else a user's session. */
+export const credentialFor = Effect.fnUntraced(function* (
+  server: ServerUrl
+): Effect.fn.Return<Credential, CredentialError> {
+  const machine = yield* machineCredentialFor(server)
+  if (Option.isSome(machine)) return machine.value
   const session = yield* sessionFor(server)
   if (Option.isSome(session)) return session.value
   return yield* new NotAuthenticated({

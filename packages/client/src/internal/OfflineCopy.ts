@@ -1,9 +1,12 @@
-import type { BundleRequest, BundleSecret } from "@coffer/client/internal/BundleClient"
-import { isArray, parseJson } from "@coffer/client/internal/ParseJson"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:crypto"
+import type { BundleRequest, BundleSecret } from "./BundleClient.js"
+import { isArray, parseJson } from "./ParseJson.js"
+
+/** What a copy is of, and the credential that opens it. */
+export type CopySource = Pick<BundleRequest, "credential" | "keys" | "path" | "server">
 
 /**
  * An encrypted copy of a bundle: AES-256-GCM (NIST SP 800-38D) under a key that is derived from the credential by
@@ -12,10 +15,10 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
  */
 const format = "coffer offline copy 1"
 
-const derive = ({ credential }: BundleRequest, salt: Buffer) =>
+const derive = ({ credential }: CopySource, salt: Buffer) =>
   Buffer.from(hkdfSync("sha256", Redacted.value(credential.secret), salt, format, 32))
 
-const context = ({ credential, keys, path, server }: BundleRequest, savedAt: number) =>
+const context = ({ credential, keys, path, server }: CopySource, savedAt: number) =>
   Buffer.from(
     JSON.stringify([
       format,
@@ -30,10 +33,10 @@ const context = ({ credential, keys, path, server }: BundleRequest, savedAt: num
   )
 
 /** The text of the file. @param savedAt when the server gave the secrets, in milliseconds since 1970. */
-export const sealCopy = (request: BundleRequest, secrets: ReadonlyArray<BundleSecret>, savedAt: number): string => {
+export const sealCopy = (source: CopySource, secrets: ReadonlyArray<BundleSecret>, savedAt: number): string => {
   const salt = randomBytes(32)
   const nonce = randomBytes(12)
-  const cipher = createCipheriv("aes-256-gcm", derive(request, salt), nonce).setAAD(context(request, savedAt))
+  const cipher = createCipheriv("aes-256-gcm", derive(source, salt), nonce).setAAD(context(source, savedAt))
   const plain = JSON.stringify(secrets.map(({ key, value }) => [key, Redacted.value(value)]))
   const data = Buffer.concat([cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()])
   const text = (bytes: Buffer) => bytes.toString("base64")
@@ -68,7 +71,7 @@ const decrypt = Option.liftThrowable((key: Buffer, nonce: Buffer, aad: Buffer, d
 
 /** Decrypts a copy. Returns none if it belongs to another place or credential, or was modified. */
 export const openCopy = (
-  request: BundleRequest,
+  source: CopySource,
   text: string
 ): Option.Option<{ readonly savedAt: number; readonly secrets: ReadonlyArray<BundleSecret> }> =>
   Option.gen(function* () {
@@ -80,10 +83,7 @@ export const openCopy = (
       return yield* Option.none()
     }
     const { savedAt } = found
-    const pairs = yield* Option.flatMap(
-      decrypt(derive(request, salt), nonce, context(request, savedAt), data),
-      parseJson
-    )
+    const pairs = yield* Option.flatMap(decrypt(derive(source, salt), nonce, context(source, savedAt), data), parseJson)
     if (!isArray(pairs)) return yield* Option.none()
     return { savedAt, secrets: yield* Option.all(pairs.map(decodeSecret)) }
   })

@@ -1,8 +1,8 @@
-import type { BundleRequest } from "@coffer/client/internal/BundleClient"
+import type { BundleRequest } from "../../src/internal/BundleClient.js"
 import { assert, describe, it } from "@effect/vitest"
 import { Option, Redacted } from "effect"
-import { showAge } from "../../src/run/Offline.js"
-import { openCopy, sealCopy } from "../../src/run/OfflineCopy.js"
+import { showAge } from "../../src/internal/OfflineCopies.js"
+import { openCopy, sealCopy } from "../../src/internal/OfflineCopy.js"
 
 const request: BundleRequest = {
   server: { base: "https://a.example", origin: "https://a.example", local: false, secure: true, source: "flag" },
