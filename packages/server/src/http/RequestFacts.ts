@@ -27,10 +27,13 @@ const addressOf = (request: HttpServerRequest): string | null =>
   asAddress(request.headers["x-forwarded-for"]?.split(",", 1)[0]) ??
   Option.getOrNull(Option.map(request.remoteAddress, normalized))
 
+/** `cli` and `mcp` are programs of ours, `app/shop 1.4.0` is an application with its version. */
+const programPattern = /^(?:[a-z0-9-]{1,32}|app\/[A-Za-z0-9][A-Za-z0-9._-]{0,31}(?: [A-Za-z0-9._+-]{1,32})?)$/
+
 const clientOf = (request: HttpServerRequest): string | null => {
   if (isVaultPath(request.url)) return "vault"
   const client = request.headers["x-coffer-client"]
-  return client !== undefined && /^[a-z0-9-]{1,32}$/.test(client) ? client : null
+  return client !== undefined && programPattern.test(client) ? client : null
 }
 
 /** Reads the facts of a request from its headers and its connection. */
