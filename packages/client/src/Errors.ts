@@ -1,5 +1,9 @@
-import type { ServerUnreachable, UnexpectedResponse, UnknownApiError } from "./internal/ClientErrors.js"
-import type { SignInFailed } from "./internal/ClientErrors.js"
+import type {
+  ServerUnreachable,
+  SignInFailed,
+  UnexpectedResponse,
+  UnknownApiError
+} from "./internal/ClientErrors.js"
 import type { BadSetting } from "./internal/Settings.js"
 import type {
   DatabaseUnavailable,

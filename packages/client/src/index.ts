@@ -1,2 +1,6 @@
 /** What applications import from `@coffer/client`: nothing else of the package is public. */
+export { Coffer, TestCoffer } from "./Coffer.js"
 export { EmptyEnvironment, MissingSecret, type ReadApiError, type ReadError, type StartError } from "./Errors.js"
+export type { CredentialOption, Options } from "./Options.js"
+export type { Call, CofferService, Snapshot } from "./Service.js"
+export type { TestCofferService } from "./TestSecrets.js"

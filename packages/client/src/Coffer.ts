@@ -1,0 +1,97 @@
+import type { Exchange } from "./internal/Exchange.js"
+import { warnOfClearText } from "./internal/ServerUrl.js"
+import * as Config from "effect/Config"
+import type { ConfigError } from "effect/ConfigError"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Reloadable } from "effect/Reloadable"
+import type * as Scope from "effect/Scope"
+import { MissingSecret, type StartError } from "./Errors.js"
+import { type Followed, follow } from "./Follow.js"
+import { withoutCopy } from "./Offline.js"
+import { type Options, resolve } from "./Options.js"
+import { connect } from "./Read.js"
+import { reloadable } from "./Reload.js"
+import { secretsProvider, withProvider } from "./SecretsConfig.js"
+import type { Call, CofferService } from "./Service.js"
+import { type TestCofferService, testSecrets } from "./TestSecrets.js"
+
+const service = (followed: Followed, call: Call): CofferService => ({
+  ...followed,
+  get: (key) =>
+    Effect.flatMap(followed.snapshot, ({ place, refused, values }) => {
+      const value = values.get(key)
+      if (value !== undefined) return Effect.succeed(value)
+      const why = refused.get(key)
+      return new MissingSecret({ key, place, ...(why === undefined ? {} : { refused: why }) })
+    }),
+  call
+})
+
+/** The typed client of the whole contract, loaded by the first call. */
+const makeCall = (exchange: Exchange) =>
+  Effect.map(
+    Effect.cached(
+      Effect.uninterruptible(
+        Effect.map(
+          Effect.promise(() => import("./internal/TypedCalls.js")),
+          ({ typedCalls }) => typedCalls(exchange)
+        )
+      )
+    ),
+    (loaded): Call =>
+      (group, f) =>
+        Effect.flatMap(loaded, (call) => call(group, f))
+  )
+
+const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<CofferService, StartError, Scope.Scope> {
+  const resolved = yield* Effect.flatMap(resolve(options), withoutCopy)
+  const { connection } = resolved
+  yield* warnOfClearText(connection.server)
+  const exchange = yield* connect(connection)
+  return service(yield* follow(exchange, resolved), yield* makeCall(exchange))
+})
+
+/** Changes the secrets of `Coffer.layerTest`. */
+export class TestCoffer extends Context.Tag("@coffer/client/TestCoffer")<TestCoffer, TestCofferService>() {}
+
+/** The secrets of an environment of a Coffer server, kept up to date. */
+export class Coffer extends Context.Tag("@coffer/client/Coffer")<Coffer, CofferService>() {
+  /** Reads the environment when it is built, then follows its changes. */
+  static readonly layer = (options: Options): Layer.Layer<Coffer, StartError> => Layer.scoped(Coffer, make(options))
+
+  /** As `layer`, with options from configs. */
+  static readonly layerConfig = (options: Config.Config.Wrap<Options>): Layer.Layer<Coffer, ConfigError | StartError> =>
+    Layer.unwrapEffect(Effect.map(Config.unwrap(options), Coffer.layer))
+
+  /** Secrets in memory, for tests. `TestCoffer` changes them. */
+  static readonly layerTest = (values: Readonly<Record<string, string>>): Layer.Layer<Coffer | TestCoffer> =>
+    Layer.effectContext(
+      Effect.map(testSecrets(values), ({ call, followed, test }) =>
+        Context.make(Coffer, service(followed, call)).pipe(Context.add(TestCoffer, test))
+      )
+    )
+
+  /** Lets `Config` read secrets: those of the environment first, then what the provider before it has. */
+  static readonly layerConfigProvider: Layer.Layer<never, never, Coffer> = Layer.unwrapEffect(
+    Effect.flatMap(Coffer, (coffer) =>
+      Effect.configProviderWith((other) => Effect.succeed(Layer.setConfigProvider(secretsProvider(coffer, other))))
+    )
+  )
+
+  /** As `layerConfigProvider`, for one effect. */
+  static readonly withSecrets = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, Coffer | R> =>
+    Effect.flatMap(Coffer, (coffer) => withProvider(coffer)(effect))
+
+  /**
+   * The service of a layer, built again when one of the keys changes. The old service is released once the new one has
+   * replaced it. `Config` reads secrets while the layer is built. Get the service with `Reloadable.get(tag)`.
+   */
+  static readonly reload = <I, S, E, R>(
+    tag: Context.Tag<I, S>,
+    layer: Layer.Layer<I, E, R>,
+    keys: ReadonlyArray<string>
+  ): Layer.Layer<Reloadable<I>, E, Coffer | R> =>
+    Layer.scopedContext(Effect.flatMap(Coffer, (coffer) => reloadable(coffer, tag, layer, keys)))
+}

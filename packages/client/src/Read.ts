@@ -1,0 +1,126 @@
+import type { BundleSecret } from "./internal/BundleClient.js"
+import { SignInFailed, UnknownApiError } from "./internal/ClientErrors.js"
+import { connectTo } from "./internal/Connection.js"
+import type { Exchange } from "./internal/Exchange.js"
+import type { CopySource } from "./internal/OfflineCopy.js"
+import { type CallFailure, listSecrets, readBundleOf } from "./internal/SecretCalls.js"
+import { defined } from "@coffer/domain/Defined"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
+import type { NotFound } from "@coffer/domain/Errors"
+import type { ReadError } from "./Errors.js"
+import { version } from "./Version.js"
+
+/** What to read, where, and as whom. */
+export interface Connection extends CopySource {
+  /** ORGANIZATION/PROJECT/ENVIRONMENT. */
+  readonly place: string
+  /** The program, for the server's audit log. */
+  readonly program: string
+  /** The option or variable that names the credential, for messages. */
+  readonly credentialFrom: string
+}
+
+/** An environment as the server returned it. */
+export interface Environment {
+  readonly etag: string | undefined
+  readonly revision: number | undefined
+  readonly secrets: ReadonlyArray<BundleSecret>
+  readonly values: ReadonlyMap<string, Redacted.Redacted>
+  readonly refused: ReadonlyMap<string, string>
+}
+
+export const makeEnvironment = (
+  secrets: ReadonlyArray<BundleSecret>,
+  more: Partial<Pick<Environment, "etag" | "refused" | "revision">> = {}
+): Environment => ({
+  etag: more.etag,
+  revision: more.revision,
+  secrets,
+  values: new Map(secrets.map(({ key, value }) => [key, value])),
+  refused: more.refused ?? new Map()
+})
+
+/** Connects to the server for as long as the scope. */
+export const connect = ({ credential, program, server }: Connection): Effect.Effect<Exchange, never, Scope.Scope> =>
+  connectTo({ server, credential: Option.some(credential), program, version })
+
+/** Errors of other calls are unknown ones of a read: a newer server may send them. */
+const toReadError = (failure: CallFailure): ReadError => {
+  switch (failure._tag) {
+    case "DatabaseUnavailable":
+    case "DecryptionFailed":
+    case "Forbidden":
+    case "InternalError":
+    case "NotFound":
+    case "Overloaded":
+    case "ServerUnreachable":
+    case "SignInFailed":
+    case "Unauthorized":
+    case "UnexpectedResponse":
+    case "UnknownApiError":
+      return failure
+    case "BadSetting":
+      return new SignInFailed({ reason: failure.message, next: "correct the setting" })
+    default: {
+      const { code, message, retryAfter, status } = failure
+      return new UnknownApiError({ code, message, status, ...defined({ retryAfter }) })
+    }
+  }
+}
+
+const read = (
+  exchange: Exchange,
+  send: Exchange["send"],
+  { path }: Connection,
+  query: Parameters<typeof readBundleOf>[3]
+): Effect.Effect<Option.Option<Environment>, CallFailure> =>
+  Effect.map(
+    readBundleOf(exchange, send, path, query),
+    Option.map(({ bundle: { refused, revision, secrets }, etag }) =>
+      makeEnvironment(secrets, { etag, revision, refused: new Map(refused.map(({ key, message }) => [key, message])) })
+    )
+  )
+
+/** The server refuses a read that names a missing key. The keys that exist are read then. */
+const readExisting = Effect.fnUntraced(function* (
+  exchange: Exchange,
+  send: Exchange["send"],
+  connection: Connection,
+  refusal: NotFound
+): Effect.fn.Return<Option.Option<Environment>, CallFailure> {
+  const listed = new Set((yield* listSecrets(exchange, connection.path)).data.map(({ key }) => `${key}`))
+  const keys = connection.keys.filter((key) => listed.has(key))
+  if (keys.length === connection.keys.length) return yield* refusal
+  return keys.length === 0 ? Option.some(makeEnvironment([])) : yield* read(exchange, send, connection, { keys })
+})
+
+/**
+ * Reads the environment. Returns none if it has not changed since the response with this ETag.
+ *
+ * @param send whether to retry: `once` or `send` of the exchange
+ */
+export const readEnvironment = (
+  exchange: Exchange,
+  send: Exchange["send"],
+  connection: Connection,
+  etag: string | undefined
+): Effect.Effect<Option.Option<Environment>, ReadError> =>
+  read(exchange, send, connection, { keys: connection.keys, etag }).pipe(
+    Effect.catchTag("NotFound", (refusal) =>
+      connection.keys.length === 0 ? refusal : readExisting(exchange, send, connection, refusal)
+    ),
+    // A session that the server has ended is renewed once.
+    Effect.retry({
+      times: 1,
+      while: ({ _tag }) => _tag === "Unauthorized" && connection.credential.type === "federated"
+    }),
+    Effect.mapError(toReadError),
+    Effect.withSpan("coffer.read", {
+      kind: "client",
+      captureStackTrace: false,
+      attributes: { "coffer.place": connection.place, "server.address": new URL(exchange.url).hostname }
+    })
+  )

@@ -1,0 +1,135 @@
+import type * as Config from "effect/Config"
+import * as ConfigError from "effect/ConfigError"
+import * as ConfigProvider from "effect/ConfigProvider"
+import * as PathPatch from "effect/ConfigProviderPathPatch"
+import * as Effect from "effect/Effect"
+import * as HashSet from "effect/HashSet"
+import * as Redacted from "effect/Redacted"
+import type { CofferService, Snapshot } from "./Service.js"
+
+/** Nested names are joined as in environment variables: `Config.nested("DB")` reads `DB_HOST`. */
+const keyOf = (path: ReadonlyArray<string>): string => path.join("_")
+
+/** The names below a path. */
+const childrenOf = ({ values }: Snapshot, path: ReadonlyArray<string>): HashSet.HashSet<string> =>
+  HashSet.fromIterable(
+    [...values.keys()].flatMap((key) => {
+      const names = key.split("_")
+      return path.every((name, index) => names[index] === name) ? names.slice(path.length, path.length + 1) : []
+    })
+  )
+
+/** `a URL` for the toolkit's "an URL property". */
+const describe = (primitive: Config.Config.Primitive<unknown>): string =>
+  primitive.description.replace(/ property$/, "").replace(/^an URL$/, "a URL")
+
+/** The toolkit's `orElse` reports the failures of both providers. */
+const lastOf = (error: ConfigError.ConfigError): ConfigError.ConfigError => (error._op === "Or" ? error.right : error)
+
+/** What the toolkit expected, where its message says it beside the text. */
+const expected = /^Expected (a duration|a log level) but received /
+
+/**
+ * Loads one config from a snapshot, then from another provider. Effect's own errors repeat the text that they could not
+ * parse, so all errors about secrets are replaced by errors that name the key and the place.
+ */
+const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat) => {
+  const { place, refused, values } = snapshot
+  /** The secrets that this config has read, with their texts. */
+  const secrets = new Map<string, string>()
+  /** The keys that the other provider has. */
+  const elsewhere = new Set<string>()
+  /** Messages without the text of a secret. Not the errors themselves: within a span, Effect fails with a proxy of them. */
+  const safe = new Set<string>()
+  const noted = (error: ConfigError.ConfigError) => {
+    safe.add(error.message)
+    return error
+  }
+  const invalid = (path: ReadonlyArray<string>, message: string) =>
+    noted(ConfigError.InvalidData([...path], `${message} (${place})`))
+
+  const parse = <A>(path: ReadonlyArray<string>, text: string, primitive: Config.Config.Primitive<A>) =>
+    Effect.mapError(primitive.parse(text), (error) =>
+      ConfigError.isMissingDataOnly(error)
+        ? noted(ConfigError.MissingData([...path], `${keyOf(path)} is empty (${place})`))
+        : invalid(path, `${keyOf(path)} is not ${describe(primitive)}`)
+    )
+
+  const fromOthers = <A>(path: ReadonlyArray<string>, primitive: Config.Config.Primitive<A>, split?: boolean) =>
+    others.load(path, primitive, split).pipe(
+      Effect.tap(() => Effect.sync(() => elsewhere.add(keyOf(path)))),
+      Effect.mapError((both) => {
+        const error = lastOf(both)
+        return ConfigError.isMissingDataOnly(error)
+          ? noted(ConfigError.MissingData([...path], `${keyOf(path)} does not exist in ${place}; ${error.message}`))
+          : noted(error)
+      })
+    )
+
+  const flat = ConfigProvider.makeFlat({
+    load: (path, primitive, split) => {
+      const key = keyOf(path)
+      const value = values.get(key)
+      if (value === undefined) {
+        const why = refused.get(key)
+        return why === undefined ? fromOthers(path, primitive, split) : Effect.fail(invalid(path, why))
+      }
+      const text = Redacted.value(value)
+      secrets.set(key, text)
+      return Effect.forEach(split ? text.split(",").map((part) => part.trim()) : [text], (part) =>
+        parse(path, part, primitive)
+      )
+    },
+    enumerateChildren: (path) =>
+      Effect.map(others.enumerateChildren(path), (names) => HashSet.union(names, childrenOf(snapshot, path))),
+    patch: PathPatch.empty
+  })
+
+  const hasText = (message: string) =>
+    [...secrets.values()].some((text) => message.includes(text) || message.includes(JSON.stringify(text).slice(1, -1)))
+
+  const withoutText = (error: Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or>) => {
+    const key = keyOf(error.path)
+    const [, form] = expected.exec(error.message) ?? []
+    if (secrets.has(key)) return invalid(error.path, `${key} is not ${form ?? "valid"}`)
+    const names = [...secrets.keys()].join(", ")
+    return invalid(error.path, elsewhere.has(key) ? `${key} is not valid` : `the value of ${names} is not valid`)
+  }
+
+  const withoutTexts = (error: ConfigError.ConfigError): ConfigError.ConfigError => {
+    if (error._op === "And") return ConfigError.And(withoutTexts(error.left), withoutTexts(error.right))
+    if (error._op === "Or") return ConfigError.Or(withoutTexts(error.left), withoutTexts(error.right))
+    if (safe.has(error.message) || secrets.size === 0) return error
+    return error._op === "InvalidData" || hasText(error.message) ? withoutText(error) : error
+  }
+
+  return { flat, withoutTexts }
+}
+
+/** Reads a config from the secrets first, then from the other provider. */
+export const secretsProvider = (
+  { snapshot }: Pick<CofferService, "snapshot">,
+  other: ConfigProvider.ConfigProvider
+): ConfigProvider.ConfigProvider => {
+  // `orElse` applies the path changes of the other provider, such as its `constantCase`.
+  const others = ConfigProvider.orElse(ConfigProvider.fromMap(new Map()), () => other).flattened
+  const start = Effect.map(snapshot, (taken) => reading(taken, others))
+  return ConfigProvider.make({
+    load: (config) =>
+      Effect.flatMap(start, ({ flat, withoutTexts }) =>
+        Effect.mapError(ConfigProvider.fromFlat(flat).load(config), withoutTexts)
+      ),
+    // For combinators of providers, which do not use `load`.
+    flattened: ConfigProvider.makeFlat({
+      load: (path, primitive, split) => Effect.flatMap(start, ({ flat }) => flat.load(path, primitive, split)),
+      enumerateChildren: (path) => Effect.flatMap(start, ({ flat }) => flat.enumerateChildren(path)),
+      patch: PathPatch.empty
+    })
+  })
+}
+
+/** Runs an effect with the provider of the secrets. */
+export const withProvider =
+  (coffer: Pick<CofferService, "snapshot">) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.configProviderWith((other) => Effect.withConfigProvider(effect, secretsProvider(coffer, other)))

@@ -1,0 +1,34 @@
+import type { typedCalls } from "./internal/TypedCalls.js"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Redacted from "effect/Redacted"
+import type * as Stream from "effect/Stream"
+import type { MissingSecret, ReadError } from "./Errors.js"
+
+/** The secrets of an environment at one moment. */
+export interface Snapshot {
+  /** ORGANIZATION/PROJECT/ENVIRONMENT. */
+  readonly place: string
+  /** The revision of the environment. Undefined if the values come from the offline copy. */
+  readonly revision: number | undefined
+  /** The time since the server last confirmed these values. */
+  readonly age: Duration.Duration
+  readonly values: ReadonlyMap<string, Redacted.Redacted>
+  /** The keys without a value because their references are refused, each with the server's sentence. */
+  readonly refused: ReadonlyMap<string, string>
+}
+
+/** Calls any endpoint of the contract: `call("secrets", (api) => api.list({ path, urlParams: {} }))`. */
+export type Call = ReturnType<typeof typedCalls>
+
+export interface CofferService {
+  /** The current values. Never fails: while the server cannot be read, the last good values stay. */
+  readonly snapshot: Effect.Effect<Snapshot>
+  /** The current value of a key. */
+  readonly get: (key: string) => Effect.Effect<Redacted.Redacted, MissingSecret>
+  /** The current values, then the new values after each change. Many writes within a second are one change. */
+  readonly changes: Stream.Stream<Snapshot>
+  /** Reads the environment now. */
+  readonly refresh: Effect.Effect<Snapshot, ReadError>
+  readonly call: Call
+}

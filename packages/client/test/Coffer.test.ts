@@ -1,0 +1,289 @@
+import { assert, describe, it } from "@effect/vitest"
+import {
+  Config,
+  ConfigProvider,
+  Context,
+  Duration,
+  Effect,
+  Exit,
+  Fiber,
+  Layer,
+  Logger,
+  Redacted,
+  Schedule,
+  Scope,
+  Stream,
+  Tracer
+} from "effect"
+import { beforeAll } from "vitest"
+import { Coffer } from "../src/Coffer.js"
+import type { Snapshot } from "../src/Service.js"
+import { type Account, testPlace } from "./support/Place.js"
+
+const place = testPlace()
+let reader: Account
+
+beforeAll(async () => {
+  reader = await place.account("reader", "app*")
+})
+
+/** The service of an environment, for as long as the test. */
+const start = (env: string, more?: Parameters<typeof place.options>[2], account = reader) =>
+  Effect.map(Layer.build(Coffer.layer(place.options(env, account, more))), Context.get(Coffer))
+
+const environment = (env: string, values?: Readonly<Record<string, string>>) =>
+  Effect.promise(() => place.environment(env, values))
+const write = (env: string, body: object) => Effect.promise(() => place.write(env, body))
+
+const plain = ({ values }: Snapshot) =>
+  Object.fromEntries([...values].map(([key, value]) => [key, Redacted.value(value)]))
+
+/** Waits until an effect gives something, with real time. */
+const until = <A, E, R>(effect: Effect.Effect<A, E, R>, is: (found: A) => boolean) =>
+  effect.pipe(Effect.repeat({ until: is, schedule: Schedule.spaced("50 millis") }), Effect.timeout("60 seconds"))
+
+describe("Coffer.layer", () => {
+  it.scopedLive("reads the environment, and any call of the contract", () =>
+    Effect.gen(function* () {
+      yield* environment("app1", { A: "1", B: "two\n" })
+      const coffer = yield* start("app1", { name: "shop 1.4.0" })
+      const snapshot = yield* coffer.snapshot
+      assert.deepStrictEqual(plain(snapshot), { A: "1", B: "two\n" })
+      assert.strictEqual(snapshot.place, "acme/webshop/app1")
+      assert.strictEqual(snapshot.revision, 1)
+      assert.isBelow(Duration.toMillis(snapshot.age), 10_000)
+      assert.strictEqual(Redacted.value(yield* coffer.get("A")), "1")
+      const { name } = yield* coffer.call("auth", (api) => api.me())
+      assert.strictEqual(name, "reader")
+      const rows = yield* Effect.promise(() => place.prints("audit", "list", "--action", "secret.read", "--json"))
+      assert.include(rows, `"client": "app/shop 1.4.0"`)
+    })
+  )
+
+  it.scopedLive("reads some keys, where one that does not exist is missing data when it is asked for", () =>
+    Effect.gen(function* () {
+      yield* environment("app2", { A: "1", B: "2" })
+      const coffer = yield* start("app2", { keys: ["A", "NONE"] })
+      assert.deepStrictEqual(plain(yield* coffer.snapshot), { A: "1" })
+      const missing = yield* Effect.flip(coffer.get("NONE"))
+      assert.strictEqual(missing.message, "NONE does not exist in acme/webshop/app2")
+      assert.strictEqual(missing.key, "NONE")
+    })
+  )
+
+  it.scopedLive("fails for a key alone whose reference is refused, which is not missing data", () =>
+    Effect.gen(function* () {
+      yield* environment("other1", { SOURCE: "1" })
+      yield* environment("app3", { GOOD: "1" })
+      yield* write("app3", { references: { BROKEN: "${other1:SOURCE}" } })
+      const coffer = yield* start("app3")
+      assert.deepStrictEqual(plain(yield* coffer.snapshot), { GOOD: "1" })
+      const refused = yield* Effect.flip(coffer.get("BROKEN"))
+      assert.match(refused.message, /^BROKEN .*read.*other1.* \(acme\/webshop\/app3\)$/)
+      const config = Config.withDefault(Config.string("BROKEN"), "default")
+      const failed = yield* Effect.flip(Coffer.withSecrets(config).pipe(Effect.provideService(Coffer, coffer)))
+      assert.include(String(failed), "BROKEN refers to")
+    })
+  )
+
+  const wrong: ReadonlyArray<readonly [string, Parameters<typeof place.options>[2], string, RegExp]> = [
+    [
+      "a key that is none",
+      { credential: { apiKey: Redacted.make("canary") } },
+      "BadSetting",
+      /^credential\.apiKey does not hold an API key/
+    ],
+    [
+      "a key that the server does not know",
+      { credential: { apiKey: Redacted.make(`svc_sa_${"a".repeat(49)}`) } },
+      "Unauthorized",
+      /^credential\.apiKey: http.* refuses the credential: /
+    ],
+    [
+      "a place of two names",
+      { place: "acme/webshop" },
+      "BadSetting",
+      /^place must be ORGANIZATION\/PROJECT\/ENVIRONMENT/
+    ],
+    [
+      "a place that no place is called",
+      { place: "acme/Web/prod" },
+      "BadSetting",
+      /^place must be .*: a project name has/
+    ],
+    ["a place that does not exist", { place: "acme/nothing/prod" }, "NotFound", /^place: /],
+    ["a place without a right to it", { place: "acme/webshop/other2" }, "Forbidden", /^place: .*read/],
+    [
+      "a place without secrets",
+      { place: "acme/webshop/app-empty" },
+      "EmptyEnvironment",
+      /^place: acme\/webshop\/app-empty holds no secrets$/
+    ],
+    ["a URL that is none", { server: "coffer" }, "BadSetting", /^server is not a URL$/],
+    [
+      "a server that is none",
+      { server: "http://127.0.0.1:9" },
+      "ServerUnreachable",
+      /^cannot reach http:\/\/127\.0\.0\.1:9: .*; check the option server$/
+    ],
+    ["a key that no key is called", { keys: ["a b"] }, "BadSetting", /^keys: "a b": a secret key has/],
+    ["no time", { every: 0 }, "BadSetting", /^every must be a time/],
+    ["no name", { name: "a\nb" }, "BadSetting", /^name must be a name/]
+  ]
+
+  it.scopedLive("says in one sentence which option is wrong", () =>
+    Effect.gen(function* () {
+      yield* environment("other2", { A: "1" })
+      yield* environment("app-empty")
+      for (const [what, more, tag, sentence] of wrong) {
+        const error = yield* Effect.flip(start("app1", more))
+        assert.strictEqual(error._tag, tag, what)
+        assert.match(error.message, sentence, what)
+        assert.notInclude(error.message, "canary")
+      }
+    })
+  )
+
+  it.scopedLive("needs a credential, and takes no person's session", () =>
+    Effect.gen(function* () {
+      const { credential: _, ...options } = place.options("app1", reader)
+      const error = yield* Effect.flip(Layer.build(Coffer.layer(options)))
+      assert.match(error.message, /^no credential: set SERVICE_API_KEY, SERVICE_API_KEY_FILE or SERVICE_ACCOUNT/)
+    })
+  )
+
+  it.scopedLive("takes its options from configs", () =>
+    Effect.gen(function* () {
+      yield* environment("app4", { A: "1" })
+      const layer = Coffer.layerConfig({
+        server: Config.string("COFFER_SERVER"),
+        place: Config.succeed("acme/webshop/app4"),
+        credential: Config.map(Config.redacted("COFFER_KEY"), (apiKey) => ({ apiKey }))
+      })
+      const env = Layer.setConfigProvider(
+        ConfigProvider.fromMap(
+          new Map([
+            ["COFFER_SERVER", place.bridge.url],
+            ["COFFER_KEY", reader.apiKey]
+          ])
+        )
+      )
+      const value = yield* Effect.flatMap(Coffer, (coffer) => coffer.get("A")).pipe(
+        Effect.provide(Layer.provide(layer, env))
+      )
+      assert.strictEqual(Redacted.value(value), "1")
+    })
+  )
+})
+
+describe("an environment that is followed", () => {
+  it.scopedLive("emits what it is, then one change for many writes", () =>
+    Effect.gen(function* () {
+      yield* environment("app5", { A: "0" })
+      const coffer = yield* start("app5")
+      const seen: Array<string | undefined> = []
+      yield* coffer.changes.pipe(
+        Stream.runForEach((snapshot) => Effect.sync(() => seen.push(plain(snapshot)["A"]))),
+        Effect.forkScoped
+      )
+      yield* until(
+        Effect.sync(() => seen.length),
+        (count) => count === 1
+      )
+      for (const A of ["1", "2", "3", "4"]) yield* write("app5", { set: { A } })
+      yield* until(
+        Effect.sync(() => seen),
+        (values) => values.at(-1) === "4"
+      )
+      // Values that were read while the writes went on may be a change of their own on a slow machine.
+      assert.isAtMost(seen.length, 3)
+      yield* write("app5", { set: { A: "4" } })
+      yield* Effect.sleep("1 second")
+      assert.deepStrictEqual(seen.filter((value) => value === "4").length, 1)
+      assert.strictEqual(Redacted.value(yield* coffer.get("A")), "4")
+    })
+  )
+
+  it.scopedLive("is read at once by refresh, with a span that names the place alone", () =>
+    Effect.gen(function* () {
+      yield* environment("app6", { A: "canary-1" })
+      const coffer = yield* start("app6", { every: "1 hour" })
+      yield* write("app6", { set: { A: "canary-2" } })
+      const spans: Array<Tracer.Span> = []
+      const native = yield* Effect.tracer
+      const tracer = Tracer.make({
+        context: (run, fiber) => native.context(run, fiber),
+        span: (...args) => {
+          const span = native.span(...args)
+          spans.push(span)
+          return span
+        }
+      })
+      const snapshot = yield* Effect.withTracer(coffer.refresh, tracer)
+      assert.deepStrictEqual(plain(snapshot), { A: "canary-2" })
+      assert.deepStrictEqual(
+        spans.map(({ name }) => name),
+        ["coffer.read"]
+      )
+      assert.notInclude(JSON.stringify(spans.map(({ attributes }) => [...attributes])), "canary")
+      assert.strictEqual(spans[0]?.attributes.get("coffer.place"), "acme/webshop/app6")
+    })
+  )
+
+  it.scopedLive("keeps its last values while the server is away, says so once, and follows again", () =>
+    Effect.gen(function* () {
+      yield* environment("app7", { A: "1" })
+      const lines: Array<string> = []
+      const logger = Logger.replace(
+        Logger.defaultLogger,
+        Logger.make(({ message }) => void lines.push(String(message)))
+      )
+      const coffer = yield* Effect.provide(start("app7"), logger)
+      yield* Effect.promise(() => place.bridge.close())
+      yield* until(
+        Effect.sync(() => lines.length),
+        (count) => count === 1
+      )
+      const unreachable = yield* Effect.flip(coffer.refresh)
+      assert.strictEqual(unreachable._tag, "ServerUnreachable")
+      assert.strictEqual(Redacted.value(yield* coffer.get("A")), "1")
+      assert.isAbove(Duration.toMillis((yield* coffer.snapshot).age), 100)
+      yield* Effect.promise(() => place.bridge.open())
+      yield* write("app7", { set: { A: "2" } })
+      yield* until(coffer.get("A"), (value) => Redacted.value(value) === "2")
+      yield* until(
+        Effect.sync(() => lines.length),
+        (count) => count === 2
+      )
+      assert.match(lines[0] ?? "", /^acme\/webshop\/app7 is not followed, and its last values stay: cannot reach/)
+      assert.strictEqual(lines[1], "acme/webshop/app7 is followed again")
+    })
+  )
+
+  it.scopedLive("keeps its last values when the key is revoked, which refresh says", () =>
+    Effect.gen(function* () {
+      yield* environment("app8", { A: "1" })
+      const account = yield* Effect.promise(() => place.account("revoked"))
+      const coffer = yield* start("app8", {}, account)
+      yield* Effect.promise(() => place.ok("service-account", "revoke", account.id, "--yes"))
+      const error = yield* Effect.flip(coffer.refresh)
+      assert.strictEqual(error._tag, "Unauthorized")
+      assert.strictEqual(Redacted.value(yield* coffer.get("A")), "1")
+    })
+  )
+
+  it.live("ends with its scope", () =>
+    Effect.gen(function* () {
+      yield* environment("app9", { A: "1" })
+      const scope = yield* Scope.make()
+      const coffer = yield* Scope.extend(start("app9"), scope)
+      const waiting = yield* Effect.fork(Stream.runDrain(coffer.changes))
+      yield* Scope.close(scope, Exit.void)
+      const before = (yield* coffer.snapshot).age
+      yield* Effect.sleep("1 second")
+      const after = (yield* coffer.snapshot).age
+      assert.isAbove(Duration.toMillis(after), Duration.toMillis(before) + 900)
+      yield* Fiber.interrupt(waiting)
+    })
+  )
+})
