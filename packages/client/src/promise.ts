@@ -1,0 +1,188 @@
+/** `@coffer/client/promise`: the client for programs without Effect. */
+import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Redacted from "effect/Redacted"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { Coffer } from "./Coffer.js"
+import { MissingSecret, type ReadError, type StartError } from "./Errors.js"
+import { Pause } from "./Follow.js"
+import type { CredentialOption, Options } from "./Options.js"
+import type { Snapshot } from "./Service.js"
+
+/** The options of `connect`. Times are in milliseconds. */
+export interface ConnectOptions {
+  /** The address of the server, such as `https://coffer.example.com`. */
+  readonly server: string
+  /** The environment, as ORGANIZATION/PROJECT/ENVIRONMENT. */
+  readonly place: string
+  /** By default, the API key in `SERVICE_API_KEY` or `SERVICE_API_KEY_FILE`, or else the account in `SERVICE_ACCOUNT`. */
+  readonly credential?:
+    { readonly apiKey: string } | { readonly account: string; readonly token?: string } | { readonly session: "stored" }
+  /** Reads only these keys. By default, reads all. */
+  readonly keys?: ReadonlyArray<string>
+  /** How often to ask for changes. By default, every 30,000. */
+  readonly every?: number
+  /** Keeps an encrypted copy of the values for starts without the server. */
+  readonly offline?: { readonly folder: string; readonly maxAge: number }
+  /** The name of the application for the audit log, such as `shop` or `shop 1.4.0`. */
+  readonly name?: string
+  /** Receives a sentence when the environment can no longer be read. By default, it is a warning of the process. */
+  readonly onWarning?: (message: string) => void
+}
+
+type Reason = ReadError["_tag"] | StartError["_tag"]
+
+/** An option is wrong, or the server could not be read. `reason` says which error it was. */
+export class CofferError extends Error {
+  override readonly name = "CofferError"
+  /** How many seconds the server asks to wait before the next request. */
+  readonly retryAfter: number | undefined
+  constructor(
+    readonly reason: Reason,
+    message: string,
+    retryAfter?: number
+  ) {
+    super(message)
+    this.retryAfter = retryAfter
+  }
+}
+
+/** The environment has no such key, or the key has no value because its references are refused. */
+export class MissingSecretError extends Error {
+  override readonly name = "MissingSecretError"
+  constructor(
+    readonly key: string,
+    readonly place: string,
+    message: string
+  ) {
+    super(message)
+  }
+}
+
+/** What has changed: keys and no values. */
+export interface Change {
+  /** The keys that are new, have another value or are gone. */
+  readonly keys: ReadonlyArray<string>
+}
+
+/** The secrets of an environment, kept up to date. They do not keep the process alive. */
+export interface Connection extends AsyncDisposable {
+  /** The value of a key. Throws `MissingSecretError`. */
+  readonly get: (key: string) => string
+  /** All values by key. */
+  readonly all: () => Readonly<Record<string, string>>
+  /** Calls back after each change. Returns a function that ends it. */
+  readonly onChange: (listener: (change: Change) => void) => () => void
+  /** Reads the environment now. Rejects with `CofferError`; the last values stay. */
+  readonly refresh: () => Promise<void>
+  /** Ends the requests for changes. */
+  readonly close: () => Promise<void>
+}
+
+const credentialOption = (credential: NonNullable<ConnectOptions["credential"]>): CredentialOption => {
+  if ("apiKey" in credential) return { apiKey: Redacted.make(credential.apiKey) }
+  if ("session" in credential) return credential
+  const { account, token } = credential
+  return { account, ...(token === undefined ? {} : { token: Redacted.make(token) }) }
+}
+
+const toOptions = ({ credential, every, keys, name, offline, place, server }: ConnectOptions): Options => ({
+  server,
+  place,
+  ...(credential === undefined ? {} : { credential: credentialOption(credential) }),
+  ...(every === undefined ? {} : { every }),
+  ...(keys === undefined ? {} : { keys }),
+  ...(name === undefined ? {} : { name }),
+  ...(offline === undefined ? {} : { offline })
+})
+
+/** Waits with a timer that does not keep the process alive. */
+const pause = (duration: Duration.Duration): Effect.Effect<void> =>
+  Effect.async((resume) => {
+    const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
+    timer.unref()
+    return Effect.sync(() => clearTimeout(timer))
+  })
+
+const warn = (message: string) => process.emitWarning(message, "CofferWarning")
+
+const loggerFor = (onWarning: (message: string) => void) =>
+  Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ logLevel, message }) => {
+      const text = [message].flat().map(String).join(" ")
+      if (logLevel._tag === "Warning" || logLevel._tag === "Error") onWarning(text)
+    })
+  )
+
+/** The result of an effect as a promise, without Effect's own wrapper of failures. */
+const run = async <A>(effect: Effect.Effect<A, ReadError | StartError>): Promise<A> => {
+  const exit = await Effect.runPromiseExit(effect)
+  return Exit.match(exit, {
+    onSuccess: (value) => value,
+    onFailure: (cause) => {
+      const failure = Cause.failureOption(cause)
+      if (failure._tag === "None") throw Cause.squash(cause)
+      const { _tag, message } = failure.value
+      const retryAfter = "retryAfter" in failure.value ? failure.value.retryAfter : undefined
+      throw new CofferError(_tag, message, retryAfter)
+    }
+  })
+}
+
+const changedKeys = (before: Snapshot, after: Snapshot): ReadonlyArray<string> => {
+  const text = ({ values }: Snapshot, key: string) => {
+    const value = values.get(key)
+    return value === undefined ? undefined : Redacted.value(value)
+  }
+  return [...new Set([...before.values.keys(), ...after.values.keys()])]
+    .filter((key) => text(before, key) !== text(after, key))
+    .sort()
+}
+
+/** Reads the environment, then follows its changes until `close`. Rejects with `CofferError`. */
+export const connect = async (options: ConnectOptions): Promise<Connection> => {
+  const onWarning = options.onWarning ?? warn
+  const scope = await Effect.runPromise(Scope.make())
+  const listeners = new Set<(change: Change) => void>()
+  const started = Effect.gen(function* () {
+    const coffer = Context.get(yield* Layer.buildWithScope(Coffer.layer(toOptions(options)), scope), Coffer)
+    let current = yield* coffer.snapshot
+    const note = (next: Snapshot) =>
+      Effect.sync(() => {
+        const keys = changedKeys(current, next)
+        current = next
+        if (keys.length > 0) for (const listener of listeners) queueMicrotask(() => listener({ keys }))
+      })
+    yield* coffer.changes.pipe(Stream.runForEach(note), Effect.forkIn(scope))
+    return { coffer, current: () => current, note }
+  }).pipe(Effect.provide(loggerFor(onWarning)), Effect.provideService(Pause, pause))
+  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  const { coffer, current, note } = await run(Effect.onError(started, () => Scope.close(scope, Exit.void)))
+  return {
+    get: (key) => {
+      const { place, refused, values } = current()
+      const value = values.get(key)
+      if (value !== undefined) return Redacted.value(value)
+      const why = refused.get(key)
+      const missing = new MissingSecret({ key, place, ...(why === undefined ? {} : { refused: why }) })
+      throw new MissingSecretError(key, place, missing.message)
+    },
+    all: () => Object.fromEntries([...current().values].map(([key, value]) => [key, Redacted.value(value)])),
+    onChange: (listener) => {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+    refresh: () => run(Effect.flatMap(coffer.refresh, note)),
+    close,
+    [Symbol.asyncDispose]: close
+  }
+}

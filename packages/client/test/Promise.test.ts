@@ -1,0 +1,94 @@
+import { spawnSync } from "node:child_process"
+import { assert, beforeAll, describe, it } from "vitest"
+import { until } from "../../cli/test/support/Programs.js"
+import { type Change, CofferError, connect, type ConnectOptions, MissingSecretError } from "../src/promise.js"
+import { type Account, testPlace } from "./support/Place.js"
+
+const place = testPlace()
+let reader: Account
+
+beforeAll(async () => {
+  reader = await place.account("reader", "app*")
+})
+
+const options = (env: string, more?: Partial<ConnectOptions>): ConnectOptions => ({
+  server: place.bridge.url,
+  place: `acme/webshop/${env}`,
+  credential: { apiKey: reader.apiKey },
+  every: 200,
+  ...more
+})
+
+const rejected = async (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => assert.fail("it was resolved"),
+    (error: unknown) => error
+  )
+
+describe("connect", () => {
+  it("reads the environment, and says which keys have changed", async () => {
+    await place.environment("app1", { A: "1", B: "2" })
+    const coffer = await connect(options("app1"))
+    assert.strictEqual(coffer.get("A"), "1")
+    assert.deepStrictEqual(coffer.all(), { A: "1", B: "2" })
+    const changes: Array<Change> = []
+    const end = coffer.onChange((change) => changes.push(change))
+    await place.write("app1", { set: { C: "3" }, delete: ["B"] })
+    await until(() => (changes.length === 1 ? true : undefined), "a change")
+    assert.deepStrictEqual(changes, [{ keys: ["B", "C"] }])
+    assert.deepStrictEqual(coffer.all(), { A: "1", C: "3" })
+    end()
+    await place.write("app1", { set: { A: "4" } })
+    await coffer.refresh()
+    assert.strictEqual(coffer.get("A"), "4")
+    assert.lengthOf(changes, 1)
+    await coffer.close()
+  })
+
+  it("throws typed errors, which name the key, the place and the reason", async () => {
+    await place.environment("app2", { A: "1" })
+    const coffer = await connect(options("app2"))
+    try {
+      coffer.get("NONE")
+      assert.fail("it was there")
+    } catch (error) {
+      assert.instanceOf(error, MissingSecretError)
+      assert.strictEqual(error instanceof MissingSecretError ? error.key : "", "NONE")
+    }
+    await coffer[Symbol.asyncDispose]()
+    const wrong = await rejected(connect(options("app2", { place: "acme" })))
+    assert.instanceOf(wrong, CofferError)
+    assert.deepInclude(wrong, { name: "CofferError", reason: "BadSetting" })
+    const refused = await rejected(connect(options("app2", { credential: { apiKey: `svc_sa_${"a".repeat(49)}` } })))
+    assert.deepInclude(refused, { name: "CofferError", reason: "Unauthorized" })
+  })
+
+  it("warns while the server is away, and keeps the values", async () => {
+    await place.environment("app3", { A: "1" })
+    const warnings: Array<string> = []
+    const coffer = await connect(options("app3", { onWarning: (message) => warnings.push(message) }))
+    await place.bridge.close()
+    await until(() => (warnings.length === 1 ? true : undefined), "a warning")
+    assert.deepInclude(await rejected(coffer.refresh()), { reason: "ServerUnreachable" })
+    assert.strictEqual(coffer.get("A"), "1")
+    await place.bridge.open()
+    await coffer.close()
+  })
+
+  it("shows no value of a connection that is printed, and lets a program end that does not close it", async () => {
+    await place.environment("app4", { A: "canary-1" })
+    const program = `
+      import { connect } from "@coffer/client/promise"
+      const coffer = await connect(${JSON.stringify(options("app4"))})
+      console.log(coffer, JSON.stringify(coffer), coffer.get("A").length)
+    `
+    const { status, stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
+      cwd: import.meta.dirname,
+      encoding: "utf8",
+      timeout: 60_000
+    })
+    assert.strictEqual(status, 0, stderr)
+    assert.match(stdout, / 8\n$/)
+    assert.notInclude(stdout + stderr, "canary")
+  })
+})
