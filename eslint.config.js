@@ -8,6 +8,7 @@ const sources = ["packages/*/src/**/*.{ts,tsx}"]
 const tests = [
   "packages/*/test/**/*.{ts,tsx}",
   "packages/*/bench/**/*.ts",
+  "packages/*/examples/**/*.ts",
   "packages/console/vite.config.ts",
   "vitest.workspace.ts"
 ]

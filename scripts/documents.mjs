@@ -23,6 +23,7 @@ const order = [
     "console",
     "cli",
     "run",
+    "applications",
     "mcp",
     "agents",
     "integrations",

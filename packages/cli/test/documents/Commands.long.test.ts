@@ -12,6 +12,7 @@ const procedures = ["docs/operations.md"]
 /** Pages whose reader has an organization and a project already, and `service.yml` in the working directory. */
 const furnished = [
   "docs/agents.md",
+  "docs/applications.md",
   "docs/concepts.md",
   "docs/declared-keys.md",
   "docs/integrations.md",

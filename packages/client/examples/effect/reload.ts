@@ -1,0 +1,20 @@
+import { Coffer } from "@coffer/client"
+import { Config, Console, Context, Effect, Layer, Redacted, Reloadable } from "effect"
+
+class Pool extends Context.Tag("shop/Pool")<Pool, { readonly query: (sql: string) => Effect.Effect<string> }>() {}
+
+const PoolLive = Layer.scoped(
+  Pool,
+  Effect.gen(function* () {
+    const url = yield* Config.redacted("DATABASE_URL")
+    yield* Effect.acquireRelease(Console.log("the pool is open"), () => Console.log("the pool is closed"))
+    return { query: (sql) => Effect.succeed(`${sql} by ${Redacted.value(url).length} characters`) }
+  })
+)
+
+export const PoolReloaded = Coffer.reload(Pool, PoolLive, ["DATABASE_URL"])
+
+export const orders = Effect.gen(function* () {
+  const pool = yield* Reloadable.get(Pool)
+  return yield* pool.query("SELECT * FROM orders")
+})
