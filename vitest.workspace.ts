@@ -51,7 +51,7 @@ const onBothInLongTier = [
   "operations/Drain",
   "projects/Projects",
   "references/References",
-  "secrets/{Bundles,DecryptionFailures,KeySearch,Matrix,Secrets}",
+  "secrets/{Bundles,DecryptionFailures,KeySearch,Matrix,Removed,Secrets}",
   "stall/Tenants",
   "trail/{Activity,Filters,Pages,Queue}",
   "use/Uses",

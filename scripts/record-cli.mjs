@@ -50,6 +50,7 @@ $ coffer secret set API_KEY other --env staging
 $ coffer secret list --all-envs
 $ coffer secret delete API_KEY COOKIE_SECRET --env staging --yes
 $ coffer secret delete COOKIE_SECRET --yes
+$ coffer secret list --removed
 
 # Values that refer to others
 With \`--expand\`, \`\${KEY}\` in a value stands for another secret of the environment, and \`\${environment:KEY}\` for one of another environment: see [references](concepts.md#references).

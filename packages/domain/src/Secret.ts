@@ -1,7 +1,9 @@
 import * as Schema from "effect/Schema"
 import { warnings } from "./DeclaredKey.js"
 import { dueFields } from "./Due.js"
+import { withMessage } from "./Message.js"
 import { EnvName, SecretKey } from "./Names.js"
+import { Pagination } from "./Pagination.js"
 import {
   boundedArray,
   Count,
@@ -11,6 +13,7 @@ import {
   flagParameter,
   list,
   optional,
+  Timestamp,
   updatedAt,
   VersionParameter
 } from "./Schemas.js"
@@ -76,9 +79,33 @@ export const SecretListed = Schema.Struct({
   key,
   version,
   updated_at: updatedAt,
+  removed_at: optional(Timestamp, "time of the removal; only in the list of removed secrets"),
+  removed_by: optional(
+    Schema.NullOr(Schema.String),
+    "the e-mail or service account name of the remover; null if not recorded; only in the list of removed secrets",
+    "ada@example.com"
+  ),
   ...dueFields
 }).annotations({ identifier: "SecretListed", description: "a secret without its value" })
 export type SecretListed = typeof SecretListed.Type
+
+/** The secrets of an environment; of the removed ones, a page. */
+export const SecretList = Schema.Struct({
+  ...list(SecretListed).fields,
+  pagination: optional(Pagination, "position of this page in the list; only of removed secrets")
+})
+
+/** Asks for removed secrets, in a query string. */
+export const RemovedParameter = flagParameter("`1`: the removed secrets that can be restored")
+
+/** Where a page of removed secrets begins. Opaque: clients send it back as `after`. */
+export const RemovedCursor = Schema.String.pipe(
+  Schema.pattern(/^[A-Za-z0-9_.-]{1,101}$/, {
+    ...withMessage("must be the next_cursor of an earlier page"),
+    description: "the `next_cursor` of the previous page; only with `removed`",
+    examples: ["OLD_TOKEN-"]
+  })
+)
 
 export const SecretVersion = Schema.Struct({
   version,

@@ -41,8 +41,8 @@ const things: ReadonlyArray<Thing> = [
   {
     form: /^secret (\S+) was never removed/,
     depth: 3,
-    list: plainly("coffer secret list"),
-    shows: "shows what needs no undelete"
+    list: plainly("coffer secret list --removed"),
+    shows: "shows what can be brought back"
   },
   { form: /^secret /, depth: 3, list: plainly("coffer secret list") },
   { form: /^key /, depth: 2, list: plainly("coffer declare list") },

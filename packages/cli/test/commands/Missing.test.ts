@@ -64,7 +64,7 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "a secret to undelete",
     "secret undelete NEVER",
     "coffer: acme/webshop/dev: secret NEVER ",
-    "; coffer secret list --env acme/webshop/dev shows what needs no undelete"
+    "; coffer secret list --removed --env acme/webshop/dev shows what can be brought back"
   ],
   [
     "a deleted secret to destroy",

@@ -138,6 +138,26 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
     await visit.close()
   }, 120_000)
 
+  it("lists what was deleted, brings it back, and says of a key that it never was", async () => {
+    const ada = await Person.login("deletes@example.com")
+    await ada.organization("deletions", { dev: { GONE: "1", KEPT: "2" } })
+    await ada.call("DELETE", "/api/orgs/deletions/projects/webshop/envs/dev/secrets/GONE")
+    const visit = await Visit.open("/deletions/webshop/NEVER?env=dev", ada)
+    await visit.sees("There never was a secret of this name in dev")
+    await visit.page.goto(visit.page.url().replace("NEVER", "GONE"))
+    await visit.sees("Deleted from dev by deletes@example.com")
+    await visit.isAccessible("deleted secret")
+    await visit.page.getByRole("link", { name: "Matrix" }).first().click()
+    await visit.press("Deleted")
+    await visit.page.getByRole("row", { name: /GONE.*dev.*deletes@example.com/ }).waitFor()
+    await visit.isAccessible("deleted keys")
+    await visit.press("Undelete")
+    await visit.sees("No key that you may read was deleted")
+    await visit.page.keyboard.press("Escape")
+    await cellOf(visit, "GONE", "dev").waitFor()
+    await visit.close()
+  }, 120_000)
+
   it("can be used by the keyboard alone, and its keys are found by name", async () => {
     const ada = await Person.login("keyboard@example.com")
     await ada.organization("keyboards", { dev: { ALPHA: "1", BETA: "2" }, prod: { ALPHA: "3" } })

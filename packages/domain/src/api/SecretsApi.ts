@@ -15,6 +15,8 @@ import {
   ReferenceRefused,
   UseWidens
 } from "../Errors.js"
+import { withMessage } from "../Message.js"
+import { SecretKey } from "../Names.js"
 import {
   BeforeParameter,
   body,
@@ -30,8 +32,10 @@ import {
   ForceParameter,
   RawParameter,
   ReadVersionParameter,
+  RemovedCursor,
+  RemovedParameter,
   SecretDestroyed,
-  SecretListed,
+  SecretList,
   SecretRead,
   SecretReferences,
   SecretVersion,
@@ -46,6 +50,29 @@ import { Admission, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
+
+interface ListParameters {
+  readonly due_within?: unknown
+  readonly removed?: unknown
+  readonly key?: unknown
+  readonly limit?: unknown
+  readonly after?: unknown
+}
+
+const onlyRemoved = withMessage("is only for removed secrets: add removed=1")
+const neverDue = withMessage("must be left out with removed=1: removed secrets are never due")
+
+/** Live secrets are listed whole, and removed ones in pages. */
+const asksForOneList = ({ due_within, removed, ...page }: ListParameters): true | Schema.FilterIssue => {
+  const needsRemoved = Object.keys(page)[0]
+  if (removed === undefined && needsRemoved !== undefined) {
+    return { path: [needsRemoved], message: onlyRemoved.message().message }
+  }
+  if (removed !== undefined && due_within !== undefined) {
+    return { path: ["due_within"], message: neverDue.message().message }
+  }
+  return true
+}
 
 const destroyedExample = {
   version: 2,
@@ -101,15 +128,23 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
   .add(
     HttpApiEndpoint.get("list", secrets)
       .setPath(EnvPath)
-      .setUrlParams(Schema.Struct({ due_within: optional(DueWithin) }))
-      .addSuccess(response(list(SecretListed), "The keys"))
+      .setUrlParams(
+        Schema.Struct({
+          due_within: optional(DueWithin),
+          removed: optional(RemovedParameter),
+          key: optional(SecretKey, "only this key; only with `removed`"),
+          limit: optional(LimitParameter),
+          after: optional(RemovedCursor)
+        }).pipe(Schema.filter(asksForOneList))
+      )
+      .addSuccess(response(SecretList, "The keys"))
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
       .annotate(OpenApi.Summary, "List keys, without returning values")
       .annotate(
         OpenApi.Description,
-        "Sorted by key, in byte order. With `due_within`, only those that are overdue or due within that time."
+        "Sorted by key, in byte order. With `due_within`, only those that are overdue or due within that time. With `removed`, the secrets that were removed instead, and can be restored because their versions are kept and no new secret has the key: a page of at most `limit`; send `next_cursor` as `after` to get the next page."
       )
   )
   .add(

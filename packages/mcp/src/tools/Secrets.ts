@@ -72,7 +72,10 @@ export const secretCheck = tool({
     )
 })
 
-const keys = pages({ item: SecretListed, nameOf: ({ key }) => key, by: "key", size: 60 })
+/** The tool lists no removed secrets. */
+const Listed = SecretListed.omit("removed_at", "removed_by")
+
+const keys = pages({ item: Listed, nameOf: ({ key }) => key, by: "key", size: 60 })
 
 export const secretList = tool({
   name: "secret_list",

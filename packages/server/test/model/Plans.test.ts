@@ -7,6 +7,7 @@ import { Access } from "@coffer/server/access/Access"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Database } from "@coffer/server/database/Database"
 import { KeySearch } from "@coffer/server/secrets/key-search/KeySearch"
+import { Removed } from "@coffer/server/secrets/services/Removed"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
 import { UserDirectory } from "@coffer/server/directory/users/Users"
 import { uuidV7 } from "@coffer/server/base/Uuid"
@@ -249,6 +250,25 @@ describe("a statement's plan", () => {
             ["SEARCH s USING INDEX secrets_live (env_id=? AND key>? AND key<?)"]
           )
         }
+      })
+    )
+  )
+
+  it.live("steps through removed keys by an index, however often each was removed", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const actor = yield* person("user-0@example.com")
+        const place = yield* Effect.flatMap(Access, (access) => access.env(envPath("prod", "web"), "secret.list")).pipe(
+          Effect.provideService(CurrentCaller, { actor })
+        )
+        const { list } = yield* Effect.provide(Removed, Removed.Default)
+        const [plan, ...rest] = yield* plans(list(place, {}))
+        assert.lengthOf(rest, 0)
+        // The keys of a page are gone through, and sorted.
+        const steps = plan!.steps.filter((step) => !/^SCAN (?:keys|k)$|FOR ORDER BY$/.test(step))
+        assertSearches({ ...plan!, steps })
+        assert.include(plan!.steps.join(), "secrets_removed (env_id=? AND key>?)")
       })
     )
   )

@@ -223,7 +223,8 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
 
   [`GET ${secrets}`]: [
     ["2,000", () => ({})],
-    ["2,000 due", () => ({ query: "due_within=366d" })]
+    ["2,000 due", () => ({ query: "due_within=366d" })],
+    ["100 removed", () => ({ place: { env_name: "large" }, query: "removed=1&limit=100" })]
   ],
   [`PATCH ${secrets}/:key`]: [
     ["", () => ({ place: { env_name: "large", key: largeKeys[0] }, body: { owner: `${"o".repeat(64)}@example.com` } })]

@@ -1,4 +1,5 @@
 import type { Model } from "./Model.js"
+import { DeletedChip } from "./Toolbar.js"
 
 /** A project without secrets: how to get some in. */
 export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
@@ -34,6 +35,9 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
               New key
             </button>
           </div>
+          <p>
+            <DeletedChip model={model} />
+          </p>
           <p class="hint">
             From a terminal: <code>coffer secret import .env --env {first.name}</code>
           </p>

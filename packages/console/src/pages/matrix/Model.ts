@@ -39,6 +39,7 @@ export type Open =
   | { readonly type: "new"; readonly key: string }
   | { readonly type: "import"; readonly env: EnvName | null; readonly text: string; readonly file: string }
   | { readonly type: "review" }
+  | { readonly type: "removed" }
 
 /** The state of the page. */
 export interface Model {

@@ -14,6 +14,7 @@ import { ImportDialog } from "./ImportDialog.js"
 import { makeModel, type Model } from "./Model.js"
 import { NewKeyDialog } from "./NewKeyDialog.js"
 import "./Page.css"
+import { RemovedDialog } from "./RemovedDialog.js"
 import { ReviewDialog } from "./ReviewDialog.js"
 import { StagedBar } from "./StagedBar.js"
 import { Table } from "./Table.js"
@@ -105,6 +106,8 @@ const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: ()
       return <ImportDialog model={model} {...open} close={close} />
     case "review":
       return <ReviewDialog model={model} reload={reload} close={close} />
+    case "removed":
+      return <RemovedDialog model={model} reload={reload} close={close} />
     case "cell":
     case undefined:
       return null

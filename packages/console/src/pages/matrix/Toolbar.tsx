@@ -27,6 +27,19 @@ const Chip = ({ children, count, model, only }: ChipProps) => {
   )
 }
 
+/** Opens the list of what was deleted. */
+export const DeletedChip = ({ model }: { readonly model: Model }) => (
+  <button
+    type="button"
+    class="matrix-chip"
+    onClick={() => {
+      model.open.value = { type: "removed" }
+    }}
+  >
+    Deleted
+  </button>
+)
+
 /** Filters, and the ways to add secrets. */
 export const Toolbar = ({ model }: { readonly model: Model }) => {
   const counts = useMemo(() => computed(() => countRows(model.grid.value.rows)), [model])
@@ -59,6 +72,7 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
       <Chip model={model} only="different" count={different}>
         Differs
       </Chip>
+      <DeletedChip model={model} />
       <span class="space" />
       <button
         type="button"

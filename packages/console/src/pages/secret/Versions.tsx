@@ -20,26 +20,45 @@ interface VersionsProps {
   readonly changed: () => void
 }
 
-/** A removed secret has no versions to show, but may come back. */
+/** A key without a secret: one that was removed may come back. */
 const Removed = ({ canWrite, changed, path }: { path: SecretPath; canWrite: boolean; changed: () => void }) => {
   const act = useAct()
+  const removed = useLoad(`${path.env_name}/${path.key}`, () =>
+    Effect.map(
+      call("secrets", (api) => api.list({ path, urlParams: { removed: true, key: path.key } })),
+      ({ data }) => data
+    )
+  )
   return (
-    <>
-      <p>There is no secret of this name in {path.env_name}. If there was one, it can be restored with its versions.</p>
-      <Problem failure={act.failure.value} />
-      <button
-        type="button"
-        disabled={!canWrite || act.isBusy.value}
-        onClick={() => {
-          act.run(
-            call("secrets", (api) => api.undelete({ path })),
-            changed
-          )
-        }}
-      >
-        Undelete
-      </button>
-    </>
+    <Reading of={removed}>
+      {([found]) =>
+        found === undefined ? (
+          <p>There never was a secret of this name in {path.env_name}.</p>
+        ) : (
+          <>
+            <p>
+              Deleted from {path.env_name}
+              {typeof found.removed_by === "string" && ` by ${found.removed_by}`}{" "}
+              {found.removed_at !== undefined && <When time={found.removed_at} />}. Undelete restores it, with its
+              versions up to v{found.version}.
+            </p>
+            <Problem failure={act.failure.value} />
+            <button
+              type="button"
+              disabled={!canWrite || act.isBusy.value}
+              onClick={() => {
+                act.run(
+                  call("secrets", (api) => api.undelete({ path })),
+                  changed
+                )
+              }}
+            >
+              Undelete
+            </button>
+          </>
+        )
+      }
+    </Reading>
   )
 }
 

@@ -8,6 +8,7 @@ import { Dues } from "../dues/Dues.js"
 import { longList } from "../../http/LongList.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
 import { History } from "./History.js"
+import { Removed } from "./Removed.js"
 import { Secrets } from "./Secrets.js"
 
 const listed = longList(SecretListed)
@@ -19,6 +20,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const history = yield* History
     const referenceReader = yield* ReferenceReader
     const dues = yield* Dues
+    const removedSecrets = yield* Removed
     return handlers
       .handle("set", ({ path, payload }) =>
         access.change(
@@ -38,9 +40,10 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
           secrets.read(place, path.key, urlParams.version, urlParams.raw)
         )
       )
-      .handle("list", ({ path, urlParams: { due_within } }) =>
+      .handle("list", ({ path, urlParams: { due_within, removed, ...page } }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.list")
+          if (removed === true) return yield* listed(yield* removedSecrets.list(place, page))
           return yield* listed({
             data: yield* due_within === undefined ? secrets.list(place) : dues.listWithin(place, due_within)
           })
@@ -80,4 +83,4 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         })
       )
   })
-).pipe(Layer.provide([Secrets.Default, History.Default, ReferenceReader.Default, Dues.Default]))
+).pipe(Layer.provide([Secrets.Default, History.Default, ReferenceReader.Default, Dues.Default, Removed.Default]))
