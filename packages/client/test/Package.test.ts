@@ -18,7 +18,7 @@ describe("the package", () => {
   it("is small, and has neither source maps nor what the compiler remembers", { timeout: 60_000 }, () => {
     const output = execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: folder, encoding: "utf8" })
     const [packed] = JSON.parse(output)
-    const files: ReadonlyArray<string> = packed.files.map(({ path }: { readonly path: string }) => path)
+    const files: Array<string> = packed.files.map(({ path }: { readonly path: string }) => path)
     assert.isAtMost(packed.size, 40 * 1024)
     assert.includeMembers(files, ["README.md", "LICENSE", "package.json", "dist/index.js", "dist/index.d.ts"])
     assert.deepStrictEqual(

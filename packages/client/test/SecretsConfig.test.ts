@@ -150,8 +150,8 @@ describe("no error shows a value", () => {
       const logged: Array<string> = []
       const spans: Array<Tracer.Span> = []
       const tracer = Tracer.make({
-        span: (...args) => {
-          const span = new TestSpan(...args)
+        span: (name, parent, context, links, startTime, kind) => {
+          const span = new TestSpan(name, parent, context, [...links], startTime, kind)
           spans.push(span)
           return span
         },

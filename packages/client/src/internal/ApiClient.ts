@@ -78,7 +78,7 @@ export const groupClients = (options: {
     return HttpApiClient.group(AnyApi.add(DuesApi), { ...options, group: "dues" })
   }),
   keys: once(async () => {
-    const { KeysApi } = await import("../api/KeysApi.js")
+    const { KeysApi } = await import("@coffer/domain/api/KeysApi")
     return HttpApiClient.group(AnyApi.add(KeysApi), { ...options, group: "keys" })
   }),
   acl: once(async () => {
