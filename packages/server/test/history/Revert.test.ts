@@ -236,6 +236,25 @@ const prepared = Effect.gen(function* () {
   return { ada, prepare, apply }
 })
 
+describe("a page of revisions", () => {
+  it.effect("has as many as are asked for, whole, also across one that an earlier server did not record", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      for (const text of ["1", "2", "3", "4"]) yield* writeBundle(ada, { set: { A: text, B: text } })
+      yield* (yield* SqlClient.SqlClient)`DELETE FROM secret_changes WHERE revision = 3`
+      const page = (options: { readonly limit?: number; readonly before?: number }) =>
+        Effect.map(listRevisions(ada, options), (all) =>
+          all.map(({ keys, revision }) => [revision, ...keys.map(({ key }) => String(key))])
+        )
+      const whole = (revision: number) => [revision, "A", "B"]
+      assert.deepStrictEqual(yield* page({}), [4, 2, 1].map(whole))
+      assert.deepStrictEqual(yield* page({ limit: 2 }), [4, 2].map(whole))
+      assert.deepStrictEqual(yield* page({ limit: 2, before: 4 }), [2, 1].map(whole))
+      assert.deepStrictEqual(yield* page({ before: 1 }), [])
+    }).pipe(onDamagedHistory)
+  )
+})
+
 describe("a large revert that is encrypted before its transaction", () => {
   it.effect("stores what was encrypted", () =>
     Effect.gen(function* () {
