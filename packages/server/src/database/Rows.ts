@@ -40,9 +40,11 @@ const fits = <A, I>(row: Schema.Schema<A, I>): ((value: unknown) => value is A) 
     name,
     check: checkOf(type)
   }))
-  return (value): value is A =>
-    Predicate.isObject(value) &&
-    columns.every(({ check, name }) => Predicate.hasProperty(value, name) && check(value[name]))
+  return (value): value is A => {
+    if (!Predicate.isRecord(value)) return false
+    for (const { check, name } of columns) if (!(name in value) || !check(value[name])) return false
+    return true
+  }
 }
 
 /** Returns rows as the type of their schema. A row that does not match is a defect: only this program writes rows. */
