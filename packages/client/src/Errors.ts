@@ -1,9 +1,4 @@
-import type {
-  ServerUnreachable,
-  SignInFailed,
-  UnexpectedResponse,
-  UnknownApiError
-} from "./internal/ClientErrors.js"
+import type { ServerUnreachable, SignInFailed, UnexpectedResponse, UnknownApiError } from "./internal/ClientErrors.js"
 import type { BadSetting } from "./internal/Settings.js"
 import type {
   DatabaseUnavailable,
