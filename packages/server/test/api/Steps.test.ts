@@ -45,8 +45,8 @@ it.scopedLive("a request takes no more steps of its fiber than it did", () =>
     yield* ask("POST", "/api/orgs", { name: "acme" })
     yield* ask("POST", "/api/orgs/acme/projects", { name: "web" })
     const secret = "/api/orgs/acme/projects/web/envs/dev/secrets/KEY"
-    assert.isAtMost(yield* steps("PUT", secret, { value: "a value" }), 870, "a write")
-    assert.isAtMost(yield* steps("GET", secret), 257, "a read")
-    assert.isAtMost(yield* steps("GET", "/health"), 139, "an empty request")
+    assert.isAtMost(yield* steps("PUT", secret, { value: "a value" }), 587, "a write")
+    assert.isAtMost(yield* steps("GET", secret), 191, "a read")
+    assert.isAtMost(yield* steps("GET", "/health"), 106, "an empty request")
   })
 )
