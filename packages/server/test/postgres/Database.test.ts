@@ -57,6 +57,78 @@ describe("a transaction on PostgreSQL", () => {
   )
 })
 
+describe("a read that a transaction sends ahead on PostgreSQL", () => {
+  const sendAhead = Effect.flatMap(statements, (run) => run.names.ahead({}))
+
+  it.live("is answered once, as of the time when it was sent", () =>
+    Effect.gen(function* () {
+      const context = yield* Effect.context<Database>()
+      const another = (name: string) =>
+        Effect.promise(() => Effect.runPromise(Effect.provide(transaction(add(name)), context)))
+      yield* transaction(
+        Effect.gen(function* () {
+          yield* sendAhead
+          assert.deepStrictEqual(yield* Effect.flatMap(statements, (run) => run.count({})), { count: 0 })
+          yield* another("a")
+          assert.deepStrictEqual(yield* names, [])
+          assert.deepStrictEqual(yield* names, ["a"])
+        })
+      )
+    }).pipe(withDatabase())
+  )
+
+  it.live("runs again after a write or a lock", () =>
+    Effect.gen(function* () {
+      const { lock } = yield* Database
+      const context = yield* Effect.context<Database>()
+      const another = (name: string) =>
+        Effect.promise(() => Effect.runPromise(Effect.provide(transaction(add(name)), context)))
+      yield* transaction(
+        Effect.gen(function* () {
+          yield* sendAhead
+          yield* add("a")
+          assert.deepStrictEqual(yield* names, ["a"])
+          yield* sendAhead
+          yield* another("b")
+          yield* lock("one")
+          assert.deepStrictEqual(yield* names, ["a", "b"])
+        })
+      )
+    }).pipe(withDatabase())
+  )
+
+  it.live("fails the transaction if it fails", () =>
+    Effect.gen(function* () {
+      const { all } = yield* query
+      const wrong = all(Name)`SELECT CAST(${"text"} AS INTEGER) AS name`
+      const exit = yield* Effect.exit(transaction(Effect.zipRight(wrong.ahead({ text: "no" }), add("a"))))
+      assert.isTrue(Exit.isFailure(exit))
+      assert.deepStrictEqual(yield* names, [])
+    }).pipe(withDatabase())
+  )
+})
+
+describe("what a transaction on PostgreSQL queues until its commit", () => {
+  it.live("is sent with the commit, and undone alone in a second run if it fails", () =>
+    Effect.gen(function* () {
+      const { beforeCommit } = yield* Database
+      const context = yield* Effect.context<Database>()
+      const exits: Array<string> = []
+      const queue = beforeCommit<string>(() =>
+        Effect.provide(Effect.sandbox(transaction(Effect.zipRight(add("lost"), add("a")))), context).pipe(
+          Effect.exit,
+          Effect.map(({ _tag }) => {
+            exits.push(_tag)
+          })
+        )
+      )
+      yield* transaction(Effect.zipRight(add("a"), queue("item")))
+      assert.deepStrictEqual(exits, ["Success", "Failure"], "the first run does not wait for it")
+      assert.deepStrictEqual(yield* names, ["a"])
+    }).pipe(withDatabase())
+  )
+})
+
 describe("the changes of one scope on PostgreSQL", () => {
   const scopeOf = (last: number) => orgScope(OrgId.make(`0192f0c1-5b7e-7c3a-9d2e-00000000000${last}`))
 

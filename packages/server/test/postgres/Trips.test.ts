@@ -4,6 +4,7 @@ import { Database } from "@coffer/server/database/Database"
 import { hashToken, mintToken } from "@coffer/server/keys/Token"
 import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
+import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { startMeter } from "../../bench/support/meter.mjs"
 import { people } from "../authorization/Service.js"
@@ -15,7 +16,10 @@ import { email } from "../support/Services.js"
 
 type Call = (index: number) => readonly [method: string, path: string, body?: unknown]
 
-const times = 15
+/** How often a call is counted, and the milliseconds between: the jobs of the server go on meanwhile. */
+const maxTimes = 40
+const pauseMillis = 100
+
 let meter: Awaited<ReturnType<typeof startMeter>>
 let running: Awaited<ReturnType<typeof startServers>>
 let server: (typeof running)["servers"][number]
@@ -60,17 +64,24 @@ afterAll(async () => {
   meter.stop()
 })
 
-/** The round trips and statements of a call. The jobs of the server only add to them, as does the first of a kind. */
-const countOf = async (call: Call) => {
-  const least = { trips: Infinity, statements: Infinity }
-  for (let index = 0; index < times; index++) {
+interface Count {
+  readonly trips: number
+  readonly statements: number
+}
+
+/** The least that a call takes: the jobs of the server only add to it. Ends as soon as that is what is expected. */
+const countOf = async (call: Call, expected: Count): Promise<Count> => {
+  let least: Count = { trips: Infinity, statements: Infinity }
+  for (let index = 0; index < maxTimes; index++) {
     const before = meter.counts()
     await server.do(key, ...call(index))
     const after = meter.counts()
-    for (const what of ["trips", "statements"] as const) {
-      const more = after.inside[what] + after.outside[what] - before.inside[what] - before.outside[what]
-      least[what] = Math.min(least[what], more)
-    }
+    const more = (what: keyof Count) =>
+      after.inside[what] + after.outside[what] - before.inside[what] - before.outside[what]
+    const found = { trips: more("trips"), statements: more("statements") }
+    if (found.trips < least.trips) least = found
+    if (found.trips === expected.trips && found.statements === expected.statements) return found
+    await setTimeout(pauseMillis)
   }
   return least
 }
@@ -96,7 +107,8 @@ describe("the round trips to PostgreSQL", () => {
   ]
   for (const [what, trips, statements, call] of calls) {
     it(`of ${what} are ${trips}, for ${statements} statements`, async () => {
-      assert.deepStrictEqual(await countOf(call), { trips, statements })
+      const expected = { trips, statements }
+      assert.deepStrictEqual(await countOf(call, expected), expected)
     })
   }
 })
