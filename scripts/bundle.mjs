@@ -7,10 +7,13 @@ import { mkdtemp, readFile, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { bundleCached, bundleModules, client, optional, readable, root, settings } from "./bundling.mjs"
+import { bundleCached, bundleMain, client, optional, readable, root, settings } from "./bundling.mjs"
 import { clientRuns, warm } from "./code/warm.mjs"
 
-/** @param cached modules that get their own bundle, with their exports. Shared code is duplicated. */
+/**
+ * @param cached modules that get their own bundle, with their exports. Shared code is duplicated. Without `main`, the program's
+ * own file requires them.
+ */
 const bundle = async (name, { cached, ...own }) => {
   const folder = new URL(`packages/${name}/`, root)
   const outdir = fileURLToPath(new URL("dist/bundle/", folder))
@@ -18,22 +21,19 @@ const bundle = async (name, { cached, ...own }) => {
   const { version } = JSON.parse(await readFile(new URL("package.json", folder), "utf8"))
   const external = [...optional, ...(own.external ?? []), ...Object.keys(cached).map((module) => `./${module}.js`)]
   const options = { ...settings(version), ...own, external }
+  const isRequired = !("main" in cached)
   const made = await Promise.all([
-    ...("main" in cached ? [] : [bundleMain(source("main"), outdir, options)]),
+    ...(isRequired ? [bundleMain(source("main"), outdir, options)] : []),
     ...Object.entries(cached).map(([module, names]) =>
-      bundleCached(source(module), join(outdir, `${module}.js`), names, options)
+      bundleCached(source(module), join(outdir, `${module}.${isRequired ? "cjs" : "js"}`), names, options)
     )
   ])
   // Remove old files last, so that a program that starts meanwhile finds its chunks.
-  const current = new Set(made.flatMap(({ outputs }) => outputs).map((path) => resolve(fileURLToPath(root), path)))
+  const outputs = made.flatMap(({ outputs }) => (Array.isArray(outputs) ? outputs : Object.keys(outputs)))
+  const current = new Set(outputs.map((path) => resolve(fileURLToPath(root), path)))
   const files = await readdir(outdir, { recursive: true, withFileTypes: true })
   const old = files.filter((file) => file.isFile()).map((file) => join(file.parentPath ?? file.path, file.name))
   await Promise.all(old.filter((file) => !current.has(file)).map((file) => rm(file)))
-}
-
-const bundleMain = async (source, outdir, options) => {
-  const { outputs } = await bundleModules({ main: source }, outdir, options)
-  return { outputs: Object.keys(outputs) }
 }
 
 const folder = await mkdtemp(join(tmpdir(), "coffer-build-"))

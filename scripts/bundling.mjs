@@ -85,15 +85,51 @@ export const bundleScript = async (source, outfile, options) => {
   return metafile
 }
 
+/** The client's own file loads its scripts by `require`: the first `import()` of a process is slow. */
+const requiredScripts = {
+  name: "required-scripts",
+  setup({ onLoad }) {
+    onLoad({ filter: /packages\/cli\/src\/main\.ts$/ }, async ({ path }) => {
+      const source = await readFile(path, "utf8")
+      const contents = source.replaceAll(/\bimport\("(\.\/[^"]*)\.js"\)/g, 'Promise.resolve(require("$1.cjs"))')
+      return { contents, loader: "ts" }
+    })
+  }
+}
+
+/** Bundles the client's entry module, which loads little, as a module that Node requires. */
+export const bundleMain = async (source, outdir, options) => {
+  const { metafile } = await build({
+    ...options,
+    plugins: [...options.plugins, requiredScripts],
+    entryPoints: { main: source },
+    outdir,
+    outExtension: { ".js": ".cjs" },
+    format: "cjs",
+    external: [...options.external, "./*.cjs"],
+    banner: {}
+  })
+  return metafile
+}
+
+/** What a loader needs of a module, where it is required. */
+const asRequired = {
+  format: "cjs",
+  banner: { js: 'const __url=require("node:url").pathToFileURL(__filename).href;' },
+  define: { "import.meta.url": "__url" }
+}
+
 /**
  * Bundles a program's entry module as a script that starts with V8's compiled code.
  *
+ * @param outfile the loader of the script: a module that is imported, or with the extension `cjs` required
  * @param names the exports of the module
  */
 export const bundleCached = async (source, outfile, names, options) => {
+  const kind = outfile.endsWith(".cjs") ? asRequired : { format: "esm" }
   // V8 checks only the length of a script against its cache. The name of the cache identifies the script.
   const named = { ...options, entryNames: "[name]-[hash]" }
-  const script = await bundleScript(source, outfile.replace(/js$/, "cjs"), named)
+  const script = await bundleScript(source, outfile.replace(/c?js$/, "cjs"), named)
   const [path] = Object.keys(script.outputs)
   const cache = path.replace(/cjs$/, "cache")
   // Another version of Node may have made the cache.
@@ -106,12 +142,12 @@ export const bundleCached = async (source, outfile, names, options) => {
     },
     outfile,
     bundle: true,
-    format: "esm",
     platform: "node",
     target: options.target,
     minify: true,
     metafile: true,
-    define: { "process.env.COFFER_SCRIPT": JSON.stringify(basename(path)) }
+    ...kind,
+    define: { ...kind.define, "process.env.COFFER_SCRIPT": JSON.stringify(basename(path)) }
   })
   return {
     inputs: Object.keys(script.inputs),

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { bundleCached, bundleModules, client, optional, root, settings } from "../bundling.mjs"
+import { bundleCached, bundleMain, client, optional, root, settings } from "../bundling.mjs"
 import { ownLicence, thirdParty } from "./licences.mjs"
 import { filesOf } from "./staging.mjs"
 
@@ -22,10 +22,16 @@ const bundlePrograms = async (folder, version) => {
       const external = [...optional, ...Object.keys(modules).map((module) => `./${module}.js`)]
       const outdir = join(folder, program, "dist/bundle")
       const own = { ...options, external }
+      const isRequired = !("main" in modules)
       return [
-        ...("main" in modules ? [] : [bundleModules({ main: source(`${program}/src/main.ts`) }, outdir, own)]),
+        ...(isRequired ? [bundleMain(source(`${program}/src/main.ts`), outdir, own)] : []),
         ...Object.entries(modules).map(([module, names]) =>
-          bundleCached(source(`${program}/src/${module}.ts`), join(outdir, `${module}.js`), names, own)
+          bundleCached(
+            source(`${program}/src/${module}.ts`),
+            join(outdir, `${module}.${isRequired ? "cjs" : "js"}`),
+            names,
+            own
+          )
         )
       ]
     })
@@ -37,6 +43,7 @@ const bundlePrograms = async (folder, version) => {
 export const clientPackage = async ({ folder, man, manifest }) => {
   const inputs = await bundlePrograms(folder, manifest.version)
   const bins = { coffer: "cli/bin/coffer.js", "coffer-mcp": "mcp/bin/coffer-mcp.js" }
+  const commonJs = "cli/bin/package.json"
   const programs = await Promise.all(
     Object.values(bins).map(async (path) => [path, { content: await readFile(source(path)), executable: true }])
   )
@@ -53,6 +60,7 @@ export const clientPackage = async ({ folder, man, manifest }) => {
   return {
     ...(await filesOf(folder)),
     ...Object.fromEntries(programs),
+    [commonJs]: await readFile(source(commonJs)),
     "package.json": `${JSON.stringify(described, null, 2)}\n`,
     LICENSE: await ownLicence(),
     "THIRD-PARTY-LICENCES.txt": await thirdParty(inputs)

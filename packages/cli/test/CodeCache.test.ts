@@ -9,7 +9,7 @@ const packages = join(import.meta.dirname, "../..")
 const scripts = ["cli", "mcp", "server"].flatMap((name) => {
   const folder = join(packages, name, "dist/bundle")
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".cjs"))
+    .filter((file) => /-[A-Z0-9]{8}\.cjs$/.test(file))
     .map((file) => join(folder, file))
 })
 
