@@ -64,7 +64,11 @@ export const serverPackage = async ({ folder, man, manifest }) => {
     engines: own.engines,
     bin: own.bin,
     man,
-    exports: { "./rotation": "./dist/bundle/operations/rotation/Rotation.js", "./*": "./dist/bundle/*.js" },
+    exports: {
+      "./program": own.exports["./program"],
+      "./rotation": "./dist/bundle/operations/rotation/Rotation.js",
+      "./*": "./dist/bundle/*.js"
+    },
     dependencies: { [native]: own.dependencies[native] }
   }
   const shrinkwrap = {

@@ -1,0 +1,85 @@
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import { rmSync } from "node:fs"
+import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { findServer, notInstalled } from "./FindServer.js"
+import { ServerProcess } from "./ServerProcess.js"
+import { processVariables } from "./Settings.js"
+
+/** The secrets of each environment. */
+export type Seed = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+export interface TestServerOptions {
+  /** The server's program with its first arguments. By default that of `@coffer/server`, which must be installed. */
+  readonly command?: readonly [string, ...Array<string>]
+  /** More variables of its process, such as `SERVICE_LOG_LEVEL`. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** The line of `coffer-server dev --json`. */
+const Line = Schema.parseJson(Schema.Struct({ url: Schema.String, api_key: Schema.String, place: Schema.String }))
+const decodeLine = Schema.decodePromise(Line)
+
+const failed = (message: string) => Promise.reject(new Error(message))
+
+/** Folders to remove when this process ends without `close`. */
+const folders = new Set<string>()
+process.once("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
+
+/** `coffer-server dev` in a folder of this process, so that it can be killed and started again on the same data. */
+export const startProcess = async (seed: Seed, { command, env }: TestServerOptions) => {
+  const program = command ?? Option.getOrUndefined(findServer())
+  if (program === undefined) return failed(notInstalled)
+  // Named as the server names its own: the next server removes what a process leaves that is killed.
+  const folder = await mkdtemp(join(tmpdir(), `coffer-dev-${process.pid}-`))
+  folders.add(folder)
+  const discard = async () => {
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    folders.delete(folder)
+  }
+
+  const launch = async (args: ReadonlyArray<string>, port = "0") => {
+    const words = ["dev", "--json", "--attached", "--folder", join(folder, "data"), ...args]
+    const server = new ServerProcess([...program, ...words], { ...processVariables(), ...env, SERVICE_PORT: port })
+    const [text] = await server.out
+      .said(/^\{.*\}\n/)
+      .catch(() => server.ended.then(() => failed(`the server did not start: ${server.err.text.trim()}`)))
+    server.holds(false)
+    return { server, line: await decodeLine(text) }
+  }
+
+  const seedFile = join(folder, "seed.json")
+  await writeFile(seedFile, JSON.stringify(seed), { mode: 0o600 })
+  const first = await launch(["--seed", seedFile]).catch(async (error: unknown) => {
+    await discard()
+    return failed(error instanceof Error ? error.message : String(error))
+  })
+  await rm(seedFile)
+  const { line } = first
+  let current: ServerProcess | null = null
+  const run = (server: ServerProcess) => {
+    current = server
+    const forget = () => {
+      if (current === server) current = null
+    }
+    server.ended.then(forget, forget)
+  }
+  run(first.server)
+
+  const end = async (signal: NodeJS.Signals) => {
+    await current?.stop(signal)
+  }
+  return {
+    line,
+    stop: () => end("SIGKILL"),
+    start: async () => {
+      if (current !== null) return failed("the server runs: stop it first")
+      run((await launch([], new URL(line.url).port)).server)
+    },
+    close: () => end("SIGTERM").then(discard)
+  }
+}
