@@ -161,6 +161,7 @@ $ coffer member set-role linus@example.com admin
 $ coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern '{dev,staging}' --permission write
 $ coffer acl list
 $ coffer acl explain --email grace@example.com
+$ coffer acl table --email grace@example.com
 $ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --yes
 $ coffer member remove grace@example.com --yes
 When a person is removed or disabled, the service accounts that they created stay valid. The client lists them, because the person may know their keys.

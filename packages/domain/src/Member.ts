@@ -3,7 +3,7 @@ import { grace, graceId } from "./Examples.js"
 import { UserId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
-import { createdAt, extensibleEnum, field } from "./Schemas.js"
+import { createdAt, extensibleEnum, field, optional, Timestamp } from "./Schemas.js"
 
 /** In ascending order: each role includes the rights of those before it. */
 export const roles = ["member", "developer", "admin", "owner"] as const
@@ -23,6 +23,16 @@ export const Member = Schema.Struct({
   email: field(Email, "the member's address", grace),
   name: field(Schema.String, "its name", "grace"),
   role: field(OpenRole, "a role in the organization", "developer"),
-  created_at: createdAt
+  created_at: createdAt,
+  has_access: optional(
+    Schema.Boolean,
+    "whether the role or a rule gives access to secrets; only in the list, for admins and owners",
+    true
+  ),
+  last_seen_at: optional(
+    Schema.NullOr(Timestamp),
+    "time of the last login or request, to about a minute; null: never; only in the list, for admins and owners",
+    "2026-02-01T08:30:00.000Z"
+  )
 }).annotations({ identifier: "Member", description: "a person in an organization" })
 export type Member = typeof Member.Type

@@ -11,6 +11,7 @@ import { email, serviceAccount, type Subject, subjectOf } from "../subjects/Subj
 import { note, printLine } from "../terminal/Print.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, printView } from "../terminal/View.js"
+import { table } from "./AccessTable.js"
 
 const subject = (rule: AclRule) => rule.email ?? rule.name ?? rule.subject_id
 
@@ -166,5 +167,6 @@ export const aclCommand = group("acl", "Access rules: who may read and write whi
   list,
   grant,
   revoke,
-  explain
+  explain,
+  table
 ])

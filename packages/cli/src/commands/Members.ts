@@ -17,6 +17,12 @@ const columns = {
   since: (member: Member) => member.created_at
 }
 
+/** What only admins see. */
+const adminColumns = {
+  access: (member: Member) => (member.has_access === true ? "yes" : "none yet"),
+  seen: (member: Member) => member.last_seen_at ?? "never"
+}
+
 const list = atOrg("list", {
   description: "List the members and their roles",
   examples: ["coffer member list", "coffer member list --json"],
@@ -24,7 +30,11 @@ const list = atOrg("list", {
   run: ({ call, path }) =>
     Effect.map(
       call("members", (api) => api.list({ path })),
-      (members) => listView(members, columns, "there are no members; invite one with: coffer member invite EMAIL")
+      (members) => {
+        const isAdmin = members.data.some(({ has_access }) => has_access !== undefined)
+        const shown = { ...columns, ...(isAdmin && adminColumns) }
+        return listView(members, shown, "there are no members; invite one with: coffer member invite EMAIL")
+      }
     )
 })
 

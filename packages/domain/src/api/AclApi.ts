@@ -3,6 +3,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
+import { AccessCursor, AccessPage, AccessSubject } from "../AccessTable.js"
 import { AclExplanation, AclRule, namesItsSubject, Permission, SubjectType } from "../AclRule.js"
 import { Authentication } from "../Actor.js"
 import { grace } from "../Examples.js"
@@ -10,7 +11,7 @@ import { Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { RuleId, ServiceAccountId } from "../Ids.js"
 import { Email, EnvName, ProjectName } from "../Names.js"
 import { Pattern } from "../Pattern.js"
-import { body, field, list, optional } from "../Schemas.js"
+import { body, field, LimitParameter, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
@@ -82,6 +83,25 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(
         OpenApi.Description,
         "For admins and owners; everyone may ask about themselves. `email` names a user, `subject_id` a service account."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("access", `${paths.org}/access`)
+      .setPath(OrgPath)
+      .setUrlParams(
+        Schema.Struct({
+          subject: optional(AccessSubject),
+          limit: optional(LimitParameter),
+          after: optional(AccessCursor)
+        })
+      )
+      .addSuccess(response(AccessPage, "A page of the subject's permissions"))
+      .addError(Forbidden)
+      .annotate(Requires, "acl.explain")
+      .annotate(OpenApi.Summary, "Show what a subject may do in each environment, and why")
+      .annotate(
+        OpenApi.Description,
+        "For admins and owners; everyone may ask about themselves. All environments of the organization, by project and name, each with the subject's highest permission and the role or rule that gives it. Send `next_cursor` as `after` to get the next page."
       )
   )
   .add(

@@ -201,6 +201,8 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("POST", `${org}/acl`, { by, body: { ...rule, permission: "write" }, why: "the same rule again" })
   await ask("GET", `${org}/acl`, { by })
   await ask("GET", `${org}/acl/explain?subject_type=user&email=dev@example.com&project=webshop&env=dev`, { by })
+  await ask("GET", `${org}/access?subject=dev@example.com&limit=2`, { by })
+  await ask("GET", `${org}/access?subject=dev`, { by })
   await ask("GET", secret, { by: dev })
   await ask("DELETE", `${org}/acl/${granted.id}`, { by })
   await ask("DELETE", `${org}/acl/${granted.id}`, { by, why: "it is removed" })

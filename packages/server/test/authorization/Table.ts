@@ -466,6 +466,7 @@ const table: Readonly<Record<string, Row>> = {
   "GET /api/orgs/:org_name/acl": row(200, ruleReaders, "acl.list"),
   // About the caller itself; about others, AccessRules.test.ts.
   "GET /api/orgs/:org_name/acl/explain": row(200, insidersOfProject, "acl.explain"),
+  "GET /api/orgs/:org_name/access": row(200, insiders, "acl.explain"),
   "DELETE /api/orgs/:org_name/acl/:rule_id": row(204, revokers, "acl.revoke", ownRule),
 
   "POST /api/orgs/:org_name/service-accounts": row(201, admins, "service_account.create"),

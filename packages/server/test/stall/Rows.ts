@@ -273,6 +273,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "GET /api/orgs/:org_name/acl/explain": [
     ["1,000 rules", () => ({ query: "subject_type=user&email=powerless%40example.com&project=web&env=full" })]
   ],
+  "GET /api/orgs/:org_name/access": [["100 with 1,000 rules", () => ({ query: "subject=powerless%40example.com" })]],
   "DELETE /api/orgs/:org_name/acl/:rule_id": [
     ["", (about) => ({ place: { rule_id: one(about.limits.rules, about) } })]
   ],

@@ -15,6 +15,7 @@ import { When } from "../../kit/When.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import { me } from "../../state/Session.js"
 import type { PageProps } from "../PageProps.js"
+import { AccessDialog } from "./AccessDialog.js"
 import { Invite } from "./Invite.js"
 import { Table } from "../../kit/Table.js"
 
@@ -58,7 +59,7 @@ const RoleOf = ({ changed, member: { email, role, user_id }, org }: RowProps) =>
 const Row = (props: RowProps) => {
   const { changed, member, org } = props
   const { created_at, email, user_id } = member
-  const open = useSignal<"explain" | "remove" | null>(null)
+  const open = useSignal<"access" | "explain" | "remove" | null>(null)
   const act = useAct()
   const close = () => {
     open.value = null
@@ -75,7 +76,9 @@ const Row = (props: RowProps) => {
   return (
     <tr>
       <th scope="row">
-        {email} {isOwn && <span class="badge">you</span>}
+        {email} {isOwn && <span class="badge">you</span>}{" "}
+        {member.has_access === false && <span class="badge warn">no access yet</span>}{" "}
+        {member.last_seen_at === null && <span class="badge">never logged in</span>}
       </th>
       <td>
         <RoleOf {...props} />
@@ -88,6 +91,14 @@ const Row = (props: RowProps) => {
           type="button"
           disabled={whyNotExplain !== null}
           title={whyNotExplain ?? undefined}
+          onClick={() => (open.value = "access")}
+        >
+          Access<span class="hidden"> of {email}</span>
+        </button>
+        <button
+          type="button"
+          disabled={whyNotExplain !== null}
+          title={whyNotExplain ?? undefined}
           onClick={() => (open.value = "explain")}
         >
           Explain<span class="hidden"> the access of {email}</span>
@@ -95,6 +106,7 @@ const Row = (props: RowProps) => {
         <button type="button" disabled={why !== null} title={why ?? undefined} onClick={() => (open.value = "remove")}>
           Remove<span class="hidden"> {email}</span>
         </button>
+        {open.value === "access" && <AccessDialog org={org} email={email} close={close} />}
         {open.value === "explain" && (
           <Dialog title={`What ${email} may do`} close={close}>
             <Explain org={org} subject={{ subject_type: "user", email }} />

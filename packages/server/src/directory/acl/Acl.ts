@@ -1,12 +1,12 @@
 import type { AclExplanation, AclRule, Permission, SubjectType } from "@coffer/domain/AclRule"
-import { type Actor, actorName, viaOf } from "@coffer/domain/Actor"
-import { LimitExceeded, NotFound } from "@coffer/domain/Errors"
-import { RuleId, type ServiceAccountId } from "@coffer/domain/Ids"
-import type { Email, EnvName, ProjectName } from "@coffer/domain/Names"
+import { actorName, viaOf } from "@coffer/domain/Actor"
+import { LimitExceeded } from "@coffer/domain/Errors"
+import { RuleId } from "@coffer/domain/Ids"
+import type { EnvName, ProjectName } from "@coffer/domain/Names"
 import type { Pattern } from "@coffer/domain/Pattern"
 import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
-import { explain, type Subject } from "../../access/Decisions.js"
+import { explain } from "../../access/Decisions.js"
 import { notFound, notVisible } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
@@ -14,31 +14,18 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { aclRepo, type RuleRow } from "./Repo.js"
+import { type AclPlace, isSelf, makeSubjects, noSubject, type SubjectRef } from "./Subjects.js"
 
 const maxRules = 20_000
 
 /** Each decision walks all rules of its subject. */
 const maxRulesOfSubject = 1_000
 
-type AclPlace = Place<"acl.list" | "acl.grant" | "acl.revoke" | "acl.explain">
-
-/** The subject of a request. Its schema requires the field that fits `subject_type`. */
-export interface SubjectRef {
-  readonly subject_type: SubjectType
-  readonly email?: Email
-  readonly subject_id?: ServiceAccountId
-}
-
 export interface GrantRequest extends SubjectRef {
   readonly project_pattern: Pattern
   readonly env_pattern: Pattern
   readonly permission: Permission
 }
-
-const noSubject = ({ email, subject_id }: SubjectRef, place: AclPlace) =>
-  email === undefined
-    ? notFound(`service account ${subject_id ?? ""}`)
-    : new NotFound({ message: `${email} is not a member of organization ${place.org.name}` })
 
 const aclRule = ({ email, name, ...row }: RuleRow): AclRule => ({
   ...row,
@@ -66,14 +53,12 @@ const manages = (place: AclPlace, rule: RulePatterns): boolean =>
           (own.project_pattern === rule.project_pattern && own.env_pattern === rule.env_pattern))
     ))
 
-const isSelf = (actor: Actor, subject: SubjectRef): boolean =>
-  actor.type === "user" ? actor.email === subject.email : actor.id === subject.subject_id
-
 /** The access rules of an organization. */
 export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
   effect: Effect.gen(function* () {
     const repo = yield* aclRepo
     const audit = yield* AuditLog
+    const subjects = yield* makeSubjects
 
     const resolve = Effect.fnUntraced(function* (place: AclPlace, subject: SubjectRef) {
       const orgId = place.org.id
@@ -193,46 +178,16 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       })
     )
 
-    const subjectOf = Effect.fnUntraced(function* (place: AclPlace, ref: SubjectRef) {
-      const orgId = place.org.id
-      if (ref.email !== undefined) {
-        const user = yield* repo.findUser({ orgId, email: ref.email })
-        if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
-        const grants = yield* repo.grantsOf({ orgId, subjectId: user.id })
-        const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants }
-        return { subject, projectId: null }
-      }
-      const account = ref.subject_id === undefined ? undefined : yield* repo.findAccount({ orgId, id: ref.subject_id })
-      if (account === undefined) return yield* noSubject(ref, place)
-      const grants = yield* repo.grantsOf({ orgId, subjectId: account.id })
-      const { project_id, reveal } = account
-      const subject: Subject = {
-        superadmin: false,
-        role: null,
-        account: { scoped: project_id !== null, reveal: reveal === 1 },
-        grants
-      }
-      return { subject, projectId: project_id }
-    })
-
     /** Returns a subject's permissions in an environment and the roles or rules behind them. For admins, and about oneself. */
     const explainAccess = traced("Acl.explain")(
       Effect.fnUntraced(function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName) {
-        const isAdmin =
-          place.role === "owner" || place.role === "admin" || (place.actor.type === "user" && place.actor.superadmin)
-        if (!isAdmin && !isSelf(place.actor, ref)) {
-          return yield* denied(
-            audit,
-            place,
-            `this needs the role admin in organization ${place.org.name}, unless it is about yourself`
-          )
-        }
+        yield* subjects.mayAskAbout(place, ref)
         const found = yield* repo.findPlace({ orgId: place.org.id, project, env })
         const scope = place.actor.type === "service_account" ? place.actor.project : null
         if (found === undefined || (scope !== null && scope.id !== found.project_id)) {
           return yield* notVisible(`environment ${project}/${env}`)
         }
-        const { projectId, subject } = yield* subjectOf(place, ref)
+        const { projectId, subject } = yield* subjects.find(place, ref)
         const explanation = explain(subject, { org: place.org.name, project, env })
         const via = isSelf(place.actor, ref) ? viaOf(place.actor) : null
         const elsewhere = projectId !== null && projectId !== found.project_id

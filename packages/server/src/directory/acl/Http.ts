@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
+import { AccessTable } from "./AccessTable.js"
 import { Acl } from "./Acl.js"
 
 const rules = longList(AclRule)
@@ -15,6 +16,7 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const acl = yield* Acl
+    const table = yield* AccessTable
     return handlers
       .handle("grant", ({ path, payload }) =>
         Effect.gen(function* () {
@@ -32,8 +34,11 @@ export const AclHttp = HttpApiBuilder.group(Api, "acl", (handlers) =>
           acl.explain(place, urlParams, urlParams.project, urlParams.env)
         )
       )
+      .handle("access", ({ path, urlParams }) =>
+        Effect.flatMap(access.org(path, "acl.explain"), (place) => table.read(place, urlParams))
+      )
       .handle("revoke", ({ path }) =>
         access.change(access.org(path, "acl.revoke"), (place) => acl.revoke(place, path.rule_id))
       )
   })
-).pipe(Layer.provide(Acl.Default))
+).pipe(Layer.provide([Acl.Default, AccessTable.Default]))

@@ -1,12 +1,23 @@
 import { Environment } from "@coffer/domain/Environment"
-import { EnvId } from "@coffer/domain/Ids"
-import { EnvName } from "@coffer/domain/Names"
+import { EnvId, ProjectId } from "@coffer/domain/Ids"
+import { EnvName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
 
 const EnvironmentRow = Schema.typeSchema(Environment)
 const RevisionRow = Schema.Struct({ id: EnvId, name: EnvName, revision: Schema.Number, due_revision: Schema.Number })
+
+/** A live environment of an organization, with the number of its secrets. */
+const PlacedEnvironment = Schema.Struct({
+  project_id: ProjectId,
+  project: ProjectName,
+  env_id: EnvId,
+  env: EnvName,
+  secrets: Schema.Number
+})
+export type PlacedEnvironment = typeof PlacedEnvironment.Type
+
 const IdRow = Schema.Struct({ id: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
@@ -17,6 +28,15 @@ export const environmentsRepo = Effect.gen(function* () {
     all: all(EnvironmentRow)`
       SELECT id, name, created_at, updated_at FROM environments
       WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
+
+    /** The environments of an organization from a position on, in the order of names; of one project only, if given. */
+    ofOrg: all(PlacedEnvironment)`
+      SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env, e.secret_count AS secrets
+      FROM projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL
+      WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND p.name >= ${"project"}
+        AND (p.name > ${"project"} OR e.name >= ${"env"})
+        AND (CAST(${"onlyId"} AS TEXT) IS NULL OR p.id = ${"onlyId"})
+      ORDER BY p.name, e.name LIMIT ${"limit"}`,
 
     /** The environments with the revisions of their secrets and of their due dates. */
     revisions: all(RevisionRow)`

@@ -4,7 +4,7 @@ import type { UserId } from "@coffer/domain/Ids"
 import type { Member, Role } from "@coffer/domain/Member"
 import type { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
-import { denied, type Place, sourceOf } from "../../access/Access.js"
+import { Access, denied, type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
@@ -38,6 +38,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const mailer = yield* Mailer
     const limits = yield* RateLimits
     const { invitationMail } = yield* ServerConfig
+    const { mayAlso } = yield* Access
 
     /** Returns the audit source for a change of an owner. Fails with Forbidden unless an owner or a superadmin acts. */
     const ownerSource = (place: MemberPlace): Effect.Effect<AuditSource, Forbidden> => {
@@ -99,7 +100,12 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
 
     const list = traced("Members.list")(
       Effect.fnUntraced(function* (place: Place<"member.list">) {
-        return yield* repo.all(place.org.id)
+        const rows = yield* repo.all(place.org.id)
+        // Who has rules is for those who may list them.
+        const isAdmin = mayAlso(place, "acl.list", { org: place.org.name, project: "", env: "" })
+        return rows.map(({ has_access, last_seen_at, ...member }): Member =>
+          isAdmin ? { ...member, has_access: has_access === 1, last_seen_at } : member
+        )
       })
     )
 

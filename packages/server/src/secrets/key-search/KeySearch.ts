@@ -5,7 +5,8 @@ import { Access, type Place } from "../../access/Access.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { kindOf } from "../../keys/Envelope.js"
-import { type KeyRange, type KeyRow, keySearchRepo, rangesAtOnce, type SearchedRow } from "./Repo.js"
+import { environmentsRepo, type PlacedEnvironment } from "../../directory/environments/Repo.js"
+import { type KeyRange, type KeyRow, keySearchRepo, rangesAtOnce } from "./Repo.js"
 
 const defaultLimit = 100
 const placesAtOnce = 200
@@ -29,7 +30,7 @@ interface Request {
 
 /** A part of the environments that one statement searches. */
 interface Batch {
-  readonly places: Array.NonEmptyArray<SearchedRow>
+  readonly places: Array.NonEmptyArray<PlacedEnvironment>
   readonly keys: number
 }
 
@@ -41,7 +42,7 @@ const end = (prefix: string): string => `${prefix}~`
 const beginning = { project: "", env: "", key: "" }
 
 /** Groups environments, so that a statement neither has too many ranges nor goes through too many keys. */
-const batchesOf = (places: ReadonlyArray<SearchedRow>, part: KeyPosition["part"]): ReadonlyArray<Batch> => {
+const batchesOf = (places: ReadonlyArray<PlacedEnvironment>, part: KeyPosition["part"]): ReadonlyArray<Batch> => {
   const most = part === "prefix" ? rangesAtOnce / spellings : rangesAtOnce
   const batches: Array<Batch> = []
   for (const place of places) {
@@ -57,7 +58,7 @@ const batchesOf = (places: ReadonlyArray<SearchedRow>, part: KeyPosition["part"]
 }
 
 const foundKeyOf = (
-  { env, project }: SearchedRow,
+  { env, project }: PlacedEnvironment,
   { declared, format, key, updated_at, version }: KeyRow
 ): FoundKey => ({
   project,
@@ -73,12 +74,13 @@ const foundKeyOf = (
 export class KeySearch extends Effect.Service<KeySearch>()("@coffer/server/KeySearch", {
   effect: Effect.gen(function* () {
     const repo = yield* keySearchRepo
+    const environments = yield* environmentsRepo
     const { mayList } = yield* Access
 
     /** Reads the found keys of a batch of environments. The first of them may be continued at a key. */
     const read = Effect.fnUntraced(function* (
       part: KeyPosition["part"],
-      places: Array.NonEmptyReadonlyArray<SearchedRow>,
+      places: Array.NonEmptyReadonlyArray<PlacedEnvironment>,
       fromKey: string,
       text: { readonly typed: string; readonly upper: string; readonly lower: string },
       limit: number
@@ -106,7 +108,7 @@ export class KeySearch extends Effect.Service<KeySearch>()("@coffer/server/KeySe
     })
 
     /** The environments that hold secrets, of those whose keys the caller may list. */
-    const searchable = (place: Place<"key.find">, rows: ReadonlyArray<SearchedRow>) =>
+    const searchable = (place: Place<"key.find">, rows: ReadonlyArray<PlacedEnvironment>) =>
       Effect.map(
         forEachInSlices(rows, (row) => Effect.sync(() => mayList(place, row.project_id, row) && row.secrets > 0)),
         (isSearched) => rows.filter((_row, index) => isSearched[index])
@@ -131,7 +133,7 @@ export class KeySearch extends Effect.Service<KeySearch>()("@coffer/server/KeySe
         let left = budget
         for (let at = keyPositionOf(request.after); ;) {
           const { part } = at
-          const rows = yield* repo.places({ ...at, orgId: place.org.id, onlyId, limit: placesAtOnce })
+          const rows = yield* environments.ofOrg({ ...at, orgId: place.org.id, onlyId, limit: placesAtOnce })
           for (const { keys, places } of batchesOf(yield* searchable(place, rows), part)) {
             const [head] = places
             const from = head.project === at.project && head.env === at.env ? at.key : ""
@@ -142,7 +144,7 @@ export class KeySearch extends Effect.Service<KeySearch>()("@coffer/server/KeySe
               return answer({ part: shown.part, project, env, key: after(key) })
             }
             left -= keys
-            const { env, project } = places[places.length - 1] ?? head
+            const { env, project } = Array.lastNonEmpty(places)
             if (left <= 0) return answer({ part, project, env: after(env), key: "" })
             yield* pace
           }

@@ -1,19 +1,9 @@
-import { EnvId, ProjectId } from "@coffer/domain/Ids"
-import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import type { EnvId, ProjectId } from "@coffer/domain/Ids"
+import { SecretKey } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { joined, query, type Sql, sql, usingIndex } from "../../database/Query.js"
-
-/** A live environment of an organization, with the number of its secrets. */
-const SearchedRow = Schema.Struct({
-  project_id: ProjectId,
-  project: ProjectName,
-  env_id: EnvId,
-  env: EnvName,
-  secrets: Schema.Number
-})
-export type SearchedRow = typeof SearchedRow.Type
 
 const KeyRow = Schema.Struct({
   /** The number of the range that the key is in. */
@@ -86,15 +76,6 @@ export const keySearchRepo = Effect.map(query, ({ all }) => {
   const containing = all(KeyRow)`${inRanges(inside)}`
 
   return {
-    /** The environments of an organization at or after a position, in the order of names; of one project only, if given. */
-    places: all(SearchedRow)`
-      SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env, e.secret_count AS secrets
-      FROM projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL
-      WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND p.name >= ${"project"}
-        AND (p.name > ${"project"} OR e.name >= ${"env"})
-        AND (CAST(${"onlyId"} AS TEXT) IS NULL OR p.id = ${"onlyId"})
-      ORDER BY p.name, e.name LIMIT ${"limit"}`,
-
     /** The first keys of each range, in the order of the ranges. */
     within: (ranges: ReadonlyArray<KeyRange>, limit: number) =>
       Effect.map(within({ ...valuesOf(ranges), limit }), inOrder),

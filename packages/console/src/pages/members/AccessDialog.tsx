@@ -1,0 +1,77 @@
+import type { AccessReason, EnvironmentAccess } from "@coffer/domain/AccessTable"
+import type { Email, OrgName } from "@coffer/domain/Names"
+import { maxPageSize } from "@coffer/domain/Schemas"
+import { useSignal } from "@preact/signals"
+import { call } from "../../client/Calls.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { useLoad } from "../../kit/Load.js"
+import { Reading } from "../../kit/Reading.js"
+import { Table } from "../../kit/Table.js"
+import { Link } from "../../routing/Link.js"
+import { orgAddress } from "../../routing/Places.js"
+
+const because = ({ by, env_pattern, limited_by, project_pattern, role }: AccessReason): string =>
+  [
+    by === "rule" ? `rule ${project_pattern ?? ""} / ${env_pattern ?? ""}` : by === "role" ? `role ${role ?? ""}` : by,
+    ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
+  ].join(", ")
+
+const Row = ({ because: reason, env, permission, project }: EnvironmentAccess) => (
+  <tr>
+    <th scope="row">
+      {project}/{env}
+    </th>
+    <td>{permission ?? <span class="quiet">none</span>}</td>
+    <td class="quiet">{reason !== undefined && because(reason)}</td>
+  </tr>
+)
+
+/** What a person may do in each environment, and the role or rule that says so. */
+export const AccessDialog = ({
+  close,
+  email,
+  org
+}: {
+  readonly org: OrgName
+  readonly email: Email
+  readonly close: () => void
+}) => {
+  const from = useSignal<string | undefined>(undefined)
+  const after = from.value
+  const page = useLoad(after ?? "", () =>
+    call("acl", (api) =>
+      api.access({
+        path: { org_name: org },
+        urlParams: { subject: email, limit: maxPageSize, ...(after !== undefined && { after }) }
+      })
+    )
+  )
+  return (
+    <Dialog title={`Access of ${email}`} close={close}>
+      <Reading of={page}>
+        {({ data, pagination: { next_cursor } }) => (
+          <>
+            <Table label={`Access of ${email}`} heads={["Environment", "Permission", "Because of"]}>
+              {data.map((row) => (
+                <Row key={`${row.project}/${row.env}`} {...row} />
+              ))}
+            </Table>
+            {next_cursor !== null && (
+              <button
+                type="button"
+                onClick={() => {
+                  from.value = next_cursor
+                }}
+              >
+                More environments
+              </button>
+            )}
+            <p>
+              <Link to={orgAddress(org, "rules")}>Grant by a rule</Link>
+            </p>
+          </>
+        )}
+      </Reading>
+    </Dialog>
+  )
+}

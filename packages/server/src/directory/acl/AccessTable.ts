@@ -1,0 +1,107 @@
+import {
+  type AccessPage,
+  accessCursorOf,
+  accessPositionOf,
+  type AccessReason,
+  type AccessSubject,
+  type EnvironmentAccess
+} from "@coffer/domain/AccessTable"
+import { permissions } from "@coffer/domain/AclRule"
+import { RuleId, ServiceAccountId } from "@coffer/domain/Ids"
+import { paginationOf } from "@coffer/domain/Pagination"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Place } from "../../access/Access.js"
+import { explain, type Reason, type Subject } from "../../access/Decisions.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { environmentsRepo, type PlacedEnvironment } from "../environments/Repo.js"
+import { makeSubjects, type SubjectRef } from "./Subjects.js"
+
+const defaultLimit = 100
+
+interface Request {
+  readonly subject?: AccessSubject
+  readonly limit?: number
+  readonly after?: string
+}
+
+const isAccountId = Schema.is(ServiceAccountId)
+
+/** The subject of a request; without one, the caller. */
+const refOf = ({ actor }: Place<"acl.explain">, subject: AccessSubject | undefined): SubjectRef => {
+  const named = subject ?? (actor.type === "user" ? actor.email : actor.id)
+  return isAccountId(named)
+    ? { subject_type: "service_account", subject_id: named }
+    : { subject_type: "user", email: named }
+}
+
+/** The first of the highest reasons: superadmins and roles come before rules. */
+const strongest = (reasons: ReadonlyArray<Reason>): Reason | undefined =>
+  reasons.reduce<Reason | undefined>(
+    (best, reason) =>
+      best === undefined || permissions.indexOf(reason.permission) > permissions.indexOf(best.permission)
+        ? reason
+        : best,
+    undefined
+  )
+
+const reasonOf = ({ grants }: Subject, { rule_id, ...reason }: Reason): AccessReason => {
+  const rule = grants.find(({ id }) => id === rule_id)
+  return {
+    ...reason,
+    ...(rule !== undefined && {
+      rule_id: RuleId.make(rule.id),
+      project_pattern: rule.project_pattern,
+      env_pattern: rule.env_pattern
+    })
+  }
+}
+
+/** The access of one subject to all environments of an organization. */
+export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/AccessTable", {
+  effect: Effect.gen(function* () {
+    const environments = yield* environmentsRepo
+    const subjects = yield* makeSubjects
+
+    /** A page of the environments with the subject's permission in each, and why. For admins, and about oneself. */
+    const read = traced("AccessTable.read")(
+      Effect.fnUntraced(function* (place: Place<"acl.explain">, { after, limit = defaultLimit, ...request }: Request) {
+        const ref = refOf(place, request.subject)
+        yield* subjects.mayAskAbout(place, ref)
+        const { projectId, subject } = yield* subjects.find(place, ref)
+
+        const accessOf = ({ env, project, project_id }: PlacedEnvironment): EnvironmentAccess => {
+          const { allowed, because } = explain(subject, { org: place.org.name, project, env })
+          const reason = strongest(because)
+          const isElsewhere = projectId !== null && projectId !== project_id
+          return {
+            project,
+            env,
+            permission: isElsewhere ? null : (allowed.at(-1) ?? null),
+            ...(reason !== undefined && {
+              because: {
+                ...reasonOf(subject, reason),
+                ...(isElsewhere && { limited_by: "the account is scoped to another project" })
+              }
+            })
+          }
+        }
+
+        const onlyId = place.actor.type === "service_account" ? (place.actor.project?.id ?? null) : null
+        const position = accessPositionOf(after)
+        const rows = yield* environments.ofOrg({ ...position, orgId: place.org.id, onlyId, limit: limit + 1 })
+        // A subject may have many rules, and each decision compares all of them.
+        const data = yield* forEachInSlices(rows.slice(0, limit), (row) => Effect.sync(() => accessOf(row)))
+        const next = rows[limit]
+        const page: AccessPage = {
+          data,
+          pagination: paginationOf(limit, next === undefined ? null : accessCursorOf(next))
+        }
+        return page
+      })
+    )
+
+    return { read } as const
+  })
+}) {}

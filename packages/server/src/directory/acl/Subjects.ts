@@ -1,0 +1,68 @@
+import type { SubjectType } from "@coffer/domain/AclRule"
+import type { Actor } from "@coffer/domain/Actor"
+import { type Forbidden, NotFound } from "@coffer/domain/Errors"
+import type { ServiceAccountId } from "@coffer/domain/Ids"
+import type { Email } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import { denied, type Place } from "../../access/Access.js"
+import type { Subject } from "../../access/Decisions.js"
+import { notFound } from "../../access/NotFound.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { aclRepo } from "./Repo.js"
+
+export type AclPlace = Place<"acl.list" | "acl.grant" | "acl.revoke" | "acl.explain">
+
+/** The subject of a request. Its schema requires the field that fits `subject_type`. */
+export interface SubjectRef {
+  readonly subject_type: SubjectType
+  readonly email?: Email
+  readonly subject_id?: ServiceAccountId
+}
+
+export const noSubject = ({ email, subject_id }: SubjectRef, place: AclPlace) =>
+  email === undefined
+    ? notFound(`service account ${subject_id ?? ""}`)
+    : new NotFound({ message: `${email} is not a member of organization ${place.org.name}` })
+
+export const isSelf = (actor: Actor, subject: SubjectRef): boolean =>
+  actor.type === "user" ? actor.email === subject.email : actor.id === subject.subject_id
+
+/** Looks up the subjects whose rights are to be explained. */
+export const makeSubjects = Effect.gen(function* () {
+  const repo = yield* aclRepo
+  const audit = yield* AuditLog
+
+  /** Fails with Forbidden unless the caller is an admin, or asks about itself. */
+  const mayAskAbout = (place: Place<"acl.explain">, ref: SubjectRef): Effect.Effect<void, Forbidden> =>
+    place.role === "owner" ||
+    place.role === "admin" ||
+    (place.actor.type === "user" && place.actor.superadmin) ||
+    isSelf(place.actor, ref)
+      ? Effect.void
+      : denied(audit, place, `this needs the role admin in organization ${place.org.name}, unless it is about yourself`)
+
+  /** A subject with its rules, and the project that it is bound to. */
+  const find = Effect.fnUntraced(function* (place: AclPlace, ref: SubjectRef) {
+    const orgId = place.org.id
+    if (ref.email !== undefined) {
+      const user = yield* repo.findUser({ orgId, email: ref.email })
+      if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
+      const grants = yield* repo.grantsOf({ orgId, subjectId: user.id })
+      const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants }
+      return { subject, projectId: null }
+    }
+    const account = ref.subject_id === undefined ? undefined : yield* repo.findAccount({ orgId, id: ref.subject_id })
+    if (account === undefined) return yield* noSubject(ref, place)
+    const grants = yield* repo.grantsOf({ orgId, subjectId: account.id })
+    const { project_id, reveal } = account
+    const subject: Subject = {
+      superadmin: false,
+      role: null,
+      account: { scoped: project_id !== null, reveal: reveal === 1 },
+      grants
+    }
+    return { subject, projectId: project_id }
+  })
+
+  return { mayAskAbout, find } as const
+})
