@@ -1,7 +1,7 @@
 import type { AccessPage, AccessReason, EnvironmentAccess } from "@coffer/domain/AccessTable"
 import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
-import { defined } from "../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { atOrg } from "../grammar/Command.js"
 import { email, serviceAccount, subjectOf } from "../subjects/Subjects.js"
 import { listView } from "../terminal/View.js"
