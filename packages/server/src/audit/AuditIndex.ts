@@ -12,6 +12,8 @@ const entriesAtOnce = 200
 const entriesAtStart = 2_000
 const progressEvery = 100_000
 
+const logsOf = (rows: ReadonlyArray<{ readonly log: string }>) => rows.map(({ log }) => log)
+
 /**
  * The search index of the audit log, with its totals. It is derived from the entries and follows them: an append writes nothing of
  * it, so that others do not wait for the index of a change. A search first adds the entries that the index lacks.
@@ -48,12 +50,15 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
       yield* Effect.repeat(turns.inside(step(log, head, entriesAtOnce)), { until: (added) => added === 0 })
     })
 
-    /** Adds the entries of some logs on their tenants' behalf. Logs whose turn fails are noted again. */
+    /** Adds the entries of some logs on their tenants' behalf. A log whose turn fails is noted again, and those after it stay noted. */
     const catchUpEach = (logs: Iterable<string>, catchUpOne = catchUp) =>
       Effect.forEach(
         logs,
         (log) =>
-          catchUpOne(log).pipe(
+          Effect.suspend(() => {
+            noted.delete(log)
+            return catchUpOne(log)
+          }).pipe(
             Effect.provideService(Tenant, { name: log }),
             Effect.onError(() =>
               Effect.sync(() => {
@@ -63,12 +68,6 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
           ),
         { discard: true }
       )
-
-    const takeNoted = Effect.sync(() => {
-      const logs = [...noted]
-      noted.clear()
-      return logs
-    })
 
     /** Logs the first failure, and the end of all. */
     const report = (cause: Cause.Cause<never> | null) => {
@@ -90,28 +89,24 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
       const behind = yield* repo.behind({})
       const total = behind.reduce((sum, { entries }) => sum + entries, 0)
       let done = 0
+      logsOf(behind).forEach(note)
       const addAll = (log: string) =>
         step(log, Number.MAX_SAFE_INTEGER, entriesAtStart).pipe(
           Effect.tap((added) => {
-            const before = Math.floor(done / progressEvery)
             done += added
-            return Math.floor(done / progressEvery) > before
-              ? Effect.logInfo(`indexing the audit log: ${done} of ${total} entries`)
-              : Effect.void
+            const isDue = done % progressEvery < added
+            return isDue ? Effect.logInfo(`indexing the audit log: ${done} of ${total} entries`) : Effect.void
           }),
           Effect.repeat({ until: (added) => added === 0 })
         )
-      yield* catchUpEach(
-        behind.map(({ log }) => log),
-        addAll
-      )
+      yield* catchUpEach(logsOf(behind), addAll)
     }).pipe(reported)
 
     /** Follows what this process appends. */
     const follow = hasNoted.await.pipe(
       Effect.zipRight(Effect.sleep(window)),
       Effect.zipRight(hasNoted.close),
-      Effect.zipRight(Effect.flatMap(takeNoted, (logs) => catchUpEach(logs))),
+      Effect.zipRight(Effect.suspend(() => catchUpEach([...noted]))),
       reported,
       Effect.forever
     )
@@ -120,7 +115,7 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
       catchUp,
 
       /** Adds the entries that all logs have now. */
-      catchUpAll: Effect.flatMap(repo.behind({}), (behind) => catchUpEach(behind.map(({ log }) => log))),
+      catchUpAll: Effect.flatMap(repo.behind({}), (behind) => catchUpEach(logsOf(behind))),
 
       /** The number of a log's last entry in the index. */
       reached: (log: string) => Effect.map(repo.state({ log }), (state) => state?.indexed ?? 0),

@@ -106,16 +106,12 @@ const runsOf = (filters: Filters): ReadonlyArray<Runs> => {
   const { actors, env, key, project } = filters
   if (project !== undefined || env !== undefined || key !== undefined) return [runsOfNames(filters)]
   const nameless = actors?.nameless ?? null
+  const ofLog = equal(filters, "log", sql`p.log`)
   return [
     ...(actors === undefined || actors.ids.length > 0 || nameless === null ? [runsOfKinds(filters)] : []),
     ...(nameless === null
       ? []
-      : [
-          runsAt(
-            [sql`p.actor_name <> ''`, sql`p.actor_name = ${"nameless"}`, ...equal(filters, "log", sql`p.log`)],
-            filters
-          )
-        ])
+      : [runsAt([sql`p.actor_name <> '' AND p.actor_name = ${"nameless"}`, ...ofLog], filters)])
   ]
 }
 
