@@ -17,6 +17,7 @@ import { describe, keepToLoadCore } from "./support/machine.mjs"
 import { findRegressions, processorTimes } from "./support/regressions.mjs"
 import { print } from "./support/table.mjs"
 import { rows as audit } from "./rows/audit.mjs"
+import { rows as auditEntry } from "./rows/audit-entry.mjs"
 import { rows as backup } from "./rows/backup.mjs"
 import { rows as broker } from "./rows/broker.mjs"
 import { rows as webConsole } from "./rows/console.mjs"
@@ -52,6 +53,7 @@ const all = [
   ...rules,
   ...steps,
   ...audit,
+  ...auditEntry,
   ...fairness,
   ...memory,
   ...startup,

@@ -51,6 +51,8 @@ export const startCoffer = async (folder, { databaseUrl, env = {}, nodeArgs = []
     },
     /** The longest event-loop stall since the last query, in milliseconds. */
     longestStall: () => question(server.child, "stall"),
+    /** Asks a module that was loaded into the server. */
+    ask: (name) => question(server.child, name),
     /** The resident memory and the JavaScript heap after garbage collection, in MiB. */
     settledMemory: async () => {
       const heap = await question(server.child, "collect")
