@@ -3,8 +3,8 @@ import type { Migration } from "../Migration.js"
 /**
  * The search index gets what four indexes of the entries and the tables of totals had, so that an append does not pay for it: the
  * place '' of each log stands for the whole log, and that of the log '' for all logs. There, the actor '' stands for all actors.
- * The index is emptied, and the next start builds it again in batches, before it serves. An older server that still runs would
- * leave that out: it cannot add to the index without the table of counters.
+ * The index is emptied, and the next start builds it again in batches, before it serves. An older server that still runs cannot
+ * add to the index without the table of counters, and serves all but searches with filters: it need not refuse.
  */
 export const auditRuns: Migration = {
   name: "audit_runs",
@@ -24,6 +24,5 @@ export const auditRuns: Migration = {
     "DELETE FROM audit_place_counters",
     "DELETE FROM audit_indexed",
     { sqlite: "PRAGMA secure_delete = ON" }
-  ],
-  raisesMinReader: true
+  ]
 }
