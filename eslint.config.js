@@ -24,7 +24,12 @@ const entries = [
   "packages/server/src/**/*Worker.ts"
 ]
 /** Only these may read the environment: everything else is given its settings. */
-const settings = ["packages/*/src/main.ts", "packages/*/src/**/Config.ts", "packages/*/src/**/Settings.ts"]
+const settings = [
+  "packages/*/src/main.ts",
+  "packages/*/src/**/Config.ts",
+  "packages/*/src/**/Settings.ts",
+  "packages/client/src/internal/Variables.ts"
+]
 
 const run = {
   selector: "MemberExpression[object.name=/^(Effect|NodeRuntime)$/][property.name=/^run[A-Z]/]",
@@ -52,7 +57,7 @@ const syntax = [
 const environment = {
   object: "process",
   property: "env",
-  message: "Use the settings: only main.ts, Config.ts and Settings.ts read the environment."
+  message: "Use the settings: only main.ts, Config.ts, Settings.ts and Variables.ts read the environment."
 }
 
 const properties = [
@@ -221,6 +226,13 @@ export default defineConfig(
   },
   { files: settings, rules: { "no-restricted-properties": ["error", ...properties] } },
   { files: entries, rules: { "no-restricted-syntax": ["error", ...syntax] } },
+  // Callers without Effect expect exceptions.
+  {
+    files: ["packages/client/src/promise.ts"],
+    rules: {
+      "no-restricted-syntax": ["error", ...syntax.filter(({ selector }) => selector !== "ThrowStatement")]
+    }
+  },
 
   {
     files: tests,

@@ -54,7 +54,7 @@ const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Co
 })
 
 /** Changes the secrets of `Coffer.layerTest`. */
-export class TestCoffer extends Context.Tag("@coffer/client/TestCoffer")<TestCoffer, TestCofferService>() {}
+export class TestCoffer extends Context.Tag("@coffer/client/Coffer/TestCoffer")<TestCoffer, TestCofferService>() {}
 
 /** The secrets of an environment of a Coffer server, kept up to date. */
 export class Coffer extends Context.Tag("@coffer/client/Coffer")<Coffer, CofferService>() {

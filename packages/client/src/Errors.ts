@@ -1,5 +1,5 @@
 import type { ServerUnreachable, SignInFailed, UnexpectedResponse, UnknownApiError } from "./internal/ClientErrors.js"
-import type { BadSetting } from "./internal/Settings.js"
+import type { BadSetting } from "./internal/Variables.js"
 import type {
   DatabaseUnavailable,
   DecryptionFailed,

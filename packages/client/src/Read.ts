@@ -91,7 +91,7 @@ const readExisting = Effect.fnUntraced(function* (
   connection: Connection,
   refusal: NotFound
 ): Effect.fn.Return<Option.Option<Environment>, CallFailure> {
-  const listed = new Set((yield* listSecrets(exchange, connection.path)).data.map(({ key }) => `${key}`))
+  const listed = new Set<string>((yield* listSecrets(exchange, connection.path)).data.map(({ key }) => key))
   const keys = connection.keys.filter((key) => listed.has(key))
   if (keys.length === connection.keys.length) return yield* refusal
   return keys.length === 0 ? Option.some(makeEnvironment([])) : yield* read(exchange, send, connection, { keys })

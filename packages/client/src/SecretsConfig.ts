@@ -26,6 +26,11 @@ const describe = (primitive: Config.Config.Primitive<unknown>): string =>
 /** The toolkit's `orElse` reports the failures of both providers. */
 const lastOf = (error: ConfigError.ConfigError): ConfigError.ConfigError => (error._op === "Or" ? error.right : error)
 
+type Leaf = Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or>
+
+/** The message of a failed `Config.redacted`. */
+const redacted = "<redacted>"
+
 /** What the toolkit expected, where its message says it beside the text. */
 const expected = /^Expected (a duration|a log level) but received /
 
@@ -41,8 +46,12 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
   const elsewhere = new Set<string>()
   /** Messages without the text of a secret. Not the errors themselves: within a span, Effect fails with a proxy of them. */
   const safe = new Set<string>()
+  const note = (error: ConfigError.ConfigError): void => {
+    if (error._op === "And" || error._op === "Or") [error.left, error.right].forEach(note)
+    else safe.add(error.message)
+  }
   const noted = (error: ConfigError.ConfigError) => {
-    safe.add(error.message)
+    note(error)
     return error
   }
   const invalid = (path: ReadonlyArray<string>, message: string) =>
@@ -88,19 +97,24 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
   const hasText = (message: string) =>
     [...secrets.values()].some((text) => message.includes(text) || message.includes(JSON.stringify(text).slice(1, -1)))
 
-  const withoutText = (error: Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or>) => {
-    const key = keyOf(error.path)
-    const [, form] = expected.exec(error.message) ?? []
-    if (secrets.has(key)) return invalid(error.path, `${key} is not ${form ?? "valid"}`)
-    const names = [...secrets.keys()].join(", ")
-    return invalid(error.path, elsewhere.has(key) ? `${key} is not valid` : `the value of ${names} is not valid`)
+  const withoutText = ({ _op, message, path }: Leaf) => {
+    const key = keyOf(path)
+    if (_op === "MissingData") return ConfigError.MissingData([...path], `${key} is missing (${place})`)
+    const [, form = "valid"] = expected.exec(message) ?? []
+    if (secrets.has(key)) return invalid(path, `${key} is not ${form}`)
+    return invalid(path, `${elsewhere.has(key) ? key : `the value of ${[...secrets.keys()].join(", ")}`} is not valid`)
   }
+
+  const isSafe = ({ _op, message, path }: Leaf) =>
+    secrets.size === 0 ||
+    safe.has(message) ||
+    (message === redacted && !secrets.has(keyOf(path))) ||
+    (_op !== "InvalidData" && !hasText(message))
 
   const withoutTexts = (error: ConfigError.ConfigError): ConfigError.ConfigError => {
     if (error._op === "And") return ConfigError.And(withoutTexts(error.left), withoutTexts(error.right))
     if (error._op === "Or") return ConfigError.Or(withoutTexts(error.left), withoutTexts(error.right))
-    if (safe.has(error.message) || secrets.size === 0) return error
-    return error._op === "InvalidData" || hasText(error.message) ? withoutText(error) : error
+    return isSafe(error) ? error : withoutText(error)
   }
 
   return { flat, withoutTexts }

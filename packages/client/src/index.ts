@@ -1,6 +1,17 @@
 /** What applications import from `@coffer/client`: nothing else of the package is public. */
+export type {
+  DatabaseUnavailable,
+  DecryptionFailed,
+  Forbidden,
+  InternalError,
+  NotFound,
+  Overloaded,
+  Unauthorized
+} from "@coffer/domain/Errors"
 export { Coffer, TestCoffer } from "./Coffer.js"
 export { EmptyEnvironment, MissingSecret, type ReadApiError, type ReadError, type StartError } from "./Errors.js"
+export type { ServerUnreachable, SignInFailed, UnexpectedResponse, UnknownApiError } from "./internal/ClientErrors.js"
+export type { BadSetting } from "./internal/Variables.js"
 export type { CredentialOption, Options } from "./Options.js"
 export type { Call, CofferService, Snapshot } from "./Service.js"
 export type { TestCofferService } from "./TestSecrets.js"

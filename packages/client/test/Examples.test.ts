@@ -38,14 +38,14 @@ describe("the examples", () => {
   })
 
   it.each([
-    ["effect/main.js", "31 characters, port 8080"],
-    ["promise/main.js", "31 characters"]
-  ])("%s runs with the settings of its environment", async (path, line) => {
+    ["effect/main.ts", () => import("../examples/effect/main.js"), "31 characters, port 8080"],
+    ["promise/main.ts", () => import("../examples/promise/main.js"), "31 characters"]
+  ])("%s runs with the settings of its environment", async (_, load, line) => {
     vi.stubEnv("SERVICE_API_KEY", reader.apiKey)
     vi.stubEnv("SERVICE_SERVER_URL", place.bridge.url)
     vi.stubEnv("COFFER_PLACE", "acme/webshop/app")
     vi.spyOn(console, "log").mockImplementation((text: string) => void printed.push(text))
-    await import(`../examples/${path.replace(/\.js$/, ".ts")}`)
+    await load()
     assert.strictEqual(printed.at(-1), line)
   })
 

@@ -1,9 +1,14 @@
 import { build } from "esbuild"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { version } from "../src/Version.js"
+
+interface Packed {
+  readonly size: number
+  readonly files: ReadonlyArray<{ readonly path: string }>
+}
 
 const folder = join(import.meta.dirname, "..")
 const manifest: { readonly version: string; readonly exports: object } = JSON.parse(
@@ -15,14 +20,24 @@ describe("the package", () => {
     assert.strictEqual(version, manifest.version)
   })
 
-  it("is small, and has neither source maps nor what the compiler remembers", { timeout: 60_000 }, () => {
+  it("is small and complete, without source maps and what the compiler remembers", { timeout: 60_000 }, () => {
     const output = execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: folder, encoding: "utf8" })
-    const [packed] = JSON.parse(output)
-    const files: Array<string> = packed.files.map(({ path }: { readonly path: string }) => path)
-    assert.isAtMost(packed.size, 40 * 1024)
+    const [packed]: ReadonlyArray<Packed> = JSON.parse(output)
+    assert.isDefined(packed)
+    if (packed === undefined) return
+    const files = packed.files.map(({ path }) => path)
+    assert.isAtMost(packed.size, 56 * 1024)
     assert.includeMembers(files, ["README.md", "LICENSE", "package.json", "dist/index.js", "dist/index.d.ts"])
+    const lost = files.flatMap((path) =>
+      path.startsWith("dist/")
+        ? [...readFileSync(join(folder, path), "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)]
+            .map(([, name = ""]) => join(dirname(path), path.endsWith(".d.ts") ? name.replace(/\.js$/, ".d.ts") : name))
+            .filter((name) => !files.includes(name))
+        : []
+    )
+    assert.deepStrictEqual(lost, [])
     assert.deepStrictEqual(
-      files.filter((path) => /\.map$|buildinfo|test|examples/i.test(path)),
+      files.filter((path) => /\.map$|buildinfo|\.test\.|examples/.test(path)),
       []
     )
   })

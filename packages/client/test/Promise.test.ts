@@ -1,6 +1,6 @@
-import { spawnSync } from "node:child_process"
+import { spawn } from "node:child_process"
 import { assert, beforeAll, describe, it } from "vitest"
-import { until } from "../../cli/test/support/Programs.js"
+import { finish, until } from "../../cli/test/support/Programs.js"
 import { type Change, CofferError, connect, type ConnectOptions, MissingSecretError } from "../src/promise.js"
 import { type Account, testPlace } from "./support/Place.js"
 
@@ -82,12 +82,9 @@ describe("connect", () => {
       const coffer = await connect(${JSON.stringify(options("app4"))})
       console.log(coffer, JSON.stringify(coffer), coffer.get("A").length)
     `
-    const { status, stderr, stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
-      cwd: import.meta.dirname,
-      encoding: "utf8",
-      timeout: 60_000
-    })
-    assert.strictEqual(status, 0, stderr)
+    const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { cwd: import.meta.dirname })
+    const { code, stderr, stdout } = await finish(child)
+    assert.strictEqual(code, 0, stderr)
     assert.match(stdout, / 8\n$/)
     assert.notInclude(stdout + stderr, "canary")
   })

@@ -15,7 +15,7 @@ import {
 } from "effect"
 import { Coffer, TestCoffer } from "../src/Coffer.js"
 
-class Pool extends Context.Tag("test/Pool")<Pool, { readonly password: string }>() {}
+class Pool extends Context.Tag("@coffer/client/Reload.test/Pool")<Pool, { readonly password: string }>() {}
 
 class Refused extends Data.TaggedError("Refused")<{ readonly password: string }> {}
 

@@ -1,4 +1,4 @@
-import { Variables } from "../src/internal/Settings.js"
+import { Variables } from "../src/internal/Variables.js"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { beforeAll } from "vitest"

@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Config, type ConfigError, Context, Effect, type Layer, Redacted, type Reloadable } from "effect"
 import {
+  type BadSetting,
   Coffer,
+  type EmptyEnvironment,
+  type Forbidden,
   type MissingSecret,
   type Options,
   type ReadError,
@@ -13,7 +16,7 @@ import {
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const same = <A, B>(_: Same<A, B>) => undefined
 
-class Pool extends Context.Tag("test/Pool")<Pool, string>() {}
+class Pool extends Context.Tag("@coffer/client/Types.test/Pool")<Pool, string>() {}
 declare const coffer: Coffer["Type"]
 declare const options: Options
 declare const pool: Layer.Layer<Pool, "failed", "needed">
@@ -45,36 +48,39 @@ export const types = () => {
 
   const handled = Effect.catchTags(coffer.refresh, handlers)
   same<Effect.Effect.Error<typeof handled>, never>(true)
+  const left = Effect.catchTags(coffer.refresh, incomplete)
+  same<Effect.Effect.Error<typeof left>, Forbidden>(true)
   // @ts-expect-error a tag is missing, so an error is left
-  const left: Effect.Effect<unknown> = Effect.catchTags(coffer.refresh, incomplete)
+  same<Effect.Effect.Error<typeof left>, never>(true)
   // @ts-expect-error a read meets no such error
-  Effect.catchTags(coffer.refresh, { Conflict: message })
+  const other = Effect.catchTags(coffer.refresh, { Conflict: message })
   // @ts-expect-error a tag is misspelled
-  Effect.catchTag(coffer.refresh, "Unauthorised", message)
+  const misspelled = Effect.catchTag(coffer.refresh, "Unauthorised", message)
 
   same<ReturnType<typeof Coffer.layer>, Layer.Layer<Coffer, StartError>>(true)
   const started = Effect.catchTags(Effect.provide(Coffer, Coffer.layer(options)), startHandlers)
   same<Effect.Effect.Error<typeof started>, never>(true)
-  // @ts-expect-error the errors of a wrong option are left
-  const unstarted: Effect.Effect<unknown> = Effect.catchTags(Effect.provide(Coffer, Coffer.layer(options)), handlers)
+  const unstarted = Effect.catchTags(Effect.provide(Coffer, Coffer.layer(options)), handlers)
+  same<Effect.Effect.Error<typeof unstarted>, BadSetting | EmptyEnvironment>(true)
 
-  const config = Coffer.layerConfig({ server: Config.string(), place: Config.string(), every: Config.duration() })
-  same<typeof config, Layer.Layer<Coffer, ConfigError.ConfigError | StartError>>(true)
+  const configured = () =>
+    Coffer.layerConfig({ server: Config.string(), place: Config.string(), every: Config.duration() })
+  same<ReturnType<typeof configured>, Layer.Layer<Coffer, ConfigError.ConfigError | StartError>>(true)
   // @ts-expect-error the server is needed
   Coffer.layerConfig({ place: Config.string() })
 
   same<ReturnType<typeof Coffer.layerTest>, Layer.Layer<Coffer | TestCoffer>>(true)
   same<typeof Coffer.layerConfigProvider, Layer.Layer<never, never, Coffer>>(true)
-  const reloaded = Coffer.reload(Pool, pool, ["A"])
-  same<typeof reloaded, Layer.Layer<Reloadable.Reloadable<Pool>, "failed", "needed" | Coffer>>(true)
+  const reloaded = () => Coffer.reload(Pool, pool, ["A"])
+  same<ReturnType<typeof reloaded>, Layer.Layer<Reloadable.Reloadable<Pool>, "failed", "needed" | Coffer>>(true)
 
   // @ts-expect-error a key must be redacted
   Coffer.layer({ ...options, credential: { apiKey: "svc_sa_1" } })
   const path = { org_name: "acme", project_name: "webshop", env_name: "prod" }
   // @ts-expect-error there is no such call
-  coffer.call("secrets", (api) => api.nothing({ path }))
+  const call = coffer.call("secrets", (api) => api.nothing({ path }))
 
-  return [left, unstarted, handled, started]
+  return [left, other, misspelled, call, unstarted, handled, started, configured, reloaded]
 }
 
 describe("the types", () => {

@@ -1,5 +1,6 @@
 import type { CofferClient } from "@coffer/client/internal/CofferClient"
-import { type Credential, credentialFor, type CredentialError } from "@coffer/client/internal/Credentials"
+import type { Credential } from "@coffer/client/internal/Credential"
+import { credentialFor, type CredentialError } from "@coffer/client/internal/Credentials"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,7 @@
 import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
 import type { BadServiceFile } from "@coffer/client/internal/ServiceFile"
-import { type BadSetting, loadSettings, MissingSettings, type Settings } from "@coffer/client/internal/Settings"
+import { loadSettings, MissingSettings, type Settings } from "@coffer/client/internal/Settings"
+import type { BadSetting } from "@coffer/client/internal/Variables"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { optional } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-import type { Credential } from "@coffer/client/internal/Credentials"
+import type { Credential } from "@coffer/client/internal/Credential"
 import { namesIn, type NamePath } from "@coffer/client/internal/NameList"
 import { isArray, parseJson } from "@coffer/client/internal/ParseJson"
 import { cachePath, readPrivate, writePrivate } from "@coffer/client/internal/PrivateFile"

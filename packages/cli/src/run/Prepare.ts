@@ -1,5 +1,5 @@
 import type { BundleSecret } from "@coffer/client/internal/BundleClient"
-import { Variables } from "@coffer/client/internal/Settings"
+import { Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"

@@ -1,4 +1,4 @@
-import { Variables } from "@coffer/client/internal/Settings"
+import { Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { descriptors, silent } from "../terminal/Output.js"

@@ -1,4 +1,4 @@
-import { variable } from "@coffer/client/internal/Settings"
+import { variable } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import { spawn } from "node:child_process"
 

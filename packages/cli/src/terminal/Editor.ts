@@ -1,5 +1,5 @@
 import { readProblem, writeProblem } from "@coffer/client/internal/FileError"
-import { variable, Variables } from "@coffer/client/internal/Settings"
+import { variable, Variables } from "@coffer/client/internal/Variables"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,4 +1,4 @@
-import { Variables } from "@coffer/client/internal/Settings"
+import { Variables } from "@coffer/client/internal/Variables"
 import { escapeInvisible } from "@coffer/domain/Invisible"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-import { Variables } from "@coffer/client/internal/Settings"
+import { Variables } from "@coffer/client/internal/Variables"
 import { Effect, Layer, Redacted } from "effect"
 import { Readable } from "node:stream"
 import { execute } from "../../src/Execute.js"

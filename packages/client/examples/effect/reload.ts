@@ -1,7 +1,10 @@
 import { Coffer } from "@coffer/client"
 import { Config, Console, Context, Effect, Layer, Redacted, Reloadable } from "effect"
 
-class Pool extends Context.Tag("shop/Pool")<Pool, { readonly query: (sql: string) => Effect.Effect<string> }>() {}
+class Pool extends Context.Tag("@coffer/client/reload/Pool")<
+  Pool,
+  { readonly query: (sql: string) => Effect.Effect<string> }
+>() {}
 
 const PoolLive = Layer.scoped(
   Pool,

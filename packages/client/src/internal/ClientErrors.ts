@@ -1,5 +1,5 @@
 import * as Data from "effect/Data"
-import type { BadSetting } from "./Settings.js"
+import type { BadSetting } from "./Variables.js"
 
 /** The connection failed: refused, unknown host, untrusted certificate, or timeout. */
 export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{

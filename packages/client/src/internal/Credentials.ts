@@ -4,26 +4,14 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { readFileSync } from "node:fs"
 import type { SignInError } from "./ClientErrors.js"
+import type { ApiKey, Credential, SessionToken } from "./Credential.js"
 import type { FederatedSession } from "./FederatedSession.js"
 import { codeOf } from "./FileError.js"
 import type { PrivateFileError } from "./PrivateFile.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { readSession } from "./SessionFile.js"
-import { BadSetting, variable, Variables } from "./Settings.js"
+import { BadSetting, variable, Variables } from "./Variables.js"
 import { isTrusted } from "./TrustedOrigins.js"
-
-/** What authenticates a client: a service account's key or session, or a user's session token. */
-export type Credential = ApiKey | FederatedSession | SessionToken
-
-export interface ApiKey {
-  readonly type: "api_key"
-  readonly secret: Redacted.Redacted
-}
-
-export interface SessionToken {
-  readonly type: "session"
-  readonly secret: Redacted.Redacted
-}
 
 export class NotAuthenticated extends Data.TaggedError("NotAuthenticated")<{ readonly message: string }> {}
 

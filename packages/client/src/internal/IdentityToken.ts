@@ -13,7 +13,7 @@ import { makeSend } from "./NodeRequest.js"
 import { parseJson } from "./ParseJson.js"
 import { textOf } from "./Send.js"
 import { parseServerUrl } from "./ServerUrl.js"
-import { BadSetting, variable, Variables } from "./Settings.js"
+import { BadSetting, variable, Variables } from "./Variables.js"
 
 /** Where the lines for Kubernetes mount the token. */
 export class PodTokenPath extends Context.Reference<PodTokenPath>()("@coffer/client/PodTokenPath", {

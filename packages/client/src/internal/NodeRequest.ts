@@ -5,7 +5,7 @@ import type { Agent } from "node:http"
 import { obeysProxy, proxyFor } from "./Proxy.js"
 import { type HttpRequest, type HttpResponse, RequestFailed, type Send } from "./Send.js"
 import type { ServerUrl } from "./ServerUrl.js"
-import { Variables } from "./Settings.js"
+import { Variables } from "./Variables.js"
 
 /** Milliseconds. A connection that takes longer will not come about. */
 const connectTimeout = 10_000

@@ -15,7 +15,7 @@ import {
 } from "node:fs"
 import { dirname, join } from "node:path"
 import { hasCode, readProblem, writeProblem } from "./FileError.js"
-import { variable, Variables } from "./Settings.js"
+import { variable, Variables } from "./Variables.js"
 
 /** A private file cannot be read, written or trusted. The message names the file and the remedy. */
 export class PrivateFileError extends Data.TaggedError("PrivateFileError")<{ readonly message: string }> {}

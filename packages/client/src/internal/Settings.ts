@@ -1,5 +1,4 @@
 import type * as Brand from "effect/Brand"
-import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -7,17 +6,10 @@ import * as Option from "effect/Option"
 import { envNameForm, type Form, orgNameForm, projectNameForm } from "@coffer/domain/NameForms"
 import { parseServerUrl, type ServerUrl, type Source } from "./ServerUrl.js"
 import { readServiceFiles, workingDirectory } from "./ServiceFile.js"
+import { BadSetting, variable, Variables } from "./Variables.js"
 import { serviceFileName, type ServiceFileKey } from "./ServiceFileKeys.js"
 
 export const defaultServerUrl = "http://localhost:7100"
-
-/** The environment variables of the process. */
-export class Variables extends Context.Reference<Variables>()("@coffer/client/Variables", {
-  defaultValue: (): Readonly<Record<string, string | undefined>> => process.env
-}) {}
-
-/** A setting is invalid. The message says where it was given. */
-export class BadSetting extends Data.TaggedError("BadSetting")<{ readonly message: string }> {}
 
 /** Settings are missing. The message names all of them and the three ways to give each. */
 export class MissingSettings extends Data.TaggedError("MissingSettings")<{
@@ -52,10 +44,6 @@ export interface SourcedSetting {
   /** Where the setting was found, for people. */
   readonly where: string
 }
-
-/** Returns the value of a variable. An empty variable counts as unset. */
-export const variable = (env: Readonly<Record<string, string | undefined>>, name: string): string | undefined =>
-  env[name] === "" ? undefined : env[name]
 
 /**
  * Loads the settings of a client. Precedence: settings given with the call, environment variables, `service.yml` in the

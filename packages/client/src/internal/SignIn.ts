@@ -16,7 +16,7 @@ import { identityToken } from "./IdentityToken.js"
 import { parseJson } from "./ParseJson.js"
 import { headerOf, textOf } from "./Send.js"
 import type { ServerUrl } from "./ServerUrl.js"
-import { BadSetting } from "./Settings.js"
+import { BadSetting } from "./Variables.js"
 
 /** The sessions of the process, by server and account. */
 class Sessions extends Context.Reference<Sessions>()("@coffer/client/Sessions", {

@@ -1,5 +1,6 @@
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
-import { loadSettings, Variables } from "@coffer/client/internal/Settings"
+import { loadSettings } from "@coffer/client/internal/Settings"
+import { Variables } from "@coffer/client/internal/Variables"
 import { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,4 +1,5 @@
-import { configuredBy, NotAuthenticated, type SessionToken } from "@coffer/client/internal/Credentials"
+import type { SessionToken } from "@coffer/client/internal/Credential"
+import { configuredBy, NotAuthenticated } from "@coffer/client/internal/Credentials"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { storeSession } from "@coffer/client/internal/SessionFile"
 import { isTrusted, trustOrigin } from "@coffer/client/internal/TrustedOrigins"

@@ -3,13 +3,8 @@ import { obeysProxy, proxyFor, proxyVariable } from "@coffer/client/internal/Pro
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { allowEnvKey, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
 import { sessionPath } from "@coffer/client/internal/SessionFile"
-import {
-  type BadSetting,
-  type MissingSettings,
-  type SettingName,
-  type Settings,
-  Variables
-} from "@coffer/client/internal/Settings"
+import type { MissingSettings, SettingName, Settings } from "@coffer/client/internal/Settings"
+import { type BadSetting, Variables } from "@coffer/client/internal/Variables"
 import { fileTrust } from "@coffer/client/internal/TrustedFiles"
 import { trustedPath } from "@coffer/client/internal/TrustedOrigins"
 import * as Effect from "effect/Effect"

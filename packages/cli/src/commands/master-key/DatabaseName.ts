@@ -1,5 +1,5 @@
 import { codeOf } from "@coffer/client/internal/FileError"
-import { BadSetting, variable, Variables } from "@coffer/client/internal/Settings"
+import { BadSetting, variable, Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
 import { WrongUsage } from "../../Failures.js"

@@ -1,5 +1,5 @@
 import { sentenceOf } from "@coffer/domain/BrokenRules"
-import { BadSetting } from "@coffer/client/internal/Settings"
+import { BadSetting } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"

@@ -1,0 +1,15 @@
+import type * as Redacted from "effect/Redacted"
+import type { FederatedSession } from "./FederatedSession.js"
+
+/** What authenticates a client: a service account's key or session, or a user's session token. */
+export type Credential = ApiKey | FederatedSession | SessionToken
+
+export interface ApiKey {
+  readonly type: "api_key"
+  readonly secret: Redacted.Redacted
+}
+
+export interface SessionToken {
+  readonly type: "session"
+  readonly secret: Redacted.Redacted
+}
