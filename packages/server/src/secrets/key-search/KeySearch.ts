@@ -13,7 +13,7 @@ const placesAtOnce = 200
 
 /** What a request may look at, in keys. Those of a prefix are found by an index, and cost only their place. */
 const budget = 100_000
-const costOfPlace = 10
+const costOfPlace = 20
 /** A decision compares a place with each rule of the caller. */
 const rulesPerKey = 2
 /** The keys that one statement goes through. */
