@@ -45,7 +45,7 @@ const onBothInLongTier = [
   "environments/Environments",
   "fairness/Database",
   "federations/{Alike,Exchange}",
-  "history/{Destroy,Races,Revert}",
+  "history/{Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
   "members/Invitations",
   "model/Races",

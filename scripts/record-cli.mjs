@@ -107,6 +107,7 @@ $ coffer declare rm PORT --yes
 $ for key in LOG_LEVEL DATABASE_URL; do coffer declare rm $key --yes; done
 
 # History
+$ coffer project history --limit 3
 $ coffer secret versions API_KEY
 $ coffer secret get API_KEY --at 1
 $ coffer secret rollback API_KEY --to 1

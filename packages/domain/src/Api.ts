@@ -11,6 +11,7 @@ import { DeclaredApi } from "./api/DeclaredApi.js"
 import { DuesApi } from "./api/DuesApi.js"
 import { EnvironmentsApi } from "./api/EnvironmentsApi.js"
 import { FederationsApi } from "./api/FederationsApi.js"
+import { HistoryApi } from "./api/HistoryApi.js"
 import { KeysApi } from "./api/KeysApi.js"
 import { MembersApi } from "./api/MembersApi.js"
 import { OrganizationsApi } from "./api/OrganizationsApi.js"
@@ -53,6 +54,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(SecretsApi)
   .add(DuesApi)
   .add(KeysApi)
+  .add(HistoryApi)
   .add(AclApi)
   .add(ServiceAccountsApi)
   .add(FederationsApi)

@@ -35,6 +35,7 @@ import { HeartbeatLive } from "./database/jobs/Heartbeat.js"
 import { InstanceLive } from "./keys/Instance.js"
 import { KeyringLive } from "./keys/Keyring.js"
 import { WrapBudget } from "./keys/WrapBudget.js"
+import { HistoryHttp } from "./secrets/project-history/Http.js"
 import { KeysHttp } from "./secrets/key-search/Http.js"
 import { LoggingLive } from "./base/logging/Logging.js"
 import { Mailer } from "./base/mail/Mailer.js"
@@ -68,6 +69,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     SecretsHttp,
     DuesHttp,
     KeysHttp,
+    HistoryHttp,
     AclHttp,
     ServiceAccountsHttp,
     FederationsHttp,

@@ -7,6 +7,7 @@ import { argument, argumentsOf, flag, optionalArgument } from "../grammar/Fields
 import { completedBy } from "../grammar/Specs.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
+import { history } from "./ProjectHistory.js"
 
 const columns = {
   name: (project: Project) => project.name,
@@ -114,5 +115,6 @@ export const projectCommand = group("project", "Projects of an organization", [
   get,
   rename,
   update,
+  history,
   remove
 ])

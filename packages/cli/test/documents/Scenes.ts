@@ -159,6 +159,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "environment revert": { before: [() => set("prod", { API_KEY: "1" })] },
     "acl grant": { before: [invite, account] },
     "acl revoke": { before: [grant] },
+    "acl table": { before: [invite, account] },
     "use list": { before: [stripe] },
     "use allow": { before: [stripe, agent] },
     "use revoke": {

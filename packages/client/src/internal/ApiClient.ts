@@ -81,6 +81,10 @@ export const groupClients = (options: {
     const { KeysApi } = await import("@coffer/domain/api/KeysApi")
     return HttpApiClient.group(AnyApi.add(KeysApi), { ...options, group: "keys" })
   }),
+  history: once(async () => {
+    const { HistoryApi } = await import("../api/HistoryApi.js")
+    return HttpApiClient.group(AnyApi.add(HistoryApi), { ...options, group: "history" })
+  }),
   acl: once(async () => {
     const { AclApi } = await import("@coffer/domain/api/AclApi")
     return HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })

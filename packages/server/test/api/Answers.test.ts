@@ -110,6 +110,8 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${env}/secrets/%41PI%5fKEY`, { by, why: "needless escapes" })
   await ask("GET", `${env}/secrets`, { by })
   await ask("GET", `${secret}/versions`, { by })
+  await ask("GET", `${project}/revisions?limit=2`, { by })
+  await ask("GET", `${project}/revisions?after=x`, { by })
   await ask("GET", `${secret}/versions?limit=1&before=2`, { by })
   await ask("PATCH", secret, { by, body: { expires_at: "9999-12-31", owner: "Ops@Example.com" } })
   await ask("PATCH", secret, { by, body: { expires_at: "2001-01-01T08:00Z" } })

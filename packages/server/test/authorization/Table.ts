@@ -430,6 +430,7 @@ const table: Readonly<Record<string, Row>> = {
   [`POST ${envs}`]: row(201, adminsInProject, "env.create"),
   [`GET ${envs}`]: row(200, insidersOfProject, "env.list"),
   [`GET ${projects}/:project_name/matrix`]: row(200, insidersOfProject, "env.list"),
+  [`GET ${projects}/:project_name/revisions`]: row(200, insidersOfProject, "env.list"),
   [`DELETE ${env}`]: row(204, adminsInProject, "env.delete", ownEnvironment),
   [`GET ${env}/bundle`]: row(200, seers, "secret.read"),
   [`PATCH ${env}/bundle`]: row(200, writers, "secret.write"),

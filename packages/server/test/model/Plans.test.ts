@@ -6,6 +6,7 @@ import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Database } from "@coffer/server/database/Database"
+import { projectHistoryRepo } from "@coffer/server/secrets/project-history/Repo"
 import { KeySearch } from "@coffer/server/secrets/key-search/KeySearch"
 import { Removed } from "@coffer/server/secrets/services/Removed"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
@@ -269,6 +270,30 @@ describe("a statement's plan", () => {
         const steps = plan!.steps.filter((step) => !/^SCAN (?:keys|k)$|FOR ORDER BY$/.test(step))
         assertSearches({ ...plan!, steps })
         assert.include(plan!.steps.join(), "secrets_removed (env_id=? AND key>?)")
+      })
+    )
+  )
+
+  it.live("merges the revisions of a project by an index of each environment", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const repo = yield* projectHistoryRepo
+        const reads = Effect.zip(
+          repo.heads({ envId: "e", before: 9, limit: 10 }),
+          repo.keys({ envId: "e", revision: 1 })
+        )
+        const [heads, keys] = yield* plans(reads)
+        // The revisions of a page are gone through, and sorted.
+        const steps = heads!.steps.filter((step) => !/^SCAN (?:heads|h)$|FOR ORDER BY$/.test(step))
+        for (const plan of [{ ...heads!, steps }, keys!]) {
+          assertSearches(plan)
+          const searches = plan.steps.filter((step) => step.startsWith("SEARCH "))
+          assert.isTrue(
+            searches.every((step) => / USING PRIMARY KEY \(env_id=\? AND revision[=<]\?/.test(step)),
+            searches.join()
+          )
+        }
       })
     )
   )

@@ -219,6 +219,9 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["2 × 2,000 of 4 KiB", () => ({ query: "envs=full,other" })],
     ["24 environments", () => ({})]
   ],
+  "GET /api/orgs/:org_name/projects/:project_name/revisions": [
+    ["100 of 100 environments", () => ({ query: "limit=100" })]
+  ],
   [`GET ${env}/diff`]: [["2,000 of 4 KiB", () => ({ query: "with=other" })]],
 
   [`GET ${secrets}`]: [

@@ -17,7 +17,7 @@ const keysOf = ({ keys }: Revision, most: number): string => {
   return [...shown.map(({ change, key }) => `${key} ${change}`), ...(more > 0 ? [`and ${more} more`] : [])].join(", ")
 }
 
-const columnsFor = (isTerminal: boolean) => ({
+export const columnsFor = (isTerminal: boolean) => ({
   revision: (revision: Revision) => revision.revision,
   created: (revision: Revision) => revision.created_at,
   by: (revision: Revision) => revision.created_by,
