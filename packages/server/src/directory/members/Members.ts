@@ -10,6 +10,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { Users } from "../login/Users.js"
 import { ServerConfig } from "../../base/Config.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { afterCommit } from "../../database/Database.js"
@@ -99,12 +100,14 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     )
 
     const list = traced("Members.list")(
-      Effect.fnUntraced(function* (place: Place<"member.list">) {
-        const rows = yield* repo.all(place.org.id)
+      Effect.fnUntraced(function* (place: Place<"member.list">): Effect.fn.Return<ReadonlyArray<Member>> {
         // Who has rules is for those who may list them.
-        const isAdmin = mayAlso(place, "acl.list", { org: place.org.name, project: "", env: "" })
-        return rows.map(({ has_access, last_seen_at, ...member }): Member =>
-          isAdmin ? { ...member, has_access: has_access === 1, last_seen_at } : member
+        if (!mayAlso(place, "acl.list", { org: place.org.name, project: "", env: "" })) {
+          return yield* repo.all(place.org.id)
+        }
+        const rows = yield* repo.withAccess(place.org.id)
+        return yield* forEachInSlices(rows, ({ has_access, ...member }) =>
+          Effect.sync((): Member => ({ ...member, has_access: has_access === 1 }))
         )
       })
     )

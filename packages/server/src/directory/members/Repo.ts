@@ -14,7 +14,7 @@ const MemberRow = Schema.Struct({
   created_at: Schema.String
 })
 
-const ListedRow = Schema.Struct({
+const WithAccessRow = Schema.Struct({
   ...MemberRow.fields,
   last_seen_at: Schema.NullOr(Schema.String),
   has_access: Schema.Literal(0, 1)
@@ -29,14 +29,18 @@ export const membersRepo = Effect.gen(function* () {
   const { all, first, one, returning, write } = yield* query
   const pages = yield* allPages
 
-  const page = all(ListedRow)`
-    SELECT ${columns}, u.last_seen_at AS last_seen_at, CASE
-        WHEN m.role IN ('owner', 'admin') OR u.superadmin = 1 OR EXISTS (
-          SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND r.removed_at IS NULL)
-        THEN 1 ELSE 0 END AS has_access
+  const ofOrg = sql`
     FROM members m JOIN users u ON u.id = m.user_id
     WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND u.email > ${"after"}
     ORDER BY u.email LIMIT ${"limit"}`
+
+  const page = all(MemberRow)`SELECT ${columns} ${ofOrg}`
+
+  const pageWithAccess = all(WithAccessRow)`
+    SELECT ${columns}, u.last_seen_at AS last_seen_at, CASE
+        WHEN m.role IN ('owner', 'admin') OR u.superadmin = 1 OR EXISTS (
+          SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND r.removed_at IS NULL)
+        THEN 1 ELSE 0 END AS has_access ${ofOrg}`
 
   return {
     /** The members of an organization, sorted by e-mail. */
@@ -44,6 +48,14 @@ export const membersRepo = Effect.gen(function* () {
       pages(
         "",
         (after, limit) => page({ orgId, after, limit }),
+        ({ email }): string => email
+      ),
+
+    /** Like `all`, with what only admins see. */
+    withAccess: (orgId: OrgId) =>
+      pages(
+        "",
+        (after, limit) => pageWithAccess({ orgId, after, limit }),
         ({ email }): string => email
       ),
 
