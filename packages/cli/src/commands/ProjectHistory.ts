@@ -1,7 +1,7 @@
 import type { ProjectRevision, ProjectRevisions } from "@coffer/domain/ProjectRevision"
 import { maxPageSize, VersionParameter } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
-import { defined } from "../Defined.js"
+import { defined } from "@coffer/domain/Defined"
 import { atProject } from "../grammar/Command.js"
 import { option } from "../grammar/Fields.js"
 import { toTerminal } from "../terminal/Print.js"

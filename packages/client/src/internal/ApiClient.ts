@@ -82,7 +82,7 @@ export const groupClients = (options: {
     return HttpApiClient.group(AnyApi.add(KeysApi), { ...options, group: "keys" })
   }),
   history: once(async () => {
-    const { HistoryApi } = await import("../api/HistoryApi.js")
+    const { HistoryApi } = await import("@coffer/domain/api/HistoryApi")
     return HttpApiClient.group(AnyApi.add(HistoryApi), { ...options, group: "history" })
   }),
   acl: once(async () => {
