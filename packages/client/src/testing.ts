@@ -65,7 +65,7 @@ const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, TestServerError> =
   })
 
 /** A real server for the tests of programs in Effect. */
-export class TestServer extends Context.Tag("@coffer/client/TestServer")<
+export class TestServer extends Context.Tag("@coffer/client/testing/TestServer")<
   TestServer,
   {
     readonly url: string

@@ -38,7 +38,7 @@ class Heard {
         const found = [...this.#text.matchAll(everywhere)][count - 1]
         if (found === undefined && !this.isEnded()) return
         this.#watchers.delete(look)
-        if (found === undefined) reject(new Error(`the server ended without ${pattern}`))
+        if (found === undefined) reject(new Error(`the server ended and never said ${pattern}:\n${this.#text}`))
         else resolve(found)
       }
       this.#watchers.add(look)
