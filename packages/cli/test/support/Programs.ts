@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { once } from "node:events"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { ServerProcess } from "../../../client/src/testing/ServerProcess.js"
 import { freePort } from "../../../server/test/support/Port.js"
 
 const programs = {
@@ -114,13 +114,11 @@ export const finish = async (child: ChildProcess, input: string | Buffer = ""): 
 
 /** A real server with a fresh database, in dev mode. */
 export class Server {
-  private log = Buffer.of()
-
   private constructor(
     readonly url: string,
     private readonly folder: string,
     private readonly env: Record<string, string>,
-    private child: ChildProcess
+    private process: ServerProcess
   ) {}
 
   /** @param settings more variables, by the server's address. */
@@ -139,47 +137,28 @@ export class Server {
       SUPERADMIN_EMAIL_0: "root@example.com",
       ...(await settings(url))
     }
-    const server = new Server(url, folder, env, Server.spawn(env))
-    await server.ready()
+    return new Server(url, folder, env, await Server.spawn(env))
+  }
+
+  private static async spawn(env: Record<string, string>) {
+    const server = new ServerProcess([process.execPath, programs.server], env)
+    await server.err.said(/listening on http/)
     return server
-  }
-
-  private static spawn(env: Record<string, string>) {
-    return spawn(process.execPath, [programs.server], { env, stdio: ["ignore", "ignore", "pipe"] })
-  }
-
-  private async ready() {
-    this.child.stderr?.on("data", (chunk: Buffer) => (this.log = Buffer.concat([this.log, chunk])))
-    const closed = once(this.child, "close")
-    for (let tries = 0; tries < 2_400; tries++) {
-      const answer = await fetch(`${this.url}/health`, { signal: AbortSignal.timeout(5_000) }).catch(() => undefined)
-      if (answer?.ok === true) return
-      if (this.child.exitCode !== null || this.child.signalCode !== null) break
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-    const { exitCode, signalCode } = this.child
-    this.child.kill("SIGKILL")
-    // What it wrote may come after the word that it has ended.
-    await closed
-    throw new Error(`the server did not start (${exitCode ?? signalCode ?? "still running"}): ${this.log.toString()}`)
   }
 
   /** Ends it at once, as a machine that loses its power does. */
   async kill() {
-    this.child.kill("SIGKILL")
-    await once(this.child, "exit")
+    await this.process.stop("SIGKILL")
   }
 
   /** Starts it again where it was. */
   async restart() {
-    this.child = Server.spawn(this.env)
-    await this.ready()
+    this.process = await Server.spawn(this.env)
   }
 
   /** Runs a command of the server's own while the server is stopped. */
   async offline(args: ReadonlyArray<string>): Promise<Result> {
-    this.child.kill()
-    await once(this.child, "exit")
+    await this.process.stop()
     const result = await finish(spawn(process.execPath, [programs.server, ...args], { env: this.env, stdio: "pipe" }))
     await this.restart()
     return result
@@ -188,7 +167,7 @@ export class Server {
   /** The newest login code for an address, from the log. */
   code(email: string): Promise<string> {
     return until(() => {
-      const found = this.log.toString().matchAll(/login code for (\S+): ([0-9]{6})/g)
+      const found = this.process.err.text.matchAll(/login code for (\S+): ([0-9]{6})/g)
       return [...found].filter((match) => match[1] === email).at(-1)?.[2]
     }, `a login code for ${email}`)
   }
@@ -220,10 +199,7 @@ export class Server {
   }
 
   async stop() {
-    if (this.child.exitCode === null && this.child.signalCode === null) {
-      this.child.kill()
-      await once(this.child, "exit")
-    }
+    await this.process.stop()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
