@@ -1,18 +1,15 @@
-import { spawn } from "node:child_process"
-import { once } from "node:events"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert } from "vitest"
+import { ServerProcess } from "../../../client/src/testing/ServerProcess.js"
 import type { Json } from "../support/Program.js"
 
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
 
 const root = mkdtempSync(join(tmpdir(), "coffer-dev-tests-"))
-const running = new Set<() => void>()
 afterAll(() => {
-  for (const kill of running) kill()
   rmSync(root, { recursive: true })
 })
 
@@ -28,27 +25,13 @@ type Variables = Readonly<Record<string, string>>
 
 /** Starts the command with a directory of temporary files of its own. */
 export const start = (tmp: string, args: ReadonlyArray<string>, variables: Variables = {}) => {
-  const child = spawn(process.execPath, [bin, "dev", ...args], {
-    cwd: tmp,
-    env: { PATH: process.env["PATH"], TMPDIR: tmp, ...variables }
-  })
-  const kill = () => child.kill("SIGKILL")
-  running.add(kill)
-  const said = { out: "", err: "" }
-  child.stderr.setEncoding("utf8").on("data", (text: string) => (said.err += text))
-  const ended = once(child, "close").then(([code]: Array<Json>) => {
-    running.delete(kill)
-    return { code: code as number | null, ...said }
-  })
-  const first = new Promise<string>((resolve) => {
-    child.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said.out += text
-      if (said.out.endsWith("\n")) resolve(said.out)
-    })
-  })
-  const out = Promise.race([first, ended.then(({ err }) => assert.fail(`it ended: ${err}`))])
+  const env = { PATH: process.env["PATH"], TMPDIR: tmp, ...variables }
+  const server = new ServerProcess([process.execPath, bin, "dev", ...args], env, tmp)
+  const { child } = server
+  const ended = server.ended.then(({ code }) => ({ code, out: server.out.text, err: server.err.text }))
+  const out = server.out.said(/[^]*\n$/).then(([text]) => text)
   out.catch(() => undefined)
-  return { child, ended, out, said, stop: (signal: NodeJS.Signals) => (child.kill(signal), ended) }
+  return { child, ended, out, stop: (signal: NodeJS.Signals) => (child.kill(signal), ended) }
 }
 
 /** Starts a server, and reads its line. */

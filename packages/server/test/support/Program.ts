@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -8,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { assert, inject } from "vitest"
+import { type Ended, ServerProcess } from "../../../client/src/testing/ServerProcess.js"
 
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
 /** The same program, each module in a file of its own: for a test that replaces one. */
@@ -20,11 +19,6 @@ export const masterKey = "c0ffee".padEnd(64, "0")
 export type Json = any
 
 export type Variables = Readonly<Record<string, string | undefined>>
-
-export interface Ended {
-  readonly code: number | null
-  readonly signal: NodeJS.Signals | null
-}
 
 export interface CallOptions {
   readonly token?: string | undefined
@@ -96,11 +90,8 @@ const withDatabase = async (variables: Variables, folder: string): Promise<Varia
 
 /** `coffer-server` as a process of its own, started from the build. */
 export class Program {
-  readonly #child: ChildProcess
-  readonly #watchers = new Set<() => void>()
+  readonly #process: ServerProcess
   readonly #variables: Variables
-  readonly #onExit = () => this.#child.kill("SIGKILL")
-  #log = ""
   /** How it ended, once it has. */
   readonly ended: Promise<Ended>
   #port = 0
@@ -112,25 +103,9 @@ export class Program {
     words: ReadonlyArray<string> = []
   ) {
     this.#variables = variables
-    this.#child = spawn(process.execPath, [main, ...words], {
-      cwd: folder,
-      env: variablesOf(variables),
-      stdio: ["ignore", "ignore", "pipe"]
-    })
-    leftovers.add(this.#onExit)
-    this.#child.stderr?.setEncoding("utf8").on("data", (chunk: string) => {
-      this.#log += chunk
-      this.#notify()
-    })
-    this.ended = once(this.#child, "close").then(([code, signal]: Array<Json>) => {
-      leftovers.delete(this.#onExit)
-      this.#notify()
-      return { code, signal }
-    })
-  }
-
-  #notify() {
-    for (const watch of this.#watchers) watch()
+    this.#process = new ServerProcess([process.execPath, main, ...words], variablesOf(variables), folder)
+    this.ended = this.#process.ended
+    leftovers.add(() => this.#process.child.kill("SIGKILL"))
   }
 
   /** Starts a server and waits until it listens. Its files are in `folder`, a fresh one unless given. */
@@ -152,17 +127,20 @@ export class Program {
     folder = freshFolder()
   ): Promise<{ readonly code: number | null; readonly log: string }> {
     const program = new Program(folder, await withDatabase(variables, folder))
-    const { code } = await Promise.race([
-      program.ended,
-      program.said(/listening on/).then(() => assert.fail("the server started"))
-    ]).finally(() => {
-      program.signal("SIGKILL")
-    })
+    const { code } = await program
+      .said(/listening on/)
+      .then(
+        () => assert.fail("the server started"),
+        () => program.ended
+      )
+      .finally(() => {
+        program.signal("SIGKILL")
+      })
     return { code, log: program.log }
   }
 
   get pid(): number {
-    return this.#child.pid ?? 0
+    return this.#process.child.pid ?? 0
   }
 
   get port(): number {
@@ -191,32 +169,21 @@ export class Program {
 
   /** Everything that it has written to standard error. */
   get log(): string {
-    return this.#log
+    return this.#process.err.text
   }
 
   /** Waits until something is in the log, for the `count`-th time. */
-  async said(pattern: RegExp, count = 1): Promise<RegExpExecArray> {
-    const everywhere = new RegExp(pattern, pattern.flags.includes("g") ? pattern.flags : `${pattern.flags}g`)
-    return new Promise((resolve, reject) => {
-      const look = () => {
-        const found = [...this.#log.matchAll(everywhere)][count - 1]
-        if (found === undefined && this.#child.exitCode === null && this.#child.signalCode === null) return
-        this.#watchers.delete(look)
-        if (found === undefined) reject(new Error(`the server ended and never said ${pattern}:\n${this.#log}`))
-        else resolve(found)
-      }
-      this.#watchers.add(look)
-      look()
-    })
+  said(pattern: RegExp, count = 1): Promise<RegExpExecArray> {
+    return this.#process.err.said(pattern, count)
   }
 
   /** Closes the reading end of its standard error, as a log collector that dies. */
   closeLog(): void {
-    this.#child.stderr?.destroy()
+    this.#process.child.stderr?.destroy()
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.#child.kill(signal)
+    this.#process.child.kill(signal)
   }
 
   /** Stops it as an operator does, and answers how it ended. */
@@ -263,7 +230,7 @@ export class Program {
   async codeFor(email: string): Promise<string> {
     const address = email.trim().toLowerCase()
     const line = new RegExp(`^login code for ${address.replace(/[.+]/g, "\\$&")}: (\\d{6})$`, "gm")
-    const before = [...this.#log.matchAll(line)].length
+    const before = [...this.log.matchAll(line)].length
     const asked = await this.call("POST", "/api/auth/login", { body: { email } })
     assert.strictEqual(asked.status, 200, asked.text)
     const [, code = ""] = await this.said(line, before + 1)
