@@ -1,5 +1,6 @@
 import type { Exchange } from "@coffer/client/internal/Exchange"
-import { type EnvNames, listSecrets, type PlainListed } from "@coffer/client/internal/SecretCalls"
+import { type EnvNames, listSecrets } from "@coffer/client/internal/SecretCalls"
+import type { PlainListed } from "@coffer/client/internal/SecretRecords"
 import { dueStateAt } from "@coffer/domain/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,7 +1,4 @@
-/**
- * Decodes responses without the contract's schemas, which load too slowly for programs that start often. A property holds
- * each record to its schema.
- */
+/** Decodes responses without the contract's schemas, which load too slowly for programs that start often. */
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"

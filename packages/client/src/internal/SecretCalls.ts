@@ -1,17 +1,15 @@
-/**
- * The calls of programs that must start fast: over the exchange, without the contract and its schemas.
- */
+/** The calls of programs that must start fast: over the exchange, without the contract and its schemas. */
+import { defined } from "@coffer/domain/Defined"
+import type { AnyApiError } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { defined } from "@coffer/domain/Defined"
-import { secretKeyForm } from "@coffer/domain/NameForms"
-import type { AnyApiError } from "@coffer/domain/Errors"
 import { toApiError } from "./ApiFailure.js"
 import { type ServerUnreachable, type SignInError, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
 import type { ApiRequest, Exchange, ExchangeFailure } from "./Exchange.js"
 import { parseJson } from "./ParseJson.js"
-import { count, type Decode, field, list, matching, optional, text, value } from "./PlainRecord.js"
+import { type Decode, field, list } from "./PlainRecord.js"
+import { type PlainBundle, type PlainSecret, readBundle, readListed, readSecret, readWritten } from "./SecretRecords.js"
 import { headerOf, type HttpResponse, textOf } from "./Send.js"
 
 /** The path parameters of an environment, as the contract names them. */
@@ -24,82 +22,8 @@ export interface EnvNames {
 /** What a call fails with: each error of the contract is its own class. */
 export type CallFailure = AnyApiError | ServerUnreachable | SignInError | UnexpectedResponse | UnknownApiError
 
-const key = matching(secretKeyForm.is)
-const email = matching((found): found is string => /^[\x21-\x7e]+@[\x21-\x7e]+$/.test(found))
-
-const readSecret = (found: unknown) =>
-  Option.zipWith(
-    Option.all({
-      key: field(found, "key", key),
-      value: field(found, "value", value),
-      version: field(found, "version", count)
-    }),
-    optional(found, "kind", text),
-    (secret, kind) => ({ ...secret, ...defined({ kind }) })
-  )
-
-/** A secret with its value, at one version. */
-export type PlainSecret = Option.Option.Value<ReturnType<typeof readSecret>>
-
-const readWarning = (found: unknown) =>
-  Option.all({ key: field(found, "key", key), problem: field(found, "problem", text) })
-
-const readWritten = (found: unknown) =>
-  Option.zipWith(
-    Option.all({
-      key: field(found, "key", key),
-      version: field(found, "version", count),
-      created_at: field(found, "created_at", text),
-      updated_at: field(found, "updated_at", text)
-    }),
-    optional(found, "warnings", list(readWarning)),
-    (written, warnings) => ({ ...written, ...defined({ warnings }) })
-  )
-
-const readListed = (found: unknown) =>
-  Option.zipWith(
-    Option.all({
-      key: field(found, "key", key),
-      version: field(found, "version", count),
-      updated_at: field(found, "updated_at", text)
-    }),
-    Option.all({
-      expires_at: optional(found, "expires_at", text),
-      rotate_every_days: optional(found, "rotate_every_days", count),
-      owner: optional(found, "owner", email),
-      due_at: optional(found, "due_at", text)
-    }),
-    (secret, due) => ({ ...secret, ...defined(due) })
-  )
-
-/** A secret in a list, without its value. */
-export type PlainListed = Option.Option.Value<ReturnType<typeof readListed>>
-
-const readBundled = (found: unknown) =>
-  Option.all({ key: field(found, "key", key), value: field(found, "value", value) })
-
-const readRefusal = (found: unknown) =>
-  Option.all({
-    key: field(found, "key", key),
-    code: field(found, "code", text),
-    message: field(found, "message", text)
-  })
-
-const readBundle = (found: unknown) =>
-  Option.all({
-    revision: field(found, "revision", count),
-    secrets: field(found, "data", list(readBundled)),
-    refused: Option.map(optional(found, "errors", list(readRefusal)), (errors) => errors ?? [])
-  })
-
-/** The secrets of an environment at one revision, and the keys whose references lead to no value. */
-export type PlainBundle = Option.Option.Value<ReturnType<typeof readBundle>>
-
-/** The decoders, for the property that holds them to the contract. */
-export const decoders = { readSecret, readWritten, readListed, readBundle }
-
 /** The errors of the contract in place of the service's refusals. */
-export const withApiErrors = <A>(exchanged: Effect.Effect<A, ExchangeFailure>): Effect.Effect<A, CallFailure> =>
+const withApiErrors = <A>(exchanged: Effect.Effect<A, ExchangeFailure>): Effect.Effect<A, CallFailure> =>
   Effect.catchTag(exchanged, "Refused", toApiError)
 
 const decodeWith =

@@ -1,4 +1,5 @@
-import { decoders, getSecret } from "@coffer/client/internal/SecretCalls"
+import { getSecret } from "@coffer/client/internal/SecretCalls"
+import { readBundle, readListed, readSecret, readWritten } from "@coffer/client/internal/SecretRecords"
 import { Bundle, SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, FastCheck as fc, Option, Predicate, Redacted, Schema } from "effect"
@@ -43,11 +44,11 @@ const agree = <A, I extends object>(
 }
 
 describe("the plain decoders", () => {
-  it("agree with the contract's schemas on a secret", () => agree(SecretRead, decoders.readSecret))
-  it("agree with the contract's schemas on a secret after a write", () => agree(SecretWritten, decoders.readWritten))
-  it("agree with the contract's schemas on a secret in a list", () => agree(SecretListed, decoders.readListed))
+  it("agree with the contract's schemas on a secret", () => agree(SecretRead, readSecret))
+  it("agree with the contract's schemas on a secret after a write", () => agree(SecretWritten, readWritten))
+  it("agree with the contract's schemas on a secret in a list", () => agree(SecretListed, readListed))
   it("agree with the contract's schemas on a bundle", () =>
-    agree(Bundle, decoders.readBundle, ({ data, errors = [], revision }) => ({
+    agree(Bundle, readBundle, ({ data, errors = [], revision }) => ({
       revision,
       secrets: data.map(({ key, value }) => ({ key, value })),
       refused: errors
