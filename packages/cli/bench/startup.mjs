@@ -92,8 +92,8 @@ try {
   const rows = [
     ["node -e 0", ["-e", "0"], undefined],
     ["coffer --version", [coffer, "--version"], 2.5],
-    ["coffer run -- true (100 secrets)", [coffer, "run", "--", "true"], 4],
-    ["coffer secret get KEY_1", [coffer, "secret", "get", "KEY_1"], 5],
+    ["coffer run -- true (100 secrets)", [coffer, "run", "--", "true"], 3],
+    ["coffer secret get KEY_1", [coffer, "secret", "get", "KEY_1"], 4],
     ["the tab key: keys, from the cache", [coffer, "__complete", "key", "0", ""], undefined],
     ...(dotenvx === undefined
       ? []

@@ -5,7 +5,7 @@ process.on("SIGUSR1", () => {})
 const { existsSync } = require("node:fs")
 const { join } = require("node:path")
 
-// Not a module: the start of what imports takes a fifth of this program's.
+// Not a module: the first import() of a process is slow.
 const build = join(__dirname, "../dist/bundle/main.cjs")
 if (existsSync(build)) {
   require(build)

@@ -100,9 +100,9 @@ const clientRow = {
     }
     return [
       result("coffer --version", ratioOf(cli.stdout, /coffer --version .* ([\d.]+) times/), 2.5),
-      result("coffer run -- true", ratioOf(cli.stdout, /coffer run -- true .* ([\d.]+) times/), 4),
-      result("coffer secret get", ratioOf(cli.stdout, /coffer secret get .* ([\d.]+) times/), 5),
-      result("tool server to tools/list", ratioOf(mcp.stdout, /ratio ([\d.]+)/), 4)
+      result("coffer run -- true", ratioOf(cli.stdout, /coffer run -- true .* ([\d.]+) times/), 3),
+      result("coffer secret get", ratioOf(cli.stdout, /coffer secret get .* ([\d.]+) times/), 4),
+      result("tool server to tools/list", ratioOf(mcp.stdout, /ratio ([\d.]+)/), 3)
     ]
   }
 }
