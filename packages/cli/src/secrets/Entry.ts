@@ -12,7 +12,7 @@ import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
 import { printView, type View } from "../terminal/View.js"
 import { checkGet, getSpecs, onlyKey, readOne } from "./Get.js"
-import { listKeys } from "./List.js"
+import { listKeys, listSpecs } from "./List.js"
 import { checkSet, setSpecs, store } from "./Set.js"
 
 type Needs = Input | Output | Scope.Scope
@@ -55,7 +55,9 @@ const set = entry(setSpecs, (options) =>
   checkSet(options) === undefined ? (exchange, path) => store(exchange, path, options) : undefined
 )
 
-const list = entry({ allEnvs: allEnvsSpec }, ({ allEnvs }) => (allEnvs ? undefined : listKeys))
+const list = entry({ allEnvs: allEnvsSpec, ...listSpecs }, ({ allEnvs, removed }) =>
+  allEnvs || removed ? undefined : listKeys
+)
 
 const entries: ReadonlyMap<string, Entry> = new Map([
   ["get", get],

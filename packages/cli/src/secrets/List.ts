@@ -4,7 +4,12 @@ import type { PlainListed } from "@coffer/client/internal/SecretRecords"
 import { dueStateAt } from "@coffer/domain/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { flag } from "../grammar/Specs.js"
 import { listView } from "../terminal/View.js"
+
+export const listSpecs = {
+  removed: flag("removed", "The deleted keys that can be brought back, with who deleted them and when")
+}
 
 /** When a secret is due, with a word where that has passed or is near. */
 export const dueText = ({ due_at }: { readonly due_at?: string }, millis: number): string | undefined => {

@@ -14,6 +14,7 @@ import { valuesOf } from "../../src/grammar/Values.js"
 import { markWords } from "../../src/grammar/Verbatim.js"
 import { countProblem, readWords } from "../../src/grammar/Words.js"
 import { getSpecs } from "../../src/secrets/Get.js"
+import { listSpecs } from "../../src/secrets/List.js"
 import { setSpecs } from "../../src/secrets/Set.js"
 
 /** Without `run`, whose words belong to the command that it starts, and the word `help`, which `locate` takes off. */
@@ -51,7 +52,7 @@ const open = (value: unknown): unknown => {
 const entries: ReadonlyMap<string, { readonly at: Specs; readonly own: Specs }> = new Map([
   ["secret get", { at: envSpecs, own: getSpecs }],
   ["secret set", { at: envSpecs, own: setSpecs }],
-  ["secret list", { at: { ...envSpecs, allEnvs: allEnvsSpec }, own: {} }]
+  ["secret list", { at: { ...envSpecs, allEnvs: allEnvsSpec }, own: listSpecs }]
 ])
 
 /** What the parser without the toolkit makes of the words of such a command. */

@@ -27,6 +27,12 @@ export const list =
   (found) =>
     isArray(found) ? Option.all(found.map(item)) : Option.none()
 
+/** Null, or what `decode` takes. */
+export const orNull =
+  <A>(decode: Decode<A>): Decode<A | null> =>
+  (found) =>
+    found === null ? Option.some(null) : decode(found)
+
 /** A field that is there. */
 export const field = <A>(found: unknown, name: string, decode: Decode<A>): Option.Option<A> =>
   Predicate.hasProperty(found, name) ? decode(found[name]) : Option.none()

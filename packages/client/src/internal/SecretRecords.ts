@@ -2,7 +2,7 @@
 import { defined } from "@coffer/domain/Defined"
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import * as Option from "effect/Option"
-import { count, field, list, matching, optional, text, value } from "./PlainRecord.js"
+import { count, field, list, matching, optional, orNull, text, value } from "./PlainRecord.js"
 
 const key = matching(secretKeyForm.is)
 const email = matching((found): found is string => /^[\x21-\x7e]+@[\x21-\x7e]+$/.test(found))
@@ -44,12 +44,14 @@ export const readListed = (found: unknown) =>
       updated_at: field(found, "updated_at", text)
     }),
     Option.all({
+      removed_at: optional(found, "removed_at", text),
+      removed_by: optional(found, "removed_by", orNull(text)),
       expires_at: optional(found, "expires_at", text),
       rotate_every_days: optional(found, "rotate_every_days", count),
       owner: optional(found, "owner", email),
       due_at: optional(found, "due_at", text)
     }),
-    (secret, due) => ({ ...secret, ...defined(due) })
+    (secret, others) => ({ ...secret, ...defined(others) })
   )
 
 /** A secret in a list, without its value. */

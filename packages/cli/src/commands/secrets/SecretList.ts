@@ -5,8 +5,8 @@ import type { SecretList, SecretListed } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import { WrongUsage } from "../../Failures.js"
 import { atEnvs, type Call } from "../../grammar/Command.js"
-import { flag } from "../../grammar/Fields.js"
-import { listKeys } from "../../secrets/List.js"
+import { optionField } from "../../grammar/Fields.js"
+import { listKeys, listSpecs } from "../../secrets/List.js"
 import { note } from "../../terminal/Print.js"
 import { listView, type View } from "../../terminal/View.js"
 import { matrix } from "./Matrix.js"
@@ -45,7 +45,7 @@ export const list = atEnvs("list", {
     "coffer secret list --all-envs",
     "coffer secret list --removed"
   ],
-  options: { removed: flag("removed", "The deleted keys that can be brought back, with who deleted them and when") },
+  options: { removed: optionField(listSpecs.removed) },
   run: ({ call, exchange, given, options, path: { env_name, ...project } }) =>
     Effect.gen(function* () {
       if (env_name !== undefined && options.removed) return yield* removedIn(call, { ...project, env_name })
