@@ -10,6 +10,7 @@ import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { afterAll } from "vitest"
+import { isSoak } from "../../../domain/test/support/Runs.js"
 import { everythingAt } from "../model/Support.js"
 import { databaseOfSchema } from "../support/EarlierSchema.js"
 import { masterKey } from "../support/Invariants.js"
@@ -17,7 +18,8 @@ import { cleanUp, Program } from "../support/Program.js"
 import { freshPath, invariants } from "../support/Services.js"
 import { newOrganization, write } from "../trail/Support.js"
 
-const rounds = 20
+/** 20 in a soak: each takes some ten seconds. */
+const rounds = isSoak ? 20 : 3
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
 
 afterAll(() => {
