@@ -10,6 +10,7 @@ import { archive, below } from "./archive.mjs"
 import { billOfMaterials } from "./bill.mjs"
 import { clientPackage } from "./client.mjs"
 import { executable } from "./executable.mjs"
+import { libraries } from "./libraries.mjs"
 import { manuals } from "./manuals.mjs"
 import { serverPackage } from "./server.mjs"
 
@@ -57,8 +58,13 @@ export const makeRelease = async ({ node, time, work }) => {
     [`coffer-${version}.tgz`]: tarball({ ...clientFiles, ...client }),
     [`coffer-server-${version}.tgz`]: tarball({ ...serverFiles, ...server })
   }
+  const forApplications = Object.entries(await libraries(manifest)).map(([name, files]) => [
+    name,
+    archive(below("package", files), time)
+  ])
   const files = {
     ...packages,
+    ...Object.fromEntries(forApplications),
     ...below("container", { ...packages, Dockerfile: await read("deploy/Dockerfile") }),
     ...client,
     ...server,

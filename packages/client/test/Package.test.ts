@@ -5,41 +5,76 @@ import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { version } from "../src/Version.js"
 
+const folder = join(import.meta.dirname, "..")
+const manifest: { readonly version: string } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+
+/** Prints the packages as the release makes them. */
+const script = `
+  import { archive, below } from "./scripts/release/archive.mjs"
+  import { libraries } from "./scripts/release/libraries.mjs"
+  const packed = Object.entries(await libraries({ version: "${version}" })).map(([name, files]) => ({
+    name,
+    size: archive(below("package", files), 0).length,
+    files: Object.fromEntries(Object.entries(files).map(([path, content]) => [path, String(content)]))
+  }))
+  process.stdout.write(JSON.stringify(packed))`
+
 interface Packed {
+  readonly name: string
   readonly size: number
-  readonly files: ReadonlyArray<{ readonly path: string }>
+  readonly files: Readonly<Record<string, string>>
 }
 
-const folder = join(import.meta.dirname, "..")
-const manifest: { readonly version: string; readonly exports: object } = JSON.parse(
-  readFileSync(join(folder, "package.json"), "utf8")
-)
+interface Manifest {
+  readonly exports: object
+  readonly dependencies: object
+  readonly peerDependencies: object
+  readonly peerDependenciesMeta?: object
+}
 
-describe("the package", () => {
+describe("the packages for applications", { timeout: 60_000 }, () => {
+  const output = execFileSync(process.execPath, ["--input-type=module", "--eval", script], {
+    cwd: join(folder, "../.."),
+    encoding: "utf8",
+    maxBuffer: 8 * 1024 * 1024
+  })
+  const packed: ReadonlyArray<Packed> = JSON.parse(output)
+
+  it.each([
+    { name: `coffer-client-${version}.tgz`, exported: [".", "./promise", "./testing"], limit: 46 },
+    { name: `coffer-domain-${version}.tgz`, exported: ["./*"], limit: 114 }
+  ])("$name is small, and has its modules, their types and what these import", ({ exported, limit, name }) => {
+    const { files, size } = packed.find((one) => one.name === name) ?? assert.fail(`${name} is not made`)
+    assert.isAtMost(size, limit * 1024)
+    const modules = Object.entries(files).filter(([path]) => /^dist\/.*\.(js|d\.ts)$/.test(path))
+    assert.sameMembers(Object.keys(files), [
+      ...["LICENSE", "README.md", "package.json"],
+      ...modules.map(([path]) => path)
+    ])
+    const manifest: Manifest = JSON.parse(files["package.json"] ?? "")
+    assert.sameMembers(Object.keys(manifest.exports), exported)
+    for (const field of ["private", "files", "scripts", "devDependencies"]) assert.notProperty(manifest, field)
+    const others = new Set<string>()
+    for (const [path, text] of modules) {
+      assert.notInclude(text, "sourceMappingURL", path)
+      for (const [, from = ""] of text.matchAll(/\b(?:from|import)\s*\(?\s*"([\w@./:-]+)"/g)) {
+        const name = path.endsWith(".d.ts") ? from.replace(/\.js$/, ".d.ts") : from
+        if (from.startsWith(".")) assert.property(files, join(dirname(path), name))
+        else if (!from.startsWith("node:")) others.add(/^(?:@[^/]+\/)?[^/]+/.exec(from)?.[0] ?? "")
+      }
+    }
+    const optional = Object.keys(manifest.peerDependenciesMeta ?? {})
+    const needed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
+    assert.sameMembers(
+      [...others],
+      needed.filter((name) => !optional.includes(name))
+    )
+  })
+})
+
+describe("the client", () => {
   it("knows its version", () => {
     assert.strictEqual(version, manifest.version)
-  })
-
-  it("is small and complete, without source maps and what the compiler remembers", { timeout: 60_000 }, () => {
-    const output = execFileSync("npm", ["pack", "--dry-run", "--json"], { cwd: folder, encoding: "utf8" })
-    const [packed]: ReadonlyArray<Packed> = JSON.parse(output)
-    assert.isDefined(packed)
-    if (packed === undefined) return
-    const files = packed.files.map(({ path }) => path)
-    assert.isAtMost(packed.size, 56 * 1024)
-    assert.includeMembers(files, ["README.md", "LICENSE", "package.json", "dist/index.js", "dist/index.d.ts"])
-    const lost = files.flatMap((path) =>
-      path.startsWith("dist/")
-        ? [...readFileSync(join(folder, path), "utf8").matchAll(/(?:from|import\()\s*"(\.[^"]+)"/g)]
-            .map(([, name = ""]) => join(dirname(path), path.endsWith(".d.ts") ? name.replace(/\.js$/, ".d.ts") : name))
-            .filter((name) => !files.includes(name))
-        : []
-    )
-    assert.deepStrictEqual(lost, [])
-    assert.deepStrictEqual(
-      files.filter((path) => /\.map$|buildinfo|\.test\.|examples/.test(path)),
-      []
-    )
   })
 
   it("is small in a bundle, beside Effect", { timeout: 60_000 }, async () => {

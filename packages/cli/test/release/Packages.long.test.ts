@@ -68,7 +68,10 @@ describe("npm run release", () => {
     const files = filesBelow(made)
     assert.includeMembers(
       [...files],
-      [`coffer-${version}.tgz`, `coffer-server-${version}.tgz`, `coffer-${version}.cdx.json`, "container/Dockerfile"]
+      [
+        ...["", "client-", "domain-", "server-"].map((name) => `coffer-${name}${version}.tgz`),
+        ...[`coffer-${version}.cdx.json`, "container/Dockerfile"]
+      ]
     )
     const sums = readFileSync(join(made, "SHA256SUMS"), "utf8")
     const expected = files

@@ -1,0 +1,78 @@
+/** The npm packages for applications: the client and the contract. An application bundles what it uses of their modules. */
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { transform } from "esbuild"
+import { root } from "../bundling.mjs"
+import { ownLicence } from "./licences.mjs"
+import { filesOf } from "./staging.mjs"
+
+const importsOf = (text) => [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([\w@./:-]+)"/g)].map(([, name]) => name)
+
+const packageOf = (name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/")
+
+/** A module without most of its comments, which its types have. Its lines stay, for stack traces. */
+const withoutComments = async (code) => {
+  const made = await transform(code, { format: "esm", legalComments: "none", target: "esnext" })
+  return made.code
+}
+
+/** The built modules that are exported, and those that they import, with their types, by path. */
+const modulesOf = async (folder, exported) => {
+  // The folder of the build may hold modules of earlier sources.
+  const sources = Object.keys(await filesOf(join(folder, "src"))).filter((path) => path.endsWith(".ts"))
+  const built = sources.flatMap((path) => [".js", ".d.ts"].map((end) => path.replace(/\.ts$/, end)))
+  const entries = Object.values(exported).flatMap((one) =>
+    Object.values(one).flatMap((pattern) => {
+      const [start, end] = pattern.slice("./dist/".length).split("*")
+      if (end === undefined) return [start]
+      return built.filter((path) => path.startsWith(start) && path.endsWith(end))
+    })
+  )
+  const modules = {}
+  const add = async (path) => {
+    if (path in modules) return
+    modules[path] = ""
+    const text = await readFile(join(folder, "dist", path), "utf8")
+    const isTypes = path.endsWith(".d.ts")
+    modules[path] = isTypes ? text.replace(/^\/\/# sourceMappingURL=.*\n?/m, "") : await withoutComments(text)
+    const imports = importsOf(modules[path]).filter((name) => name.startsWith("."))
+    for (const name of imports) await add(join(path, "..", isTypes ? name.replace(/\.js$/, ".d.ts") : name))
+  }
+  for (const path of entries) await add(path)
+  return modules
+}
+
+/** Returns the files of a library's package by path. Modules that only the workspace imports are not in it. */
+const library = async (name) => {
+  const folder = fileURLToPath(new URL(`packages/${name}`, root))
+  const own = JSON.parse(await readFile(join(folder, "package.json"), "utf8"))
+  const exported = Object.fromEntries(Object.entries(own.exports).filter(([path]) => path !== "./internal/*"))
+  const modules = await modulesOf(folder, exported)
+  const used = new Set(Object.values(modules).flatMap(importsOf).map(packageOf))
+  const described = {
+    name: own.name,
+    version: own.version,
+    description: own.description,
+    license: own.license,
+    type: own.type,
+    sideEffects: own.sideEffects,
+    engines: own.engines,
+    exports: exported,
+    dependencies: Object.fromEntries(Object.entries(own.dependencies).filter(([name]) => used.has(name))),
+    peerDependencies: own.peerDependencies,
+    peerDependenciesMeta: own.peerDependenciesMeta
+  }
+  return {
+    ...Object.fromEntries(Object.entries(modules).map(([path, text]) => [`dist/${path}`, text])),
+    "package.json": `${JSON.stringify(described, null, 2)}\n`,
+    "README.md": await readFile(join(folder, "README.md")),
+    LICENSE: await ownLicence()
+  }
+}
+
+/** Returns the packages' files by the packages' file name. */
+export const libraries = async ({ version }) =>
+  Object.fromEntries(
+    await Promise.all(["client", "domain"].map(async (name) => [`coffer-${name}-${version}.tgz`, await library(name)]))
+  )
