@@ -229,9 +229,8 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
       columns.map((column) => sql`${column}`),
       sql`, `
     )})`
-    const inserts = rowsAtOnce.map((count) => ({
-      count,
-      ask: compileOrdered(
+    const compiled = (count: number) =>
+      compileOrdered(
         sql`INSERT INTO ${sql([table])} (${sql([columns.join(", ")])}) VALUES ${joined(
           Array.replicate(row, count),
           sql`, `
@@ -239,7 +238,11 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
         execute,
         resultOf
       )
-    }))
+    // Compiled at the first use: most tables get one row at a time, and the texts of many rows are long.
+    const inserts = rowsAtOnce.map((count) => {
+      let ask: ReturnType<typeof compiled> | null = null
+      return { count, ask: (values: ReadonlyArray<unknown>) => (ask ??= compiled(count))(values) }
+    })
     return (rows: ReadonlyArray<Values<Column>>): Effect.Effect<ReadonlyArray<A>, never, Transaction> =>
       Effect.gen(function* () {
         const answers: Array<A> = []

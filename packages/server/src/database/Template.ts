@@ -21,8 +21,12 @@ export const textWith =
   ({ indexHint, placeholder }: Marks) =>
   ({ slots, texts }: Template): string => {
     let parameters = 0
-    return texts.reduce((before, after, index) => {
-      const slot = slots[index - 1]
-      return before + (slot instanceof IndexHint ? indexHint(slot.index) : placeholder(parameters++)) + after
-    })
+    // Joined, because a text that is added up keeps all its parts in memory.
+    return texts
+      .flatMap((text, index) => {
+        const slot = slots[index]
+        if (slot === undefined) return text
+        return [text, slot instanceof IndexHint ? indexHint(slot.index) : placeholder(parameters++)]
+      })
+      .join("")
   }
