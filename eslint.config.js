@@ -109,7 +109,7 @@ const aware = [
   "packages/server/src/operations/backups/DrillWorker.ts",
   "packages/server/src/operations/backups/FillEmpty.ts",
   "packages/server/src/operations/backups/OfflineDrill.ts",
-  "packages/server/src/operations/{Engine,copy/*,dev/DevFolder,offline/*}.ts",
+  "packages/server/src/operations/{Engine,PostgresEngine,copy/*,dev/DevFolder,offline/*}.ts",
   "packages/server/src/operations/check/{Database,Postgres}Checks.ts",
   "packages/server/src/operations/rotation/{Rotation,StoppedDatabase}.ts"
 ]

@@ -62,7 +62,7 @@ await Promise.all([
       "operations/backups/DrillWorker": []
     },
     ...readable,
-    external: ["@aws-sdk/*", "better-sqlite3", "nodemailer", "prom-client"]
+    external: ["@aws-sdk/*", "@smithy/*", "better-sqlite3", "nodemailer", "prom-client", "undici"]
   })
 ]).catch(() => {
   // esbuild has printed the error.

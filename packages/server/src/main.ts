@@ -13,19 +13,12 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { dirname, resolve } from "node:path"
 import { parseArgs } from "node:util"
-import { offlineSession } from "./operations/offline/OfflineSession.js"
-import { applyRestore } from "./operations/backups/Apply.js"
-import { offlineDrill } from "./operations/backups/OfflineDrill.js"
-import { check } from "./operations/check/Check.js"
 import { loadConfig, ServerConfig, type Settings } from "./base/Config.js"
 import { parsePlace } from "./base/config/DatabasePlace.js"
 import { exposedSecrets } from "./base/config/Exposed.js"
 import { GivenSettings, shownSettings } from "./base/config/ShownSettings.js"
 import { unknownMessage, unknownSettings } from "./base/config/Unknown.js"
 import type { Environment } from "./base/config/Variables.js"
-import { copyDatabase } from "./operations/copy/CopyCommand.js"
-import { devServer } from "./operations/dev/DevServer.js"
-import { migrateCommand } from "./operations/offline/MigrateCommand.js"
 import { startingAgain } from "./database/postgres/LostAtStart.js"
 import { explainUnusable } from "./database/sqlite/Unusable.js"
 import { causeText } from "./base/logging/ErrorText.js"
@@ -66,6 +59,9 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
   coffer-server --version       prints the version
   coffer-server --help          prints this
 `
+
+/** What a command alone needs is loaded when it runs: it would cost a server memory and time. */
+const loaded = <A>(load: () => Promise<A>) => Effect.promise(load)
 
 // Suppresses only the AWS SDK's notice about Node 20. The documentation says which version of Node we recommend.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
@@ -129,48 +125,44 @@ const wrongUsage = (message: string) => refused(`${message}: see coffer-server -
 /** Offline commands need no mail server, so SMTP_HOST is not required. */
 const offlineSettings = Effect.suspend(() => loadConfig({ ...process.env, SMTP_HOST: "log" }))
 
+const offline = <A, E, R>(command: Effect.Effect<A, E, R | ServerConfig>) =>
+  Effect.flatMap(offlineSettings, (settings) =>
+    command.pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
+  )
+
 const session = (text: string | undefined) =>
   Effect.gen(function* () {
     const email = yield* Effect.option(Schema.decodeUnknown(Email)(text ?? ""))
     if (Option.isNone(email)) return yield* wrongUsage("session takes one e-mail address")
-    const settings = yield* offlineSettings
-    const token = yield* offlineSession(email.value).pipe(
-      Effect.provide(LoggingLive),
-      Effect.provideService(ServerConfig, settings)
-    )
-    yield* Console.log(Redacted.value(token))
+    const { offlineSession } = yield* loaded(() => import("./operations/offline/OfflineSession.js"))
+    yield* Console.log(Redacted.value(yield* offline(offlineSession(email.value))))
   })
 
 const restore = ([flag, file, ...rest]: ReadonlyArray<string>) =>
   flag !== "--apply" || file === undefined || rest.length > 0
     ? wrongUsage("restore takes --apply and one file")
-    : Effect.flatMap(offlineSettings, (settings) =>
-        applyRestore(file).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
-      )
+    : Effect.gen(function* () {
+        const { applyRestore } = yield* loaded(() => import("./operations/backups/Apply.js"))
+        return yield* offline(applyRestore(file))
+      })
 
 const drill = ([text, ...rest]: ReadonlyArray<string>) => {
   const id = text === undefined ? Option.some(undefined) : Schema.decodeUnknownOption(BackupId)(text)
   return rest.length > 0 || Option.isNone(id)
     ? wrongUsage("drill takes at most one backup's id")
-    : Effect.flatMap(offlineSettings, (settings) =>
-        offlineDrill(id.value).pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
-      )
+    : Effect.gen(function* () {
+        const { offlineDrill } = yield* loaded(() => import("./operations/backups/OfflineDrill.js"))
+        return yield* offline(offlineDrill(id.value))
+      })
 }
 
 const migrations = (words: ReadonlyArray<string>) => {
   const [flag, ...rest] = words
   if (rest.length > 0 || (flag !== undefined && flag !== "--check")) return wrongUsage("migrate takes only --check")
-  return Effect.flatMap(offlineSettings, (settings) =>
-    Effect.map(
-      migrateCommand(flag === "--check").pipe(
-        Effect.provide(LoggingLive),
-        Effect.provideService(ServerConfig, settings)
-      ),
-      (isDue) => {
-        if (isDue) process.exitCode = 3
-      }
-    )
-  )
+  return Effect.gen(function* () {
+    const { migrateCommand } = yield* loaded(() => import("./operations/offline/MigrateCommand.js"))
+    if (yield* offline(migrateCommand(flag === "--check"))) process.exitCode = 3
+  })
 }
 
 const copyUsage = "database copy takes --from and --to with a database each, and --dry-run and --json"
@@ -194,12 +186,11 @@ const copy = (words: ReadonlyArray<string>) => {
     Either.mapLeft(parsePlace(text, process.env), (rule) => `${option} ${rule}`)
   const places = Either.all({ from: place("--from", from), to: place("--to", to) })
   if (Either.isLeft(places)) return wrongUsage(places.left)
-  return Effect.flatMap(offlineSettings, (settings) =>
-    copyDatabase({ ...places.right, dryRun, json }).pipe(
-      Effect.provide(LoggingLive),
-      Effect.provideService(ServerConfig, settings)
-    )
-  )
+  const { from: origin, to: destination } = places.right
+  return Effect.gen(function* () {
+    const { copyDatabase } = yield* loaded(() => import("./operations/copy/CopyCommand.js"))
+    return yield* offline(copyDatabase({ from: origin, to: destination, dryRun, json }))
+  })
 }
 
 const devUsage = "dev takes --seed with a file, --json, --attached, and --folder with a folder"
@@ -218,10 +209,12 @@ const dev = (words: ReadonlyArray<string>) => {
   )
   if (Either.isLeft(options)) return wrongUsage(devUsage)
   const serve = (settings: Settings, environment: Environment) => launch(settings, ServerLive, environment)
-  return warn.pipe(
-    Effect.zipRight(devServer(process.env, { seed: undefined, folder: undefined, ...options.right.values }, serve)),
-    Effect.catchTag("DevRefused", ({ message }) => refused(message))
-  )
+  const given = { seed: undefined, folder: undefined, ...options.right.values }
+  return Effect.gen(function* () {
+    yield* warn
+    const { devServer } = yield* loaded(() => import("./operations/dev/DevServer.js"))
+    return yield* devServer(process.env, given, serve)
+  }).pipe(Effect.catchTag("DevRefused", ({ message }) => refused(message)))
 }
 
 const checkUsage = "check takes --mail-to with one e-mail address, and --json"
@@ -232,8 +225,10 @@ const runCheck = (words: ReadonlyArray<string>): Effect.Effect<void> => {
   if (rest.length > 0 || (flag !== undefined && flag !== "--mail-to")) return wrongUsage(checkUsage)
   const mailTo = flag === undefined ? Option.some(null) : Schema.decodeUnknownOption(Email)(text ?? "")
   if (Option.isNone(mailTo)) return wrongUsage(checkUsage)
-  return Effect.map(check(process.env, { mailTo: mailTo.value, json }), (isGood) => {
-    if (!isGood) process.exitCode = 1
+  const to = mailTo.value
+  return Effect.gen(function* () {
+    const { check } = yield* loaded(() => import("./operations/check/Check.js"))
+    if (!(yield* check(process.env, { mailTo: to, json }))) process.exitCode = 1
   })
 }
 

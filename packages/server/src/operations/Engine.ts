@@ -4,9 +4,6 @@ import { ServerConfig } from "../base/Config.js"
 import type { StartupError } from "../base/StartupError.js"
 import type { Database } from "../database/Database.js"
 import type { Erasures } from "../database/Erasures.js"
-import { postgresSnapshots } from "../database/copy/Snapshots.js"
-import { PostgresErasuresLive } from "../database/postgres/Erasures.js"
-import { postgresLive } from "../database/postgres/PostgresDatabase.js"
 import type { Snapshots } from "../database/Snapshots.js"
 import { ErasuresLive } from "../database/sqlite/Erasure.js"
 import { SqliteSnapshotsLive } from "../database/sqlite/Snapshots.js"
@@ -17,8 +14,12 @@ export const EngineLive = Layer.unwrapEffect(
   Effect.map(ServerConfig, ({ postgres }): Layer.Layer<Database | Erasures | Snapshots, StartupError, ServerConfig> =>
     postgres === null
       ? Layer.provideMerge(Layer.merge(ErasuresLive, SqliteSnapshotsLive), DatabaseLive)
-      : Layer.provideMerge(PostgresErasuresLive, postgresLive(postgres)).pipe(
-          Layer.merge(postgresSnapshots(postgres.target))
+      : // Loaded on demand: the driver costs memory and startup time.
+        Layer.unwrapEffect(
+          Effect.map(
+            Effect.promise(() => import("./PostgresEngine.js")),
+            ({ postgresEngine }) => postgresEngine(postgres)
+          )
         )
   )
 )

@@ -7,7 +7,7 @@ import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Struct from "effect/Struct"
-import { Agent, request, type Dispatcher } from "undici"
+import type { Agent, Dispatcher } from "undici"
 import { ServerConfig } from "../Config.js"
 import { judge, type Verdict } from "./Addresses.js"
 
@@ -99,6 +99,9 @@ const codeOf = (error: unknown): string =>
 const reasonOf = (error: unknown): OutboundReason =>
   /CERT|TLS|SSL|SELF_SIGNED|VERIFY/.test(codeOf(error)) ? "certificate" : "connection"
 
+/** Loaded on demand, because the library costs memory and startup time. */
+const library = Effect.promise(() => import("undici"))
+
 /** Connects to the vetted addresses, whatever the name would resolve to now. */
 const pinned =
   (addresses: ReadonlyArray<Resolved>): LookupFunction =>
@@ -149,21 +152,26 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
     const vetted = (url: URL) => Effect.flatMap(resolved(url), (addresses) => judged(url, addresses))
 
     const agentFor = (addresses: ReadonlyArray<Resolved>) =>
-      new Agent({
-        pipelining: 0,
-        connect: {
-          lookup: pinned(addresses),
-          // Also when NODE_TLS_REJECT_UNAUTHORIZED=0 is set.
-          rejectUnauthorized: true,
-          ...(certificates !== null && { ca: certificates })
-        }
-      })
+      Effect.map(
+        library,
+        ({ Agent }) =>
+          new Agent({
+            pipelining: 0,
+            connect: {
+              lookup: pinned(addresses),
+              // Also when NODE_TLS_REJECT_UNAUTHORIZED=0 is set.
+              rejectUnauthorized: true,
+              ...(certificates !== null && { ca: certificates })
+            }
+          })
+      )
 
     const send = (url: URL, dispatcher: Agent, { body, headers = {}, maxBytes, method = "GET" }: OutboundRequest) =>
       Effect.tryPromise({
         try: async (signal): Promise<OutboundResponse> => {
-          const response = await request(url, {
-            dispatcher,
+          const response = await dispatcher.request({
+            origin: url.origin,
+            path: `${url.pathname}${url.search}`,
             method,
             signal,
             // The name of the certificate follows the host header.
@@ -191,7 +199,7 @@ export class Outbound extends Effect.Service<Outbound>()("@coffer/server/Outboun
           const url = yield* targetOf(request.url)
           const addresses = yield* vetted(url)
           return yield* Effect.acquireUseRelease(
-            Effect.sync(() => agentFor(addresses)),
+            agentFor(addresses),
             (agent) => send(url, agent, request),
             (agent) => Effect.promise(() => agent.destroy())
           )

@@ -21,7 +21,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { clientNetwork } from "../../database/limits/ClientNetwork.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
-import type { Claims } from "./Provider.js"
+import type { Claims } from "./ProviderLogin.js"
 import { identitiesRepo } from "./Repo.js"
 
 const failures: RateLimit = { kind: "oidc_failure", max: 30, window: 15 * 60_000 }

@@ -1,6 +1,5 @@
 import { createHash, createHmac } from "node:crypto"
 import type { Placement } from "@coffer/domain/UseRule"
-import { SignatureV4 } from "@smithy/signature-v4"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 
@@ -90,18 +89,19 @@ export const signed = (
   if (Object.hasOwn(outgoing.headers, "authorization"))
     return Effect.fail("header authorization is filled by a use rule: leave it out")
   const url = new URL(outgoing.url)
-  const signer = new SignatureV4({
-    service: place.service,
-    region: place.region,
-    credentials: { accessKeyId: place.access_key_id, secretAccessKey: value },
-    sha256: Sha256,
-    // S3 alone takes paths as they are.
-    uriEscapePath: place.service !== "s3",
-    applyChecksum: true
-  })
   return Effect.map(
-    Effect.promise(() =>
-      signer.sign({
+    Effect.promise(async () => {
+      // Loaded on demand, because the library costs memory and startup time.
+      const { SignatureV4 } = await import("@smithy/signature-v4")
+      return new SignatureV4({
+        service: place.service,
+        region: place.region,
+        credentials: { accessKeyId: place.access_key_id, secretAccessKey: value },
+        sha256: Sha256,
+        // S3 alone takes paths as they are.
+        uriEscapePath: place.service !== "s3",
+        applyChecksum: true
+      }).sign({
         method: outgoing.method,
         protocol: url.protocol,
         hostname: url.hostname,
@@ -110,7 +110,7 @@ export const signed = (
         headers: { ...outgoing.headers, host: url.host },
         ...(outgoing.body !== null && { body: outgoing.body })
       })
-    ),
+    }),
     ({ headers: { host: _host, ...headers } }) => ({ ...outgoing, headers })
   )
 }
