@@ -1,4 +1,4 @@
-/** The checks before the tests: formatting and lint in parallel with the build and the types, for machines with two cores. */
+/** The checks before the tests: types and lint in parallel with the build and the formatting, for machines with two cores. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 
@@ -17,6 +17,6 @@ const run = async (...names) => {
 
 // CI has already run these checks, while dependencies were compiled.
 if (process.env.COFFER_CHECKED !== "1") {
-  const passed = await Promise.all([run("lint"), run("build", "types")])
+  const passed = await Promise.all([run("types:lint"), run("build", "lint:format")])
   if (passed.includes(false)) process.exitCode = 1
 }
