@@ -11,7 +11,6 @@ const connections = 16
 
 const row = {
   name: "audit-entry",
-  quick: true,
   run: async (context) => {
     const folder = context.folder("audit-entry")
     const server = await startCoffer(folder, { nodeArgs: ["--import", statements] })

@@ -106,7 +106,7 @@ export const fairnessOf = async (engine, server, seconds) => {
   return results
 }
 
-const secondsOf = ({ quick }) => (quick ? 6 : 20)
+const secondsOf = ({ quick }) => (quick ? 4 : 20)
 
 const sqliteRow = {
   name: "fairness",
