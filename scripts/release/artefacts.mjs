@@ -37,6 +37,14 @@ const completions = async () => {
 /** The manual pages among files, for npm. */
 const namesOf = (files) => Object.keys(files).filter((path) => path.startsWith("man/"))
 
+const manifestOf = async () => JSON.parse(await read("package.json"))
+
+/** Returns the packages for applications by file name. */
+export const makeLibraries = async (time) => {
+  const packages = Object.entries(await libraries(await manifestOf()))
+  return Object.fromEntries(packages.map(([name, files]) => [name, archive(below("package", files), time)]))
+}
+
 /**
  * Returns every file of the release by path.
  *
@@ -45,7 +53,7 @@ const namesOf = (files) => Object.keys(files).filter((path) => path.startsWith("
  * @param work a folder for what is only made in between
  */
 export const makeRelease = async ({ node, time, work }) => {
-  const manifest = JSON.parse(await read("package.json"))
+  const manifest = await manifestOf()
   const { version } = manifest
   const common = { "CHANGELOG.md": await read("CHANGELOG.md") }
   const pages = await manuals({ time, version })
@@ -58,13 +66,9 @@ export const makeRelease = async ({ node, time, work }) => {
     [`coffer-${version}.tgz`]: tarball({ ...clientFiles, ...client }),
     [`coffer-server-${version}.tgz`]: tarball({ ...serverFiles, ...server })
   }
-  const forApplications = Object.entries(await libraries(manifest)).map(([name, files]) => [
-    name,
-    archive(below("package", files), time)
-  ])
   const files = {
     ...packages,
-    ...Object.fromEntries(forApplications),
+    ...(await makeLibraries(time)),
     ...below("container", { ...packages, Dockerfile: await read("deploy/Dockerfile") }),
     ...client,
     ...server,

@@ -1,6 +1,7 @@
 /**
- * `npm run release`: makes everything that is handed out, in `release/`. With `--check`, makes it twice in two places and
- * compares the bytes. `--packages` leaves out the executables, `--out FOLDER` writes to another folder.
+ * `npm run release`: makes everything that is handed out, in `release/`. With `--check`, makes it a second time in another place
+ * and compares the bytes; the first is kept only with `--out`. `--packages` leaves out the executables, `--libraries` all but the
+ * packages for applications; `--out FOLDER` writes to another folder.
  */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
@@ -10,12 +11,17 @@ import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { root } from "../bundling.mjs"
-import { makeRelease } from "./artefacts.mjs"
+import { makeLibraries, makeRelease } from "./artefacts.mjs"
 import { installNode } from "./executable.mjs"
 import { filesOf } from "./staging.mjs"
 
 const { values: options } = parseArgs({
-  options: { check: { type: "boolean" }, packages: { type: "boolean" }, out: { type: "string" } }
+  options: {
+    check: { type: "boolean" },
+    packages: { type: "boolean" },
+    libraries: { type: "boolean" },
+    out: { type: "string" }
+  }
 })
 
 const say = (line) => process.stdout.write(`${line}\n`)
@@ -32,7 +38,7 @@ const time = () => {
 const temporary = await mkdtemp(join(tmpdir(), "coffer-release-"))
 
 const nodeForExecutables = async () => {
-  if (options.packages) return undefined
+  if (options.packages || options.libraries) return undefined
   const node = await installNode(join(temporary, "node"))
   if (node === undefined) {
     say(`no executables: there is no Node 24 for ${process.platform}-${process.arch} from the registry`)
@@ -42,7 +48,7 @@ const nodeForExecutables = async () => {
 
 /** Makes all files and writes them to a folder. */
 const release = async (node, work, target) => {
-  const files = await makeRelease({ node, time: time(), work })
+  const files = await (options.libraries ? makeLibraries(time()) : makeRelease({ node, time: time(), work }))
   await rm(target, { recursive: true, force: true })
   for (const [path, file] of Object.entries(files)) {
     await mkdir(dirname(join(target, path)), { recursive: true })
@@ -55,8 +61,8 @@ const size = (content) => `${(content.length / 1024 / 1024).toFixed(2)} MiB`.pad
 try {
   const node = await nodeForExecutables()
   if (options.check) {
-    const [first, second] = [join(temporary, "first"), join(temporary, "a second place")]
-    await release(node, `${first}.work`, first)
+    const [first, second] = [options.out ?? join(temporary, "first"), join(temporary, "a second place")]
+    await release(node, join(temporary, "work"), first)
     Object.assign(process.env, { TZ: "Pacific/Auckland", LC_ALL: "C" })
     process.umask(0o077)
     await release(node, `${second}.work`, second)

@@ -61,7 +61,7 @@ const start = (program: string) =>
   finish(spawn(process.execPath, [join(app, "out", program)], { cwd: app, stdio: "pipe" }))
 
 beforeAll(async () => {
-  await release(["--packages", "--out", made])
+  await release(["--libraries", "--out", made])
   prepare()
   const options = ["--ignore-scripts", "--no-audit", ...(isSoak ? [] : ["--offline", "--install-links"])]
   await must("npm", ["install", "--prefix", app, ...options, tarball("client"), tarball("domain")])
