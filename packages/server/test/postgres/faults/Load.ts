@@ -11,7 +11,7 @@ const keys = ["A", "B", "C", "D", "E"]
 /** The longest time that a request may take when the database is lost, in milliseconds: five seconds on an idle machine. */
 const refusalMillis = isSoak ? 5_500 : 15_000
 /** How long a client pauses after a call. Without a pause, the load takes the whole machine from the other tests. */
-const pauseMillis = isSoak ? 0 : 15
+const pauseMillis = isSoak ? 0 : 30
 /** How long a client waits for a server that is frozen. */
 const patienceMillis = 8_000
 
