@@ -134,16 +134,31 @@ const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
   })
 }
 
+/**
+ * Two of the losses, others with each call, which show that the call reads nothing before it has its scope. What it then reads is
+ * the same on both engines: `Meanwhile` takes everything from each call on SQLite, as a soak does here.
+ */
+const someOf = <A>(losses: ReadonlyArray<A>, from: number): ReadonlyArray<A> =>
+  isSoak ? losses : losses.filter((_, index) => (index - from) % Math.ceil(losses.length / 2) === 0)
+
+const met = new Set<string>()
+
 describe("a call on one server changes nothing once its caller has lost the right to it on another:", () => {
   // Each call of backups reads the whole database before its change waits.
   const short = changing.filter(({ path }) => isSoak || !path.includes("/backups"))
-  it.each([...short, using].map((endpoint) => [endpoint.call, endpoint] as const))("%s", async (_call, endpoint) => {
+  const calls = [...short, using].map((endpoint, at) => [endpoint.call, endpoint, at] as const)
+  it.each(calls)("%s", async (_call, endpoint, at) => {
     const kinds = restsOn(endpoint).account ? (["user", "account"] as const) : (["user"] as const)
     for (const kind of kinds) {
-      for (const [name, loss] of Object.entries(lossesOn(first))) {
-        if (!loss.concerns(endpoint, kind)) continue
+      const losses = Object.entries(lossesOn(first)).filter(([, { concerns }]) => concerns(endpoint, kind))
+      for (const [name, loss] of someOf(losses, at)) {
         if (await callFirst(endpoint, kind, name, loss)) await lossFirst(endpoint, kind, name, loss)
+        met.add(name)
       }
     }
+  })
+
+  it("takes everything from some of the calls", () => {
+    assert.sameMembers([...met], Object.keys(lossesOn(first)))
   })
 })
