@@ -11,10 +11,11 @@ const importsOf = (text) => [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([\w@.
 
 const packageOf = (name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/")
 
-/** A module without most of its comments, which its types have. Its lines stay, for stack traces. */
+/** A module without its documentation, which its types have. Names and lines stay, for stack traces. */
 const withoutComments = async (code) => {
   const made = await transform(code, { format: "esm", legalComments: "none", target: "esnext" })
-  return made.code
+  // esbuild keeps the documentation of members.
+  return made.code.replace(/^ *\/\*\*[^]*?\*\/\n/gm, "")
 }
 
 /** The built modules that are exported, and those that they import, with their types, by path. */

@@ -1,3 +1,4 @@
+import type { Call } from "./internal/Call.js"
 import type { Exchange } from "./internal/Exchange.js"
 import { warnOfClearText } from "./internal/ServerUrl.js"
 import * as Config from "effect/Config"
@@ -10,12 +11,13 @@ import type * as Scope from "effect/Scope"
 import { MissingSecret, type StartError } from "./Errors.js"
 import { type Followed, follow } from "./Follow.js"
 import { withoutCopy } from "./Offline.js"
-import { type Options, resolve } from "./Options.js"
+import type { Options } from "./Options.js"
 import { connect } from "./Read.js"
 import { reloadable } from "./Reload.js"
+import { resolve } from "./Resolve.js"
 import { secretsProvider, withProvider } from "./SecretsConfig.js"
-import type { Call, CofferService } from "./Service.js"
-import { type TestCofferService, testSecrets } from "./TestSecrets.js"
+import type { CofferService, TestCofferService } from "./Service.js"
+import { testSecrets } from "./TestSecrets.js"
 
 const service = (followed: Followed, call: Call): CofferService => ({
   ...followed,

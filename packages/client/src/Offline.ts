@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { ReadError } from "./Errors.js"
-import type { Resolved } from "./Options.js"
 import type { Environment } from "./Read.js"
+import type { Resolved } from "./Resolve.js"
 
 /** Loaded late: most programs keep no copy. */
 export const loadCopies = Effect.promise(() => import("./internal/OfflineCopies.js"))

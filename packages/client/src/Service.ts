@@ -1,4 +1,4 @@
-import type { typedCalls } from "./internal/TypedCalls.js"
+import type { Call } from "./internal/Call.js"
 import type * as Duration from "effect/Duration"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
@@ -18,9 +18,6 @@ export interface Snapshot {
   readonly refused: ReadonlyMap<string, string>
 }
 
-/** Calls any endpoint of the contract: `call("secrets", (api) => api.list({ path, urlParams: {} }))`. */
-export type Call = ReturnType<typeof typedCalls>
-
 export interface CofferService {
   /** The current values. Never fails: while the server cannot be read, the last good values stay. */
   readonly snapshot: Effect.Effect<Snapshot>
@@ -31,4 +28,12 @@ export interface CofferService {
   /** Reads the environment now. */
   readonly refresh: Effect.Effect<Snapshot, ReadError>
   readonly call: Call
+}
+
+/** Changes the secrets of `Coffer.layerTest`. */
+export interface TestCofferService {
+  /** Writes a secret and publishes the change. */
+  readonly set: (key: string, value: string) => Effect.Effect<void>
+  /** Removes a secret and publishes the change. */
+  readonly remove: (key: string) => Effect.Effect<void>
 }

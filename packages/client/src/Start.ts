@@ -5,8 +5,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { EmptyEnvironment, type ReadError, type StartError } from "./Errors.js"
 import { dropCopies, keepCopy, loadCopies } from "./Offline.js"
-import type { Resolved } from "./Options.js"
 import { type Connection, type Environment, makeEnvironment, readEnvironment } from "./Read.js"
+import type { Resolved } from "./Resolve.js"
 
 /** An environment and when the server last confirmed it, in milliseconds. */
 export interface Confirmed {

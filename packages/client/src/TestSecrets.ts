@@ -4,15 +4,8 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { Followed } from "./Follow.js"
-import type { Call, Snapshot } from "./Service.js"
-
-/** Changes the secrets of `Coffer.layerTest`. */
-export interface TestCofferService {
-  /** Writes a secret and publishes the change. */
-  readonly set: (key: string, value: string) => Effect.Effect<void>
-  /** Removes a secret and publishes the change. */
-  readonly remove: (key: string) => Effect.Effect<void>
-}
+import type { Call } from "./internal/Call.js"
+import type { Snapshot, TestCofferService } from "./Service.js"
 
 interface Held {
   readonly revision: number

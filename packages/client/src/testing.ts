@@ -4,7 +4,8 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
-import { type Seed, startProcess, type TestServerOptions } from "./testing/DevProcess.js"
+import { startProcess } from "./testing/DevProcess.js"
+import type { Seed, TestServerOptions } from "./testing/Settings.js"
 
 export type { Seed, TestServerOptions }
 

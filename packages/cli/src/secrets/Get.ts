@@ -1,5 +1,6 @@
 import type { Exchange } from "@coffer/client/internal/Exchange"
-import { type EnvNames, getSecret } from "@coffer/client/internal/SecretCalls"
+import { getSecret } from "@coffer/client/internal/OneSecret"
+import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import { formatNames } from "@coffer/domain/formats/FormatNames"
 import { versionForm } from "@coffer/domain/IntegerForm"
 import * as Effect from "effect/Effect"

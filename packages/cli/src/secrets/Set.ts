@@ -1,6 +1,7 @@
 import type { Exchange } from "@coffer/client/internal/Exchange"
 import { charsets, generateValue } from "@coffer/client/internal/GeneratedValue"
-import { type EnvNames, setSecret } from "@coffer/client/internal/SecretCalls"
+import { setSecret } from "@coffer/client/internal/OneSecret"
+import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import { defined } from "@coffer/domain/Defined"
 import { expectedVersionForm } from "@coffer/domain/IntegerForm"
 import * as Effect from "effect/Effect"

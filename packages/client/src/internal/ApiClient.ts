@@ -1,27 +1,10 @@
-import type * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiClient from "@effect/platform/HttpApiClient"
-import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import type * as HttpClient from "@effect/platform/HttpClient"
 import type { HttpClientError } from "@effect/platform/HttpClientError"
 import * as Effect from "effect/Effect"
-import type { Api } from "@coffer/domain/Api"
 import { AnyApi } from "@coffer/domain/api/AnyApi"
+import type { GroupClient, GroupName } from "./Call.js"
 import type { ClientError } from "./ClientErrors.js"
-
-type Contract<A> =
-  A extends HttpApi.HttpApi<infer _Id, infer Groups, infer E, infer _R> ? { groups: Groups; error: E } : never
-type Groups = Contract<typeof Api>["groups"]
-
-/** The groups of the contract, such as `secrets`. */
-export type GroupName = HttpApiGroup.HttpApiGroup.Name<Groups>
-
-/** The endpoints of a group, by name. */
-export type GroupClient<Name extends GroupName> = HttpApiClient.Client.Group<
-  Groups,
-  Name,
-  Contract<typeof Api>["error"] | ClientError | HttpClientError,
-  never
->
 
 export type GroupClients = { readonly [Name in GroupName]: Effect.Effect<GroupClient<Name>> }
 

@@ -111,14 +111,6 @@ export const writePrivate = (path: string, text: string): Effect.Effect<void, Pr
     }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
   })
 
-/** Files that the effect makes are accessible to their owner only. The umask is that of the whole process. */
-export const withPrivateUmask = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.acquireUseRelease(
-    Effect.sync(() => process.umask(0o077)),
-    () => effect,
-    (umask) => Effect.sync(() => process.umask(umask))
-  )
-
 /** Removes a file, if it exists. */
 export const removePrivate = (path: string): Effect.Effect<void, PrivateFileError> =>
   Effect.try({

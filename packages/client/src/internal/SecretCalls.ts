@@ -3,13 +3,12 @@ import { defined } from "@coffer/domain/Defined"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
 import { toApiError } from "./ApiFailure.js"
 import { type ServerUnreachable, type SignInError, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
 import type { ApiRequest, Exchange, ExchangeFailure } from "./Exchange.js"
 import { parseJson } from "./ParseJson.js"
 import { type Decode, field, list } from "./PlainRecord.js"
-import { type PlainBundle, type PlainSecret, readBundle, readListed, readSecret, readWritten } from "./SecretRecords.js"
+import { type PlainBundle, readBundle, readListed } from "./SecretRecords.js"
 import { headerOf, type HttpResponse, textOf } from "./Send.js"
 
 /** The path parameters of an environment, as the contract names them. */
@@ -34,47 +33,18 @@ const decodeWith =
       onSome: Effect.succeed
     })
 
-const call = <A>(exchange: Exchange, request: ApiRequest, decode: Decode<A>): Effect.Effect<A, CallFailure> =>
+/** Sends a request and decodes its response. */
+export const call = <A>(exchange: Exchange, request: ApiRequest, decode: Decode<A>): Effect.Effect<A, CallFailure> =>
   Effect.flatMap(withApiErrors(exchange.send(request)), decodeWith(exchange, decode))
 
-const envUrl = ({ url }: Exchange, { env_name, org_name, project_name }: EnvNames, rest: string) =>
+export const envUrl = ({ url }: Exchange, { env_name, org_name, project_name }: EnvNames, rest: string) =>
   new URL(`${url}/api/orgs/${org_name}/projects/${project_name}/envs/${env_name}/${rest}`)
-
-/** Reads a secret. */
-export const getSecret = (
-  exchange: Exchange,
-  place: EnvNames,
-  name: string,
-  options: { readonly version?: number | undefined; readonly raw?: boolean }
-): Effect.Effect<PlainSecret, CallFailure> => {
-  const url = envUrl(exchange, place, `secrets/${name}`)
-  if (options.version !== undefined) url.searchParams.set("version", String(options.version))
-  if (options.raw === true) url.searchParams.set("raw", "1")
-  return call(exchange, { url, method: "GET" }, readSecret)
-}
 
 /** Lists the secrets of an environment, without values. */
 export const listSecrets = (exchange: Exchange, place: EnvNames) =>
   call(exchange, { url: envUrl(exchange, place, "secrets"), method: "GET" }, (found) =>
     Option.map(field(found, "data", list(readListed)), (data) => ({ data }))
   )
-
-/** Writes a new version of a secret. */
-export const setSecret = (
-  exchange: Exchange,
-  place: EnvNames,
-  name: string,
-  payload: { readonly value: Redacted.Redacted; readonly kind?: "reference"; readonly expected_version?: number }
-) => {
-  const body = { ...payload, value: Redacted.value(payload.value) }
-  const request: ApiRequest = {
-    url: envUrl(exchange, place, `secrets/${name}`),
-    method: "PUT",
-    headers: { "content-type": "application/json" },
-    body: new TextEncoder().encode(JSON.stringify(body))
-  }
-  return call(exchange, request, readWritten)
-}
 
 export interface BundleQuery {
   /** The keys to read; empty means all. */

@@ -4,37 +4,8 @@ import { secretKeyForm } from "@coffer/domain/NameForms"
 import * as Option from "effect/Option"
 import { count, field, list, matching, optional, orNull, text, value } from "./PlainRecord.js"
 
-const key = matching(secretKeyForm.is)
+export const key = matching(secretKeyForm.is)
 const email = matching((found): found is string => /^[\x21-\x7e]+@[\x21-\x7e]+$/.test(found))
-
-export const readSecret = (found: unknown) =>
-  Option.zipWith(
-    Option.all({
-      key: field(found, "key", key),
-      value: field(found, "value", value),
-      version: field(found, "version", count)
-    }),
-    optional(found, "kind", text),
-    (secret, kind) => ({ ...secret, ...defined({ kind }) })
-  )
-
-/** A secret with its value, at one version. */
-export type PlainSecret = Option.Option.Value<ReturnType<typeof readSecret>>
-
-const readWarning = (found: unknown) =>
-  Option.all({ key: field(found, "key", key), problem: field(found, "problem", text) })
-
-export const readWritten = (found: unknown) =>
-  Option.zipWith(
-    Option.all({
-      key: field(found, "key", key),
-      version: field(found, "version", count),
-      created_at: field(found, "created_at", text),
-      updated_at: field(found, "updated_at", text)
-    }),
-    optional(found, "warnings", list(readWarning)),
-    (written, warnings) => ({ ...written, ...defined({ warnings }) })
-  )
 
 export const readListed = (found: unknown) =>
   Option.zipWith(

@@ -1,20 +1,18 @@
 import { HttpApiDecodeError } from "@effect/platform/HttpApiError"
-import { type HttpClientError, isHttpClientError } from "@effect/platform/HttpClientError"
+import { isHttpClientError } from "@effect/platform/HttpClientError"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import { brokenRules } from "@coffer/domain/BrokenRules"
 import { isApiError } from "@coffer/domain/Errors"
-import { type GroupClient, groupClients, type GroupName } from "./ApiClient.js"
+import { groupClients } from "./ApiClient.js"
 import { retryAfterOf, unknownApiError } from "./ApiFailure.js"
+import type { Call, ToolkitError } from "./Call.js"
 import { classifyResponse } from "./ClassifyResponse.js"
 import { type ClientError, InvalidRequest } from "./ClientErrors.js"
 import type { Exchange } from "./Exchange.js"
 import { lastResponse, toolkitClient } from "./ToolkitClient.js"
-
-/** Errors of the HTTP toolkit. `call` replaces them by a `ClientError`. */
-export type ToolkitError = HttpClientError | ParseResult.ParseError | HttpApiDecodeError
 
 const isToolkitError = <E>(error: E): error is Extract<E, ToolkitError> =>
   isHttpClientError(error) || ParseResult.isParseError(error) || error instanceof HttpApiDecodeError
@@ -27,11 +25,8 @@ const notSent = (error: ToolkitError): Effect.Effect<never, InvalidRequest> => {
   return new InvalidRequest({ field, reason: rule?.sentence ?? "does not fit the contract" })
 }
 
-/**
- * Returns the typed call: `call("secrets", (api) => api.get({ path, urlParams: {} }))`. Errors that the contract declares
- * stay typed; every other failure is a `ClientError`.
- */
-export const typedCalls = (exchange: Exchange) => {
+/** Returns the typed call. Errors that the contract declares stay typed; every other failure is a `ClientError`. */
+export const typedCalls = (exchange: Exchange): Call => {
   const groups = groupClients({ httpClient: toolkitClient(exchange), baseUrl: exchange.url })
   const last = Effect.map(
     FiberRef.get(lastResponse),
@@ -50,10 +45,7 @@ export const typedCalls = (exchange: Exchange) => {
           Option.map(found, (each) => (each._tag === "Refused" ? Object.assign(error, retryAfterOf(each)) : error))
         )
       : Effect.void
-  return <Name extends GroupName, A, E, R>(
-    group: Name,
-    f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>
-  ): Effect.Effect<A, Exclude<E, Extract<E, ToolkitError>> | ClientError, R> =>
+  return (group, f) =>
     Effect.flatMap(groups[group], f).pipe(
       Effect.catchIf(isToolkitError, (error) => undeclared(error)),
       Effect.tapError(addRetryAfter),

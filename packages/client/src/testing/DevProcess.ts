@@ -6,17 +6,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { findServer, notInstalled } from "./FindServer.js"
 import { ServerProcess } from "./ServerProcess.js"
-import { processVariables } from "./Settings.js"
-
-/** The secrets of each environment. */
-export type Seed = Readonly<Record<string, Readonly<Record<string, string>>>>
-
-export interface TestServerOptions {
-  /** The server's program with its first arguments. By default that of `@coffer/server`, which must be installed. */
-  readonly command?: readonly [string, ...Array<string>]
-  /** More variables of its process, such as `SERVICE_LOG_LEVEL`. */
-  readonly env?: Readonly<Record<string, string>>
-}
+import { processVariables, type Seed, type TestServerOptions } from "./Settings.js"
 
 /** The line of `coffer-server dev --json`. */
 const Line = Schema.parseJson(Schema.Struct({ url: Schema.String, api_key: Schema.String, place: Schema.String }))

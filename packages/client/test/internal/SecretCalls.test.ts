@@ -1,5 +1,5 @@
-import { getSecret } from "@coffer/client/internal/SecretCalls"
-import { readBundle, readListed, readSecret, readWritten } from "@coffer/client/internal/SecretRecords"
+import { getSecret, readSecret, readWritten } from "@coffer/client/internal/OneSecret"
+import { readBundle, readListed } from "@coffer/client/internal/SecretRecords"
 import { Bundle, SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, FastCheck as fc, Option, Predicate, Redacted, Schema } from "effect"

@@ -1,7 +1,6 @@
-import type { GroupClient, GroupName } from "@coffer/client/internal/ApiClient"
+import type { GroupClient, GroupName, ToolkitError } from "@coffer/client/internal/Call"
 import type { ClientError } from "@coffer/client/internal/ClientErrors"
 import { Reauthenticate, Unauthorized } from "@coffer/domain/Errors"
-import type { ToolkitError } from "@coffer/client/internal/TypedCalls"
 import * as Effect from "effect/Effect"
 import { askLogin } from "../state/Login.js"
 import { plainCall } from "./Client.js"

@@ -1,4 +1,3 @@
-import { withPrivateUmask } from "@coffer/client/internal/PrivateFile"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -117,6 +116,17 @@ const rotateKey = (options: RotateOptions) =>
     if (rotated.inGaps !== null) yield* note(rotated.inGaps)
   })
 
+/**
+ * Files that the effect makes are accessible to their owner only: SQLite makes some with default modes. The umask is that of
+ * the whole process.
+ */
+const withPrivateUmask = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => process.umask(0o077)),
+    () => effect,
+    (umask) => Effect.sync(() => process.umask(umask))
+  )
+
 const rotate = command("rotate", {
   description:
     "Re-encrypt every data key with a new master key, offline. The old key is SERVICE_MASTER_KEY; the new one is SERVICE_NEW_MASTER_KEY, else what comes on standard input. It is printed, or written to a new file with --out, before anything is committed",
@@ -130,7 +140,6 @@ const rotate = command("rotate", {
     generate: flag("generate", "Make the new key"),
     out: option("out", Schema.String, "Write the new key to this new file (0600) and not to standard output")
   },
-  // SQLite makes some of its files with default modes: nothing that is made here is for others.
   run: (options) => withPrivateUmask(rotateKey(options))
 })
 
