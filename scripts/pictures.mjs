@@ -2,7 +2,6 @@
  * Takes the pictures of docs/console.md and of the README from the running product. With a folder as the argument, takes
  * every page at several widths, light and dark, into that folder instead.
  */
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:net"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
@@ -10,6 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
+import { ServerProcess } from "../packages/client/dist/testing/ServerProcess.js"
 import { chromiumFlags, chromiumPath, noChromium } from "./chromium.mjs"
 
 const root = new URL("../", import.meta.url)
@@ -25,10 +25,10 @@ const port = await freePort()
 const url = `http://127.0.0.1:${port}`
 
 const folder = await mkdtemp(join(tmpdir(), "coffer-pictures-"))
-let log = ""
 
 const startServer = async () => {
-  const child = spawn(process.execPath, [fileURLToPath(new URL("packages/server/bin/coffer-server.js", root))], {
+  const program = fileURLToPath(new URL("packages/server/bin/coffer-server.js", root))
+  const server = new ServerProcess([process.execPath, program], {
     cwd: folder,
     env: {
       PATH: process.env.PATH,
@@ -39,12 +39,10 @@ const startServer = async () => {
       SUPERADMIN_EMAIL_0: "ada@example.com",
       SERVICE_BROKER: "1",
       BACKUP_DIR: folder
-    },
-    stdio: ["ignore", "ignore", "pipe"]
+    }
   })
-  child.stderr.on("data", (text) => (log += text))
-  while (!log.includes("listening on")) await once(child.stderr, "data")
-  return child
+  await server.err.said(/listening on/)
+  return server
 }
 
 const headers = { "content-type": "application/json", "x-coffer": "1", origin: url }
@@ -52,11 +50,8 @@ const headers = { "content-type": "application/json", "x-coffer": "1", origin: u
 const login = async (email) => {
   const post = (path, body) => fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) })
   await post("/api/auth/login", { email })
-  let found
-  while ((found = new RegExp(`login code for ${email}: (\\d{6})`).exec(log)) === null) {
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  const verified = await post("/api/auth/verify", { email, code: found[1], session: "cookie" })
+  const [, code] = await server.err.said(new RegExp(`login code for ${email}: (\\d{6})`))
+  const verified = await post("/api/auth/verify", { email, code, session: "cookie" })
   return /^coffer=([^;]+)/.exec(verified.headers.getSetCookie().join("\n"))[1]
 }
 
@@ -183,7 +178,6 @@ try {
   }
 } finally {
   await browser.close()
-  server.kill("SIGTERM")
-  await once(server, "exit")
+  await server.stop()
   await rm(folder, { recursive: true })
 }

@@ -6,10 +6,10 @@ import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { ServerProcess } from "../packages/client/dist/testing/ServerProcess.js"
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url))
 
@@ -257,42 +257,19 @@ writeFileSync(
 )
 chmodSync(join(bin, "coffer"), 0o755)
 
-const freePort = async () => {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const { port } = probe.address()
-  probe.close()
-  await once(probe, "close")
-  return port
-}
-
-const port = await freePort()
-const url = `http://127.0.0.1:${port}`
-let log = ""
-const server = spawn(process.execPath, [path("packages/server/bin/coffer-server.js")], {
+const server = new ServerProcess([process.execPath, path("packages/server/bin/coffer-server.js")], {
   env: {
     PATH: process.env.PATH,
     SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
     SMTP_HOST: "log",
     SERVICE_DB_PATH: join(base, "service.db"),
-    SERVICE_PORT: String(port),
+    SERVICE_PORT: "0",
     SERVICE_PUBLIC_URL: "https://coffer.example.com",
     SERVICE_BROKER: "1",
     SUPERADMIN_EMAIL_0: "ada@example.com"
-  },
-  stdio: ["ignore", "ignore", "pipe"]
-})
-server.stderr.on("data", (chunk) => (log += chunk))
-
-const ready = async () => {
-  for (let tries = 0; tries < 600; tries++) {
-    const answer = await fetch(`${url}/health`).catch(() => undefined)
-    if (answer?.ok) return
-    if (server.exitCode !== null) break
-    await new Promise((resolve) => setTimeout(resolve, 50))
   }
-  throw new Error(`the server did not start: ${log}`)
-}
+})
+const [, url] = await server.err.said(/listening on (http:\/\/[\d.:]+)/)
 
 /** Returns the output of a command on both streams, in order. */
 const run = async (command) => {
@@ -334,7 +311,6 @@ const normalise = (text) =>
     .replace(/[ \t]+$/gm, "")
 
 const record = async () => {
-  await ready()
   let page = `# \`coffer\`, command by command
 
 Every command of the client, with its output. \`scripts/record-cli.mjs\` records this page by running the commands; ids, times and keys are replaced. Standard output is not a terminal here. On a terminal, lists are aligned and have titles, and destructive commands ask instead of requiring \`--yes\`. Errors, warnings and totals go to standard error.
@@ -354,7 +330,7 @@ Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not authenticated, 
       continue
     }
     const shown = line.slice(2)
-    const code = log.match(/login code for \S+: (\d{6})/)?.[1] ?? "none"
+    const code = server.err.text.match(/login code for \S+: (\d{6})/)?.[1] ?? "none"
     const said = normalise(await run(shown.replace("{code}", code)))
     block += `$ ${shown.replace("{code}", "123456")}\n${said === "" || said.endsWith("\n") ? said : `${said}\n`}`
   }
@@ -367,9 +343,6 @@ try {
   if (process.argv.includes("--print")) process.stdout.write(page)
   else writeFileSync(path("docs/cli.md"), page)
 } finally {
-  if (server.exitCode === null) {
-    server.kill()
-    await once(server, "exit")
-  }
+  await server.stop()
   rmSync(base, { recursive: true, force: true })
 }

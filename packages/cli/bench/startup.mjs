@@ -5,15 +5,14 @@
  *
  * DOTENVX is the path of a `dotenvx` executable from npm, for comparison.
  */
-import { spawn, spawnSync } from "node:child_process"
+import { spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
-import { once } from "node:events"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
+import { ServerProcess } from "../../client/dist/testing/ServerProcess.js"
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -29,26 +28,18 @@ const coffer = fileURLToPath(new URL("../bin/coffer.js", import.meta.url))
 const program = fileURLToPath(new URL("../../server/bin/coffer-server.js", import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), "coffer-bench-"))
 
-const probe = createServer().listen(0, "127.0.0.1")
-await once(probe, "listening")
-const { port } = probe.address()
-probe.close()
-
-const url = `http://127.0.0.1:${port}`
-const env = { PATH: process.env.PATH, HOME: folder, SERVICE_SERVER_URL: url }
-
-let log = ""
-const server = spawn(process.execPath, [program], {
+const home = { PATH: process.env.PATH, HOME: folder }
+const server = new ServerProcess([process.execPath, program], {
   env: {
-    ...env,
+    ...home,
     SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
     SMTP_HOST: "log",
     SERVICE_DB_PATH: join(folder, "service.db"),
-    SERVICE_PORT: String(port)
-  },
-  stdio: ["ignore", "ignore", "pipe"]
+    SERVICE_PORT: "0"
+  }
 })
-server.stderr.on("data", (chunk) => (log += chunk))
+const [, url] = await server.err.said(/listening on (http:\/\/[\d.:]+)/)
+const env = { ...home, SERVICE_SERVER_URL: url }
 
 const start = (...args) => spawnSync(node, args, { cwd: folder, env, encoding: "utf8" })
 
@@ -73,14 +64,9 @@ const measure = (rows) => {
 }
 
 try {
-  for (let tries = 0; !(await fetch(`${url}/health`).catch(() => undefined))?.ok; tries++) {
-    if (tries > 300) throw new Error(`the server did not start: ${log}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
   run("login", "--email", "ada@example.com")
-  // The server logs the code shortly after its response.
-  await new Promise((resolve) => setTimeout(resolve, 200))
-  run("login", "--email", "ada@example.com", "--code", /login code for \S+: (\d{6})/.exec(log)?.[1] ?? "")
+  const [, code] = await server.err.said(/login code for \S+: (\d{6})/)
+  run("login", "--email", "ada@example.com", "--code", code)
   run("org", "create", "acme")
   run("project", "create", "webshop", "--org", "acme")
   run("init", "--org", "acme", "--project", "webshop", "--env", "dev")
@@ -110,9 +96,6 @@ try {
     )
   }
 } finally {
-  if (server.exitCode === null) {
-    server.kill()
-    await once(server, "exit")
-  }
+  await server.stop()
   rmSync(folder, { recursive: true, force: true })
 }

@@ -141,7 +141,7 @@ export class Server {
   }
 
   private static async spawn(env: Record<string, string>) {
-    const server = new ServerProcess([process.execPath, programs.server], env)
+    const server = new ServerProcess([process.execPath, programs.server], { env })
     await server.err.said(/listening on http/)
     return server
   }

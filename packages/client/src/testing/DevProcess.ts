@@ -34,7 +34,9 @@ export const startProcess = async (seed: Seed, { command, env }: TestServerOptio
 
   const launch = async (args: ReadonlyArray<string>, port = "0") => {
     const words = ["dev", "--json", "--attached", "--folder", join(folder, "data"), ...args]
-    const server = new ServerProcess([...program, ...words], { ...processVariables(), ...env, SERVICE_PORT: port })
+    const server = new ServerProcess([...program, ...words], {
+      env: { ...processVariables(), ...env, SERVICE_PORT: port }
+    })
     const [text] = await server.out
       .said(/^\{.*\}\n/)
       .catch(() => server.ended.then(() => failed(`the server did not start: ${server.err.text.trim()}`)))

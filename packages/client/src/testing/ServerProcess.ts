@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcess, spawn, type SpawnOptions } from "node:child_process"
 import { Socket } from "node:net"
 import type { Readable } from "node:stream"
 
@@ -62,9 +62,8 @@ export class ServerProcess {
   readonly ended: Promise<Ended>
   #isEnded = false
 
-  /** @param cwd its working directory */
-  constructor([program, ...args]: readonly [string, ...Array<string>], env: NodeJS.ProcessEnv, cwd?: string) {
-    this.child = spawn(program, args, { env, cwd, stdio: "pipe" })
+  constructor([program, ...args]: readonly [string, ...Array<string>], options: SpawnOptions) {
+    this.child = spawn(program, args, { stdio: "pipe", ...options })
     running.add(this.child)
     const isEnded = () => this.#isEnded
     this.out = new Heard(this.child.stdout, isEnded)

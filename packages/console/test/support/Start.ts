@@ -1,12 +1,11 @@
-import { type ChildProcess, spawn } from "node:child_process"
-import { once } from "node:events"
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
+import { createWriteStream, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
+import { ServerProcess } from "../../../client/src/testing/ServerProcess.js"
+import { freePort } from "../../../server/test/support/Port.js"
 import { chromiumFlags, chromiumPath } from "../../../../scripts/chromium.mjs"
 
 declare module "vitest" {
@@ -19,47 +18,27 @@ declare module "vitest" {
 
 const program = fileURLToPath(new URL("../../../server/bin/coffer-server.js", import.meta.url))
 
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, "127.0.0.1")
-  await once(probe, "listening")
-  const address = probe.address()
-  probe.close()
-  await once(probe, "close")
-  return typeof address === "object" ? (address?.port ?? 0) : 0
-}
-
 /** Starts a server whose log goes into a file: login codes are read there. */
 export const startServer = async (folder: string, variables: NodeJS.ProcessEnv = {}) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const log = join(folder, "log")
-  const file = openSync(log, "w")
-  const child: ChildProcess = spawn(process.execPath, [program], {
-    cwd: folder,
-    env: {
-      PATH: process.env["PATH"],
-      SERVICE_MASTER_KEY: "c0ffee".padEnd(64, "0"),
-      SERVICE_PORT: String(port),
-      SERVICE_PUBLIC_URL: url,
-      SMTP_HOST: "log",
-      SUPERADMIN_EMAIL_0: "root@example.com",
-      BACKUP_DIR: folder,
-      SERVICE_BROKER: "1",
-      SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8",
-      ...variables
-    },
-    stdio: ["ignore", "ignore", file]
-  })
-  closeSync(file)
-  while (!readFileSync(log, "utf8").includes("listening on")) {
-    if (child.exitCode !== null) throw new Error(readFileSync(log, "utf8"))
-    await new Promise((resolve) => setTimeout(resolve, 50))
+  const env = {
+    PATH: process.env["PATH"],
+    SERVICE_MASTER_KEY: "c0ffee".padEnd(64, "0"),
+    SERVICE_PORT: String(port),
+    SERVICE_PUBLIC_URL: url,
+    SMTP_HOST: "log",
+    SUPERADMIN_EMAIL_0: "root@example.com",
+    BACKUP_DIR: folder,
+    SERVICE_BROKER: "1",
+    SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8",
+    ...variables
   }
-  const stop = async () => {
-    child.kill("SIGTERM")
-    if (child.exitCode === null) await once(child, "exit")
-  }
-  return { url, log, stop }
+  const server = new ServerProcess([process.execPath, program], { cwd: folder, env })
+  server.err.stream?.pipe(createWriteStream(log))
+  await server.err.said(/listening on/)
+  return { url, log, stop: () => server.stop() }
 }
 
 /** Starts one server and one browser for all tests of the console. */

@@ -58,10 +58,6 @@ export const startCoffer = async (folder, { databaseUrl, env = {}, nodeArgs = []
       const heap = await question(server.child, "collect")
       await sleep(1000)
       return { resident: server.memory(), heap }
-    },
-    stop: async () => {
-      if (server.child.connected) server.child.disconnect()
-      await server.stop()
     }
   }
 }

@@ -1,17 +1,13 @@
-import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { closeSync, openSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
+import { ServerProcess } from "../../../client/dist/testing/ServerProcess.js"
 
 /** How many units of time /proc counts a second. */
 export const clockTicks = 100
 
-/** Running child processes, killed when this process exits. */
-const running = new Set()
-process.once("exit", () => {
-  for (const child of running) child.kill("SIGKILL")
-})
+/** `ServerProcess` kills what still runs when this process exits. */
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(130))
 
 /** Returns a free port. */
@@ -24,12 +20,12 @@ export const freePort = async () => {
 }
 
 /** Starts a command. Its output goes to a file, so that this process does not spend time on reading it. */
-export const start = ([command, ...args], { cwd, env, logFile, messages = false }) => {
+export const start = (command, { cwd, env, logFile, messages = false }) => {
   const log = openSync(logFile, "w", 0o600)
-  const child = spawn(command, args, { cwd, env, stdio: ["ignore", log, log, ...(messages ? ["ipc"] : [])] })
+  const stdio = ["ignore", log, log, ...(messages ? ["ipc"] : [])]
+  const server = new ServerProcess(command, { cwd, env, stdio })
   closeSync(log)
-  running.add(child)
-  child.once("exit", () => running.delete(child))
+  const { child } = server
   const readLog = () => readFileSync(logFile, "utf8")
 
   /** Waits until the log matches. */
@@ -39,7 +35,7 @@ export const start = ([command, ...args], { cwd, env, logFile, messages = false 
       if (found !== null) return found
       if (child.exitCode !== null) break
     }
-    throw new Error(`${command} did not say ${pattern}: ${readLog().slice(-2000)}`)
+    throw new Error(`${command[0]} did not say ${pattern}: ${readLog().slice(-2000)}`)
   }
 
   const statusField = (field) =>
@@ -59,11 +55,6 @@ export const start = ([command, ...args], { cwd, env, logFile, messages = false 
     },
     /** Resident memory, in MiB. */
     memory: () => statusField("VmRSS"),
-    stop: async (signal = "SIGTERM") => {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      const ended = once(child, "exit")
-      child.kill(signal)
-      await ended
-    }
+    stop: (signal) => server.stop(signal)
   }
 }

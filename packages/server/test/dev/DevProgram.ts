@@ -26,7 +26,7 @@ type Variables = Readonly<Record<string, string>>
 /** Starts the command with a directory of temporary files of its own. */
 export const start = (tmp: string, args: ReadonlyArray<string>, variables: Variables = {}) => {
   const env = { PATH: process.env["PATH"], TMPDIR: tmp, ...variables }
-  const server = new ServerProcess([process.execPath, bin, "dev", ...args], env, tmp)
+  const server = new ServerProcess([process.execPath, bin, "dev", ...args], { env, cwd: tmp })
   const { child } = server
   const ended = server.ended.then(({ code }) => ({ code, out: server.out.text, err: server.err.text }))
   const out = server.out.said(/[^]*\n$/).then(([text]) => text)

@@ -103,7 +103,7 @@ export class Program {
     words: ReadonlyArray<string> = []
   ) {
     this.#variables = variables
-    this.#process = new ServerProcess([process.execPath, main, ...words], variablesOf(variables), folder)
+    this.#process = new ServerProcess([process.execPath, main, ...words], { env: variablesOf(variables), cwd: folder })
     this.ended = this.#process.ended
     leftovers.add(() => this.#process.child.kill("SIGKILL"))
   }
