@@ -45,7 +45,7 @@ const onBothInLongTier = [
   "environments/Environments",
   "fairness/Database",
   "federations/Exchange",
-  "history/{Destroy,ProjectHistory,Races,Revert}",
+  "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
   "members/Invitations",
   "model/Races",

@@ -95,6 +95,11 @@ export const SecretList = Schema.Struct({
   pagination: optional(Pagination, "position of this page in the list; only of removed secrets")
 })
 
+/** Asks for a comparison of neighbouring versions, in a query string. */
+export const CompareParameter = flagParameter(
+  "`1`: also whether each value equals the one before, and the class of its length"
+)
+
 /** Asks for removed secrets, in a query string. */
 export const RemovedParameter = flagParameter("`1`: the removed secrets that can be restored")
 
@@ -113,7 +118,17 @@ export const SecretVersion = Schema.Struct({
   created_by: field(Schema.String, "the e-mail or service account name of the writer"),
   current: field(Schema.Boolean, "whether this is the current version"),
   destroyed: field(Schema.Boolean, "whether the value was permanently erased"),
-  kind
+  kind,
+  same: optional(
+    Schema.NullOr(Schema.Boolean),
+    "whether its value equals that of the version before; null if either has no value that can be read; only with `compare`",
+    false
+  ),
+  bytes_up_to: optional(
+    Count,
+    "the class of the value's length: the lowest of 0, 8, 16, 32 and so on that it does not exceed, in bytes of UTF-8; only with `compare`, and absent if it was destroyed",
+    32
+  )
 }).annotations({
   identifier: "SecretVersion",
   description: "one version of a secret, without its value",

@@ -11,6 +11,7 @@ import {
   Forbidden,
   LimitExceeded,
   PatternBroken,
+  RateLimited,
   Reauthenticate,
   ReferenceRefused,
   UseWidens
@@ -28,6 +29,7 @@ import {
   optional
 } from "../Schemas.js"
 import {
+  CompareParameter,
   expectedVersion,
   ForceParameter,
   RawParameter,
@@ -188,15 +190,20 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setUrlParams(
         Schema.Struct({
           limit: optional(LimitParameter),
-          before: optional(BeforeParameter)
+          before: optional(BeforeParameter),
+          compare: optional(CompareParameter)
         })
       )
       .addSuccess(response(list(SecretVersion), "The versions"))
       .addError(Forbidden)
+      .addError(RateLimited)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
       .annotate(OpenApi.Summary, "List a secret's versions, newest first, without values")
-      .annotate(OpenApi.Description, "One page at a time: `before` is the last version of the previous page.")
+      .annotate(
+        OpenApi.Description,
+        "One page at a time: `before` is the last version of the previous page. With `compare`, values are decrypted to compare them, and are not returned; an account with `reveal: false` compares at most 60 times an hour, each with an audit entry."
+      )
   )
   .add(
     HttpApiEndpoint.post("rollback", `${secret}/rollback`)

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "@coffer/domain/Defined"
 import { atEnv, type Call, yes } from "../../grammar/Command.js"
-import { commas, option, requiredOption, versionNumber } from "../../grammar/Fields.js"
+import { commas, flag, option, requiredOption, versionNumber } from "../../grammar/Fields.js"
 import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
@@ -19,12 +19,20 @@ const columns = {
   state: (version: SecretVersion) => (version.current ? "current" : version.destroyed ? "destroyed" : "-")
 }
 
+const comparedColumns = {
+  ...columns,
+  length: ({ bytes_up_to }: SecretVersion) =>
+    bytes_up_to === undefined ? "-" : bytes_up_to === 0 ? "empty" : `up to ${bytes_up_to} bytes`,
+  value: ({ same, version }: SecretVersion) =>
+    same === null || same === undefined ? "-" : `${same ? "as in" : "not as in"} ${version - 1}`
+}
+
 /** Reads every version, newest first. */
-const allVersions = Effect.fnUntraced(function* (call: Call, path: SecretPath) {
+const allVersions = Effect.fnUntraced(function* (call: Call, path: SecretPath, compare: boolean) {
   const data: Array<SecretVersion> = []
   for (;;) {
     const before = data.at(-1)?.version
-    const urlParams = { limit: maxPageSize, ...(before === undefined ? {} : { before }) }
+    const urlParams = { limit: maxPageSize, ...defined({ before }), ...(compare && { compare: true as const }) }
     const page = yield* call("secrets", (api) => api.versions({ path, urlParams }))
     data.push(...page.data)
     if (page.data.length < maxPageSize || page.data.at(-1)?.version === 1) return { data }
@@ -33,11 +41,18 @@ const allVersions = Effect.fnUntraced(function* (call: Call, path: SecretPath) {
 
 export const versions = atEnv("versions", {
   description: "List a secret's versions, newest first, without values",
-  examples: ["coffer secret versions API_KEY", "coffer secret versions API_KEY --json"],
-  options: { key },
-  run: ({ call, options, path }) =>
-    Effect.map(allVersions(call, { ...path, key: options.key }), (response) =>
-      listView(response, columns, "there are no versions")
+  examples: [
+    "coffer secret versions API_KEY",
+    "coffer secret versions API_KEY --compare",
+    "coffer secret versions API_KEY --json"
+  ],
+  options: {
+    key,
+    compare: flag("compare", "Say of each value whether it is as the one before, and how long at most")
+  },
+  run: ({ call, options: { compare, key }, path }) =>
+    Effect.map(allVersions(call, { ...path, key }, compare), (response) =>
+      listView(response, compare ? comparedColumns : columns, "there are no versions")
     )
 })
 

@@ -21,9 +21,10 @@ import { checkExpected } from "./Secrets.js"
 import { setStep, undeletion } from "./Steps.js"
 import { Versions } from "../stored/Versions.js"
 
-const defaultLimit = 100
+/** How many versions a page has if the request does not say. */
+export const defaultLimit = 100
 
-const secretVersion =
+export const secretVersion =
   (current: number) =>
   ({ created_at, created_by, destroyed_at, format, version }: VersionRow): SecretVersion => ({
     version,
@@ -33,6 +34,12 @@ const secretVersion =
     destroyed: destroyed_at !== null,
     ...(kindOf({ format }) === "reference" && { kind: "reference" })
   })
+
+/** Which versions to list. */
+export interface VersionPage {
+  readonly limit?: number
+  readonly before?: number
+}
 
 /** The versions of a secret: lists, rolls back, undeletes and destroys them. */
 export class History extends Effect.Service<History>()("@coffer/server/History", {
@@ -47,11 +54,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
 
     /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
     const versions = traced("History.versions")(
-      Effect.fnUntraced(function* (
-        place: Place<"secret.list">,
-        key: SecretKey,
-        page: { readonly limit?: number; readonly before?: number }
-      ) {
+      Effect.fnUntraced(function* (place: Place<"secret.list">, key: SecretKey, page: VersionPage) {
         const current = yield* history.findCurrent({ envId: place.env.id, key })
         if (current === undefined) return yield* secretNotFound(key)
         yield* sealed.checkNewest(place, { ...current, key })

@@ -7,6 +7,7 @@ import { Access } from "../../access/Access.js"
 import { Dues } from "../dues/Dues.js"
 import { longList } from "../../http/LongList.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
+import { ComparedVersions } from "./ComparedVersions.js"
 import { History } from "./History.js"
 import { Removed } from "./Removed.js"
 import { Secrets } from "./Secrets.js"
@@ -18,6 +19,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const access = yield* Access
     const secrets = yield* Secrets
     const history = yield* History
+    const compared = yield* ComparedVersions
     const referenceReader = yield* ReferenceReader
     const dues = yield* Dues
     const removedSecrets = yield* Removed
@@ -59,10 +61,12 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
       .handle("references", ({ path }) =>
         Effect.flatMap(access.env(path, "secret.list"), (place) => referenceReader.around(place, path.key))
       )
-      .handle("versions", ({ path, urlParams }) =>
+      .handle("versions", ({ path, urlParams: { compare, ...page } }) =>
         Effect.gen(function* () {
-          const place = yield* access.env(path, "secret.list")
-          return { data: yield* history.versions(place, path.key, urlParams) }
+          if (compare === true) {
+            return { data: yield* compared.list(yield* access.env(path, "secret.compare"), path.key, page) }
+          }
+          return { data: yield* history.versions(yield* access.env(path, "secret.list"), path.key, page) }
         })
       )
       .handle("rollback", ({ path, payload }) =>
@@ -83,4 +87,13 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
         })
       )
   })
-).pipe(Layer.provide([Secrets.Default, History.Default, ReferenceReader.Default, Dues.Default, Removed.Default]))
+).pipe(
+  Layer.provide([
+    Secrets.Default,
+    History.Default,
+    ComparedVersions.Default,
+    ReferenceReader.Default,
+    Dues.Default,
+    Removed.Default
+  ])
+)

@@ -4,8 +4,6 @@ import type { EnvId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import * as Redacted from "effect/Redacted"
-import { createHmac, randomBytes } from "node:crypto"
 import { Access, type Place, type Within } from "../../access/Access.js"
 import { notVisible } from "../../access/NotFound.js"
 import { dueOf } from "../stored/DueColumns.js"
@@ -17,6 +15,7 @@ import { Instance } from "../../keys/Instance.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { etagOf, etagOfAll } from "../stored/ETag.js"
 import { matrixRepo } from "../stored/MatrixRepo.js"
+import { makeDigests, type Digests } from "../stored/Digests.js"
 import { Versions } from "../stored/Versions.js"
 import { Comparisons } from "./Comparisons.js"
 
@@ -83,7 +82,7 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       column: Column,
       index: number,
       width: number,
-      digestKey: Uint8Array
+      digestOf: Digests
     ) {
       const { id, place } = column
       if (place === null) return column
@@ -98,8 +97,7 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
         rows.set(key, row)
         const opened = versions.opened(place, secret, secret)
         const same = Either.map(opened, (value) => {
-          const hmac = createHmac("sha256", digestKey).update(kind).update("\n").update(Redacted.value(value))
-          const digest = hmac.digest("base64")
+          const digest = digestOf(kind, value)
           const number = row.numbers.get(digest) ?? row.numbers.size + 1
           row.numbers.set(digest, number)
           return number
@@ -136,9 +134,9 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
           metadata: { with: columns.flatMap(({ name, place }) => (place === null ? [] : [name])) }
         })
         const rows = new Map<SecretKey, OpenRow>()
-        const digestKey = randomBytes(32)
+        const digestOf = makeDigests()
         const filled = yield* Effect.forEach(columns, (column, index) =>
-          fill(rows, column, index, columns.length, digestKey)
+          fill(rows, column, index, columns.length, digestOf)
         )
         const data = [...rows]
           .map(([key, { cells }]): MatrixRow => ({ key, cells }))

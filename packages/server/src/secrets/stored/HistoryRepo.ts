@@ -87,6 +87,13 @@ export const historyRepo = Effect.gen(function* () {
         SELECT version, created_at, created_by, destroyed_at, format FROM secret_versions
         WHERE secret_id = ${"id"} AND version < ${"before"} ORDER BY version DESC LIMIT ${"limit"}`,
 
+    /** As `versions`, with what their values are encrypted to. */
+    sealedVersions: all(WholeVersionRow)`
+        SELECT v.version AS version, v.created_at AS created_at, v.created_by AS created_by,
+          v.destroyed_at AS destroyed_at, v.value_bytes AS value_bytes, ${sealedColumns}
+        FROM secret_versions v
+        WHERE v.secret_id = ${"id"} AND v.version < ${"before"} ORDER BY v.version DESC LIMIT ${"limit"}`,
+
     findVersion: first(WholeVersionRow)`
         SELECT v.version AS version, v.created_at AS created_at, v.created_by AS created_by,
           v.destroyed_at AS destroyed_at, v.value_bytes AS value_bytes, ${sealedColumns}
