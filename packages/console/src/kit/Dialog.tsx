@@ -8,6 +8,11 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
+/** What had the focus may have gone with what the dialog did. */
+const keepFocus = () => {
+  if (document.activeElement === document.body) document.getElementById("page")?.focus()
+}
+
 /** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
 export const Dialog = ({ children, class: name, close, title }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
@@ -17,6 +22,7 @@ export const Dialog = ({ children, class: name, close, title }: DialogProps) => 
     dialog.current?.showModal()
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
+      requestAnimationFrame(keepFocus)
     }
   }, [])
   return (

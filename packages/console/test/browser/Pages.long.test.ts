@@ -116,6 +116,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
   it("a secret: says when it is due and its owner, and sets both", async () => {
     await visit.page.goto(`${inject("server").url}/acme/webshop/API_KEY?env=prod`)
     await visit.sees("It is never due.")
+    await visit.page.locator("summary").filter({ hasText: "Due date" }).click()
     await visit.fill("Expires", "tomorrow")
     await visit.press("Save the due date")
     await visit.page.locator("input[aria-invalid=true]").waitFor()
@@ -266,6 +267,7 @@ describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
     await ada.organization("keys", { dev: { PORT: "80" } })
     const visit = await Visit.open("/keys/webshop/PORT?env=dev", ada)
     await visit.sees("The project does not declare this key.")
+    await visit.page.locator("summary").filter({ hasText: "Declared" }).click()
     await visit.press(/^Declare/)
     await visit.fill("Required in", "*")
     await visit.fill("Pattern", "[0-9]+")

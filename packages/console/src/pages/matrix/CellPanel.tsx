@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type { ComponentChildren } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"
@@ -40,7 +41,17 @@ const usePlacement = (model: Model, { env, key }: Cell) => {
   return panel
 }
 
-const StoredValue = ({ model, spot }: { readonly model: Model; readonly spot: Spot }) => {
+interface StoredValueProps {
+  readonly model: Model
+  readonly spot: Spot
+  /** What stands in place of the value while it is hidden. */
+  readonly masked?: ComponentChildren
+  /** More buttons. */
+  readonly children?: ComponentChildren
+}
+
+/** The value of a cell: shown for a while, or copied without showing. */
+export const StoredValue = ({ children, masked, model, spot }: StoredValueProps) => {
   const act = useAct()
   const isCopied = useSignal(false)
   const isOpen = useRef(true)
@@ -52,11 +63,11 @@ const StoredValue = ({ model, spot }: { readonly model: Model; readonly spot: Sp
   )
   const { column, row } = spot
   const found = shown.value
-  const isRevealed = found !== null && found.env === column.name && found.key === row.key
+  const isRevealed = found !== null && found.version === undefined && found.env === column.name && found.key === row.key
   if (storedIn(spot) === null) return null
   return (
     <>
-      {isRevealed && <output class="matrix-value">{found.value === "" ? "(empty)" : found.value}</output>}
+      {isRevealed ? <output class="matrix-value">{found.value === "" ? "(empty)" : found.value}</output> : masked}
       <div class="row">
         <button
           type="button"
@@ -82,6 +93,7 @@ const StoredValue = ({ model, spot }: { readonly model: Model; readonly spot: Sp
         >
           {isCopied.value ? "Copied" : "Copy"}
         </button>
+        {children}
       </div>
       <Problem failure={act.failure.value} />
     </>

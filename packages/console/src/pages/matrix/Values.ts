@@ -1,3 +1,4 @@
+import { defined } from "@coffer/domain/Defined"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { effect, signal } from "@preact/signals"
 import * as Effect from "effect/Effect"
@@ -13,6 +14,10 @@ interface Shown {
   readonly env: EnvName
   readonly key: SecretKey
   readonly value: string
+  /** Its version, if it was chosen; else it is what a read leads to. */
+  readonly version?: number
+  /** The value that it is compared with, if it is. */
+  readonly before?: string
 }
 
 const shownMillis = 30_000
@@ -62,13 +67,19 @@ effect(() => {
 
 onEndElsewhere(hide)
 
-/** Reads a value, or the text of a reference if `raw` is set. The audit log records it. */
-export const readValue = ({ org, project }: ProjectPlace, env: EnvName, key: SecretKey, raw = false) =>
+/** Reads a value, or the text of a reference if `raw` is set; of the current version or a given one. The audit log records it. */
+export const readValue = (
+  { org, project }: ProjectPlace,
+  env: EnvName,
+  key: SecretKey,
+  raw = false,
+  version?: number
+) =>
   Effect.map(
     call("secrets", (api) =>
       api.get({
         path: { org_name: org, project_name: project, env_name: env, key },
-        urlParams: raw ? { raw: true } : {}
+        urlParams: { ...(raw && { raw: true as const }), ...defined({ version }) }
       })
     ),
     ({ value }) => value

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
+import { Fold } from "../../kit/Fold.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
@@ -118,14 +119,17 @@ const Form = ({ changed, close, declared, path }: FormProps) => {
   )
 }
 
+const requiredText = ({ required_in }: DeclaredKey): string =>
+  `Required ${required_in === "*" ? "everywhere" : required_in.length === 0 ? "nowhere" : `in ${required_in.join(", ")}`}.`
+
 const Said = ({ declared }: { readonly declared: DeclaredKey }) => {
-  const { description, example, owner, pattern, required_in } = declared
-  const where = required_in === "*" ? "everywhere" : required_in.length === 0 ? "nowhere" : required_in.join(", ")
+  const { description, example, owner, pattern } = declared
   return (
     <>
       {description !== undefined && <p style={{ whiteSpace: "pre-line" }}>{description}</p>}
       <p class="quiet">
-        Required {where}.{pattern !== undefined && " The value matches "}
+        {requiredText(declared)}
+        {pattern !== undefined && " The value matches "}
         {pattern !== undefined && <code>{pattern}</code>}
         {pattern !== undefined && "."}
         {example !== undefined && " For example "}
@@ -148,36 +152,32 @@ export const Declared = ({ path }: { readonly path: KeyPath }) => {
   )
   const whyNot = missingInOrg(path.org_name, "declared.set")
   return (
-    <section aria-labelledby="secret-declared">
-      <h2 id="secret-declared">Declared</h2>
-      <Reading of={found}>
-        {({ declared }) => (
-          <>
-            {declared === null ? (
-              <p class="quiet">The project does not declare this key.</p>
-            ) : (
-              <Said declared={declared} />
-            )}
-            {whyNot === null && (
-              <button type="button" onClick={() => (isOpen.value = true)}>
-                {declared === null ? "Declare" : "Change"}
-                <span class="hidden"> what is declared</span>
-              </button>
-            )}
-            {isOpen.value && (
-              <Form
-                path={path}
-                declared={declared}
-                close={() => (isOpen.value = false)}
-                changed={() => {
-                  isOpen.value = false
-                  found.reload()
-                }}
-              />
-            )}
-          </>
-        )}
-      </Reading>
-    </section>
+    <Reading of={found}>
+      {({ declared }) => (
+        <Fold
+          title="Declared"
+          summary={declared === null ? "The project does not declare this key." : requiredText(declared)}
+        >
+          {declared !== null && <Said declared={declared} />}
+          {whyNot === null && (
+            <button type="button" onClick={() => (isOpen.value = true)}>
+              {declared === null ? "Declare" : "Change"}
+              <span class="hidden"> what is declared</span>
+            </button>
+          )}
+          {isOpen.value && (
+            <Form
+              path={path}
+              declared={declared}
+              close={() => (isOpen.value = false)}
+              changed={() => {
+                isOpen.value = false
+                found.reload()
+              }}
+            />
+          )}
+        </Fold>
+      )}
+    </Reading>
   )
 }

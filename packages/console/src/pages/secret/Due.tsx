@@ -8,6 +8,7 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { Fold } from "../../kit/Fold.js"
 import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
 import { wallMillis } from "../../kit/When.js"
@@ -29,7 +30,7 @@ const orNone = <A, I>(
 
 const states = { due: "due soon", overdue: "overdue" }
 
-/** When a secret is due and its owner, with a form for whoever may write. */
+/** When a secret is due and its owner, folded, with a form for whoever may write. */
 export const Due = ({ cell, changed, env, path }: DueProps) => {
   const { due_at, expires_at, owner, rotate_every_days } = cell
   const act = useAct()
@@ -55,20 +56,22 @@ export const Due = ({ cell, changed, env, path }: DueProps) => {
       changed
     )
   }
+  const summary = (
+    <>
+      {due_at === undefined ? (
+        "It is never due."
+      ) : (
+        <>
+          Due on <time dateTime={due_at}>{due_at.slice(0, 10)}</time>
+          {state !== null && <span class={`badge due-${state}`}>{states[state]}</span>}
+        </>
+      )}
+      {owner !== undefined && ` Owner: ${owner}`}
+    </>
+  )
   return (
-    <section class="secret-due">
-      <h2>Due date</h2>
-      <p>
-        {due_at === undefined ? (
-          <span class="quiet">It is never due.</span>
-        ) : (
-          <>
-            Due on <time dateTime={due_at}>{due_at.slice(0, 10)}</time>
-            {state !== null && <span class={`badge due-${state}`}>{states[state]}</span>}
-          </>
-        )}
-        {owner !== undefined && <span class="quiet"> Owner: {owner}</span>}
-      </p>
+    <Fold title="Due date" class="secret-due" summary={summary}>
+      {!env.allowed.includes("write") && <p class="quiet">To change it, one needs a rule with the permission write.</p>}
       {env.allowed.includes("write") && (
         <form
           onSubmit={(event) => {
@@ -102,6 +105,6 @@ export const Due = ({ cell, changed, env, path }: DueProps) => {
           <button disabled={act.isBusy.value}>Save the due date</button>
         </form>
       )}
-    </section>
+    </Fold>
   )
 }

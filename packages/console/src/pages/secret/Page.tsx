@@ -1,120 +1,173 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
+import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
-import { Reading } from "../../kit/Reading.js"
+import { Problem } from "../../kit/Problem.js"
 import { Link } from "../../routing/Link.js"
 import { envOf, projectAddress, secretAddress } from "../../routing/Places.js"
 import { query } from "../../routing/Router.js"
+import { SentBar } from "../../staging/SentBar.js"
 import { hasUses } from "../../state/Server.js"
+import type { Column } from "../matrix/Grid.js"
+import { makeModel, type Model, spotAt, storedIn } from "../matrix/Model.js"
+import "../matrix/Page.css"
+import { ReviewDialog } from "../matrix/ReviewDialog.js"
+import { StagedBar } from "../matrix/StagedBar.js"
 import type { PageProps, PlaceAt } from "../PageProps.js"
+import { Absent } from "./Absent.js"
 import { CopyTo } from "./CopyTo.js"
 import { Declared } from "./Declared.js"
 import { Due } from "./Due.js"
 import "./Page.css"
 import { References } from "./References.js"
 import { UseRules } from "./UseRules.js"
+import { Value } from "./Value.js"
 import { Versions } from "./Versions.js"
 
-/** The matrix says where the key is, and what the caller may do there. */
-const readEverywhere = ({ key, org, project }: PlaceAt<"secret">) =>
+const readMatrix = ({ org, project }: PlaceAt<"secret">) =>
   Effect.map(
     call("environments", (api) =>
       api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
     ),
-    (response) => {
-      const environments = response?.environments ?? []
-      const cells = response?.data.find((row) => row.key === key)?.cells ?? []
-      return inStageOrder(environments).map((env) => ({ env, cell: cells[environments.indexOf(env)] ?? null }))
-    }
+    (response) => response ?? { environments: [], others: [], data: [] }
   )
 
-const pathOf = ({ key, org, project }: PlaceAt<"secret">, env: EnvName): SecretPath => ({
-  org_name: org,
-  project_name: project,
-  env_name: env,
-  key
-})
+interface SecretProps {
+  readonly place: PlaceAt<"secret">
+  readonly model: Model
+  readonly reload: () => void
+}
 
-/** A secret: its versions in one environment, and what can be done with them. */
+interface InEnvProps extends SecretProps {
+  readonly column: Column
+  readonly isStoredElsewhere: boolean
+}
+
+/** The secret in one environment: its value first, then where it comes from, and what it was. */
+const InEnvironment = ({ column, isStoredElsewhere, model, place, reload }: InEnvProps) => {
+  const spot = spotAt(model, { key: place.key, env: column.name })
+  if (spot === null) return null
+  const cell = storedIn(spot)
+  const path: SecretPath = {
+    org_name: place.org,
+    project_name: place.project,
+    env_name: column.name,
+    key: place.key
+  }
+  const others = model.grid.value.columns.filter(({ name }) => name !== column.name)
+  return (
+    <>
+      {cell === null ? (
+        <Absent
+          model={model}
+          path={path}
+          readable={model.grid.value.columns.filter(({ canRead }) => canRead).map(({ name }) => name)}
+          isStoredElsewhere={isStoredElsewhere}
+          canWrite={column.canWrite}
+          changed={reload}
+        >
+          <Value model={model} spot={spot} />
+        </Absent>
+      ) : (
+        <>
+          <Value model={model} spot={spot} />
+          <References path={path} cell={cell} />
+          <Versions path={path} env={column} cell={cell} changed={reload} />
+          <CopyTo path={path} targets={others.filter(({ canWrite }) => canWrite)} />
+          <Due path={path} env={column} cell={cell} changed={reload} />
+        </>
+      )}
+      <Declared path={path} />
+      {cell !== null && hasUses() && <UseRules path={path} env={column} />}
+    </>
+  )
+}
+
+/** The environments, with the version in each. */
+const Environments = ({ current, model, place }: Omit<SecretProps, "reload"> & { readonly current: EnvName }) => {
+  const { columns, rows } = model.grid.value
+  const row = rows.find(({ key }) => key === place.key)
+  return (
+    <nav class="secret-envs" aria-label="Environments">
+      {columns.map(({ canRead, name }, index) => {
+        const stored = row?.cells[index]?.stored ?? null
+        return canRead ? (
+          <Link
+            key={name}
+            to={secretAddress(place.org, place.project, name, place.key)}
+            class="button"
+            isCurrent={name === current}
+          >
+            {name} <span class="quiet">{stored === null ? "missing" : `v${String(stored.version)}`}</span>
+          </Link>
+        ) : (
+          <span key={name} class="button secret-off" title="not readable for you">
+            {name}
+          </span>
+        )
+      })}
+    </nav>
+  )
+}
+
+const Secret = ({ model, place, reload }: SecretProps) => {
+  const { columns, rows } = model.grid.value
+  const cells = rows.find(({ key }) => key === place.key)?.cells ?? []
+  const isStored = (column: Column) => (cells[columns.indexOf(column)]?.stored ?? null) !== null
+  const readable = columns.filter(({ canRead }) => canRead)
+  const wanted = envOf(query.value)
+  const current = readable.find(({ name }) => name === wanted) ?? readable.find(isStored) ?? readable[0]
+  if (current === undefined) return <p>You may not read any environment of this project.</p>
+  return (
+    <>
+      <Environments model={model} place={place} current={current.name} />
+      <InEnvironment
+        key={current.name}
+        model={model}
+        place={place}
+        reload={reload}
+        column={current}
+        isStoredElsewhere={columns.some(isStored)}
+      />
+    </>
+  )
+}
+
+/** A secret: its value and its versions in one environment, and what can be done with them. */
 export const Page = ({ place }: PageProps<"secret">) => {
   const { key, org, project } = place
-  const everywhere = useLoad(`${org}/${project}/${key}`, () => readEverywhere(place))
+  const name = `${org}/${project}`
+  const model = useMemo(() => makeModel({ at: "project", page: "", org, project }), [name])
+  const { loaded, reload } = useLoad(`${name}/${key}`, () => readMatrix(place))
+  const { failure, value } = loaded.value
+  useEffect(() => {
+    model.matrix.value = value
+  }, [value])
   return (
-    <section class="narrow">
+    <section class="narrow secret">
       <p>
         <Link to={projectAddress(org, project)}>← Matrix</Link>
       </p>
       <h1 class="key">{key}</h1>
-      <Reading of={everywhere}>
-        {(found) => {
-          const wanted = envOf(query.value)
-          const readable = found.filter(({ env }) => env.allowed.includes("read"))
-          const first = readable.find(({ cell }) => cell !== null) ?? readable[0]
-          const current = readable.find(({ env }) => env.name === wanted) ?? first
-          if (current === undefined) return <p>You may not read any environment of this project.</p>
-          return (
-            <>
-              <nav class="secret-envs" aria-label="Environments">
-                {found.map(({ cell, env }) =>
-                  env.allowed.includes("read") ? (
-                    <Link
-                      key={env.name}
-                      to={secretAddress(org, project, env.name, key)}
-                      class="button"
-                      isCurrent={env.name === current.env.name}
-                    >
-                      {env.name} <span class="quiet">{cell === null ? "missing" : `v${String(cell.version)}`}</span>
-                    </Link>
-                  ) : (
-                    <span key={env.name} class="button secret-off" title="not readable for you">
-                      {env.name}
-                    </span>
-                  )
-                )}
-              </nav>
-              <Versions
-                key={current.env.name}
-                path={pathOf(place, current.env.name)}
-                env={current.env}
-                cell={current.cell}
-                changed={everywhere.reload}
-              />
-              {current.cell !== null && (
-                <References
-                  key={`references ${current.env.name}`}
-                  path={pathOf(place, current.env.name)}
-                  cell={current.cell}
-                />
-              )}
-              {current.cell !== null && (
-                <Due
-                  key={`due ${current.env.name}`}
-                  path={pathOf(place, current.env.name)}
-                  env={current.env}
-                  cell={current.cell}
-                  changed={everywhere.reload}
-                />
-              )}
-              {current.cell !== null && (
-                <CopyTo
-                  key={`copy ${current.env.name}`}
-                  path={pathOf(place, current.env.name)}
-                  targets={found.flatMap(({ env }) =>
-                    env.name !== current.env.name && env.allowed.includes("write") ? [env] : []
-                  )}
-                />
-              )}
-              <Declared path={{ org_name: org, project_name: project, key }} />
-              {current.cell !== null && hasUses() && (
-                <UseRules key={`uses ${current.env.name}`} path={pathOf(place, current.env.name)} env={current.env} />
-              )}
-            </>
-          )
-        }}
-      </Reading>
+      <Problem failure={failure} retry={reload} />
+      {model.matrix.value === null ? (
+        failure === null && (
+          <p class="loading" role="status">
+            Loading…
+          </p>
+        )
+      ) : (
+        <Secret key={key} model={model} place={place} reload={reload} />
+      )}
+      <div class="secret-bars">
+        <SentBar place={place} sent={model.sent} reload={reload} />
+        <StagedBar model={model} />
+      </div>
+      {model.open.value?.type === "review" && (
+        <ReviewDialog model={model} reload={reload} close={() => (model.open.value = null)} />
+      )}
     </section>
   )
 }

@@ -1,170 +1,232 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import type { MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
-import type { SecretVersion } from "@coffer/domain/Secret"
 import { maxPageSize } from "@coffer/domain/Schemas"
+import type { SecretVersion } from "@coffer/domain/Secret"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
-import { When } from "../../kit/When.js"
 import { Table } from "../../kit/Table.js"
+import { When } from "../../kit/When.js"
+import { hide, readValue, show, shown } from "../matrix/Values.js"
+import { Difference } from "./Difference.js"
 
 interface VersionsProps {
   readonly path: SecretPath
   readonly env: MatrixEnvironment
-  readonly cell: MatrixCell | null
+  readonly cell: MatrixCell
   readonly changed: () => void
 }
 
-/** A key without a secret: one that was removed may come back. */
-const Removed = ({ canWrite, changed, path }: { path: SecretPath; canWrite: boolean; changed: () => void }) => {
-  const act = useAct()
-  const removed = useLoad(`${path.env_name}/${path.key}`, () =>
-    Effect.map(
-      call("secrets", (api) => api.list({ path, urlParams: { removed: true, key: path.key } })),
-      ({ data }) => data
-    )
-  )
-  return (
-    <Reading of={removed}>
-      {([found]) =>
-        found === undefined ? (
-          <p>There never was a secret of this name in {path.env_name}.</p>
-        ) : (
-          <>
-            <p>
-              Deleted from {path.env_name}
-              {typeof found.removed_by === "string" && ` by ${found.removed_by}`}{" "}
-              {found.removed_at !== undefined && <When time={found.removed_at} />}. Undelete restores it, with its
-              versions up to v{found.version}.
-            </p>
-            <Problem failure={act.failure.value} />
-            <button
-              type="button"
-              disabled={!canWrite || act.isBusy.value}
-              onClick={() => {
-                act.run(
-                  call("secrets", (api) => api.undelete({ path })),
-                  changed
-                )
-              }}
-            >
-              Undelete
-            </button>
-          </>
-        )
-      }
-    </Reading>
-  )
-}
+/** How many versions are shown at first. */
+const firstPage = 20
 
 const badgeOf = ({ current, destroyed }: SecretVersion) =>
   current ? <span class="badge good">current</span> : destroyed ? <span class="badge bad">destroyed</span> : null
 
-/** The versions of a secret in one environment, newest first. */
-export const Versions = ({ cell, changed, env, path }: VersionsProps) => {
-  const name = `${path.env_name}/${path.key}/${String(cell?.version)}`
-  const versions = useLoad(name, () =>
-    cell === null
-      ? Effect.succeed<ReadonlyArray<SecretVersion>>([])
-      : Effect.map(
-          call("secrets", (api) => api.versions({ path, urlParams: { limit: maxPageSize } })),
-          ({ data }) => data
-        )
+/** What is said of a value without showing it. */
+const Compared = ({ bytes_up_to, same, version }: SecretVersion) => (
+  <>
+    {same === true && <span class="badge">same value as v{version - 1}</span>}
+    {same === false && <span class="badge warn">another value than v{version - 1}</span>}{" "}
+    {bytes_up_to !== undefined && (
+      <span class="quiet secret-length">
+        {bytes_up_to === 0 ? "empty" : `at most ${bytes_up_to.toLocaleString("en")} bytes`}
+      </span>
+    )}
+  </>
+)
+
+interface RowProps extends VersionsProps {
+  readonly one: SecretVersion
+  /** The version before, if both have a value. */
+  readonly before: number | null
+  readonly destroy: () => void
+}
+
+const needsWrite = "needs a rule with the permission write"
+
+const Row = ({ before, cell, changed, destroy, env, one, path }: RowProps) => {
+  const act = useAct()
+  const place = { org: path.org_name, project: path.project_name }
+  const found = shown.value
+  const isShown = found?.version === one.version && found.env === path.env_name && found.key === path.key
+  const isRevealed = isShown && found.before === undefined
+  const isCompared = isShown && found.before !== undefined
+  const canWrite = env.allowed.includes("write")
+  const canDestroy = env.allowed.includes("admin")
+  const read = (version: number) =>
+    Effect.map(readValue(place, path.env_name, path.key, true, version), (value) => Redacted.value(value))
+  const reveal = (earlier: number | null) => {
+    act.run(
+      Effect.all([read(one.version), earlier === null ? Effect.succeed(undefined) : read(earlier)], { concurrency: 2 }),
+      ([value, old]) => {
+        const base = { env: path.env_name, key: path.key, version: one.version, value }
+        show(old === undefined ? base : { ...base, before: old })
+      }
+    )
+  }
+  const of = <span class="hidden"> version {one.version}</span>
+  return (
+    <>
+      <tr>
+        <td>
+          v{one.version} {badgeOf(one)} {one.kind === "reference" && <span class="badge">reference</span>}
+        </td>
+        <td>
+          <When time={one.created_at} /> by {one.created_by}
+        </td>
+        <td>
+          <Compared {...one} />
+        </td>
+        <td class="secret-actions">
+          {!one.destroyed && (
+            <button
+              type="button"
+              disabled={!env.reveals}
+              onClick={() => {
+                if (isRevealed) hide()
+                else reveal(null)
+              }}
+            >
+              {isRevealed ? "Hide" : "Reveal"}
+              {of}
+            </button>
+          )}
+          {before !== null && (
+            <button
+              type="button"
+              disabled={!env.reveals}
+              onClick={() => {
+                if (isCompared) hide()
+                else reveal(before)
+              }}
+            >
+              {isCompared ? "Hide" : "Compare"}
+              <span class="hidden">
+                {" "}
+                version {one.version} with {before}
+              </span>
+            </button>
+          )}
+          {!one.current && !one.destroyed && (
+            <>
+              <button
+                type="button"
+                disabled={!canWrite}
+                title={canWrite ? undefined : needsWrite}
+                onClick={() => {
+                  act.run(
+                    call("secrets", (api) =>
+                      api.rollback({ path, payload: { version: one.version, expected_version: cell.version } })
+                    ),
+                    changed
+                  )
+                }}
+              >
+                Roll back to it
+              </button>
+              <button
+                type="button"
+                disabled={!canDestroy}
+                title={canDestroy ? undefined : "needs a rule with the permission admin"}
+                onClick={destroy}
+              >
+                Destroy
+              </button>
+            </>
+          )}
+        </td>
+      </tr>
+      {(isShown || act.failure.value !== null) && (
+        <tr role="row">
+          <td role="cell" class="whole" colSpan={4}>
+            <Problem failure={act.failure.value} />
+            {isRevealed && <output class="matrix-value">{found.value === "" ? "(empty)" : found.value}</output>}
+            {isCompared && <Difference before={found.before ?? ""} after={found.value} />}
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}
+
+/** The versions of a secret in one environment, newest first, each compared with the one before. */
+export const Versions = (props: VersionsProps) => {
+  const { cell, changed, path } = props
+  const limit = useSignal(firstPage)
+  const versions = useLoad(`${path.env_name}/${path.key}/${cell.version} ${limit.value}`, () =>
+    Effect.map(
+      call("secrets", (api) => api.versions({ path, urlParams: { limit: limit.peek(), compare: true } })),
+      ({ data }) => data
+    )
   )
   const act = useAct()
   const doomed = useSignal<number | null>(null)
-  const canWrite = env.allowed.includes("write")
-  const canDestroy = env.allowed.includes("admin")
+  useEffect(() => hide, [])
   const done = () => {
     doomed.value = null
     versions.reload()
     changed()
   }
-  if (cell === null) return <Removed path={path} canWrite={canWrite} changed={changed} />
   return (
-    <Reading of={versions}>
-      {(found) => (
-        <>
-          <Problem failure={act.failure.value} />
-          <Table label="Versions" heads={["Version", "Written", "By", ""]}>
-            {found.map((one) => (
-              <tr key={one.version}>
-                <td>
-                  v{one.version} {badgeOf(one)} {one.kind === "reference" && <span class="badge">reference</span>}
-                </td>
-                <td>
-                  <When time={one.created_at} />
-                </td>
-                <td>{one.created_by}</td>
-                <td class="secret-actions">
-                  {!one.current && !one.destroyed && (
-                    <>
-                      <button
-                        type="button"
-                        disabled={!canWrite || act.isBusy.value}
-                        title={canWrite ? undefined : "needs a rule with the permission write"}
-                        onClick={() => {
-                          act.run(
-                            call("secrets", (api) =>
-                              api.rollback({
-                                path,
-                                payload: { version: one.version, expected_version: cell.version }
-                              })
-                            ),
-                            done
-                          )
-                        }}
-                      >
-                        Roll back to it
-                      </button>
-                      <button
-                        type="button"
-                        disabled={!canDestroy || act.isBusy.value}
-                        title={canDestroy ? undefined : "needs a rule with the permission admin"}
-                        onClick={() => {
-                          doomed.value = one.version
-                        }}
-                      >
-                        Destroy
-                      </button>
-                    </>
-                  )}
-                </td>
-              </tr>
-            ))}
-          </Table>
-          {doomed.value !== null && (
-            <ConfirmByName
-              title={`Destroy version ${doomed.value}`}
-              name={path.key}
-              verb="Destroy"
-              isBusy={act.isBusy.value}
-              close={() => {
-                doomed.value = null
-              }}
-              confirm={() => {
-                const version = doomed.peek()
-                if (version === null) return
-                act.run(
-                  call("secrets", (api) => api.destroy({ path, payload: { versions: [version] } })),
-                  done
+    <section aria-labelledby="secret-versions">
+      <h2 id="secret-versions">Versions</h2>
+      <Reading of={versions}>
+        {(found) => (
+          <>
+            <Table label="Versions" class="secret-versions" heads={["Version", "Written", "Value", ""]}>
+              {found.map((one, index) => {
+                const before = found[index + 1]
+                return (
+                  <Row
+                    key={one.version}
+                    {...props}
+                    changed={done}
+                    one={one}
+                    before={before === undefined || before.destroyed || one.destroyed ? null : before.version}
+                    destroy={() => (doomed.value = one.version)}
+                  />
                 )
-              }}
-            >
-              <p>
-                The value of version {doomed.value} in {path.env_name} is erased for ever. That it existed stays
-                recorded. Backups made before still hold it.
-              </p>
-              <Problem failure={act.failure.value} />
-            </ConfirmByName>
-          )}
-        </>
+              })}
+            </Table>
+            {found.length === limit.value && found.at(-1)?.version !== 1 && limit.value < maxPageSize && (
+              <button type="button" onClick={() => (limit.value = maxPageSize)}>
+                Older versions
+              </button>
+            )}
+          </>
+        )}
+      </Reading>
+      {doomed.value !== null && (
+        <ConfirmByName
+          title={`Destroy version ${doomed.value}`}
+          name={path.key}
+          verb="Destroy"
+          isBusy={act.isBusy.value}
+          close={() => (doomed.value = null)}
+          confirm={() => {
+            const version = doomed.peek()
+            if (version === null) return
+            act.run(
+              call("secrets", (api) => api.destroy({ path, payload: { versions: [version] } })),
+              done
+            )
+          }}
+        >
+          <p>
+            The value of version {doomed.value} in {path.env_name} is erased for ever. That it existed stays recorded.
+            Backups made before still hold it.
+          </p>
+          <Problem failure={act.failure.value} />
+        </ConfirmByName>
       )}
-    </Reading>
+    </section>
   )
 }
