@@ -119,6 +119,7 @@ const pages = {
   rules: "/acme/-/rules",
   accounts: "/acme/-/accounts",
   audit: "/acme/-/audit",
+  history: "/acme/webshop/-/history",
   secret: "/acme/webshop/STRIPE_API_KEY?env=prod",
   approvals: "/acme/-/approvals",
   settings: "/acme/-/settings",

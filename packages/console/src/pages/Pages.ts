@@ -47,6 +47,7 @@ export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> }
   project: [
     { page: "", title: "Matrix", load: () => import("./matrix/Page.js") },
     { page: "promote", title: "Promote", load: () => import("./promote/Page.js") },
+    { page: "history", title: "History", load: () => import("./history/Page.js") },
     { page: "settings", title: "Settings", load: () => import("./project-settings/Page.js") }
   ],
   secret: [{ page: "", title: "", load: () => import("./secret/Page.js") }]

@@ -1,0 +1,140 @@
+import type { ProjectRevision } from "@coffer/domain/ProjectRevision"
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { Table } from "../../kit/Table.js"
+import { When } from "../../kit/When.js"
+import { Link } from "../../routing/Link.js"
+import { envAddress } from "../../routing/Places.js"
+import { SentBar } from "../../staging/SentBar.js"
+import type { ProjectPlace, Sent } from "../../staging/Writes.js"
+import type { PageProps } from "../PageProps.js"
+import { Changes } from "./Changes.js"
+import { RevertDialog } from "./RevertDialog.js"
+import "./Page.css"
+
+const pageSize = 50
+
+const read = ({ org, project }: ProjectPlace, after?: string) =>
+  call("history", (api) =>
+    api.list({
+      path: { org_name: org, project_name: project },
+      urlParams: { limit: pageSize, ...(after !== undefined && { after }) }
+    })
+  )
+
+interface RowsProps {
+  readonly place: ProjectPlace
+  readonly revisions: ReadonlyArray<ProjectRevision>
+  readonly revert: (to: ProjectRevision) => void
+}
+
+const Rows = ({ place, revert, revisions }: RowsProps) => {
+  const latest = new Map([...revisions].reverse().map(({ env, revision }) => [env, revision]))
+  return (
+    <Table label="Changes" heads={["When", "Environment", "By", "Changes", ""]}>
+      {revisions.map((one) => (
+        <tr key={`${one.env} ${one.revision}`}>
+          <td>
+            <When time={one.created_at} />
+          </td>
+          <td>
+            <Link to={envAddress(place.org, place.project, one.env)}>{one.env}</Link>{" "}
+            <span class="quiet">revision {one.revision}</span>
+          </td>
+          <td>{one.created_by ?? <span class="quiet">not recorded</span>}</td>
+          <td>
+            <Changes place={place} of={one} />
+          </td>
+          <td class="actions">
+            {latest.get(one.env) === one.revision ? (
+              <span class="badge good">current</span>
+            ) : (
+              <button
+                type="button"
+                onClick={() => {
+                  revert(one)
+                }}
+              >
+                Revert to here
+                <span class="hidden">{` (${one.env}, revision ${one.revision})`}</span>
+              </button>
+            )}
+          </td>
+        </tr>
+      ))}
+    </Table>
+  )
+}
+
+/** The changes of all environments of a project, newest first, without values. */
+export const Page = ({ place }: PageProps<"project">) => {
+  const name = `${place.org}/${place.project}`
+  const first = useLoad(name, () => read(place))
+  const older = useSignal<ReadonlyArray<ProjectRevision>>([])
+  const cursor = useSignal<string | null | undefined>(undefined)
+  const chosen = useSignal<ProjectRevision | null>(null)
+  const sent = useSignal<ReadonlyArray<Sent>>([])
+  const act = useAct()
+  const restart = () => {
+    older.value = []
+    cursor.value = undefined
+  }
+  useEffect(restart, [name])
+  const reload = () => {
+    restart()
+    first.reload()
+  }
+  return (
+    <section class="wide-page history">
+      <h1>History of {place.project}</h1>
+      <p>What changed in the environments that you may read, without values.</p>
+      <Reading of={first}>
+        {({ data, pagination }) => {
+          const next = cursor.value === undefined ? pagination.next_cursor : cursor.value
+          return data.length === 0 ? (
+            <p class="quiet">Nothing has changed yet that you may see.</p>
+          ) : (
+            <>
+              <Rows place={place} revisions={[...data, ...older.value]} revert={(to) => (chosen.value = to)} />
+              {next !== null && (
+                <p>
+                  <button
+                    type="button"
+                    disabled={act.isBusy.value}
+                    onClick={() => {
+                      act.run(read(place, next), (page) => {
+                        older.value = [...older.value, ...page.data]
+                        cursor.value = page.pagination.next_cursor
+                      })
+                    }}
+                  >
+                    Older changes
+                  </button>
+                </p>
+              )}
+              <Problem failure={act.failure.value} />
+            </>
+          )
+        }}
+      </Reading>
+      <SentBar place={place} sent={sent} reload={reload} />
+      {chosen.value !== null && (
+        <RevertDialog
+          place={place}
+          to={chosen.value}
+          close={() => (chosen.value = null)}
+          done={(write) => {
+            chosen.value = null
+            sent.value = [write]
+            reload()
+          }}
+        />
+      )}
+    </section>
+  )
+}
