@@ -18,9 +18,12 @@ export const ago = (time: string, now: number): string => {
 /** The current time, in milliseconds since 1970. */
 export const wallMillis = (): number => performance.timeOrigin + performance.now()
 
+/** A time to the second, such as `2026-02-01 08:30:00 UTC`. */
+export const exactly = (time: string): string => `${time.slice(0, 19).replace("T", " ")} UTC`
+
 /** A time in words, and exactly for those who point at it. */
 export const When = ({ time }: { readonly time: string }) => (
-  <time dateTime={time} title={time}>
+  <time dateTime={time} title={exactly(time)}>
     {ago(time, wallMillis())}
   </time>
 )

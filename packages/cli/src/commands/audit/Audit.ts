@@ -1,4 +1,5 @@
 import { AuditCursor, LogCursor } from "@coffer/domain/AuditCursor"
+import { auditCsv, auditCsvHead } from "@coffer/domain/AuditCsv"
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
 import {
   AuditAction,
@@ -13,28 +14,27 @@ import {
   FromSeqParameter,
   SeqParameter
 } from "@coffer/domain/AuditFilters"
+import { auditDeed } from "@coffer/domain/AuditSentence"
 import type { Settings } from "@coffer/client/internal/Settings"
 import { LimitParameter, maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
-import { CannotDo, type Failure } from "../../Failures.js"
+import { CannotDo, type Failure, WrongUsage } from "../../Failures.js"
 import { atServer, group, org } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { note, printJson, printLine, printMore, printTable, toJson, write } from "../../terminal/Print.js"
 import { activity } from "./Activity.js"
 import { follow } from "./Follow.js"
 
-/** The subject of an entry: its resource type and metadata. */
-const about = ({ metadata, resource_type }: AuditEntry) => {
-  const facts = Object.entries(metadata).flatMap(([name, fact]) =>
-    typeof fact === "string" || typeof fact === "number" || typeof fact === "boolean" ? [`${name}=${fact}`] : []
-  )
-  return [resource_type, ...facts].join(" ")
-}
-
-const titles = ["time", "actor", "action", "about", "address"]
-const row = (entry: AuditEntry) => [entry.created_at, entry.actor_name, entry.action, about(entry), entry.ip_address]
+const titles = ["time", "actor", "action", "what", "address"]
+const row = (entry: AuditEntry) => [
+  entry.created_at,
+  entry.actor_name,
+  entry.action,
+  auditDeed(entry),
+  entry.ip_address
+]
 
 const server = flag(
   "server",
@@ -57,6 +57,7 @@ const pages = {
   after: option("after", AuditCursor),
   limit: option("limit", LimitParameter),
   all: flag("all", "Every entry, page after page"),
+  csv: flag("csv", "As comma-separated values, with all details; no cell is a formula"),
   follow: flag("follow", "The newest entries, oldest first, and then each new one as it comes, until ctrl-C")
 }
 
@@ -76,14 +77,22 @@ const logPath = (settings: Settings, { server }: LogOptions) => (server ? Effect
 
 const printPage = (page: AuditPage, titled: boolean) => (titled ? printTable : printMore)(titles, page.data.map(row))
 
-const printEntries = (json: boolean) => (entries: ReadonlyArray<AuditEntry>) =>
-  json ? write(entries.map((entry) => `${toJson(entry)}\n`).join("")) : printMore(titles, entries.map(row))
+/** How entries are printed. */
+type Form = "csv" | "json" | "table"
+
+const printEntries = (form: Form) => (entries: ReadonlyArray<AuditEntry>) =>
+  form === "json"
+    ? write(entries.map((entry) => `${toJson(entry)}\n`).join(""))
+    : form === "csv"
+      ? write(auditCsv(entries))
+      : printMore(titles, entries.map(row))
 
 /** One page, and how to go on. */
-const onePage = (page: AuditPage) =>
+const onePage = (page: AuditPage, csv: boolean) =>
   Effect.gen(function* () {
-    if (page.data.length === 0) return yield* note("there are no such entries")
-    yield* printPage(page, true)
+    if (csv) yield* write(auditCsvHead + auditCsv(page.data))
+    else if (page.data.length === 0) return yield* note("there are no such entries")
+    else yield* printPage(page, true)
     const { at_least = false, next_cursor, total } = page.pagination
     if (next_cursor === null) return
     const sum = `these are ${page.data.length} of ${at_least ? "more than " : ""}${total}`
@@ -93,20 +102,22 @@ const onePage = (page: AuditPage) =>
 type Read = (limit: number | undefined, after: string | undefined) => Effect.Effect<AuditPage, Failure>
 
 /** Every page. A log can exceed the memory: each page is written before the next is requested. */
-const everyPage = Effect.fnUntraced(function* (read: Read, after: string | undefined, json: boolean) {
+const everyPage = Effect.fnUntraced(function* (read: Read, after: string | undefined, form: Form) {
   let page = yield* read(maxPageSize, after)
-  if (json) yield* write('{"data":[')
+  if (form === "json") yield* write('{"data":[')
+  else if (form === "csv") yield* write(auditCsvHead)
   else if (page.data.length === 0) yield* note("there are no such entries")
   for (let first = true; ; first = false) {
-    if (json) {
+    if (form === "json") {
       const entries = page.data.map((entry) => `\n${toJson(entry)}`).join(",")
       yield* write(first || entries === "" ? entries : `,${entries}`)
-    } else yield* printPage(page, first)
+    } else if (form === "csv") yield* write(auditCsv(page.data))
+    else yield* printPage(page, first)
     const { next_cursor } = page.pagination
     if (next_cursor === null) break
     page = yield* read(maxPageSize, next_cursor)
   }
-  if (json) yield* write("\n]}\n")
+  if (form === "json") yield* write("\n]}\n")
 })
 
 /** Longer than a server waits for the outcome of a commit. */
@@ -117,7 +128,8 @@ const list = atServer("list", {
   examples: [
     "coffer audit list --project webshop --env prod --key DATABASE_URL --since 2026-01-31",
     "coffer audit list --actor grace@example.com --limit 50",
-    "coffer audit list --all --json"
+    "coffer audit list --all --json",
+    "coffer audit list --all --csv --since 2026-01-01 --until 2026-02-01 > january.csv"
   ],
   options: { org, server, ...filters, ...pages },
   place: placeOf,
@@ -135,6 +147,8 @@ const list = atServer("list", {
   },
   run: ({ call, json, options, settings }) =>
     Effect.gen(function* () {
+      if (json && options.csv) return yield* new WrongUsage({ message: "give --json or --csv, not both" })
+      const form = json ? "json" : options.csv ? "csv" : "table"
       const path = yield* logPath(settings, options)
       const { action, actor, env, key, project, resourceType, since, until } = options
       const wanted = { action, actor, env, key, project, resource_type: resourceType, since, until }
@@ -144,11 +158,12 @@ const list = atServer("list", {
       }
       if (options.follow) {
         const lateness = path === null ? latenessOfLogs : 0
-        return yield* follow({ read, limit: options.limit, lateness, print: printEntries(json) })
+        if (form === "csv") yield* write(auditCsvHead)
+        return yield* follow({ read, limit: options.limit, lateness, print: printEntries(form) })
       }
-      if (options.all) return yield* everyPage(read, options.after, json)
+      if (options.all) return yield* everyPage(read, options.after, form)
       const page = yield* read(options.limit, options.after)
-      return { json: page, text: onePage(page) }
+      return { json: page, text: onePage(page, options.csv) }
     })
 })
 

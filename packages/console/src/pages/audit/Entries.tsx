@@ -1,7 +1,7 @@
 import type { AuditEntry } from "@coffer/domain/AuditEntry"
-import { When } from "../../kit/When.js"
-import { detailsOf, placeOf } from "./Filters.js"
+import { auditDeed } from "@coffer/domain/AuditSentence"
 import { Table } from "../../kit/Table.js"
+import { When } from "../../kit/When.js"
 
 const isRefusal = (action: string): boolean =>
   ["access.denied", "auth.verify_failed", "auth.lockout", "audit.break", "secret.decryption_failed"].includes(action)
@@ -14,17 +14,19 @@ const Row = ({ entry }: { readonly entry: AuditEntry }) => {
       <td>
         <When time={created_at} />
       </td>
-      <td>{actor_name}</td>
+      <td class="audit-sentence">
+        <strong>{actor_name}</strong> {auditDeed(entry)}
+        <details>
+          <summary>
+            Entry<span class="hidden"> {seq} as it is recorded</span>
+          </summary>
+          <pre>{JSON.stringify(entry, null, 2)}</pre>
+        </details>
+      </td>
       <td>
         <span class={isRefusal(action) ? "badge bad" : "badge"}>{action}</span>
       </td>
-      <td>
-        <code>{placeOf(entry)}</code>
-      </td>
-      <td class="quiet audit-details">
-        {detailsOf(entry)}
-        {ip_address !== null && ` · ${ip_address}`}
-      </td>
+      <td class="quiet">{ip_address}</td>
     </tr>
   )
 }
@@ -34,7 +36,7 @@ export const Entries = ({ entries }: { readonly entries: ReadonlyArray<AuditEntr
   entries.length === 0 ? (
     <p class="quiet">No entry fits these filters.</p>
   ) : (
-    <Table label="Entries" class="audit-entries" heads={["No.", "When", "Who", "Did", "Where", "Details"]}>
+    <Table label="Entries" class="audit-entries" heads={["No.", "When", "What", "Action", "Address"]}>
       {entries.map((entry) => (
         <Row key={entry.seq} entry={entry} />
       ))}

@@ -1,6 +1,6 @@
 import { auditActions } from "@coffer/domain/AuditEntry"
-import type { AuditEntry } from "@coffer/domain/AuditEntry"
-import { AuditActor, AuditSince } from "@coffer/domain/AuditFilters"
+import { AuditActor, AuditSince, AuditUntil } from "@coffer/domain/AuditFilters"
+import { defined } from "@coffer/domain/Defined"
 import { EnvName, type OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { LogCursor } from "@coffer/domain/AuditCursor"
 import { maxPageSize } from "@coffer/domain/Schemas"
@@ -16,33 +16,32 @@ export interface Typed {
   readonly env: string
   readonly key: string
   readonly since: string
+  readonly until: string
 }
 
-export const noFilters: Typed = { action: "", actor: "", project: "", env: "", key: "", since: "" }
+export const noFilters: Typed = { action: "", actor: "", project: "", env: "", key: "", since: "", until: "" }
 
-export const names = ["actor", "project", "env", "key", "since"] as const
+export const names = ["actor", "project", "env", "key", "since", "until"] as const
 
 const decode = <A, I>(schema: Schema.Schema<A, I>, text: string): A | undefined =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(text.trim()))
 
 /** What of the filters is complete; a half-typed one does not count. */
-const paramsOf = ({ action, actor, env, key, project, since }: Typed) => {
-  const found = {
+const paramsOf = ({ action, actor, env, key, project, since, until }: Typed) =>
+  defined({
     action: auditActions.find((one) => one === action),
     actor: decode(AuditActor, actor),
     project: decode(ProjectName, project),
     env: decode(EnvName, env),
     key: decode(SecretKey, key),
-    since: decode(AuditSince, since)
-  }
-  return {
-    ...(found.action !== undefined && { action: found.action }),
-    ...(found.actor !== undefined && { actor: found.actor }),
-    ...(found.project !== undefined && { project: found.project }),
-    ...(found.env !== undefined && { env: found.env }),
-    ...(found.key !== undefined && { key: found.key }),
-    ...(found.since !== undefined && { since: found.since })
-  }
+    since: decode(AuditSince, since),
+    until: decode(AuditUntil, until)
+  })
+
+/** The filters that are typed and do not count, because they are no name or no time. */
+export const badOf = (typed: Typed): ReadonlyArray<(typeof names)[number]> => {
+  const params = paramsOf(typed)
+  return names.filter((name) => typed[name].trim() !== "" && params[name] === undefined)
 }
 
 /** Names a request, so that equal filters are not read twice. */
@@ -55,16 +54,3 @@ export const readPage = (org: OrgName, typed: Typed, after?: typeof LogCursor.Ty
       urlParams: { ...paramsOf(typed), limit: maxPageSize, ...(after !== undefined && { after }) }
     })
   )
-
-const isText = (value: unknown): value is string => typeof value === "string"
-
-/** Where an entry happened, as far as its details say. */
-export const placeOf = ({ metadata }: AuditEntry): string =>
-  [metadata["project"], metadata["env"], metadata["key"]].filter(isText).join("/")
-
-/** The other details, without what `placeOf` says. */
-export const detailsOf = ({ metadata }: AuditEntry): string =>
-  Object.entries(metadata)
-    .filter(([name]) => !["project", "env", "key"].includes(name))
-    .map(([name, value]) => `${name} ${isText(value) ? value : JSON.stringify(value)}`)
-    .join(" · ")

@@ -14,7 +14,8 @@ import { Reading } from "../../kit/Reading.js"
 import type { PageProps } from "../PageProps.js"
 import { Activity } from "./Activity.js"
 import { Entries } from "./Entries.js"
-import { names, nameOf, noFilters, readPage, type Typed } from "./Filters.js"
+import { Export } from "./Export.js"
+import { badOf, names, nameOf, noFilters, readPage, type Typed } from "./Filters.js"
 import { Verify } from "./Verify.js"
 import "./Page.css"
 
@@ -66,6 +67,7 @@ const Log = ({ org, typed }: LogProps) => {
                 Follow
               </Check>
             </p>
+            <Export key={name} org={org} typed={typed} />
             <Entries entries={entries} />
             {next !== null && (
               <button
@@ -89,7 +91,14 @@ const Log = ({ org, typed }: LogProps) => {
   )
 }
 
-const labels = { actor: "Actor", project: "Project", env: "Environment", key: "Key", since: "Since (UTC)" } as const
+const labels = {
+  actor: "Actor",
+  project: "Project",
+  env: "Environment",
+  key: "Key",
+  since: "Since (UTC)",
+  until: "Until (UTC)"
+} as const
 
 const any = "any"
 const actions: ReadonlyArray<string> = [any, ...auditActions]
@@ -97,6 +106,7 @@ const actions: ReadonlyArray<string> = [any, ...auditActions]
 /** What happened in an organization. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const typed = useSignal<Typed>(noFilters)
+  const bad = badOf(typed.value)
   const set = (name: keyof Typed, text: string) => {
     typed.value = { ...typed.value, [name]: text }
   }
@@ -125,10 +135,12 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
             <label for={`audit-${name}`}>{labels[name]}</label>
             <input
               id={`audit-${name}`}
-              placeholder={name === "since" ? "2026-01-31" : undefined}
+              placeholder={name === "since" || name === "until" ? "2026-01-31" : undefined}
               value={typed.value[name]}
               autocomplete="off"
               spellcheck={false}
+              aria-invalid={bad.includes(name)}
+              aria-describedby={bad.includes(name) ? "audit-bad" : undefined}
               onChange={({ currentTarget }) => {
                 set(name, currentTarget.value)
               }}
@@ -141,6 +153,12 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
           </button>
         )}
       </form>
+      {bad.length > 0 && (
+        <p id="audit-bad" class="hint bad" role="status">
+          {bad.map((name) => labels[name]).join(", ")}: not used, because no such name is possible. A time is a date, or
+          a date and time such as 2026-01-31T08:00Z.
+        </p>
+      )}
       <Log org={org} typed={typed.value} />
     </section>
   )

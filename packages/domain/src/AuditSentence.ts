@@ -1,0 +1,213 @@
+/** What people read of audit entries. Without schemas, because the console loads it with the page. */
+import * as Predicate from "effect/Predicate"
+import type { AuditAction, AuditEntry } from "./AuditEntry.js"
+
+type Told = Pick<AuditEntry, "action" | "actor_name" | "metadata">
+
+/** The details of an entry, as words of its sentence. Entries of earlier versions lack some of them. */
+class Facts {
+  constructor(private readonly metadata: AuditEntry["metadata"]) {}
+
+  has(name: string): boolean {
+    const fact = this.metadata[name]
+    return fact !== undefined && fact !== null && fact !== false
+  }
+
+  /** A detail, or what stands for it where it is unknown. */
+  text(name: string, unknown = `an unknown ${name}`): string {
+    const fact = this.metadata[name]
+    return typeof fact === "string" || typeof fact === "number" ? String(fact) : unknown
+  }
+
+  /** Words that depend on a detail: none without it. */
+  with(name: string, words: (text: string) => string): string {
+    const fact = this.text(name, "")
+    return fact === "" ? "" : words(fact)
+  }
+
+  /** The names of a list, or the only one. */
+  names(name: string): ReadonlyArray<string> {
+    const found = this.metadata[name]
+    const list: ReadonlyArray<unknown> = Array.isArray(found) ? found : [found]
+    return list.flatMap((item) => {
+      const word = Predicate.isRecord(item) ? item["key"] : item
+      return typeof word === "string" ? [word] : []
+    })
+  }
+
+  /** `webshop/prod`, the project alone, or nothing. */
+  place(): string {
+    return [this.text("project", ""), this.text("env", "")].filter((part) => part !== "").join("/")
+  }
+
+  inPlace(): string {
+    const place = this.place()
+    return place === "" ? "" : ` in ${place}`
+  }
+
+  /** The secret of an entry, with its version and its place. */
+  secret(): string {
+    return `${this.text("key", "a secret")}${this.with("version", (version) => ` (version ${version})`)}${this.inPlace()}`
+  }
+
+  /** The secret, or the secrets, of an entry. */
+  secrets(): string {
+    const keys = this.names("keys")
+    if (keys.length === 0) return this.has("keys") ? `no secret${this.inPlace()}` : this.secret()
+    return `${keys.length > 3 ? `${keys.length} secrets` : conjoined(keys)}${this.inPlace()}`
+  }
+
+  /** Whose access a rule is about. */
+  subject(): string {
+    return this.text("name", this.text("email", this.text("subject_id", "an unknown subject")))
+  }
+
+  /** Where a rule holds. */
+  covered(): string {
+    return `${this.text("project_pattern", "*")}/${this.text("env_pattern", "*")}`
+  }
+
+  /** What a request with secrets is sent to. */
+  target(): string {
+    return `${this.text("method", "a request")} ${this.text("host", "an unknown host")}${this.text("path", "")}`
+  }
+}
+
+const conjoined = (words: ReadonlyArray<string>): string =>
+  words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words.at(-1) ?? ""}`
+
+const because = (facts: Facts): string => facts.with("reason", (reason) => `: ${reason}`)
+
+/** The ways to log in that are not by a code. */
+const methods: Readonly<Record<string, string>> = {
+  oidc: " by single sign-on",
+  device: " by device code",
+  loopback: " from the terminal, by the browser",
+  key: " with an API key",
+  code: " by a code"
+}
+
+const login = (facts: Facts): string =>
+  [
+    facts.with("method", (method) => methods[method] ?? ` by ${method}`),
+    facts.with("machine", (machine) => ` on ${machine}`)
+  ].join("")
+
+const renamed = (kind: string, facts: Facts): string =>
+  facts.has("before") && facts.text("before") !== facts.text("name")
+    ? `renamed the ${kind} ${facts.text("before")} to ${facts.text("name")}`
+    : `changed the ${kind} ${facts.text("name")}`
+
+/** What was done, after the name of who did it. The compiler asks for the words of each new action. */
+const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
+  "auth.login": () => "asked for a login code",
+  "auth.logout": () => "ended a session",
+  "auth.verify": (facts) =>
+    facts.has("email") ? `started a session for ${facts.text("email")}` : `logged in${login(facts)}`,
+  "auth.verify_failed": (facts) =>
+    facts.has("refused")
+      ? `refused a login${facts.with("machine", (machine) => ` of ${machine}`)}`
+      : `failed to log in${login(facts)}${because(facts)}`,
+  "auth.lockout": () => "was locked out after too many failed logins",
+  "auth.federate": (facts) =>
+    facts.has("refused")
+      ? `was refused a sign-in with a token${facts.with("issuer", (issuer) => ` of ${issuer}`)}`
+      : `signed in with a token, via the federation ${facts.text("federation")}`,
+  "org.create": (facts) => `created the organization ${facts.text("name")}`,
+  "org.update": (facts) => renamed("organization", facts),
+  "org.delete": (facts) => `deleted the organization ${facts.text("name")}`,
+  "org.member_invite": (facts) => `invited ${facts.text("email")} as ${facts.text("role", "a member")}`,
+  "org.member_remove": (facts) => `removed ${facts.text("email")} from the organization`,
+  "org.member_role_update": (facts) =>
+    `changed the role of ${facts.text("email")} to ${facts.text("role")}${facts.with("before", (role) => ` (was ${role})`)}`,
+  "project.create": (facts) => `created the project ${facts.text("name")}`,
+  "project.update": (facts) => renamed("project", facts),
+  "project.delete": (facts) => `deleted the project ${facts.text("name")}`,
+  "declared.set": (facts) =>
+    `${facts.has("before") ? "changed the declaration of" : "declared"} ${facts.text("key")}${facts.inPlace()}`,
+  "declared.delete": (facts) => `removed the declaration of ${facts.text("key")}${facts.inPlace()}`,
+  "env.create": (facts) => `created the environment ${facts.text("name")}${facts.with("project", (of) => ` in ${of}`)}`,
+  "env.delete": (facts) => `deleted the environment ${facts.text("name")}${facts.with("project", (of) => ` in ${of}`)}`,
+  "env.revert": (facts) => `reverted ${facts.place() || "an environment"} to revision ${facts.text("to")}`,
+  "secret.set": (facts) =>
+    facts.has("rolled_back_to")
+      ? `rolled ${facts.text("key")} back to version ${facts.text("rolled_back_to")}${facts.inPlace()}`
+      : `set ${facts.secret()}${facts.with("reverted_to", (revision) => `, by going back to revision ${revision}`)}`,
+  "secret.read": (facts) =>
+    `read ${facts.secrets()}${facts.with("referred_from", (env) => `, for a reference from ${env}`)}`,
+  "secret.check": (facts) => `checked ${facts.secrets()} against the declarations`,
+  "secret.compare": (facts) => {
+    const others = conjoined(facts.names("with"))
+    if (facts.has("key")) return `compared ${facts.secret()}`
+    if (facts.has("env")) return `compared ${facts.place()} with ${others || "others"}`
+    return `compared ${others || "environments"}${facts.inPlace()}`
+  },
+  "secret.delete": (facts) => `deleted ${facts.secret()}`,
+  "secret.update": (facts) => `changed the due date or the owner of ${facts.secret()}`,
+  "secret.due": (facts) =>
+    `noted that ${facts.secret()} ${facts.text("state", "due") === "overdue" ? "is overdue" : "is due"}${facts.with("due_at", (at) => ` since ${at}`)}`,
+  "secret.copy": (facts) => `copied ${facts.secret()} from ${facts.text("from", "another environment")}`,
+  "secret.undelete": (facts) => `restored ${facts.secret()}`,
+  "secret.destroy": (facts) => `destroyed ${facts.secret()}`,
+  "secret.decryption_failed": (facts) => `could not read ${facts.secret()}: it does not decrypt`,
+  "secret.use": (facts) => `used ${facts.secret()} for ${facts.target()}`,
+  "secret.answer": (facts) =>
+    facts.has("failed")
+      ? `got no response to the request with ${facts.secret()}: ${facts.text("failed")}`
+      : `got the status ${facts.text("status")} to the request with ${facts.secret()}`,
+  "use_rule.create": (facts) => `allowed a use of ${facts.secret()}`,
+  "use_rule.update": (facts) => `changed a use rule of ${facts.secret()}`,
+  "use_rule.delete": (facts) => `revoked a use of ${facts.secret()}`,
+  "approval.request": (facts) => `asked to use ${facts.secrets()} for ${facts.target()}`,
+  "approval.approve": (facts) => `approved a request of ${facts.text("account")}${facts.inPlace()}`,
+  "approval.refuse": (facts) => `refused a request of ${facts.text("account")}${facts.inPlace()}`,
+  "acl.grant": (facts) =>
+    `granted ${facts.subject()} ${facts.text("permission")} on ${facts.covered()}${facts.with("before", (permission) => ` (was ${permission})`)}`,
+  "acl.revoke": (facts) => `revoked ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()}`,
+  "service_account.create": (facts) =>
+    `created the service account ${facts.text("name")}${facts.with("project", (project) => `, bound to ${project}`)}`,
+  "service_account.revoke": (facts) => `revoked the service account ${facts.text("name")}`,
+  "service_account.rotate": (facts) => `gave the service account ${facts.text("name")} a new key`,
+  "service_account.expiring": (facts) =>
+    `noted that the key of ${facts.text("name")} expires${facts.with("expires_at", (at) => ` at ${at}`)}`,
+  "federation.create": (facts) =>
+    `let ${facts.text("account")} sign in with tokens of ${facts.text("issuer")} (federation ${facts.text("name")})`,
+  "federation.revoke": (facts) =>
+    `revoked the federation ${facts.text("name")} of ${facts.text("account")}, for tokens of ${facts.text("issuer")}`,
+  "webhook.create": (facts) => `created the webhook to ${facts.text("name")}`,
+  "webhook.update": (facts) =>
+    `changed the webhook to ${facts.text("name")}${facts.with("before", (origin) => ` (was to ${origin})`)}`,
+  "webhook.delete": (facts) => `deleted the webhook to ${facts.text("name")}`,
+  "webhook.rotate": (facts) => `gave the webhook to ${facts.text("name")} a new signing key`,
+  "webhook.test": (facts) => `sent a test to the webhook to ${facts.text("name")}`,
+  "webhook.send": (facts) => `sent a delivery to the webhook to ${facts.text("name")} again`,
+  "webhook.disable": (facts) =>
+    `disabled the webhook to ${facts.text("name")}${facts.with("tries", (tries) => ` after ${tries} failed tries`)}`,
+  "user.disable": (facts) => `disabled ${facts.text("email")}`,
+  "user.enable": (facts) => `enabled ${facts.text("email")}`,
+  "user.end_sessions": (facts) => `ended the sessions of ${facts.text("email")}`,
+  "backup.create": (facts) => `made the backup ${facts.text("id")}`,
+  "backup.restore": (facts) => `restored the backup ${facts.text("id", facts.text("file"))}`,
+  "backup.drill": (facts) => `checked the backup ${facts.text("id")}: it is ${facts.has("valid") ? "good" : "damaged"}`,
+  "key.rotate": () => "rotated the master key",
+  "audit.break": () => "found that the log was altered",
+  "audit.missing": (facts) => `could not keep ${facts.text("entries", "some")} entries`,
+  "access.denied": (facts) => {
+    const keys = facts.has("key") || facts.has("keys") ? ` of ${facts.secrets()}` : facts.inPlace()
+    return `was denied ${facts.text("action", "an action")}${keys}${because(facts)}`
+  }
+}
+
+const isKnown = (action: string): action is AuditAction => Object.hasOwn(deeds, action)
+
+/** Says what was done, such as `granted deploy read on webshop/prod`: the sentence without its subject. */
+export const auditDeed = ({ action, metadata }: Omit<Told, "actor_name">): string => {
+  const facts = new Facts(metadata)
+  // Later versions have more actions.
+  const deed = isKnown(action) ? deeds[action](facts) : `did ${action}${facts.inPlace()}`
+  const times = facts.with("attempts", (count) => `, ${count} more times`)
+  return `${deed}${times}${facts.text("via", "") === "superadmin" ? ", as a superadmin" : ""}`
+}
+
+/** Says what happened in one sentence, such as `ada@example.com granted deploy read on webshop/prod`. */
+export const auditSentence = (entry: Told): string => `${entry.actor_name} ${auditDeed(entry)}`

@@ -1,0 +1,173 @@
+import { auditCsv, auditCsvHead } from "@coffer/domain/AuditCsv"
+import { auditActions, AuditEntry } from "@coffer/domain/AuditEntry"
+import { auditDeed, auditSentence } from "@coffer/domain/AuditSentence"
+import { Schema } from "effect"
+import { assert, describe, it } from "vitest"
+
+const place = { project: "webshop", env: "prod" }
+const secret = { ...place, key: "API_KEY", version: 3 }
+const rule = { subject_type: "service_account", subject_id: "5b0c", name: "deploy" }
+const covered = { project_pattern: "webshop", env_pattern: "prod", permission: "read" }
+const hook = { name: "https://hooks.example.com" }
+const target = { method: "POST", host: "api.stripe.com", path: "/v1/refunds" }
+
+/** Actions with what the server records of them, and what people read. */
+const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, string]> = [
+  ["auth.login", {}, "asked for a login code"],
+  ["auth.login", { attempts: 12 }, "asked for a login code, 12 more times"],
+  ["auth.logout", {}, "ended a session"],
+  ["auth.verify", { method: "code" }, "logged in by a code"],
+  ["auth.verify", { method: "device", machine: "build-7" }, "logged in by device code on build-7"],
+  ["auth.verify", { email: "ada@example.com" }, "started a session for ada@example.com"],
+  ["auth.verify_failed", { method: "oidc", reason: "unverified" }, "failed to log in by single sign-on: unverified"],
+  ["auth.verify_failed", { method: "device", refused: true, machine: "x" }, "refused a login of x"],
+  ["auth.lockout", {}, "was locked out after too many failed logins"],
+  ["auth.federate", { federation: "github" }, "signed in with a token, via the federation github"],
+  ["auth.federate", { refused: true, issuer: "https://a.b" }, "was refused a sign-in with a token of https://a.b"],
+  ["org.create", { name: "acme" }, "created the organization acme"],
+  ["org.update", { name: "acme", before: "ac" }, "renamed the organization ac to acme"],
+  ["org.delete", { name: "acme" }, "deleted the organization acme"],
+  ["org.member_invite", { email: "b@c.de", role: "admin" }, "invited b@c.de as admin"],
+  ["org.member_remove", { email: "b@c.de" }, "removed b@c.de from the organization"],
+  [
+    "org.member_role_update",
+    { email: "b@c.de", role: "owner", before: "admin" },
+    "changed the role of b@c.de to owner (was admin)"
+  ],
+  ["project.create", { name: "webshop" }, "created the project webshop"],
+  ["project.update", { name: "webshop", before: "webshop", strict: true }, "changed the project webshop"],
+  ["project.delete", { name: "webshop" }, "deleted the project webshop"],
+  ["declared.set", { project: "webshop", key: "API_KEY", before: null }, "declared API_KEY in webshop"],
+  ["declared.set", { project: "webshop", key: "A", before: {} }, "changed the declaration of A in webshop"],
+  ["declared.delete", { project: "webshop", key: "A" }, "removed the declaration of A in webshop"],
+  ["env.create", { ...place, name: "prod" }, "created the environment prod in webshop"],
+  ["env.delete", { ...place, name: "prod" }, "deleted the environment prod in webshop"],
+  ["env.revert", { ...place, to: 3, revision: 9 }, "reverted webshop/prod to revision 3"],
+  ["secret.set", secret, "set API_KEY (version 3) in webshop/prod"],
+  ["secret.set", { ...secret, rolled_back_to: 1 }, "rolled API_KEY back to version 1 in webshop/prod"],
+  ["secret.set", { ...secret, reverted_to: 7 }, "set API_KEY (version 3) in webshop/prod, by going back to revision 7"],
+  ["secret.read", { key: "API_KEY" }, "read API_KEY"],
+  ["secret.read", { ...place, keys: [{ key: "A", version: 1 }, "B"] }, "read A and B in webshop/prod"],
+  ["secret.read", { ...place, keys: ["A", "B", "C", "D"] }, "read 4 secrets in webshop/prod"],
+  ["secret.read", { ...place, keys: [] }, "read no secret in webshop/prod"],
+  ["secret.read", { ...place, keys: ["A"], referred_from: "dev" }, "read A in webshop/prod, for a reference from dev"],
+  ["secret.check", { ...place, keys: ["A"] }, "checked A in webshop/prod against the declarations"],
+  ["secret.compare", { ...place, with: "dev" }, "compared webshop/prod with dev"],
+  ["secret.compare", { project: "webshop", with: ["dev", "qa", "prod"] }, "compared dev, qa and prod in webshop"],
+  ["secret.delete", secret, "deleted API_KEY (version 3) in webshop/prod"],
+  ["secret.update", secret, "changed the due date or the owner of API_KEY (version 3) in webshop/prod"],
+  ["secret.due", { ...secret, state: "overdue" }, "noted that API_KEY (version 3) in webshop/prod is overdue"],
+  ["secret.copy", { ...secret, from: "dev" }, "copied API_KEY (version 3) in webshop/prod from dev"],
+  ["secret.undelete", secret, "restored API_KEY (version 3) in webshop/prod"],
+  ["secret.destroy", secret, "destroyed API_KEY (version 3) in webshop/prod"],
+  ["secret.decryption_failed", secret, "could not read API_KEY (version 3) in webshop/prod: it does not decrypt"],
+  [
+    "secret.use",
+    { ...secret, ...target },
+    "used API_KEY (version 3) in webshop/prod for POST api.stripe.com/v1/refunds"
+  ],
+  ["secret.answer", { key: "A", status: 200 }, "got the status 200 to the request with A"],
+  ["secret.answer", { key: "A", failed: "timeout" }, "got no response to the request with A: timeout"],
+  ["use_rule.create", { key: "A" }, "allowed a use of A"],
+  ["use_rule.update", { key: "A" }, "changed a use rule of A"],
+  ["use_rule.delete", { key: "A" }, "revoked a use of A"],
+  [
+    "approval.request",
+    { ...place, keys: ["A"], ...target },
+    "asked to use A in webshop/prod for POST api.stripe.com/v1/refunds"
+  ],
+  ["approval.approve", { ...place, account: "agent" }, "approved a request of agent in webshop/prod"],
+  ["approval.refuse", { ...place, account: "agent" }, "refused a request of agent in webshop/prod"],
+  ["acl.grant", { ...rule, ...covered }, "granted deploy read on webshop/prod"],
+  ["acl.grant", { ...rule, ...covered, before: "list" }, "granted deploy read on webshop/prod (was list)"],
+  ["acl.revoke", { email: "b@c.de", ...covered }, "revoked read of b@c.de on webshop/prod"],
+  ["service_account.create", { name: "ci", project: "webshop" }, "created the service account ci, bound to webshop"],
+  ["service_account.revoke", { name: "ci" }, "revoked the service account ci"],
+  ["service_account.rotate", { name: "ci" }, "gave the service account ci a new key"],
+  ["service_account.expiring", { name: "ci", expires_at: "2027" }, "noted that the key of ci expires at 2027"],
+  [
+    "federation.create",
+    { account: "ci", name: "github", issuer: "https://a.b" },
+    "let ci sign in with tokens of https://a.b (federation github)"
+  ],
+  [
+    "federation.revoke",
+    { account: "ci", name: "github", issuer: "https://a.b" },
+    "revoked the federation github of ci, for tokens of https://a.b"
+  ],
+  ["webhook.create", hook, "created the webhook to https://hooks.example.com"],
+  ["webhook.update", { ...hook, before: "https://a.b" }, `changed the webhook to ${hook.name} (was to https://a.b)`],
+  ["webhook.delete", hook, "deleted the webhook to https://hooks.example.com"],
+  ["webhook.rotate", hook, "gave the webhook to https://hooks.example.com a new signing key"],
+  ["webhook.test", hook, "sent a test to the webhook to https://hooks.example.com"],
+  ["webhook.send", hook, "sent a delivery to the webhook to https://hooks.example.com again"],
+  ["webhook.disable", { ...hook, tries: 8 }, "disabled the webhook to https://hooks.example.com after 8 failed tries"],
+  ["user.disable", { email: "b@c.de", via: "superadmin" }, "disabled b@c.de, as a superadmin"],
+  ["user.enable", { email: "b@c.de" }, "enabled b@c.de"],
+  ["user.end_sessions", { email: "b@c.de" }, "ended the sessions of b@c.de"],
+  ["backup.create", { id: "b1" }, "made the backup b1"],
+  ["backup.restore", { file: "b1.bak" }, "restored the backup b1.bak"],
+  ["backup.drill", { id: "b1", valid: false }, "checked the backup b1: it is damaged"],
+  ["key.rotate", {}, "rotated the master key"],
+  ["audit.break", {}, "found that the log was altered"],
+  ["audit.missing", { entries: 4 }, "could not keep 4 entries"],
+  ["access.denied", { ...place, action: "secret.read", key: "A" }, "was denied secret.read of A in webshop/prod"],
+  ["access.denied", { action: "secret.use", keys: ["A"], reason: "host" }, "was denied secret.use of A: host"],
+  ["access.denied", { action: "backup.list" }, "was denied backup.list"],
+  ["later.action", place, "did later.action in webshop/prod"]
+]
+
+const entry = (details: Partial<AuditEntry>): AuditEntry => ({
+  ...Schema.decodeUnknownSync(AuditEntry)({
+    id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d50",
+    seq: 7,
+    actor_type: "user",
+    actor_id: null,
+    actor_name: "ada@example.com",
+    action: "secret.set",
+    resource_type: "secret",
+    resource_id: null,
+    org_id: null,
+    ip_address: "203.0.113.7",
+    metadata: {},
+    created_at: "2026-02-01T08:30:00.000Z"
+  }),
+  ...details
+})
+
+describe("the sentence of an audit entry", () => {
+  it("says what was done, for each action of the contract", () => {
+    for (const [action, metadata, deed] of told) assert.strictEqual(auditDeed({ action, metadata }), deed)
+    const without = auditActions.filter((action) => !told.some(([one]) => one === action))
+    assert.deepStrictEqual(without, [])
+  })
+
+  it("is whole whatever an entry of an earlier version lacks or holds", () => {
+    for (const action of auditActions) {
+      for (const metadata of [{}, { keys: 5, with: {}, key: ["x"], project: null, via: [], before: 0 }]) {
+        const sentence = auditSentence({ actor_name: "ada@example.com", action, metadata })
+        assert.match(sentence, /^ada@example\.com [a-z].*[^ ]$/)
+        assert.notMatch(sentence, /undefined|null|\[object| {2}/)
+      }
+    }
+  })
+})
+
+describe("audit entries as CSV", () => {
+  it("have one line each, with the exact time and the raw details", () => {
+    const [line = "", ...more] = auditCsv([entry({ metadata: secret })]).split("\r\n")
+    assert.deepStrictEqual(more, [""])
+    assert.strictEqual(auditCsvHead.split(",").length, 13)
+    assert.include(line, "7,2026-02-01T08:30:00.000Z,ada@example.com,user,secret.set,")
+    assert.include(line, ",ada@example.com set API_KEY (version 3) in webshop/prod,webshop,prod,API_KEY,203.0.113.7,")
+    assert.include(line, `"{""project"":""webshop"",`)
+  })
+
+  it("hold no formula, in whatever program they are opened", () => {
+    for (const evil of ["=1+1", "+1", "-1", "@A1", " =1", "\t=1", "\r=1", "\u200b=1", "＝1", 'x";=1;"', "a\n=1"]) {
+      const cells = auditCsv([entry({ actor_name: evil, metadata: { key: evil } })])
+      assert.strictEqual(cells.split("\n").length, 2, evil)
+      assert.notMatch(cells, /(?:^|[,;\t\r\n])"?[\s\p{Cf}]*[=+\-@＝]/u, evil)
+    }
+  })
+})
