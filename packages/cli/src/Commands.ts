@@ -24,38 +24,71 @@ import { userCommand } from "./commands/Users.js"
 import { approvalCommand } from "./commands/use/Approvals.js"
 import { useCommand } from "./commands/use/Use.js"
 import { webhookCommand } from "./commands/webhooks/Webhooks.js"
-import type { Tree } from "./grammar/Tree.js"
+import { type Row, type Tree, treeOf } from "./grammar/Tree.js"
+
+const [login, logout, whoami, health] = authCommands
+const [init, trust] = setupCommands
+const [declare, declareList, declareRemove] = declareCommands
+const [help, version] = helpCommands
+
+const row = (text: string, ...nodes: Row["nodes"]): Row => ({ text, nodes })
 
 /** Every command of the client. The help and the completions list them in this order. */
-export const tree: Tree = {
+export const tree: Tree = treeOf({
   description: "Keeps secrets, and gives them to the programs that need them",
-  nodes: [
-    ...authCommands,
-    ...setupCommands,
-    doctorCommand,
-    sessionCommand,
-    orgCommand,
-    memberCommand,
-    projectCommand,
-    environmentCommand,
-    secretCommand,
-    ...declareCommands,
-    checkCommand,
-    runCommand,
-    composeCommand,
-    scanCommand,
-    aclCommand,
-    useCommand,
-    approvalCommand,
-    serviceAccountCommand,
-    webhookCommand,
-    userCommand,
-    auditCommand,
-    backupCommand,
-    featuresCommand,
-    settingsCommand,
-    masterKeyCommand,
-    completionsCommand(() => tree),
-    ...helpCommands
+  begin: [
+    { name: "coffer login", text: "Log in, by browser or e-mail" },
+    { name: "coffer init", text: "Choose what this directory uses" },
+    { name: "coffer run -- npm start", text: "Run a program with the secrets" }
+  ],
+  sections: [
+    {
+      title: "START",
+      rows: [
+        row("Log in and out, your sessions", login, logout, sessionCommand),
+        row("The settings of this directory", init, trust),
+        row("Who you are, and what is wrong", whoami, doctorCommand, health)
+      ]
+    },
+    {
+      title: "SECRETS",
+      rows: [
+        row("Read, write, find and import", secretCommand),
+        row("Where secrets are", projectCommand, environmentCommand),
+        row("What a project expects of keys", declare, declareList, declareRemove, checkCommand),
+        row("Give secrets to programs", runCommand, composeCommand),
+        row("Find values in git and in files", scanCommand)
+      ]
+    },
+    {
+      title: "PEOPLE AND RIGHTS",
+      rows: [
+        row("Organizations and their people", orgCommand, memberCommand),
+        row("Who may read and write what", aclCommand),
+        row("The people whom the server knows", userCommand)
+      ]
+    },
+    {
+      title: "MACHINES AND AGENTS",
+      rows: [
+        row("Accounts for programs", serviceAccountCommand),
+        row("Use secrets without seeing them", useCommand, approvalCommand),
+        row("Send events to other systems", webhookCommand)
+      ]
+    },
+    {
+      title: "OPERATIONS",
+      rows: [
+        row("What was done, by whom and when", auditCommand),
+        row("Copies and the key of the server", backupCommand, masterKeyCommand),
+        row("What the server offers", featuresCommand, settingsCommand),
+        row(
+          "Completion and help",
+          completionsCommand(() => tree),
+          help,
+          version
+        )
+      ]
+    }
   ]
-}
+})

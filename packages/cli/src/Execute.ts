@@ -1,6 +1,7 @@
 import type { CliApp } from "@effect/cli/CliApp"
 import { getSpan } from "@effect/cli/HelpDoc"
 import { isValidationError, type ValidationError } from "@effect/cli/ValidationError"
+import { loadSettings } from "@coffer/client/internal/Settings"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
@@ -71,7 +72,7 @@ type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
 
 const runLeaf = ({ group, leaf, path, words }: Extract<Found, { readonly type: "command" }>): Execution => {
   const reading = readWords(leaf, words)
-  if (reading.type === "help") return printHelp((width) => commandHelp(path, leaf, width))
+  if (reading.type === "help") return printHelp((width) => commandHelp(path, leaf, tree, width))
   const report: Report = leaf.report ?? unreported
   if (reading.type === "wrong") return refuse([reading.message, ...reading.others], path, report)
   const problem = countProblem(leaf, reading, commandLine(path))
@@ -86,19 +87,29 @@ const runCommandLine = (argv: ReadonlyArray<string>): Execution => {
   const found = locate(tree, argv)
   switch (found.type) {
     case "command":
-      return found.help ? printHelp((width) => commandHelp(found.path, found.leaf, width)) : runLeaf(found)
+      return found.help ? printHelp((width) => commandHelp(found.path, found.leaf, tree, width)) : runLeaf(found)
     case "group":
       return printHelp((width) => groupHelp(found.path, found.group, tree, width))
     case "missing":
       // Help that was not asked for goes to standard error: a script must not take it for output.
       return Effect.zipRight(
         showHelp((width) => groupHelp(found.path, found.group, tree, width)),
-        usageError(noCommand(tree, found))
+        Effect.flatMap(found.group === undefined ? firstSteps : Effect.succeed(""), (steps) =>
+          usageError(noCommand(tree, found) + steps)
+        )
       )
     case "unknown":
       return usageError(noCommand(tree, found))
   }
 }
+
+/** The next step of a person who has set nothing. */
+const firstSteps = loadSettings({}).pipe(
+  Effect.map(({ find }) =>
+    find("org") === undefined ? "; nothing is set here yet: begin with coffer login, then coffer init" : ""
+  ),
+  Effect.orElseSucceed(() => "")
+)
 
 /** What the parser wants, for arguments that are files. */
 const parserContext = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)

@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { TestHome, node, until } from "./support/Programs.js"
@@ -22,7 +22,7 @@ describe("the command line", () => {
   it("answers --version, and the help without colours where nobody sees them", async () => {
     assert.match(await prints("--version"), /^\d+\.\d+\.\d+\n$/)
     const help = await prints("--help")
-    assert.include(help, "secret set")
+    assert.include(help, "coffer init")
     assert.notInclude(help, "\x1b")
     assert.include(await prints("run", "--help"), "--allow-env")
   })
@@ -45,10 +45,14 @@ describe("the command line", () => {
       const { code, stderr, stdout } = await place.home.coffer(group === undefined ? [] : [group, ...words])
       const name = ["coffer", ...(group === undefined ? [] : [group])].join(" ")
       assert.deepStrictEqual([code, stdout], [2, ""])
-      assert.isTrue(stderr.startsWith(`USAGE\n  ${name} COMMAND\n`), stderr)
+      assert.match(stderr, new RegExp(`^USAGE\\s+${name} COMMAND\\b`))
       assert.isTrue(stderr.endsWith(`\ncoffer: a command is missing: ${name} COMMAND\n`), stderr)
     }
     assert.match(await prints("secret", "--help"), /^USAGE\n/)
+    const cwd = mkdtempSync(join(place.home.folder, "nothing-set-"))
+    mkdirSync(join(cwd, ".git"))
+    const env = { SERVICE_SERVER_URL: "" }
+    assert.match((await place.home.coffer([], { cwd, env })).stderr, /COMMAND; nothing is set .* coffer init\n$/)
   })
 
   it("takes options before and after arguments", async () => {

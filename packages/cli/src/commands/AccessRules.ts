@@ -4,7 +4,7 @@ import { RuleId } from "@coffer/domain/Ids"
 import { Pattern } from "@coffer/domain/Pattern"
 import * as Effect from "effect/Effect"
 import { NotThere } from "../Failures.js"
-import { atEnv, atOrg, type Call, group, yes } from "../grammar/Command.js"
+import { atEnv, atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { option, optionalArgument, requiredOption } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { email, serviceAccount, type Subject, subjectOf } from "../subjects/Subjects.js"
@@ -27,11 +27,17 @@ const columns = {
 const list = atOrg("list", {
   description: "List the access rules",
   examples: ["coffer acl list", "coffer acl list --json"],
-  options: {},
+  options: { wide },
   run: ({ call, path }) =>
     Effect.map(
       call("acl", (api) => api.list({ path })),
-      (rules) => listView(rules, columns, "there are no access rules; make one with: coffer acl grant")
+      (rules) =>
+        listView(rules, columns, "there are no access rules; make one with: coffer acl grant", [
+          "subject",
+          "project",
+          "env",
+          "permission"
+        ])
     )
 })
 

@@ -2,7 +2,7 @@ import type { AccessPage, AccessReason, EnvironmentAccess } from "@coffer/domain
 import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
-import { atOrg } from "../grammar/Command.js"
+import { atOrg, wide } from "../grammar/Command.js"
 import { email, serviceAccount, subjectOf } from "../subjects/Subjects.js"
 import { listView } from "../terminal/View.js"
 
@@ -22,7 +22,7 @@ export const table = atOrg("table", {
   description:
     "What a subject may do in each environment, and which role or rule says so; without one, what you may do",
   examples: ["coffer acl table --email grace@example.com", "coffer acl table --service-account ci --json"],
-  options: { email, serviceAccount },
+  options: { email, serviceAccount, wide },
   check: ({ email, serviceAccount }) =>
     email !== undefined && serviceAccount !== undefined
       ? "name one subject: either --email or --service-account"

@@ -4,7 +4,7 @@ import { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
 import { NotThere } from "../Failures.js"
-import { atOrg, type Call, group, yes } from "../grammar/Command.js"
+import { atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { argument, option } from "../grammar/Fields.js"
 import { noteAccount } from "../subjects/Subjects.js"
 import { confirm } from "../terminal/Prompts.js"
@@ -26,14 +26,19 @@ const adminColumns = {
 const list = atOrg("list", {
   description: "List the members and their roles",
   examples: ["coffer member list", "coffer member list --json"],
-  options: {},
+  options: { wide },
   run: ({ call, path }) =>
     Effect.map(
       call("members", (api) => api.list({ path })),
       (members) => {
         const isAdmin = members.data.some(({ has_access }) => has_access !== undefined)
         const shown = { ...columns, ...(isAdmin && adminColumns) }
-        return listView(members, shown, "there are no members; invite one with: coffer member invite EMAIL")
+        return listView(members, shown, "there are no members; invite one with: coffer member invite EMAIL", [
+          "email",
+          "role",
+          "access",
+          "seen"
+        ])
       }
     )
 })

@@ -1,7 +1,7 @@
 import { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
 import * as Effect from "effect/Effect"
-import { atOrg, atServer, group, yes } from "../grammar/Command.js"
+import { atOrg, atServer, group, wide, yes } from "../grammar/Command.js"
 import { argument } from "../grammar/Fields.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
@@ -15,7 +15,7 @@ const columns = {
 const list = atServer("list", {
   description: "List your organizations",
   examples: ["coffer org list", "coffer org list --json"],
-  options: {},
+  options: { wide },
   run: ({ call }) =>
     Effect.map(
       call("organizations", (api) => api.list({})),

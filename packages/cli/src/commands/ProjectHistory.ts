@@ -2,7 +2,7 @@ import type { ProjectRevision, ProjectRevisions } from "@coffer/domain/ProjectRe
 import { maxPageSize, VersionParameter } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
-import { atProject } from "../grammar/Command.js"
+import { atProject, wide } from "../grammar/Command.js"
 import { option } from "../grammar/Fields.js"
 import { toTerminal } from "../terminal/Print.js"
 import { listView } from "../terminal/View.js"
@@ -14,7 +14,8 @@ export const history = atProject("history", {
   description: "List the changes of all environments of the project, newest first, without values",
   examples: ["coffer project history", "coffer project history --project webshop --limit 5 --json"],
   options: {
-    limit: option("limit", VersionParameter, `How many revisions to show; ${defaultLimit} when left out`)
+    limit: option("limit", VersionParameter, `How many revisions to show; ${defaultLimit} when left out`),
+    wide
   },
   run: ({ call, options: { limit = defaultLimit }, path }) =>
     Effect.gen(function* () {
@@ -26,6 +27,11 @@ export const history = atProject("history", {
         after = page.pagination.next_cursor
       }
       const columns = { env: ({ env }: ProjectRevision) => env, ...columnsFor(yield* toTerminal) }
-      return listView({ data }, columns, "there are no changes that you may see")
+      return listView({ data }, columns, "there are no changes that you may see", [
+        "env",
+        "revision",
+        "created",
+        "keys"
+      ])
     })
 })

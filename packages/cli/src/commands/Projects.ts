@@ -2,7 +2,7 @@ import { ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
-import { atOrg, atProject, group, yes } from "../grammar/Command.js"
+import { atOrg, atProject, group, wide, yes } from "../grammar/Command.js"
 import { argument, argumentsOf, flag, optionalArgument } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { confirm } from "../terminal/Prompts.js"
@@ -17,7 +17,7 @@ const columns = {
 const list = atOrg("list", {
   description: "List the projects",
   examples: ["coffer project list", "coffer project list --json"],
-  options: {},
+  options: { wide },
   run: ({ call, path }) =>
     Effect.map(
       call("projects", (api) => api.list({ path })),

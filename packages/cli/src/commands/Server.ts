@@ -1,6 +1,6 @@
 import type { ServerSetting } from "@coffer/domain/ServerFacts"
 import * as Effect from "effect/Effect"
-import { atServer } from "../grammar/Command.js"
+import { atServer, wide } from "../grammar/Command.js"
 import { listView, recordView } from "../terminal/View.js"
 
 export const featuresCommand = atServer("features", {
@@ -26,7 +26,7 @@ const columns = {
 export const settingsCommand = atServer("settings", {
   description: "List the server's settings, for its superadmins: of a secret only whether it is set",
   examples: ["coffer settings", "coffer settings --json"],
-  options: {},
+  options: { wide },
   run: ({ call }) =>
     Effect.map(
       call("server", (api) => api.settings({})),

@@ -4,7 +4,7 @@ import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/Servi
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { defined } from "@coffer/domain/Defined"
-import { atOrg, group, yes } from "../grammar/Command.js"
+import { atOrg, group, wide, yes } from "../grammar/Command.js"
 import { argument, flag, option } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { accountId, NameOrId } from "../subjects/Subjects.js"
@@ -26,12 +26,17 @@ const columns = {
 const list = atOrg("list", {
   description: "List the service accounts",
   examples: ["coffer service-account list", "coffer service-account list --json"],
-  options: {},
+  options: { wide },
   run: ({ call, path }) =>
     Effect.map(
       call("serviceAccounts", (api) => api.list({ path })),
       (accounts) =>
-        listView(accounts, columns, "there are no service accounts; make one with: coffer service-account create NAME")
+        listView(
+          accounts,
+          columns,
+          "there are no service accounts; make one with: coffer service-account create NAME",
+          ["name", "project", "key", "reveal", "expires"]
+        )
     )
 })
 

@@ -5,7 +5,7 @@ import { SessionId } from "@coffer/domain/Ids"
 import type { Session } from "@coffer/domain/Session"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { atServer, clientWith, group, yes } from "../grammar/Command.js"
+import { atServer, clientWith, group, wide, yes } from "../grammar/Command.js"
 import { flag, optionalArgument } from "../grammar/Fields.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView } from "../terminal/View.js"
@@ -21,11 +21,11 @@ const columns = {
 const list = atServer("list", {
   description: "List your sessions, on all machines",
   examples: ["coffer session list", "coffer session list --json"],
-  options: {},
+  options: { wide },
   run: ({ call }) =>
     Effect.map(
       call("auth", (api) => api.sessions({})),
-      (sessions) => listView(sessions, columns, "there are no sessions")
+      (sessions) => listView(sessions, columns, "there are no sessions", ["id", "current", "last used"])
     )
 })
 

@@ -6,7 +6,7 @@ import type { UserRecord } from "@coffer/domain/UserRecord"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
 import { NotThere } from "../Failures.js"
-import { atServer, type Call, group, yes } from "../grammar/Command.js"
+import { atServer, type Call, group, wide, yes } from "../grammar/Command.js"
 import { argument, flag, option } from "../grammar/Fields.js"
 import { noteAccount } from "../subjects/Subjects.js"
 import { note } from "../terminal/Print.js"
@@ -30,14 +30,15 @@ const list = atServer("list", {
     prefix: option("email", EmailPrefix),
     disabled: flag("disabled", "Only people who are disabled"),
     limit: option("limit", LimitParameter),
-    after: option("after", UserCursor)
+    after: option("after", UserCursor),
+    wide
   },
   run: ({ call, options: { after, disabled, limit, prefix } }) =>
     Effect.gen(function* () {
       const urlParams = defined({ email: prefix, disabled: disabled ? ("true" as const) : undefined, limit, after })
       const page = yield* call("users", (api) => api.list({ urlParams }))
       const { next_cursor } = page.pagination
-      const { json, text } = listView(page, columns, "there are no such people")
+      const { json, text } = listView(page, columns, "there are no such people", ["email", "last seen", "disabled"])
       if (next_cursor === null) return { json, text }
       return { json, text: Effect.zipRight(text, note(`there are more; continue with --after ${next_cursor}`)) }
     })

@@ -12,16 +12,18 @@ import type { BadSetting } from "@coffer/client/internal/Variables"
 import type * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type { CannotDo, Failure } from "../Failures.js"
 import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
-import { printView, type View } from "../terminal/View.js"
+import { wide as shownWide } from "../terminal/Listing.js"
+import { printListView, printView, type View } from "../terminal/View.js"
 import { Version } from "../Version.js"
 import type { Syntax } from "./Data.js"
 import { type Fields, flag, type OptionField, optionField } from "./Fields.js"
 import type { PlacePath } from "./Missing.js"
-import { allEnvsSpec, explainingMissing, findPlace, jsonSpec, placeSpecs, refuse } from "./Place.js"
+import { allEnvsSpec, explainingMissing, findPlace, jsonSpec, placeSpecs, refuse, wideSpec } from "./Place.js"
 import { syntaxOf } from "./Specs.js"
 
 /** The terminal that a command is used at. */
@@ -99,6 +101,8 @@ export const org = optionField(placeSpecs.org)
 export const project = optionField(placeSpecs.project)
 export const env = optionField(placeSpecs.env)
 export const json = optionField(jsonSpec)
+/** The option of a list: a command that has it prints its view as a list. */
+export const wide = optionField(wideSpec)
 export const yes = flag("yes", "Do not ask, where something is destroyed")
 
 interface Described {
@@ -169,6 +173,8 @@ interface PlaceOptions extends CommandLineSettings {
   readonly json: boolean
 }
 
+const wideName = "wide"
+
 /**
  * Makes the function that declares commands at a kind of place. Such a command reads the settings, finds its place in them,
  * connects, runs and prints.
@@ -190,8 +196,11 @@ const commandsAt =
           const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
           const { call, exchange } = yield* connect(found.server)
           const context = { ...found, options, call, exchange, json: at.json }
-          const view = yield* explainingMissing(found)(run(context))
-          if (view !== undefined) yield* printView(view, at.json)
+          const isWide = Predicate.hasProperty(options, wideName) && options[wideName] === true
+          const running = explainingMissing(found)(run(context))
+          const view = yield* isWide ? shownWide(running) : running
+          if (view === undefined) return
+          yield* wideName in own ? printListView(view, { json: at.json, wide: isWide }) : printView(view, at.json)
         })
       )
     const syntax = syntaxOf([...Object.values(fields), ...Object.values(own)])

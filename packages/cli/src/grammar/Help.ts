@@ -1,6 +1,6 @@
 import { definitions, fill, type Item, wrap } from "../terminal/Wrap.js"
 import type { Group, Leaf } from "./Command.js"
-import type { Tree } from "./Tree.js"
+import { namesOf, type Row, type Tree } from "./Tree.js"
 import { groupUsage, usageItems, usageLines } from "./Usage.js"
 
 type Width = number | undefined
@@ -25,8 +25,19 @@ const exampleLines = (example: string, width: Width): ReadonlyArray<string> =>
     (line, index, { length }) => (index === 0 ? "" : "    ") + line + (index < length - 1 ? " \\" : "")
   )
 
+const commandItem = ({ description, name }: Group | Leaf): Item => ({ name, text: description })
+
+/** The commands whose names begin with that of another one, such as `declare list`. */
+const commandsBelow = (path: ReadonlyArray<string>, tree: Tree): ReadonlyArray<Item> => {
+  const [name = "", ...rest] = path
+  const group = tree.nodes.find((node) => node.type === "group" && namesOf(node).includes(name))
+  const nodes = group?.type === "group" ? group.commands : tree.nodes
+  const prefix = `${(group === undefined ? path : rest).join(" ")} `
+  return nodes.filter((node) => node.name.startsWith(prefix)).map((node) => commandItem(node))
+}
+
 /** The help of a command. */
-export const commandHelp = (path: ReadonlyArray<string>, leaf: Leaf, width: Width): string => {
+export const commandHelp = (path: ReadonlyArray<string>, leaf: Leaf, tree: Tree, width: Width): string => {
   const room = inside(width)
   const items = usageItems(leaf)
   return [
@@ -37,35 +48,66 @@ export const commandHelp = (path: ReadonlyArray<string>, leaf: Leaf, width: Widt
       leaf.examples.flatMap((example) => exampleLines(example, room))
     ),
     ...section("ARGUMENTS", list(items.arguments, room)),
-    ...section("OPTIONS", list(items.options, room))
+    ...section("OPTIONS", list(items.options, room)),
+    ...section("COMMANDS", list(commandsBelow(path, tree), room))
   ]
     .join("\n")
     .trimEnd()
 }
 
-const commandItem = (path: ReadonlyArray<string>, { description, name }: Group | Leaf): Item => ({
-  name: [...path, name].join(" "),
-  text: description
-})
+/** The columns of a section's title, and of a line beside it. */
+const titleWidth = 12
+const lineWidth = 60
 
-const itemsOf = (node: Group | Leaf): ReadonlyArray<Item> => {
-  if (node.type === "command") return [commandItem([], node)]
-  const own = [commandItem([], node), ...node.commands.map((leaf) => commandItem([node.name], leaf))]
-  return node.alias === undefined ? own : [...own, { name: node.alias, text: `The same as ${node.name}` }]
+const titleLines = (title: string) => title.match(new RegExp(`\\S.{0,${titleWidth - 1}}(?= |$)`, "g")) ?? []
+
+const namesIn = ({ nodes }: Row): string => [...new Set(nodes.map(({ name }) => name.split(" ")[0] ?? name))].join(", ")
+
+/** The help of the client: one screen of 24 lines, if the terminal has 80 columns. What stands under a noun is in its own help. */
+const clientHelp = ({ begin, sections }: Tree, width: Width): string => {
+  const usage = `${groupUsage([])}; to learn more: ${groupUsage([])} --help`
+  const lists = [
+    { title: "BEGIN", items: begin },
+    ...sections.map(({ rows, title }) => ({
+      title,
+      items: rows.map((row) => ({ name: namesIn(row), text: row.text }))
+    }))
+  ]
+  if (width !== undefined && width < titleWidth + margin.length + lineWidth) {
+    const room = inside(width)
+    return [
+      ...section("USAGE", wrap(usage, room)),
+      ...lists.flatMap(({ items, title }) => section(title, definitions(items, room)))
+    ]
+      .join("\n")
+      .trimEnd()
+  }
+  const column = Math.max(...lists.flatMap(({ items }) => items.map(({ name }) => name.length)))
+  const beside = (title: string | undefined, line: string) => (title ?? "").padEnd(titleWidth) + margin + line
+  return [
+    beside("USAGE", usage),
+    ...lists.flatMap(({ items, title }, list) => {
+      const titles = titleLines(title)
+      const lines = items.map(({ name, text }, index) => beside(titles[index], `${name.padEnd(column)}  ${text}`))
+      return list === 0 ? [...lines, ""] : lines
+    })
+  ].join("\n")
 }
 
 /** The help of a group of commands, or of the client. */
 export const groupHelp = (path: ReadonlyArray<string>, group: Group | undefined, tree: Tree, width: Width): string => {
+  if (group === undefined) return clientHelp(tree, width)
   const room = inside(width)
   const usage = groupUsage(path)
-  const items = group === undefined ? tree.nodes.flatMap(itemsOf) : group.commands.map((leaf) => commandItem([], leaf))
+  const alias = group.alias === undefined ? "" : `; coffer ${group.alias} is the same`
   return [
     ...section("USAGE", [usage]),
-    ...section("DESCRIPTION", wrap((group ?? tree).description, room)),
-    ...section("COMMANDS", list(items, room)),
+    ...section("DESCRIPTION", wrap(group.description + alias, room)),
+    ...section("COMMANDS", list(group.commands.map(commandItem), room)),
     ...wrap(`${usage} --help says more about a command.`, width)
   ].join("\n")
 }
 
 /** Help with bold titles. */
-export const withBoldTitles = (text: string): string => text.replace(/^[A-Z]+$/gm, "\x1b[1m$&\x1b[0m")
+export const withBoldTitles = (text: string): string =>
+  text.replace(/^[A-Z]+(?: [A-Z]+)*(?=$| {2})/gm, "\x1b[1m$&\x1b[0m")

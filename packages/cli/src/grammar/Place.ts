@@ -23,6 +23,9 @@ export const placeSpecs = {
 
 export const jsonSpec = flag("json", "Print the API's own records, for machines")
 
+/** Of commands that print a list, whose text has no secret values. */
+export const wideSpec = flag("wide", "Show every column in full, also where the terminal has no room")
+
 /** The options of a command at an environment. */
 export const envSpecs = { ...placeSpecs, json: jsonSpec }
 

@@ -1,12 +1,36 @@
-import type * as Array from "effect/Array"
+import * as Array from "effect/Array"
 import type { Group, Leaf } from "./Command.js"
+import type { Item } from "../terminal/Wrap.js"
 import { isHelp, nearest } from "./Words.js"
 
-/** The client: its commands and groups of commands. */
-export interface Tree {
-  readonly description: string
+/** A line of the client's help: related nouns and commands. */
+export interface Row {
+  readonly text: string
   readonly nodes: Array.NonEmptyReadonlyArray<Group | Leaf>
 }
+
+interface Section {
+  readonly title: string
+  readonly rows: Array.NonEmptyReadonlyArray<Row>
+}
+
+interface Overview {
+  readonly description: string
+  /** The commands of the first minute. */
+  readonly begin: ReadonlyArray<Item>
+  readonly sections: Array.NonEmptyReadonlyArray<Section>
+}
+
+/** The client: its commands and groups of commands. */
+export interface Tree extends Overview {
+  readonly nodes: Array.NonEmptyReadonlyArray<Group | Leaf>
+}
+
+/** The client with these sections. */
+export const treeOf = (overview: Overview): Tree => ({
+  ...overview,
+  nodes: Array.flatMap(overview.sections, ({ rows }) => Array.flatMap(rows, ({ nodes }) => nodes))
+})
 
 /** What a command line names. */
 export type Found =

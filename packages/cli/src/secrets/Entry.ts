@@ -2,6 +2,7 @@ import type { Exchange } from "@coffer/client/internal/Exchange"
 import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type { Failure } from "../Failures.js"
 import { allEnvsSpec, envSpecs, exchangeAt, explainingMissing, findPlace } from "../grammar/Place.js"
@@ -10,7 +11,7 @@ import { type Values, valuesOf } from "../grammar/Values.js"
 import { countProblem, readWords } from "../grammar/Words.js"
 import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
-import { printView, type View } from "../terminal/View.js"
+import { printListView, printView, type View } from "../terminal/View.js"
 import { checkGet, getSpecs, onlyKey, readOne } from "./Get.js"
 import { listKeys, listSpecs } from "./List.js"
 import { checkSet, setSpecs, store } from "./Set.js"
@@ -29,6 +30,7 @@ type Plan<S extends Specs> = (
 const entry =
   <S extends Specs>(own: S, plan: Plan<S>): Entry =>
   (words) => {
+    const isList = "wide" in own
     const syntax = syntaxOf([...Object.values(envSpecs), ...Object.values(own)])
     const reading = readWords(syntax, words)
     if (reading.type !== "words" || countProblem(syntax, reading, "") !== undefined) return undefined
@@ -41,7 +43,12 @@ const entry =
       const found = yield* findPlace(place, ({ envPath }) => envPath)
       const exchange = yield* exchangeAt(found.server)
       const view = yield* explainingMissing(found)(run(exchange, found.path))
-      yield* printView(view, place.json)
+      yield* isList
+        ? printListView(view, {
+            json: place.json,
+            wide: Predicate.hasProperty(options, "wide") && options.wide === true
+          })
+        : printView(view, place.json)
     })
   }
 

@@ -4,11 +4,13 @@ import type { PlainListed } from "@coffer/client/internal/SecretRecords"
 import { dueStateAt } from "@coffer/domain/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { wideSpec } from "../grammar/Place.js"
 import { flag } from "../grammar/Specs.js"
 import { listView } from "../terminal/View.js"
 
 export const listSpecs = {
-  removed: flag("removed", "The deleted keys that can be brought back, with who deleted them and when")
+  removed: flag("removed", "The deleted keys that can be brought back, with who deleted them and when"),
+  wide: wideSpec
 }
 
 /** When a secret is due, with a word where that has passed or is near. */
@@ -31,5 +33,9 @@ export const listKeys = Effect.fnUntraced(function* (exchange: Exchange, path: E
   const due = { due: (secret: PlainListed) => dueText(secret, now) }
   const isAnyDue = secrets.data.some(({ due_at }) => due_at !== undefined)
   const shown = { ...columns, ...(isAnyDue && due) }
-  return listView(secrets, shown, "there are no secrets; store one with: coffer secret set KEY")
+  return listView(secrets, shown, "there are no secrets; store one with: coffer secret set KEY", [
+    "key",
+    "version",
+    "due"
+  ])
 })

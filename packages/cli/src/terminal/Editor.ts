@@ -9,6 +9,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { CannotDo } from "../Failures.js"
+import { guardSignals } from "./GuardedSignals.js"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
@@ -38,21 +39,6 @@ const removeFolder = (folder: string) => {
   const names = Option.getOrElse(namesIn(folder), (): ReadonlyArray<string> => [])
   for (const name of names) overwrite(join(folder, name))
   removeAll(folder)
-}
-
-const guarded = ["SIGINT", "SIGQUIT", "SIGHUP"] as const
-const ignore = () => {}
-
-/** Ignores what would end this process before the file is removed: ctrl-C is a key of the editor, and reaches both. */
-const guardSignals = () => {
-  const saved = guarded.map((signal) => ({ signal, listeners: process.listeners(signal) }))
-  for (const { signal } of saved) process.removeAllListeners(signal).on(signal, ignore)
-  return () => {
-    for (const { listeners, signal } of saved) {
-      process.off(signal, ignore)
-      for (const listener of listeners) process.on(signal, listener)
-    }
-  }
 }
 
 /** Starts the editor in place of the shell, so that a signal reaches it, unless the command is more than a program with options. */

@@ -18,6 +18,8 @@ export class Output extends Context.Tag("@coffer/cli/Output")<
     readonly isErrorTerminal: boolean
     /** The columns of the terminal at a stream; undefined if it is no terminal or does not say. */
     readonly width: (stream: "output" | "error") => number | undefined
+    /** The lines of the terminal at standard output; undefined if it is no terminal or does not say. */
+    readonly height: () => number | undefined
     /** Writes to standard output. Returns after the write. Dies with `ReaderGone` if nobody reads any more. */
     readonly write: (content: string | Uint8Array) => Effect.Effect<void, CannotDo>
     /** Writes to standard output and flushes it. Fails also where nobody reads any more. */
@@ -51,10 +53,13 @@ const width = (stream: "output" | "error") => {
   return isTerminal(descriptor) ? process[name].columns || undefined : undefined
 }
 
+const height = () => (isTerminal(1) ? process.stdout.rows || undefined : undefined)
+
 const common = () => ({
   isTerminal: isTerminal(1),
   isErrorTerminal: isTerminal(2),
   width,
+  height,
   writeError,
   writeFlushed,
   isLost

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import { type CannotDo, plain } from "../Failures.js"
 import { Output } from "./Output.js"
-import { type Cell, type Page, renderFields, renderTable } from "./Table.js"
+import { type Cell, type Page, renderFields, renderList, renderTable } from "./Table.js"
 
 /** Whether standard output is a terminal. */
 export const toTerminal = Effect.map(Output, ({ isTerminal }) => isTerminal)
@@ -50,10 +50,22 @@ type Rows = ReadonlyArray<ReadonlyArray<Cell>>
 export const printTable = (titles: Titles, rows: Rows) =>
   Effect.flatMap(outputPage, (page) => write(renderTable(titles, rows, page)))
 
-/** Prints a table that continues an earlier one: without titles. */
-export const printMore = (titles: Titles, rows: Rows) =>
+/**
+ * Prints a list.
+ *
+ * @param first the titles of the most important columns
+ */
+export const printList = (titles: Titles, rows: Rows, first?: Titles) =>
   Effect.flatMap(outputPage, (page) => {
-    const text = renderTable(titles, rows, page)
+    const { left, text } = renderList(titles, rows, page, first)
+    const missing = left.length === 0 ? Effect.void : note(`no room for: ${left.join(", ")}; --wide shows all`)
+    return Effect.zipRight(write(text), missing)
+  })
+
+/** Prints a list that continues an earlier one: without titles. */
+export const printMore = (titles: Titles, rows: Rows, first?: Titles) =>
+  Effect.flatMap(outputPage, (page) => {
+    const { text } = renderList(titles, rows, page, first)
     return write(page.isTerminal ? text.slice(text.indexOf("\n") + 1) : text)
   })
 

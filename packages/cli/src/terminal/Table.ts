@@ -60,6 +60,88 @@ export const renderTable = (
   return [line(head), ...body.flatMap((row) => [line(row), ...linesBelow(row)])].map((text) => `${text}\n`).join("")
 }
 
+/** A column that is longer may be cut down to this width, and no further. */
+const narrowest = 16
+
+const cut = (text: string, width: number): string =>
+  widthOf(text) <= width ? text : [...text].slice(0, Math.max(width - 1, 0)).join("") + "…"
+
+/** The widths of columns within a limit: the longest yield first. `isWhole` columns keep their width. */
+const shares = (
+  widths: ReadonlyArray<number>,
+  isWhole: ReadonlyArray<boolean>,
+  limit: number
+): ReadonlyArray<number> => {
+  const order = [...widths.keys()].sort(
+    (one, other) =>
+      Number(isWhole[other]) - Number(isWhole[one]) || (widths[one] ?? 0) - (widths[other] ?? 0) || one - other
+  )
+  const granted = [...widths]
+  let room = limit - gap.length * (widths.length - 1)
+  order.forEach((column, index) => {
+    const share = isWhole[column] === true ? room : Math.floor(room / (order.length - index))
+    granted[column] = Math.min(widths[column] ?? 0, share)
+    room -= granted[column]
+  })
+  return granted
+}
+
+/** A list as text, and the titles of the columns without room. */
+export interface RenderedList {
+  readonly text: string
+  readonly left: ReadonlyArray<string>
+}
+
+/**
+ * Renders a list: a row is one line. On a terminal, columns yield by their priority: long texts are cut, and columns without
+ * room are left out. Ids and the most important column are never cut, unless that one alone is too long.
+ *
+ * @param first the titles of the most important columns, the most important first. The others follow in their order.
+ */
+export const renderList = (
+  titles: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<Cell>>,
+  page: Page,
+  first: ReadonlyArray<string> = []
+): RenderedList => {
+  const { isTerminal, width: limit = Infinity } = page
+  const cells = rows.map((row) => row.map(cellText))
+  if (!isTerminal) return { text: renderTable(titles, rows, page), left: [] }
+  const all = [titles.map((title) => title.toUpperCase()), ...cells]
+  const widths = titles.map((_, column) => all.reduce((most, row) => Math.max(most, widthOf(row[column] ?? "")), 0))
+  const byPriority = [
+    ...new Set([...first.map((title) => titles.indexOf(title)).filter((column) => column >= 0), ...titles.keys()])
+  ]
+  const isWhole = titles.map((title, column) => column === byPriority[0] || title === "id")
+  const least = (column: number) => Math.min(widths[column] ?? 0, isWhole[column] === true ? Infinity : narrowest)
+  let room = limit
+  const isShown = byPriority.map((column, index) => {
+    const needed = least(column) + (index === 0 ? 0 : gap.length)
+    if (index > 0 && needed > room) return false
+    room -= needed
+    return true
+  })
+  const shown = byPriority.filter((_, index) => isShown[index]).sort((one, other) => one - other)
+  const granted = shares(
+    shown.map((column) => widths[column] ?? 0),
+    shown.map((column) => isWhole[column] === true),
+    limit
+  )
+  const line = (row: ReadonlyArray<string>) =>
+    shown
+      .map((column, index) => {
+        const width = granted[index] ?? 0
+        const text = cut(row[column] ?? "", width)
+        return text + " ".repeat(width - widthOf(text))
+      })
+      .join(gap)
+      .trimEnd()
+  return {
+    text: all.map((row) => `${line(row)}\n`).join(""),
+    left: titles.filter((_, column) => !shown.includes(column))
+  }
+}
+
 /** Renders a record, one line per field; on a terminal, texts without room go on below. */
 export const renderFields = (
   record: Readonly<Record<string, Cell>>,

@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import type { CannotDo } from "../Failures.js"
+import { paged, wide } from "./Listing.js"
 import type { Output } from "./Output.js"
-import { note, printFields, printJson, printLine, printTable } from "./Print.js"
+import { note, printFields, printJson, printLine, printList } from "./Print.js"
 import type { Cell } from "./Table.js"
 
 /** What a command prints: a record of the API for machines, or text for people. */
@@ -16,23 +17,36 @@ export const printView = (view: View, json: boolean): Effect.Effect<void, Cannot
   return view.json === undefined ? Effect.void : printJson(view.json)
 }
 
+/** How a list is shown. */
+export interface ListOptions {
+  readonly json: boolean
+  readonly wide: boolean
+}
+
+/** Prints a list without secret values, at a terminal through the pager if it is long. */
+export const printListView = (view: View, options: ListOptions): Effect.Effect<void, CannotDo, Output> =>
+  printView({ ...view, text: paged(options.wide ? wide(view.text) : view.text) }, options.json)
+
 /**
  * A list, as a table.
  *
  * @param empty what to say when there is none.
+ * @param first the columns that stay longest where the terminal is narrow; the others follow in their order
  */
 export const listView = <A>(
   list: { readonly data: ReadonlyArray<A> },
   columns: Readonly<Record<string, (item: A) => Cell>>,
-  empty: string
+  empty: string,
+  first?: ReadonlyArray<string>
 ): View => ({
   json: list,
   text:
     list.data.length === 0
       ? note(empty)
-      : printTable(
+      : printList(
           Object.keys(columns),
-          list.data.map((item) => Object.values(columns).map((cell) => cell(item)))
+          list.data.map((item) => Object.values(columns).map((cell) => cell(item))),
+          first
         )
 })
 

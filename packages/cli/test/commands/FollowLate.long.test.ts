@@ -40,6 +40,7 @@ const output = Output.of({
   isTerminal: false,
   isErrorTerminal: false,
   width: () => undefined,
+  height: () => undefined,
   write: () => Effect.void,
   writeFlushed: () => Effect.void,
   isLost: Effect.succeed(false),

@@ -56,7 +56,7 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
   it("print the version, the help and what is wrong", async () => {
     assert.strictEqual((await run(["/bin/coffer", "--version"])).stdout, `${version}\n`)
     assert.strictEqual((await run(["/bin/coffer-mcp", "--version"])).stdout, `${version}\n`)
-    assert.match((await run(["/bin/coffer", "--help"])).stdout, /^USAGE$/m)
+    assert.match((await run(["/bin/coffer", "--help"])).stdout, /^USAGE /m)
     const wrong = await run(["/bin/coffer", "secret", "gte", "API_KEY"])
     assert.strictEqual(wrong.code, 2, wrong.stderr)
   })

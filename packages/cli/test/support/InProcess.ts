@@ -13,13 +13,15 @@ export interface TerminalOptions {
   readonly isTerminal?: boolean
   /** The columns of the terminal. */
   readonly width?: number
+  /** The lines of the terminal. */
+  readonly height?: number
 }
 
 /** Runs a command of the client in this process, at a terminal of the test's. */
 export const runInProcess = (
   argv: ReadonlyArray<string>,
   env: Readonly<Record<string, string>>,
-  { answers, input = "", isTerminal = false, width }: TerminalOptions = {}
+  { answers, height, input = "", isTerminal = false, width }: TerminalOptions = {}
 ) => {
   let stdout = ""
   let stderr = ""
@@ -35,6 +37,7 @@ export const runInProcess = (
       isTerminal,
       isErrorTerminal: isTerminal,
       width: () => width,
+      height: () => height,
       write: (content) =>
         Effect.sync(() => {
           stdout += content.toString()

@@ -25,6 +25,12 @@ export class Terminal {
     return new Terminal(home, [node, client, ...args])
   }
 
+  /** The client at a terminal of this size. */
+  static sized(home: TestHome, columns: number, rows: number, args: ReadonlyArray<string>, options: RunOptions = {}) {
+    const script = `stty cols ${columns} rows ${rows}; exec "$@"`
+    return new Terminal(home, ["sh", "-c", script, "sh", node, client, ...args], options)
+  }
+
   type(text: string) {
     this.child.stdin?.write(text)
   }

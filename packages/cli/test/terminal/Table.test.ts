@@ -1,6 +1,6 @@
 import * as fc from "fast-check"
 import { assert, describe, it } from "vitest"
-import { renderFields, renderTable } from "../../src/terminal/Table.js"
+import { renderFields, renderList, renderTable } from "../../src/terminal/Table.js"
 
 const word = fc.stringMatching(/^[a-zé]{1,18}$/)
 const cell = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(" "))
@@ -74,5 +74,62 @@ describe("a table at a terminal", () => {
       renderFields(record, { isTerminal: false, width: undefined }),
       `name\tDATABASE_URL\ndescription\t${record.description}\n`
     )
+  })
+})
+
+describe("a list at a terminal", () => {
+  const columns = (line: string) => [...line].length
+
+  it("fits the terminal in one line a row, and has every row whole where the terminal has room", () => {
+    fc.assert(
+      fc.property(table, terminal, fc.nat(6), ({ rows, titles }, width, important) => {
+        const first = titles.slice(important)
+        const { left, text } = renderList(titles, rows, { isTerminal: true, width }, first)
+        const lines = text.split("\n").slice(0, -1)
+        assert.lengthOf(lines, rows.length + 1)
+        for (const line of lines) assert.isAtMost(columns(line), width ?? Infinity, text)
+        assert.notInclude(left, first[0] ?? titles[0])
+        const whole = renderList(titles, rows, { isTerminal: true, width: undefined }, first)
+        assert.lengthOf(whole.left, 0)
+        const needed = Math.max(...whole.text.split("\n").map(columns))
+        if (width === undefined || needed <= width) assert.strictEqual(text, whole.text)
+        else assert.isTrue(left.length > 0 || text.includes("…"), text)
+      })
+    )
+  })
+
+  it("cuts the long texts first, then leaves out the least important columns, and cuts no id", () => {
+    const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90"
+    const titles = ["id", "subject", "project", "env", "permission", "granted by"]
+    const rows = [[id, "grace.hopper@example.com", "webshop", "{dev,staging}", "write", "ada@example.com"]]
+    const shown = (width: number) =>
+      renderList(titles, rows, { isTerminal: true, width }, ["subject", "project", "env", "permission"])
+    assert.deepStrictEqual(shown(120), {
+      text: [
+        "ID                                    SUBJECT                   PROJECT  ENV            PERMISSION  GRANTED BY",
+        `${id}  grace.hopper@example.com  webshop  {dev,staging}  write       ada@example.com`,
+        ""
+      ].join("\n"),
+      left: []
+    })
+    assert.deepStrictEqual(shown(80), {
+      text: [
+        "SUBJECT                   PROJECT  ENV            PERMISSION  GRANTED BY",
+        "grace.hopper@example.com  webshop  {dev,staging}  write       ada@example.com",
+        ""
+      ].join("\n"),
+      left: ["id"]
+    })
+    assert.deepStrictEqual(shown(50), {
+      text: ["SUBJECT                   PROJECT  ENV", "grace.hopper@example.com  webshop  {dev,staging}", ""].join(
+        "\n"
+      ),
+      left: ["id", "permission", "granted by"]
+    })
+    const urls = renderList(["id", "url"], [[id, "https://hooks.example.com/coffer/very/long"]], {
+      isTerminal: true,
+      width: 60
+    })
+    assert.include(urls.text, `${id}  https://hooks.example…\n`)
   })
 })

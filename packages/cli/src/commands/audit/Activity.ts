@@ -3,7 +3,7 @@ import { AuditSince, AuditUntil } from "@coffer/domain/AuditFilters"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
-import { atOrg } from "../../grammar/Command.js"
+import { atOrg, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import { note } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
@@ -33,7 +33,8 @@ export const activity = atOrg("activity", {
     by: option("by", By),
     since: option("since", AuditSince),
     until: option("until", AuditUntil),
-    spans: option("spans", SpansParameter)
+    spans: option("spans", SpansParameter),
+    wide
   },
   run: ({ call, options: { by, since, spans, until }, path }) =>
     Effect.map(

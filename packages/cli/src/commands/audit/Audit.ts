@@ -21,9 +21,9 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
 import { CannotDo, type Failure, WrongUsage } from "../../Failures.js"
-import { atServer, group, org } from "../../grammar/Command.js"
+import { atServer, group, org, wide } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
-import { note, printJson, printLine, printMore, printTable, toJson, write } from "../../terminal/Print.js"
+import { note, printJson, printLine, printList, printMore, toJson, write } from "../../terminal/Print.js"
 import { activity } from "./Activity.js"
 import { follow } from "./Follow.js"
 
@@ -75,7 +75,11 @@ const logProblem = ({ org, server }: LogOptions) =>
 /** The organization whose log is wanted. The log of the whole server belongs to none. */
 const logPath = (settings: Settings, { server }: LogOptions) => (server ? Effect.succeed(null) : settings.orgPath)
 
-const printPage = (page: AuditPage, titled: boolean) => (titled ? printTable : printMore)(titles, page.data.map(row))
+/** Who did what, and when; how it is called and from where follow. */
+const first = ["time", "actor", "what"]
+
+const printPage = (page: AuditPage, titled: boolean) =>
+  (titled ? printList : printMore)(titles, page.data.map(row), first)
 
 /** How entries are printed. */
 type Form = "csv" | "json" | "table"
@@ -85,7 +89,7 @@ const printEntries = (form: Form) => (entries: ReadonlyArray<AuditEntry>) =>
     ? write(entries.map((entry) => `${toJson(entry)}\n`).join(""))
     : form === "csv"
       ? write(auditCsv(entries))
-      : printMore(titles, entries.map(row))
+      : printMore(titles, entries.map(row), first)
 
 /** One page, and how to go on. */
 const onePage = (page: AuditPage, csv: boolean) =>
@@ -131,7 +135,7 @@ const list = atServer("list", {
     "coffer audit list --all --json",
     "coffer audit list --all --csv --since 2026-01-01 --until 2026-02-01 > january.csv"
   ],
-  options: { org, server, ...filters, ...pages },
+  options: { org, server, ...filters, ...pages, wide },
   place: placeOf,
   check: ({ after, all, follow, limit, org, server }) => {
     if (all && limit !== undefined) return "--all lists every entry: leave --limit out"

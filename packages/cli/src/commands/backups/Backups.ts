@@ -7,7 +7,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
 import { CannotDo } from "../../Failures.js"
-import { atServer, group, yes } from "../../grammar/Command.js"
+import { atServer, group, wide, yes } from "../../grammar/Command.js"
 import { flag, option, optionalArgument } from "../../grammar/Fields.js"
 import { note, printJson, printLine } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -30,12 +30,17 @@ const columnsFor = ({ server }: BackupList, now: number) => ({
 const list = atServer("list", {
   description: "List the backups, the newest first",
   examples: ["coffer backup list", "coffer backup list --json"],
-  options: {},
+  options: { wide },
   run: ({ call }) =>
     Effect.gen(function* () {
       const backups = yield* call("backups", (api) => api.list({}))
       const columns = columnsFor(backups, yield* Clock.currentTimeMillis)
-      return listView(backups, columns, "there are no backups; make one with: coffer backup create")
+      return listView(backups, columns, "there are no backups; make one with: coffer backup create", [
+        "id",
+        "age",
+        "server",
+        "bytes"
+      ])
     })
 })
 

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
 import { WrongUsage } from "../../Failures.js"
-import { atProject, yes } from "../../grammar/Command.js"
+import { atProject, wide, yes } from "../../grammar/Command.js"
 import { argument, commas, flag, option, optionalArgument } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -126,7 +126,7 @@ const columns = {
 const list = atProject("declare list", {
   description: "List the keys that the project declares",
   examples: ["coffer declare list", "coffer declare list --json"],
-  options: {},
+  options: { wide },
   run: ({ call, path }) =>
     Effect.map(
       call("declared", (api) => api.list({ path })),

@@ -2,7 +2,7 @@ import type { Environment } from "@coffer/domain/Environment"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
-import { atProject, group, yes } from "../../grammar/Command.js"
+import { atProject, group, wide, yes } from "../../grammar/Command.js"
 import { argument, flag } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -18,7 +18,7 @@ const columns = {
 const list = atProject("list", {
   description: "List the environments",
   examples: ["coffer environment list", "coffer env list --json"],
-  options: {},
+  options: { wide },
   run: ({ call, path }) =>
     Effect.map(
       call("environments", (api) => api.list({ path })),

@@ -3,7 +3,7 @@ import { BeforeParameter, Count, maxPageSize, VersionParameter } from "@coffer/d
 import type { Revision } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
-import { atEnv, type Call } from "../../grammar/Command.js"
+import { atEnv, type Call, wide } from "../../grammar/Command.js"
 import { flag, option, requiredOption } from "../../grammar/Fields.js"
 import { toTerminal } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
@@ -46,12 +46,17 @@ export const revisions = atEnv("revisions", {
   examples: ["coffer env revisions", "coffer env revisions --env prod --limit 5"],
   options: {
     limit: option("limit", VersionParameter, "How many revisions to show; 20 when left out"),
-    before: option("before", BeforeParameter)
+    before: option("before", BeforeParameter),
+    wide
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const response = yield* revisionsOf(call, path, options.limit ?? 20, options.before)
-      return listView(response, columnsFor(yield* toTerminal), "there are no revisions")
+      return listView(response, columnsFor(yield* toTerminal), "there are no revisions", [
+        "revision",
+        "created",
+        "keys"
+      ])
     })
 })
 

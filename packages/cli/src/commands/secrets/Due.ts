@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
-import { atOrg, type Call } from "../../grammar/Command.js"
+import { atOrg, type Call, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import type { Codec } from "../../grammar/Specs.js"
 import { dueText } from "../../secrets/List.js"
@@ -33,7 +33,7 @@ const allDue = Effect.fnUntraced(function* (
 export const due = atOrg("due", {
   description: "List the secrets of the organization that are overdue or due soon, the earliest first",
   examples: ["coffer secret due", "coffer secret due --within 90d --json"],
-  options: { within: option("within", DueWithin, "How far ahead to look, such as 12h or 90d; default: 14d") },
+  options: { within: option("within", DueWithin, "How far ahead to look, such as 12h or 90d; default: 14d"), wide },
   run: ({ call, options: { within }, path }) =>
     Effect.gen(function* () {
       const response = yield* allDue(call, path, within)

@@ -4,7 +4,7 @@ import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import type { Call } from "../../grammar/Command.js"
-import { note, printTable } from "../../terminal/Print.js"
+import { note, printList } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"
 
 /** A letter for a value: equal letters in a row are equal values, in the order of the columns. */
@@ -44,7 +44,7 @@ export const matrix = Effect.fnUntraced(function* (call: Call, path: ProjectPath
       status: statusOf(present, missing)
     }
   })
-  const table = printTable(
+  const table = printList(
     ["key", ...columns.map(({ env }) => env), "status"],
     rows.map(({ found, key, status }) => [key, ...found.map(({ letter }) => letter ?? "missing"), status])
   )

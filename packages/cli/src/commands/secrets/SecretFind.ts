@@ -2,7 +2,7 @@ import { type FoundKey, type FoundKeyPage, KeyQuery } from "@coffer/domain/Found
 import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
-import { atOrg } from "../../grammar/Command.js"
+import { atOrg, wide } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
 import { listView } from "../../terminal/View.js"
 
@@ -16,7 +16,7 @@ const columns = {
 export const find = atOrg("find", {
   description: "Find keys by a part of their name, in all projects and environments whose keys you may list",
   examples: ["coffer secret find STRIPE", "coffer secret find _url --org acme --json"],
-  options: { query: argument("QUERY", KeyQuery, "A part of the keys, in upper or lower case") },
+  options: { query: argument("QUERY", KeyQuery, "A part of the keys, in upper or lower case"), wide },
   run: ({ call, options: { query }, path }) =>
     Effect.gen(function* () {
       const data: Array<FoundKey> = []

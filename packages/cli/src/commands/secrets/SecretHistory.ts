@@ -5,7 +5,7 @@ import type { SecretVersion } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "@coffer/domain/Defined"
-import { atEnv, type Call, yes } from "../../grammar/Command.js"
+import { atEnv, type Call, wide, yes } from "../../grammar/Command.js"
 import { commas, flag, option, requiredOption, versionNumber } from "../../grammar/Fields.js"
 import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -48,7 +48,8 @@ export const versions = atEnv("versions", {
   ],
   options: {
     key,
-    compare: flag("compare", "Say of each value whether it is as the one before, and how long at most")
+    compare: flag("compare", "Say of each value whether it is as the one before, and how long at most"),
+    wide
   },
   run: ({ call, options: { compare, key }, path }) =>
     Effect.map(allVersions(call, { ...path, key }, compare), (response) =>

@@ -4,7 +4,7 @@ import { maxPageSize } from "@coffer/domain/Schemas"
 import type { SecretList, SecretListed } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import { WrongUsage } from "../../Failures.js"
-import { atEnvs, type Call } from "../../grammar/Command.js"
+import { atEnvs, type Call, wide } from "../../grammar/Command.js"
 import { optionField } from "../../grammar/Fields.js"
 import { listKeys, listSpecs } from "../../secrets/List.js"
 import { note } from "../../terminal/Print.js"
@@ -45,7 +45,7 @@ export const list = atEnvs("list", {
     "coffer secret list --all-envs",
     "coffer secret list --removed"
   ],
-  options: { removed: optionField(listSpecs.removed) },
+  options: { removed: optionField(listSpecs.removed), wide },
   run: ({ call, exchange, given, options, path: { env_name, ...project } }) =>
     Effect.gen(function* () {
       if (env_name !== undefined && options.removed) return yield* removedIn(call, { ...project, env_name })

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { readFileSync } from "node:fs"
 import { defined } from "@coffer/domain/Defined"
 import { CannotDo, NotThere, WrongUsage } from "../../Failures.js"
-import { atOrg, yes } from "../../grammar/Command.js"
+import { atOrg, wide, yes } from "../../grammar/Command.js"
 import { argument, requiredOption } from "../../grammar/Fields.js"
 import { accountId } from "../../subjects/Subjects.js"
 import { note, write } from "../../terminal/Print.js"
@@ -93,12 +93,16 @@ const columns = {
 const list = atOrg("trust list", {
   description: "List whose tokens a service account signs in with",
   examples: ["coffer service-account trust list ci"],
-  options: { account },
+  options: { account, wide },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const sa_id = yield* accountId(call, path, options.account)
       const federations = yield* call("federations", (api) => api.list({ path: { ...path, sa_id } }))
-      return listView(federations, columns, `service account ${options.account} signs in with its key alone`)
+      return listView(federations, columns, `service account ${options.account} signs in with its key alone`, [
+        "name",
+        "conditions",
+        "last used"
+      ])
     })
 })
 

@@ -1,7 +1,7 @@
 import type { Approval } from "@coffer/domain/Approval"
 import { ApprovalId } from "@coffer/domain/Ids"
 import * as Effect from "effect/Effect"
-import { atOrg, group } from "../../grammar/Command.js"
+import { atOrg, group, wide } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
 import { doneView, listView } from "../../terminal/View.js"
 
@@ -19,11 +19,11 @@ const columns = {
 const list = atOrg("list", {
   description: "List the requests with secrets that wait for a person",
   examples: ["coffer approval list"],
-  options: {},
+  options: { wide },
   run: ({ call, path }) =>
     Effect.map(
       call("approvals", (api) => api.list({ path })),
-      (approvals) => listView(approvals, columns, "no request waits for you")
+      (approvals) => listView(approvals, columns, "no request waits for you", ["id", "request", "account", "secrets"])
     )
 })
 

@@ -6,7 +6,7 @@ import type { UseResponse } from "@coffer/domain/UseRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
-import { atEnv, group, yes } from "../../grammar/Command.js"
+import { atEnv, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option, optionalArgument } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { note, write } from "../../terminal/Print.js"
@@ -40,7 +40,7 @@ const useColumns = {
 const list = atEnv("list", {
   description: "List the use rules of a secret, or without a key what you may use",
   examples: ["coffer use list STRIPE_KEY", "coffer use list"],
-  options: { key: completedBy("key", optionalArgument("KEY", SecretKey, "The secret; needs admin")) },
+  options: { key: completedBy("key", optionalArgument("KEY", SecretKey, "The secret; needs admin")), wide },
   run: ({ call, options, path }) => {
     const { key } = options
     return key === undefined
@@ -50,7 +50,15 @@ const list = atEnv("list", {
         )
       : Effect.map(
           call("useRules", (api) => api.list({ path: { ...path, key } })),
-          (rules) => listView(rules, ruleColumns, `no rule lets anybody use ${key}; make one with: coffer use allow`)
+          (rules) =>
+            listView(rules, ruleColumns, `no rule lets anybody use ${key}; make one with: coffer use allow`, [
+              "id",
+              "hosts",
+              "accounts",
+              "paths",
+              "methods",
+              "approval"
+            ])
         )
   }
 })

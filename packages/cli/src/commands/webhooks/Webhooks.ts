@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { defined } from "@coffer/domain/Defined"
 import { CannotDo } from "../../Failures.js"
-import { atOrg, type Call, group, yes } from "../../grammar/Command.js"
+import { atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { note, printJson, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
@@ -26,12 +26,17 @@ const columns = {
 const list = atOrg("list", {
   description: "List the webhooks of the organization",
   examples: ["coffer webhook list"],
-  options: {},
+  options: { wide },
   run: ({ call, path }) =>
     Effect.map(
       call("webhooks", (api) => api.list({ path })),
       (webhooks) =>
-        listView(webhooks, columns, "there are no webhooks; make one with: coffer webhook create URL --event EVENT")
+        listView(webhooks, columns, "there are no webhooks; make one with: coffer webhook create URL --event EVENT", [
+          "id",
+          "url",
+          "state",
+          "pending"
+        ])
     )
 })
 
@@ -127,12 +132,17 @@ const deliveryColumns = {
 const deliveries = atOrg("deliveries", {
   description: "List what was sent to a webhook, newest first, and what came of it",
   examples: ["coffer webhook deliveries 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de0"],
-  options: { id, limit, after },
+  options: { id, limit, after, wide },
   run: ({ call, options: { after, id: webhook_id, limit }, path }) =>
     Effect.gen(function* () {
       const urlParams = defined({ limit, after })
       const page = yield* call("webhooks", (api) => api.deliveries({ path: { ...path, webhook_id }, urlParams }))
-      const view = listView(page, deliveryColumns, "nothing was sent to it in the last 30 days")
+      const view = listView(page, deliveryColumns, "nothing was sent to it in the last 30 days", [
+        "id",
+        "outcome",
+        "event",
+        "time"
+      ])
       const { next_cursor } = page.pagination
       if (next_cursor === null) return view
       return { ...view, text: Effect.zipRight(view.text, note(`continue with --after ${next_cursor}`)) }
