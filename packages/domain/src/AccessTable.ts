@@ -1,5 +1,6 @@
 import * as Schema from "effect/Schema"
 import { AclReason, OpenPermission } from "./AclRule.js"
+import { position } from "./Environment.js"
 import { ServiceAccountId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Email, EnvName, ProjectName } from "./Names.js"
@@ -50,6 +51,7 @@ export type AccessReason = typeof AccessReason.Type
 export const EnvironmentAccess = Schema.Struct({
   project: field(ProjectName, "the project's name"),
   env: field(EnvName, "the environment's name"),
+  position,
   permission: field(
     Schema.NullOr(OpenPermission),
     "the subject's highest permission in the environment; null: none",

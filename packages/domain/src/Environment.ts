@@ -1,11 +1,34 @@
 import * as Schema from "effect/Schema"
 import { EnvId } from "./Ids.js"
+import { envNameForm } from "./NameForms.js"
 import { EnvName } from "./Names.js"
-import { createdAt, field, updatedAt } from "./Schemas.js"
+import { boundedArray, Count, createdAt, field, optional, updatedAt } from "./Schemas.js"
+
+/** The maximum number of environments of a project. */
+export const maxEnvironments = 100
+
+export const position = optional(
+  Count,
+  "its position in the project's own order, from 0; left out: the project gives it none",
+  0
+)
+
+/** Some environments of a project, in the order in which lists shall have them. */
+export const EnvironmentNames = boundedArray(EnvName, {
+  items: {
+    type: "string",
+    description: envNameForm.message,
+    examples: ["prod"],
+    pattern: envNameForm.pattern.source
+  },
+  max: maxEnvironments,
+  text: `names at most ${maxEnvironments} environments`
+})
 
 export const Environment = Schema.Struct({
   id: field(EnvId, "its id"),
   name: field(EnvName, "its name"),
+  position,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotations({ identifier: "Environment", description: "a stage of a project, with secrets of its own" })

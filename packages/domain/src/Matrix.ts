@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { OpenPermission } from "./AclRule.js"
 import { dueFields } from "./Due.js"
+import { position } from "./Environment.js"
 import { EnvName, SecretKey } from "./Names.js"
 import { Count, field, updatedAt } from "./Schemas.js"
 import { secretKind } from "./Secret.js"
@@ -12,6 +13,7 @@ const etag = `"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"`
 
 export const MatrixEnvironment = Schema.Struct({
   name: field(EnvName, "its name"),
+  position,
   allowed: field(Schema.Array(OpenPermission), "the caller's permissions on its secrets; empty: its cells are null", [
     "read",
     "write"

@@ -1,12 +1,18 @@
 import * as Schema from "effect/Schema"
+import { EnvironmentNames } from "./Environment.js"
 import { ProjectId } from "./Ids.js"
-import { ProjectName } from "./Names.js"
+import { EnvName, ProjectName } from "./Names.js"
 import { createdAt, field, optional, updatedAt } from "./Schemas.js"
 
 export const Project = Schema.Struct({
   id: field(ProjectId, "its id"),
   name: field(ProjectName, "its name"),
   strict: optional(Schema.Boolean, "true: a value that breaks its declared pattern is refused", false),
+  order: optional(
+    EnvironmentNames,
+    "the environments that the project orders itself; the others follow, by stage and name. Left out if there are none, and in lists",
+    [EnvName.make("dev"), EnvName.make("prod")]
+  ),
   created_at: createdAt,
   updated_at: updatedAt
 }).annotations({

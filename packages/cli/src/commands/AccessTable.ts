@@ -1,4 +1,5 @@
 import type { AccessPage, AccessReason, EnvironmentAccess } from "@coffer/domain/AccessTable"
+import { inPlaceOrder } from "@coffer/domain/EnvironmentOrder"
 import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
@@ -39,6 +40,6 @@ export const table = atOrg("table", {
         data.push(...page.data)
         after = page.pagination.next_cursor
       }
-      return listView({ data }, columns, "there are no environments")
+      return listView({ data: inPlaceOrder(data) }, columns, "there are no environments")
     })
 })

@@ -1,9 +1,10 @@
+import { EnvironmentNames } from "@coffer/domain/Environment"
 import { ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
 import { atOrg, atProject, group, wide, yes } from "../grammar/Command.js"
-import { argument, argumentsOf, flag, optionalArgument } from "../grammar/Fields.js"
+import { argument, argumentsOf, commas, flag, option, optionalArgument } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
@@ -52,7 +53,10 @@ const get = atProject("get", {
   run: ({ call, path }) =>
     Effect.map(
       call("projects", (api) => api.get({ path })),
-      recordView
+      ({ order, ...project }) => ({
+        ...recordView({ ...project, ...defined({ order: order?.join(", ") }) }),
+        json: { ...project, ...defined({ order }) }
+      })
     )
 })
 
@@ -79,20 +83,50 @@ const rename = atProject("rename", {
 })
 
 const update = atProject("update", {
-  description: "Refuse values that break their declared pattern, or warn of them only",
-  examples: ["coffer project update --strict", "coffer project update webshop --not-strict"],
+  description:
+    "Change how strict a project is with values that break their declared pattern, or order its environments",
+  examples: [
+    "coffer project update --strict",
+    "coffer project update webshop --not-strict",
+    "coffer project update --order dev,staging,prod"
+  ],
   options: {
     name,
     strict: flag("strict", "Refuse a write whose value breaks the pattern that the project declares"),
-    notStrict: flag("not-strict", "Warn of such a write, and make it")
+    notStrict: flag("not-strict", "Warn of such a write, and make it"),
+    order: option(
+      "order",
+      commas(EnvironmentNames, "names of environments"),
+      "Environments, separated by commas, in the order of all lists; the others follow"
+    ),
+    usualOrder: flag("usual-order", "Order the environments by stage and name again")
   },
-  check: ({ notStrict, strict }) => (notStrict === strict ? "give --strict or --not-strict" : undefined),
+  check: ({ notStrict, order, strict, usualOrder }) => {
+    if (notStrict && strict) return "give either --strict or --not-strict"
+    if (usualOrder && order !== undefined) return "give either --order or --usual-order"
+    return notStrict || strict || usualOrder || order !== undefined
+      ? undefined
+      : "give --strict, --not-strict, --order or --usual-order"
+  },
   place: placeOf,
-  run: ({ call, options: { strict }, path }) =>
-    Effect.map(
-      call("projects", (api) => api.rename({ path, payload: { strict } })),
-      (changed) => doneView(`project ${path.project_name} is ${strict ? "strict" : "not strict"}`, changed)
+  run: ({ call, options: { notStrict, order, strict, usualOrder }, path }) => {
+    const payload = {
+      ...((strict || notStrict) && { strict }),
+      ...defined({ order: usualOrder ? [] : order })
+    }
+    return Effect.map(
+      call("projects", (api) => api.rename({ path, payload })),
+      (changed) => {
+        const { order: ordered = [] } = changed
+        const said = [
+          ...(strict || notStrict ? [`is ${strict ? "strict" : "not strict"}`] : []),
+          ...(order === undefined ? [] : [`orders its environments: ${ordered.join(", ")}`]),
+          ...(usualOrder ? ["orders its environments by stage and name"] : [])
+        ]
+        return doneView(`project ${path.project_name} ${said.join(" and ")}`, changed)
+      }
     )
+  }
 })
 
 const remove = atProject("delete", {

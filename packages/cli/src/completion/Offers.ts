@@ -2,7 +2,6 @@ import { connectTo } from "@coffer/client/internal/Connection"
 import { credentialFor } from "@coffer/client/internal/Credentials"
 import { type NamePath, readNames } from "@coffer/client/internal/NameList"
 import { loadSettings, type Settings } from "@coffer/client/internal/Settings"
-import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { orgNameForm } from "@coffer/domain/NameForms"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -65,10 +64,6 @@ const sourcesOf = (word: Unfinished, settings: Settings): ReadonlyArray<Source> 
   }
 }
 
-/** The names of a list in the order in which every list for people has them. */
-const inOrder = (path: NamePath, names: ReadonlyArray<string>): ReadonlyArray<string> =>
-  path.length === 2 ? inStageOrder(names.map((name) => ({ name }))).map(({ name }) => name) : names
-
 /** The characters of names, and of what joins them. Nothing else is written for a shell to read. */
 const isPlain = (text: string) => /^[A-Za-z0-9_.,/-]*$/.test(text)
 
@@ -88,10 +83,9 @@ export const offersFor = Effect.fnUntraced(function* (word: Unfinished) {
   const exchange = yield* connectTo({ server, credential: Option.some(credential), program: "cli", version })
   const taken = new Set([...others, ...text.split(",").slice(0, -1)])
   for (const { after, before, path } of sourcesOf(word, settings)) {
-    const names = yield* Effect.flatMap(path, (path) => {
-      const names = cached({ server, credential, path }, readNames(exchange, path))
-      return Effect.map(names, (found) => inOrder(path, found))
-    }).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
+    const names = yield* Effect.flatMap(path, (path) =>
+      cached({ server, credential, path }, readNames(exchange, path))
+    ).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
     const left = names.filter((name) => !taken.has(name))
     const offers = left.map((name) => before + name + after).filter((offer) => offer.startsWith(text))
     if (offers.length > 0) return offers

@@ -3,9 +3,13 @@ import type { OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { call } from "./Calls.js"
 
-/** The names of a project's environments, in the order of the matrix. */
-export const environmentNames = (org: OrgName, project: ProjectName) =>
+/** The environments of a project, in the order of the matrix. */
+export const environmentsOf = (org: OrgName, project: ProjectName) =>
   Effect.map(
     call("environments", (api) => api.list({ path: { org_name: org, project_name: project } })),
-    ({ data }) => inStageOrder(data).map(({ name }) => name)
+    ({ data }) => inStageOrder(data)
   )
+
+/** Their names. */
+export const environmentNames = (org: OrgName, project: ProjectName) =>
+  Effect.map(environmentsOf(org, project), (environments) => environments.map(({ name }) => name))

@@ -73,4 +73,44 @@ describe.skipIf(!hasBrowser())(`the history of a project${why}`, { timeout: 120_
     assert.lengthOf(data, 0)
     await visit.close()
   })
+
+  it("has the order of its environments from its settings, by the keyboard or by the mouse", async () => {
+    const ada = await Person.login("orders@example.com")
+    await ada.organization("orders", { dev: { ONE: "1" }, prod: { ONE: "2" } })
+    const visit = await Visit.open("/orders/webshop/-/settings", ada)
+    const shown = async (...order: ReadonlyArray<string>) => {
+      await visit.page.waitForFunction(
+        (wanted) => [...document.querySelectorAll("tbody th a")].map((one) => one.textContent).join() === wanted,
+        order.join()
+      )
+    }
+    await shown("dev", "staging", "prod")
+    await visit.page.getByRole("button", { name: "Move prod up" }).focus()
+    await visit.page.keyboard.press("Enter")
+    await shown("dev", "prod", "staging")
+    await visit.page.keyboard.press("Enter")
+    await visit.sees("prod is number 1 of 3.")
+    const focused = () => visit.page.evaluate(() => document.activeElement?.getAttribute("aria-label"))
+    assert.strictEqual(await focused(), "Move prod down", "it cannot go further up")
+    await visit.isAccessible("an order that is not saved")
+    await visit.page.getByRole("button", { name: "Save the order" }).press("Enter")
+    await visit.page.getByRole("button", { name: "Usual order" }).waitFor()
+    await visit.isAccessible("an order of its own")
+    await visit.page.getByRole("row", { name: /staging/ }).dragTo(visit.page.getByRole("row", { name: /prod/ }))
+    await shown("staging", "prod", "dev")
+    await visit.press("Save the order")
+    await visit.page.getByRole("button", { name: "Usual order" }).waitFor()
+    await visit.page.getByRole("link", { name: "Matrix" }).click()
+    await visit.page.getByRole("columnheader", { name: "staging" }).waitFor()
+    const heads = await visit.page.getByRole("columnheader").allInnerTexts()
+    assert.deepStrictEqual(heads.slice(1), ["staging", "prod", "dev"])
+    await visit.page.getByRole("link", { name: "Promote" }).click()
+    await visit.page.getByLabel("From").waitFor()
+    assert.deepStrictEqual(await visit.page.getByLabel("From").locator("option").allInnerTexts(), [
+      "staging",
+      "prod",
+      "dev"
+    ])
+    await visit.close()
+  })
 })

@@ -126,7 +126,10 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Forbidden)
       .annotate(Requires, "env.list")
       .annotate(OpenApi.Summary, "List environments")
-      .annotate(OpenApi.Description, "For any member.")
+      .annotate(
+        OpenApi.Description,
+        "For any member. In the project's own order; those without a `position` follow, by stage (dev, test, qa, staging, preview, prod) and name."
+      )
   )
   .add(
     HttpApiEndpoint.del("delete", paths.env)

@@ -4,8 +4,9 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
+import { EnvironmentNames } from "../Environment.js"
 import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
-import { ProjectName } from "../Names.js"
+import { EnvName, ProjectName } from "../Names.js"
 import { Project } from "../Project.js"
 import { body, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
@@ -50,7 +51,12 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .setPayload(
         body({
           name: optional(ProjectName, "the new name", ProjectName.make("shop")),
-          strict: optional(Schema.Boolean, "true: refuse values that break their declared pattern", true)
+          strict: optional(Schema.Boolean, "true: refuse values that break their declared pattern", true),
+          order: optional(
+            EnvironmentNames,
+            "environments in the order in which all lists shall have them; the others follow, by stage and name. Empty: all of them",
+            [EnvName.make("dev"), EnvName.make("prod")]
+          )
         })
       )
       .addSuccess(response(Project, "The project as it is now", { name: "shop", strict: true }))
@@ -59,10 +65,10 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addError(Reauthenticate)
       .annotate(Requires, "project.update")
       .annotate(RecentLogin, "always")
-      .annotate(OpenApi.Summary, "Rename a project, or make it strict")
+      .annotate(OpenApi.Summary, "Rename a project, make it strict, or order its environments")
       .annotate(
         OpenApi.Description,
-        "Fields that are left out stay as they are. Access rules match names by pattern, so a new name may change which rules match. In a `strict` project, a write whose value breaks the pattern that the project declares for the key is refused with PATTERN_BROKEN; otherwise the answer warns of it."
+        "Fields that are left out stay as they are. Access rules match names by pattern, so a new name may change which rules match. In a `strict` project, a write whose value breaks the pattern that the project declares for the key is refused with PATTERN_BROKEN; otherwise the answer warns of it. `order` replaces the order that the project had."
       )
   )
   .add(

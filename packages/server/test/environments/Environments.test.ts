@@ -47,10 +47,10 @@ describe("an environment", () => {
       for (const actor of [developer, yield* account("bot")]) {
         assert.strictEqual(yield* outcome(create(actor, "mine")), "Forbidden")
         assert.strictEqual(yield* outcome(remove(actor, "qa")), "Forbidden")
-        assert.deepStrictEqual(yield* list(actor), ["dev", "prod", "qa", "staging"])
+        assert.deepStrictEqual(yield* list(actor), ["dev", "qa", "staging", "prod"])
       }
       yield* remove(yield* member("admin@example.com", "admin"), "qa")
-      assert.deepStrictEqual(yield* list(ada), ["dev", "prod", "staging"])
+      assert.deepStrictEqual(yield* list(ada), ["dev", "staging", "prod"])
       assert.deepStrictEqual(
         (yield* entries())
           .filter(({ action }) => action.startsWith("env."))

@@ -57,7 +57,7 @@ describe("a project", () => {
       const ada = yield* organization()
       const made = yield* newProject(ada, "api")
       assert.deepStrictEqual(yield* get(ada, "api"), made)
-      assert.deepStrictEqual(yield* environments(ada, "api"), ["dev", "prod", "staging"])
+      assert.deepStrictEqual(yield* environments(ada, "api"), ["dev", "staging", "prod"])
       assert.deepStrictEqual(yield* list(ada), ["api", "webshop"])
     }).pipe(onDatabase())
   )

@@ -1,5 +1,6 @@
 import type { AccessReason, EnvironmentAccess } from "@coffer/domain/AccessTable"
 import type { Email, OrgName } from "@coffer/domain/Names"
+import { inPlaceOrder } from "@coffer/domain/EnvironmentOrder"
 import { maxPageSize } from "@coffer/domain/Schemas"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
@@ -52,7 +53,7 @@ export const AccessDialog = ({
         {({ data, pagination: { next_cursor } }) => (
           <>
             <Table label={`Access of ${email}`} heads={["Environment", "Permission", "Because of"]}>
-              {data.map((row) => (
+              {inPlaceOrder(data).map((row) => (
                 <Row key={`${row.project}/${row.env}`} {...row} />
               ))}
             </Table>

@@ -15,7 +15,7 @@ import type { Place } from "../../access/Access.js"
 import { explain, type Reason, type Subject } from "../../access/Decisions.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { environmentsRepo, type PlacedEnvironment } from "../environments/Repo.js"
+import { environmentsRepo, type PlacedEnvironment, positionOf } from "../environments/Repo.js"
 import { makeSubjects, type SubjectRef } from "./Subjects.js"
 
 const defaultLimit = 100
@@ -71,13 +71,15 @@ export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/A
         yield* subjects.mayAskAbout(place, ref)
         const { projectId, subject } = yield* subjects.find(place, ref)
 
-        const accessOf = ({ env, project, project_id }: PlacedEnvironment): EnvironmentAccess => {
+        const accessOf = (row: PlacedEnvironment): EnvironmentAccess => {
+          const { env, project, project_id } = row
           const { allowed, because } = explain(subject, { org: place.org.name, project, env })
           const reason = strongest(because)
           const isElsewhere = projectId !== null && projectId !== project_id
           return {
             project,
             env,
+            ...positionOf(row),
             permission: isElsewhere ? null : (allowed.at(-1) ?? null),
             ...(reason !== undefined && {
               because: {

@@ -1,12 +1,27 @@
-import { Environment } from "@coffer/domain/Environment"
+import type { Environment } from "@coffer/domain/Environment"
 import { EnvId, ProjectId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
 
-const EnvironmentRow = Schema.typeSchema(Environment)
-const RevisionRow = Schema.Struct({ id: EnvId, name: EnvName, revision: Schema.Number, due_revision: Schema.Number })
+/** The position in the project's own order; null if it gives none. */
+const position = Schema.NullOr(Schema.Number)
+
+const EnvironmentRow = Schema.Struct({
+  id: EnvId,
+  name: EnvName,
+  position,
+  created_at: Schema.String,
+  updated_at: Schema.String
+})
+const RevisionRow = Schema.Struct({
+  id: EnvId,
+  name: EnvName,
+  position,
+  revision: Schema.Number,
+  due_revision: Schema.Number
+})
 
 /** A live environment of an organization, with the number of its secrets. */
 const PlacedEnvironment = Schema.Struct({
@@ -14,24 +29,30 @@ const PlacedEnvironment = Schema.Struct({
   project: ProjectName,
   env_id: EnvId,
   env: EnvName,
+  position,
   secrets: Schema.Number
 })
 export type PlacedEnvironment = typeof PlacedEnvironment.Type
 
+const NameRow = Schema.Struct({ name: EnvName })
 const IdRow = Schema.Struct({ id: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
+
+/** The field of a response. */
+export const positionOf = ({ position }: { readonly position: number | null }): Pick<Environment, "position"> =>
+  position === null ? {} : { position }
 
 export const environmentsRepo = Effect.gen(function* () {
   const { all, one, returning, write } = yield* query
 
   return {
     all: all(EnvironmentRow)`
-      SELECT id, name, created_at, updated_at FROM environments
+      SELECT id, name, position, created_at, updated_at FROM environments
       WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
 
     /** The environments of an organization from a position on, in the order of names; of one project only, if given. */
     ofOrg: all(PlacedEnvironment)`
-      SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env, e.secret_count AS secrets
+      SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env, e.position AS position, e.secret_count AS secrets
       FROM projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL
       WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND p.name >= ${"project"}
         AND (p.name > ${"project"} OR e.name >= ${"env"})
@@ -40,8 +61,20 @@ export const environmentsRepo = Effect.gen(function* () {
 
     /** The environments with the revisions of their secrets and of their due dates. */
     revisions: all(RevisionRow)`
-      SELECT id, name, revision, due_revision FROM environments
+      SELECT id, name, position, revision, due_revision FROM environments
       WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
+
+    /** Those that the project orders itself. */
+    ordered: all(NameRow)`
+      SELECT name FROM environments
+      WHERE project_id = ${"projectId"} AND removed_at IS NULL AND position IS NOT NULL ORDER BY position`,
+
+    forgetOrder: write`
+      UPDATE environments SET position = NULL WHERE project_id = ${"projectId"} AND position IS NOT NULL`,
+
+    place: write`
+      UPDATE environments SET position = ${"position"}
+      WHERE project_id = ${"projectId"} AND name = ${"name"} AND removed_at IS NULL`,
 
     count: one(CountRow)`
       SELECT count(*) AS count FROM environments WHERE project_id = ${"projectId"} AND removed_at IS NULL`,

@@ -21,6 +21,25 @@ const taken = (name: ProjectName) => new Conflict({ message: `the project name $
 export interface ProjectChange {
   readonly name?: ProjectName
   readonly strict?: boolean
+  readonly order?: ReadonlyArray<EnvName>
+}
+
+/** How many names a message has. */
+const maxNamed = 20
+
+/** What is wrong with an order of a project's environments; null if nothing is. */
+const problemOf = (
+  order: ReadonlyArray<EnvName>,
+  existing: ReadonlyArray<{ readonly name: EnvName }>,
+  project: ProjectName
+): string | null => {
+  const known = new Set(existing.map(({ name }) => name))
+  const unknown = order.filter((name) => !known.has(name))
+  if (unknown.length > 0) {
+    return `project ${project} has no environment ${unknown.slice(0, maxNamed).join(", ")}`
+  }
+  const twice = order.find((name, index) => order.indexOf(name) !== index)
+  return twice === undefined ? null : `names ${twice} twice`
 }
 
 export class Projects extends Effect.Service<Projects>()("@coffer/server/Projects", {
@@ -63,19 +82,43 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       })
     )
 
+    const orderOf = (projectId: ProjectId) =>
+      Effect.map(environments.ordered({ projectId }), (rows): Pick<Project, "order"> =>
+        rows.length === 0 ? {} : { order: rows.map(({ name }) => name) }
+      )
+
+    /** Replaces the order of a project's environments. Lists have those that are not named after the others. */
+    const reorder = Effect.fnUntraced(function* (
+      project: Place<"project.update">["project"],
+      order: ReadonlyArray<EnvName>
+    ) {
+      const projectId = project.id
+      const problem = problemOf(order, yield* environments.all({ projectId }), project.name)
+      if (problem !== null) return yield* new ValidationError({ message: `the body: order: ${problem}` })
+      yield* environments.forgetOrder({ projectId })
+      yield* Effect.forEach(order, (name, position) => environments.place({ projectId, name, position }), {
+        discard: true
+      })
+    })
+
     const get = traced("Projects.get")(
       Effect.fnUntraced(function* (place: Place<"project.read">) {
-        return (yield* repo.find(place.project.id)) ?? (yield* notVisible(`project ${place.project.name}`))
+        const { id, name } = place.project
+        const found = (yield* repo.find(id)) ?? (yield* notVisible(`project ${name}`))
+        return { ...found, ...(yield* orderOf(id)) }
       })
     )
 
-    /** Changes the name or whether the project is strict; what is left out stays. */
+    /** Changes the name, whether the project is strict, or the order of its environments; what is left out stays. */
     const change = traced("Projects.change")(
-      Effect.fnUntraced(function* (place: Place<"project.update">, { name, strict }: ProjectChange) {
+      Effect.fnUntraced(function* (place: Place<"project.update">, { name, order, strict }: ProjectChange) {
         const { id, name: before } = place.project
-        if (name === undefined && strict === undefined) {
-          return yield* new ValidationError({ message: "the body: names nothing to change: send name or strict" })
+        if (name === undefined && strict === undefined && order === undefined) {
+          return yield* new ValidationError({
+            message: "the body: names nothing to change: send name, strict or order"
+          })
         }
+        if (order !== undefined) yield* reorder(place.project, order)
         const updated_at = yield* now
         const [row] = yield* repo
           .change({ id, name: name ?? null, strict: strict === undefined ? null : Number(strict), now: updated_at })
@@ -85,9 +128,14 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
           action: "project.update",
           resource_type: "project",
           resource_id: id,
-          metadata: { name: row.name, before, ...(strict !== undefined && { strict }) }
+          metadata: {
+            name: row.name,
+            before,
+            ...(strict !== undefined && { strict }),
+            ...(order !== undefined && { order })
+          }
         })
-        const changed: Project = { id, ...row, strict: row.strict === 1, updated_at }
+        const changed: Project = { id, ...row, strict: row.strict === 1, ...(yield* orderOf(id)), updated_at }
         return changed
       })
     )

@@ -1,4 +1,5 @@
-import type { Environment } from "@coffer/domain/Environment"
+import { type Environment, maxEnvironments } from "@coffer/domain/Environment"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
 import { EnvId } from "@coffer/domain/Ids"
 import type { EnvName } from "@coffer/domain/Names"
@@ -10,10 +11,8 @@ import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { ReferenceChecks } from "../references/ReferenceChecks.js"
-import { environmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentsRepo, positionOf } from "../../directory/environments/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
-
-const maxEnvironments = 100
 
 export class Environments extends Effect.Service<Environments>()("@coffer/server/Environments", {
   effect: Effect.gen(function* () {
@@ -46,7 +45,8 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
 
     const list = traced("Environments.list")(
       Effect.fnUntraced(function* (place: Place<"env.list">) {
-        return yield* repo.all({ projectId: place.project.id })
+        const rows = yield* repo.all({ projectId: place.project.id })
+        return inStageOrder(rows).map(({ position, ...row }): Environment => ({ ...row, ...positionOf({ position }) }))
       })
     )
 

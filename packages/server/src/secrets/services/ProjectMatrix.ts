@@ -7,7 +7,7 @@ import * as Either from "effect/Either"
 import { Access, type Place, type Within } from "../../access/Access.js"
 import { notVisible } from "../../access/NotFound.js"
 import { dueOf } from "../stored/DueColumns.js"
-import { environmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentsRepo, positionOf } from "../../directory/environments/Repo.js"
 import { mapInSlices } from "../../base/EventLoop.js"
 import { namesETag } from "../../http/ETag.js"
 import { kindOf } from "../../keys/Envelope.js"
@@ -22,6 +22,7 @@ import { Comparisons } from "./Comparisons.js"
 interface Column extends Within {
   readonly id: EnvId
   readonly name: EnvName
+  readonly position: number | null
   readonly revision: number
   readonly due_revision: number
 }
@@ -58,20 +59,23 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       return { columns, others: all.flatMap(({ name }) => (names.has(name) ? [] : [name])) }
     })
 
-    /** The rights are part of it: other rights show other cells. */
+    /** Rights and positions are part of it: other rights show other cells. */
     const tagOf = (columns: ReadonlyArray<Column>, others: ReadonlyArray<EnvName>): string =>
       etagOfAll(
         epoch,
         others,
-        columns.map(({ allowed, due_revision, id, place, reveals, revision }) =>
-          place === null ? [id] : [id, revision, due_revision, allowed, reveals]
+        columns.map(({ allowed, due_revision, id, place, position, reveals, revision }) =>
+          place === null ? [id, position] : [id, position, revision, due_revision, allowed, reveals]
         )
       )
 
-    const described = ({ allowed, id, name, place, reveals, revision }: Column): MatrixEnvironment =>
-      place === null
-        ? { name, allowed, reveals, revision: null, etag: null }
-        : { name, allowed, reveals, revision, etag: etagOf(epoch, { id, revision }) }
+    const described = (column: Column): MatrixEnvironment => {
+      const { allowed, id, name, place, reveals, revision } = column
+      const known = { name, ...positionOf(column), allowed, reveals }
+      return place === null
+        ? { ...known, revision: null, etag: null }
+        : { ...known, revision, etag: etagOf(epoch, { id, revision }) }
+    }
 
     /**
      * Adds a column to the rows, and returns it with the revision of its secrets. Only a digest of each value is kept,
