@@ -20,8 +20,19 @@ export const claimAt = (claims: Claims, pointer: string): unknown => {
 const uid = "/kubernetes.io/serviceaccount/uid"
 const kubernetesNames = ["/kubernetes.io/namespace", "/kubernetes.io/serviceaccount/name"]
 
-/** Claims with ids that their issuers never give to anyone else: of repositories and projects, and of who owns them. */
-const ids = ["/repository_id", "/repository_owner_id", "/project_id", "/namespace_id", uid]
+/**
+ * Claims with ids that their issuers never give to anyone else: of repositories, projects and pipelines (Buildkite), and of
+ * who owns them. Not /organization_id: on some servers all projects are of one organization.
+ */
+const ids = [
+  "/repository_id",
+  "/repository_owner_id",
+  "/project_id",
+  "/namespace_id",
+  "/pipeline_id",
+  "/oidc.circleci.com~1project-id",
+  uid
+]
 
 /** The claims that tell one repository, project or workload from all others of its issuer. */
 export const identifying: ReadonlyArray<string> = [...ids, ...kubernetesNames]

@@ -38,7 +38,7 @@ const pullRequestMessage = withFallbackMessage(
   "must not be pull_request_target, whose workflows anybody can start: name another event"
 )
 const scopeMessage = withFallbackMessage(
-  "must name an id that is never given again: /repository_id, /repository_owner_id, /project_id, /namespace_id, /kubernetes.io/serviceaccount/uid, or both /kubernetes.io/namespace and /kubernetes.io/serviceaccount/name"
+  "must name an id that is never given again: /repository_id, /repository_owner_id, /project_id, /namespace_id, /pipeline_id, /oidc.circleci.com~1project-id, /kubernetes.io/serviceaccount/uid, or both /kubernetes.io/namespace and /kubernetes.io/serviceaccount/name"
 )
 
 const isText = (value: unknown): value is string =>
@@ -173,6 +173,45 @@ export const Federation = Schema.Struct({
   description: "an issuer whose tokens a service account signs in with, so that no key is stored"
 })
 export type Federation = typeof Federation.Type
+
+const Failed = Schema.Struct({
+  claim: field(
+    Schema.String,
+    "the claim, or its JSON Pointer; `signature`: the token is not signed by a key that the federation takes",
+    "/environment"
+  ),
+  expected: field(Schema.String, "what the claim must be", "production"),
+  found: field(
+    Schema.NullOr(Schema.String),
+    "the token's claim as JSON, at most 200 characters; null: absent",
+    '"staging"'
+  )
+})
+
+/** What each federation of an account says to a token. */
+export const FederationTrial = Schema.Struct({
+  takes: field(
+    Schema.NullOr(FederationName),
+    "the federation by which the account would sign in with the token; null: none",
+    null
+  ),
+  signed: field(Schema.Boolean, "whether the signature holds, by the issuer's keys or those of a federation", true),
+  issuer: field(
+    Schema.NullOr(Schema.String),
+    "the token's claim `iss`; null: the token is malformed",
+    "https://token.actions.githubusercontent.com"
+  ),
+  federations: field(
+    Schema.Array(
+      Schema.Struct({
+        name: field(FederationName, "the name of the federation"),
+        failed: field(Schema.Array(Failed), "what does not fit, at most 20; empty: everything fits")
+      })
+    ),
+    "the federations of the account, sorted by name"
+  )
+}).annotations({ identifier: "FederationTrial", description: "what the federations of an account say to a token" })
+export type FederationTrial = typeof FederationTrial.Type
 
 const accountMessage = withMessage("must be ORGANIZATION/ACCOUNT, such as acme/deploy")
 

@@ -44,6 +44,7 @@ describe("conditions", () => {
     ["a namespace alone", { "/kubernetes.io/namespace": "shop" }, unscoped],
     ["an account's name alone", { "/kubernetes.io/serviceaccount/name": "deploy" }, unscoped],
     ["an id of another kind", { "/run_id": "1" }, unscoped],
+    ["an organization that all may be of", { "/organization_id": "1" }, unscoped],
     ["an id within another claim", { "/a/repository_id": "74" }, unscoped]
   ])("with %s are refused", (_what, conditions, says) => {
     assert.match(problem(Conditions, conditions), says)
@@ -54,6 +55,8 @@ describe("conditions", () => {
     { "/repository_owner_id": "65" },
     { "/project_id": "20", "/ref": "*" },
     { "/namespace_id": "72" },
+    { "/pipeline_id": "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d50", "/build_branch": "main" },
+    { "/oidc.circleci.com~1project-id": "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d50" },
     { "/kubernetes.io/serviceaccount/uid": "14ee3fa4" },
     { "/kubernetes.io/namespace": "shop", "/kubernetes.io/serviceaccount/name": "deploy" },
     { "/repository_id": "7".repeat(500), "/event_name": "pull_request" },

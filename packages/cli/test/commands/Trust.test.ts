@@ -123,6 +123,30 @@ describe("service-account trust", () => {
     for (const { stderr, stdout } of [taken, refused]) assert.notMatch(stdout + stderr, /eyJ|svc_ft_/)
   })
 
+  it("trusts pipelines of Buildkite and projects of CircleCI, and installs the client in their lines", async () => {
+    const [pipeline, project] = ["0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d50", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d51"]
+    const keys = ["--jwks", "jwks.json", "--ref", "main"]
+    const { steps } = parse(await place.prints(...trust("ci", "--buildkite", pipeline, ...keys)))
+    assert.include(steps[0].commands.join("\n"), `--audience '${audience}' --claim pipeline_id)"`)
+    assert.match(steps[0].commands.join("\n"), /"\$\$COFFER_RELEASE[^]*\nnpm install --global/)
+    const { jobs } = parse(await place.prints(...trust("ci", "--circleci", `${pipeline}/${project}`, ...keys)))
+    assert.include(jobs.deploy.steps[1].run, `--claims '{"aud":"${audience}"}'`)
+    const conditions = (await list()).map((made: { readonly issuer: string; readonly conditions: object }) => [
+      made.issuer,
+      made.conditions
+    ])
+    assert.deepStrictEqual(conditions, [
+      ["https://agent.buildkite.com", { "/pipeline_id": pipeline, "/build_branch": "main" }],
+      [
+        `https://oidc.circleci.com/org/${pipeline}`,
+        { "/oidc.circleci.com~1project-id": project, "/oidc.circleci.com~1vcs-ref": "main" }
+      ],
+      [clusterIssuer, conditions[2][1]]
+    ])
+    await revoke("buildkite")
+    await revoke("circleci")
+  })
+
   it("lets an account sign in that never had a key", async () => {
     const { stderr, stdout } = await place.ok("service-account", "create", "keyless", "--no-key")
     assert.strictEqual(stdout, "")
@@ -139,7 +163,7 @@ describe("service-account trust", () => {
   })
 
   const wrong: ReadonlyArray<[args: string, message: RegExp]> = [
-    ["ci", /name one: --github, --gitlab, --kubernetes, or --issuer with --claim/],
+    ["ci", /name one: --github, --gitlab, --kubernetes, --buildkite, --circleci, or --issuer with --claim/],
     ["ci --github a/b --gitlab a/b", /name one/],
     ["ci --github a/b --ref r --environment e", /give --environment or --ref, not both/],
     ["ci --kubernetes shop/deploy", /kubectl get --raw \/openid\/v1\/jwks/],

@@ -65,6 +65,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     await visit.press("New service account")
     await visit.fill("Name", "deploy")
     await visit.page.getByLabel("Project", { exact: true }).selectOption("webshop")
+    await visit.page.getByLabel("It signs in").selectOption("with a key")
     await visit.isAccessible("wizard")
     await visit.press("Create")
     await visit.sees("the only time that the key is shown")
@@ -74,6 +75,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
       await visit.page.getByLabel("It runs in").selectOption(target)
       const lines = (await visit.page.locator("pre").allInnerTexts()).join("\n")
       assert.include(lines, "webshop", target)
+      assert.match(lines, /install --global|install -m 0755/, target)
       assert.notInclude(lines, key)
     }
     await visit.isAccessible("recipe")

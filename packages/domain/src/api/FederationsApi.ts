@@ -4,8 +4,8 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
-import { Conditions, Expiry, Federation, Issuer, MaxAge, PublicKeys, Ttl } from "../Federation.js"
+import { Conflict, Forbidden, IssuerUnavailable, LimitExceeded, RateLimited, Reauthenticate } from "../Errors.js"
+import { Conditions, Expiry, Federation, FederationTrial, Issuer, MaxAge, PublicKeys, Ttl } from "../Federation.js"
 import { FederationId, ServiceAccountId } from "../Ids.js"
 import { FederationName } from "../Names.js"
 import { body, field, list, optional } from "../Schemas.js"
@@ -59,6 +59,30 @@ export class FederationsApi extends HttpApiGroup.make("federations")
       .annotate(Requires, "federation.list")
       .annotate(OpenApi.Summary, "List the federations of a service account")
       .annotate(OpenApi.Description, "Sorted by name.")
+  )
+  .add(
+    HttpApiEndpoint.post("try", `${federations}/try`)
+      .setPath(Schema.Struct(accountPath))
+      .setPayload(
+        body({
+          token: field(
+            Schema.Redacted(Schema.String.annotations({ examples: ["eyJ…"] })),
+            "a token of the CI system or cluster"
+          )
+        })
+      )
+      .addSuccess(response(FederationTrial, "What each federation says to the token"))
+      .addError(Forbidden)
+      .addError(RateLimited)
+      .addError(IssuerUnavailable)
+      .annotate(Requires, "federation.create")
+      .annotate(RecentLogin, "never")
+      .annotate(BodyLimit, 8 * 1024)
+      .annotate(OpenApi.Summary, "Say whether a service account would sign in with a token")
+      .annotate(
+        OpenApi.Description,
+        "Starts no session and stores nothing of the token. Names each claim that does not fit, with the token's value and the expected one: needs the right to manage federations. ISSUER_UNAVAILABLE if the issuer's keys cannot be fetched. Rate limit: 30 for each person in 15 minutes."
+      )
   )
   .add(
     HttpApiEndpoint.del("revoke", `${federations}/:federation_id`)

@@ -112,6 +112,7 @@ const withoutRecentLogin = [
   "acl.revoke",
   "approvals.refuse",
   "federations.revoke",
+  "federations.try",
   "useRules.delete",
   /^webhooks\.(delete|test|sendAgain)$/
 ]
@@ -212,6 +213,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "auth.token": 8192,
       "auth.verify": 8192,
       "auth.federate": 8192,
+      "federations.try": 8192,
       "federations.create": 262_144,
       "environments.writeBundle": 16_777_216
     }

@@ -145,6 +145,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "POST /api/orgs/:org_name/service-accounts/:sa_id/federations": ({ fresh }) => ({
     body: { ...federationBody, name: fresh }
   }),
+  "POST /api/orgs/:org_name/service-accounts/:sa_id/federations/try": () => ({ body: { token: "e30.e30.e30" } }),
   [`POST ${webhooks}`]: () => ({ body: webhookBody }),
   [`PATCH ${webhooks}/:webhook_id`]: () => ({ body: { events: ["*"] } }),
   [`POST ${webhooks}/:webhook_id/rotate-key`]: () => ({ body: {} })

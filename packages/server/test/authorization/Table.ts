@@ -477,6 +477,7 @@ const table: Readonly<Record<string, Row>> = {
 
   [`POST ${federations}`]: row(201, admins, "federation.create"),
   [`GET ${federations}`]: row(200, admins, "federation.list"),
+  [`POST ${federations}/try`]: row(200, admins, "federation.create"),
   [`DELETE ${federations}/:federation_id`]: row(204, admins, "federation.revoke", ownFederation),
 
   [`POST ${webhooks}`]: row(201, admins, "webhook.create", ownHooked),

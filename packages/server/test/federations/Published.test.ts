@@ -29,9 +29,15 @@ describe("a token as GitLab publishes it", () => {
       const claims = gitlabClaims(issuer, audience, start)
       assert.strictEqual(yield* attempt(claims), "taken")
       // A pipeline of a fork's merge request has the fork's id.
-      assert.strictEqual(yield* attempt({ ...claims, project_id: "21" }), '/project_id is "21", /namespace_id is "72"')
+      assert.strictEqual(
+        yield* attempt({ ...claims, project_id: "21" }),
+        '/project_id is "21", /namespace_id is "72", /pipeline_id is "574"'
+      )
       assert.strictEqual(yield* attempt({ ...claims, ref_path: "refs/heads/x" }), '/ref_path is "refs/heads/x"')
-      assert.strictEqual(yield* attempt({ ...claims, project_id: 20 }), '/project_id is 20, /namespace_id is "72"')
+      assert.strictEqual(
+        yield* attempt({ ...claims, project_id: 20 }),
+        '/project_id is 20, /namespace_id is "72", /pipeline_id is "574"'
+      )
       assert.strictEqual(yield* attempt({ ...claims, iat: start - 601 }), `iat is ${start - 601}`)
     }).pipe(withIssuer)
   )

@@ -1,5 +1,6 @@
 import { Federations, type NewFederation } from "@coffer/server/directory/federations/Federations"
 import { Exchange } from "@coffer/server/directory/federations/Exchange"
+import { Trials } from "@coffer/server/directory/federations/Trials"
 import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
 import { Access } from "@coffer/server/access/Access"
 import { Conditions } from "@coffer/domain/Federation"
@@ -119,7 +120,9 @@ const parts = Effect.acquireRelease(
 export const withIssuer = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   Effect.flatMap(parts, (made) =>
     test.pipe(
-      Effect.provide(Layer.merge(Exchange.Default, Federations.Default).pipe(Layer.provide(Network))),
+      Effect.provide(
+        Layer.mergeAll(Exchange.Default, Federations.Default, Trials.Default).pipe(Layer.provide(Network))
+      ),
       Effect.provideService(Parts, made),
       onDatabase({
         SERVICE_PUBLIC_URL: publicUrl,

@@ -291,6 +291,9 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     body("20 keys", ({ attempt }) => ({ ...federationBody, name: `made-${attempt}`, jwks: { keys: twentyKeys() } }))
   ],
   "GET /api/orgs/:org_name/service-accounts/:sa_id/federations": [plain],
+  "POST /api/orgs/:org_name/service-accounts/:sa_id/federations/try": [
+    body("a token of 8 KB", () => ({ token: `e30.${"e30".repeat(2_600)}.e30` }))
+  ],
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id/federations/:federation_id": [plain],
 
   "POST /api/orgs/:org_name/webhooks": [body("40 patterns", () => ({ ...webhookBody, ...manyPatterns }))],

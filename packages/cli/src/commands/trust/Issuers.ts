@@ -8,10 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { CannotDo, WrongUsage } from "../../Failures.js"
+import type { KeylessSystem } from "@coffer/domain/KeylessSnippets"
 import type { TrustOptions } from "./Options.js"
 
 export interface Trusted {
-  readonly system: "github" | "gitlab" | "kubernetes" | "other"
+  readonly system: KeylessSystem
   readonly issuer: string
   readonly conditions: Readonly<Record<string, string>>
 }
@@ -78,19 +79,22 @@ const projectId = Effect.fnUntraced(function* (project: string, options: TrustOp
   return id ?? (yield* new CannotDo({ message: `${base} gives no id; ${next}` }))
 })
 
-const narrowed = ({ environment, ref }: TrustOptions): Readonly<Record<string, string>> => ({
+/** The claim that names the branch or tag, where it is not `ref`. */
+const refs: Readonly<Record<string, string>> = { buildkite: "/build_branch", circleci: "/oidc.circleci.com~1vcs-ref" }
+
+const narrowed = (system: Trusted["system"], { environment, ref }: TrustOptions): Trusted["conditions"] => ({
   ...(environment !== undefined && { "/environment": environment }),
-  ...(ref !== undefined && { "/ref": ref })
+  ...(ref !== undefined && { [refs[system] ?? "/ref"]: ref })
 })
 
 /** The issuer and the conditions that the options name. */
 export const trustedBy = Effect.fnUntraced(function* (options: TrustOptions) {
-  const { claim, github, gitlab, issuer, kubernetes } = options
+  const { buildkite, circleci, claim, github, gitlab, issuer, kubernetes } = options
   const extra = Object.fromEntries(claim)
   const trusted = (system: Trusted["system"], own: string, conditions: Trusted["conditions"]): Trusted => ({
     system,
     issuer: issuer ?? own,
-    conditions: { ...conditions, ...narrowed(options), ...extra }
+    conditions: { ...conditions, ...narrowed(system, options), ...extra }
   })
   if (github !== undefined) {
     return trusted("github", "https://token.actions.githubusercontent.com", yield* repositoryIds(github, options))
@@ -104,6 +108,14 @@ export const trustedBy = Effect.fnUntraced(function* (options: TrustOptions) {
       "/kubernetes.io/namespace": namespace,
       "/kubernetes.io/serviceaccount/name": name
     })
+  }
+  if (buildkite !== undefined) {
+    return trusted("buildkite", "https://agent.buildkite.com", { "/pipeline_id": buildkite })
+  }
+  if (circleci !== undefined) {
+    const [organization = "", project = ""] = circleci.split("/")
+    const id = { "/oidc.circleci.com~1project-id": project }
+    return trusted("circleci", `https://oidc.circleci.com/org/${organization}`, id)
   }
   return trusted("other", "", {})
 })

@@ -13,6 +13,9 @@ const matching = (pattern: RegExp, rule: string): Codec<string> => ({
   decode: (name, text) => (pattern.test(text) ? Either.right(text) : Either.left(`${name} must be ${rule}`))
 })
 
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const uuids = new RegExp(`${uuid.source.slice(0, -1)}/${uuid.source.slice(1)}`)
+
 const id = matching(/^[0-9]{1,20}$/, "a number")
 
 /** `name=value`, or `/pointer=value` for a claim within others. */
@@ -40,6 +43,12 @@ export const trustFields = {
     matching(/^[a-z0-9.-]+\/[a-z0-9.-]+$/, "NAMESPACE/SERVICEACCOUNT"),
     "A workload, as NAMESPACE/SERVICEACCOUNT; needs --jwks or --issuer"
   ),
+  buildkite: option("buildkite", matching(uuid, "the id of a pipeline"), "A pipeline, by its id"),
+  circleci: option(
+    "circleci",
+    matching(uuids, "ORGANIZATION_ID/PROJECT_ID"),
+    "A project, as ORGANIZATION_ID/PROJECT_ID"
+  ),
   issuer: option("issuer", Issuer),
   environment: option("environment", Schema.NonEmptyString, "Only jobs of this deployment environment"),
   ref: option("ref", Schema.NonEmptyString, "Only jobs of this branch or tag, as the tokens name it: refs/heads/main"),
@@ -59,6 +68,8 @@ export interface TrustOptions {
   readonly github: string | undefined
   readonly gitlab: string | undefined
   readonly kubernetes: string | undefined
+  readonly buildkite: string | undefined
+  readonly circleci: string | undefined
   readonly issuer: string | undefined
   readonly environment: string | undefined
   readonly ref: string | undefined
@@ -72,10 +83,13 @@ export interface TrustOptions {
 
 /** What is wrong with options that do not go together. */
 export const trustProblem = (options: TrustOptions): string | undefined => {
-  const { claim, environment, github, gitlab, issuer, jwks, kubernetes, ref } = options
-  const named = [github, gitlab, kubernetes].filter((each) => each !== undefined).length
+  const { buildkite, circleci, claim, environment, github, gitlab, issuer, jwks, kubernetes, ref } = options
+  const named = [github, gitlab, kubernetes, buildkite, circleci].filter((each) => each !== undefined).length
   if (named > 1 || (named === 0 && (issuer === undefined || claim.length === 0))) {
-    return "name one: --github, --gitlab, --kubernetes, or --issuer with --claim"
+    return "name one: --github, --gitlab, --kubernetes, --buildkite, --circleci, or --issuer with --claim"
+  }
+  if (environment !== undefined && (buildkite ?? circleci) !== undefined) {
+    return "--environment is for GitHub and GitLab: give --ref or --claim"
   }
   if (environment !== undefined && ref !== undefined) return "give --environment or --ref, not both"
   if (kubernetes !== undefined && issuer === undefined && jwks === undefined) {

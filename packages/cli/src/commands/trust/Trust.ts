@@ -1,5 +1,6 @@
 import { readProblem } from "@coffer/client/internal/FileError"
 import { type Federation, PublicKeys } from "@coffer/domain/Federation"
+import { keylessSnippet } from "@coffer/domain/KeylessSnippets"
 import { FederationName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -13,9 +14,9 @@ import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { trustedBy } from "./Issuers.js"
-import { ciSnippet } from "./CiSnippets.js"
 import { account, trustFields, trustProblem } from "./Options.js"
 import { testFederation } from "./TestFederation.js"
+import { Version } from "../../Version.js"
 
 const decodeKeys = Schema.decodeUnknown(Schema.parseJson(PublicKeys))
 
@@ -44,6 +45,7 @@ const trust = atOrg("trust", {
     "coffer service-account trust ci --github acme/webshop --repository-id 74 --owner-id 65 --environment production",
     "coffer service-account trust ci --gitlab acme/webshop --project-id 20 --ref main",
     "coffer service-account trust ci --kubernetes shop/deploy --jwks cluster.json",
+    "coffer service-account trust ci --buildkite 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d50 --ref main --jwks cluster.json",
     "coffer service-account trust ci --issuer https://gitlab.com --claim namespace_id=72 --claim ref=main --name group"
   ],
   options: trustFields,
@@ -51,19 +53,21 @@ const trust = atOrg("trust", {
   run: ({ call, options, path, server }) =>
     Effect.gen(function* () {
       const sa_id = yield* accountId(call, path, options.account)
-      const trusted = yield* trustedBy(options)
-      const { conditions, issuer, system } = trusted
+      const { conditions, issuer, system } = yield* trustedBy(options)
       const { expiresAt: expires_at, maxAge: max_age, ttl } = options
       const jwks = options.jwks === undefined ? undefined : yield* readKeys(options.jwks)
       const name = options.name ?? FederationName.make(system)
       const payload = { name, issuer, conditions, ...defined({ jwks, ttl, max_age, expires_at }) }
       const made = yield* call("federations", (api) => api.create({ path: { ...path, sa_id }, payload }))
       const { audience } = made
-      const snippet = ciSnippet(trusted, {
+      const snippet = keylessSnippet(system, {
         server: server.base,
         audience,
         account: audience.slice(audience.indexOf("/") + 1),
-        environment: options.environment
+        place: "ORG/PROJECT/ENV",
+        environment: options.environment,
+        serviceAccount: conditions["/kubernetes.io/serviceaccount/name"],
+        version: yield* Version
       })
       const text = Effect.gen(function* () {
         yield* note(`service account ${options.account} trusts ${issuer} (federation ${name}); the lines for it:`)
@@ -134,7 +138,7 @@ const tryIt = atOrg("trust try", {
     account,
     token: requiredOption("token", Schema.String, "- reads the token from standard input")
   },
-  run: ({ call, options, path, server }) => testFederation(call, server, path, options.account, options.token)
+  run: ({ call, options, path }) => testFederation(call, path, options.account, options.token)
 })
 
 export const trustCommands = [trust, list, revoke, tryIt]

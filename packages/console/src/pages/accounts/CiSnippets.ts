@@ -1,3 +1,7 @@
+import { version } from "../../../package.json"
+import { githubInstall, gitlabInstall, imageInstall } from "@coffer/domain/KeylessSnippets"
+import type { Piece } from "./Pieces.js"
+
 /** Where a service account runs. */
 export const targets = ["GitHub", "GitLab", "Kubernetes", "Docker", "systemd", "agent"] as const
 export type Target = (typeof targets)[number]
@@ -7,12 +11,6 @@ export interface Use {
   readonly org: string
   readonly project: string
   readonly env: string
-}
-
-/** A file or a command, and what to do with it. */
-export interface Piece {
-  readonly what: string
-  readonly lines: string
 }
 
 /** JSON strings are YAML too. */
@@ -29,6 +27,8 @@ const yaml = (use: Use, indent: string) => settings(use).map(([name, value]) => 
 
 const text = (...lines: ReadonlyArray<string>) => `${lines.join("\n")}\n`
 
+const image: Piece = { what: "In the Dockerfile of the image:", lines: text(...imageInstall(version)) }
+
 /** The exact lines for a target. None contains the key: it goes where secrets of the target go. */
 export const piecesFor = (target: Target, use: Use): ReadonlyArray<Piece> => {
   switch (target) {
@@ -43,6 +43,7 @@ export const piecesFor = (target: Target, use: Use): ReadonlyArray<Piece> => {
             "      SERVICE_API_KEY: ${{ secrets.COFFER_API_KEY }}",
             "    steps:",
             "      - uses: actions/checkout@v4",
+            ...githubInstall(version),
             "      - run: coffer run -- ./deploy.sh"
           )
         }
@@ -51,7 +52,16 @@ export const piecesFor = (target: Target, use: Use): ReadonlyArray<Piece> => {
       return [
         {
           what: "Store the key as a masked and protected variable of the project, named SERVICE_API_KEY. In .gitlab-ci.yml:",
-          lines: text("deploy:", "  variables:", ...yaml(use, "    "), "  script:", "    - coffer run -- ./deploy.sh")
+          lines: text(
+            "deploy:",
+            '  image: "node:24"',
+            "  variables:",
+            ...yaml(use, "    "),
+            ...gitlabInstall(version).variables,
+            "  script:",
+            ...gitlabInstall(version).script,
+            "    - coffer run -- ./deploy.sh"
+          )
         }
       ]
     case "Kubernetes":
@@ -60,6 +70,7 @@ export const piecesFor = (target: Target, use: Use): ReadonlyArray<Piece> => {
           what: "Store the key; the command reads it from standard input:",
           lines: text("kubectl create secret generic coffer --from-file=api-key=/dev/stdin")
         },
+        image,
         {
           what: "In the pod:",
           lines: text(
@@ -82,6 +93,7 @@ export const piecesFor = (target: Target, use: Use): ReadonlyArray<Piece> => {
       ]
     case "Docker":
       return [
+        image,
         {
           what: "Put the key into a file that only you can read, deploy.key. In compose.yaml:",
           lines: text(
@@ -102,6 +114,13 @@ export const piecesFor = (target: Target, use: Use): ReadonlyArray<Piece> => {
     case "systemd":
       return [
         {
+          what: "Install the executable of the release:",
+          lines: text(
+            `tar -xzf coffer-${version}-linux-x64.tar.gz`,
+            `install -m 0755 coffer-${version}-linux-x64/coffer /usr/local/bin/coffer`
+          )
+        },
+        {
           what: "Store the key, encrypted for this machine; the command reads it from standard input:",
           lines: text("systemd-creds encrypt --name=coffer - /etc/credstore.encrypted/coffer")
         },
@@ -118,6 +137,10 @@ export const piecesFor = (target: Target, use: Use): ReadonlyArray<Piece> => {
       ]
     case "agent":
       return [
+        {
+          what: "Install coffer and coffer-mcp from the package of the release:",
+          lines: text(`npm install --global ./coffer-${version}.tgz`)
+        },
         {
           what: "Put the key into a file that only the agent can read. In the host's list of MCP servers:",
           lines: `${JSON.stringify(

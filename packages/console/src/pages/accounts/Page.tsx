@@ -13,6 +13,7 @@ import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import type { PageProps } from "../PageProps.js"
 import { Expiry } from "./Expiry.js"
+import { Federations } from "./Federations.js"
 import { Rotate } from "./Rotate.js"
 import { Wizard } from "./Wizard.js"
 import "./Page.css"
@@ -55,7 +56,7 @@ const Revoke = ({ account, changed, close, org }: RowProps & { readonly close: (
 const Row = (props: RowProps) => {
   const { account, org } = props
   const { expires_at, id, key_hint, last_used_at, name, project, reveal } = account
-  const open = useSignal<"explain" | "rotate" | "revoke" | null>(null)
+  const open = useSignal<"explain" | "keyless" | "rotate" | "revoke" | null>(null)
   const close = () => {
     open.value = null
   }
@@ -65,16 +66,15 @@ const Row = (props: RowProps) => {
         {name} {!reveal && <span class="badge">sees no values</span>}
       </th>
       <td>{project ?? <span class="quiet">the organization</span>}</td>
-      <td>
-        <code>…{key_hint}</code>
-      </td>
-      <td>
-        <Expiry time={expires_at} />
-      </td>
+      <td>{key_hint === "" ? <span class="quiet">none</span> : <code>…{key_hint}</code>}</td>
+      <td>{key_hint === "" ? <span class="quiet">–</span> : <Expiry time={expires_at} />}</td>
       <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
       <td class="actions">
         <button type="button" onClick={() => (open.value = "explain")}>
           Explain<span class="hidden"> the access of {name}</span>
+        </button>
+        <button type="button" onClick={() => (open.value = "keyless")}>
+          Keyless<span class="hidden"> sign-in of {name}</span>
         </button>
         <button type="button" onClick={() => (open.value = "rotate")}>
           Rotate<span class="hidden"> the key of {name}</span>
@@ -87,6 +87,7 @@ const Row = (props: RowProps) => {
             <Explain org={org} subject={{ subject_type: "service_account", subject_id: id }} />
           </Dialog>
         )}
+        {open.value === "keyless" && <Federations org={org} account={account} close={close} />}
         {open.value === "rotate" && <Rotate {...props} close={close} />}
         {open.value === "revoke" && <Revoke {...props} close={close} />}
       </td>

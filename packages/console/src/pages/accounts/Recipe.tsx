@@ -1,40 +1,55 @@
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
-import type { ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
+import type { NewServiceAccount } from "@coffer/domain/ServiceAccount"
 import { useSignal } from "@preact/signals"
+import type * as Redacted from "effect/Redacted"
 import { Choose } from "../../kit/Choose.js"
-import { CopyText } from "../../kit/CopyText.js"
 import { piecesFor, type Target, targets } from "./CiSnippets.js"
+import { type Trusted, FederationForm } from "./FederationForm.js"
+import { KeylessLines } from "./KeylessLines.js"
 import { NewKey } from "./NewKey.js"
+import { Pieces } from "./Pieces.js"
 
 /** A new account, and the environment that it reads. */
 export interface Made {
-  readonly account: ServiceAccountWithKey
+  readonly account: NewServiceAccount
   readonly project: ProjectName
   readonly env: EnvName
 }
 
-/** The key, and the lines for where the account runs. */
-export const Recipe = ({ made, org }: { readonly org: OrgName; readonly made: Made }) => {
-  const target = useSignal<Target>("GitHub")
+interface RecipeProps {
+  readonly org: OrgName
+  readonly made: Made
+}
+
+const WithKey = ({ apiKey, made, org }: RecipeProps & { readonly apiKey: Redacted.Redacted }) => {
+  const target = useSignal<Target>("Docker")
   const use = { server: location.origin, org, project: made.project, env: made.env }
   return (
     <>
-      <NewKey account={made.account} />
+      <NewKey account={{ ...made.account, api_key: apiKey }} />
       <Choose label="It runs in" value={target.value} words={targets} choose={(word) => (target.value = word)} />
-      {piecesFor(target.value, use).map(({ lines, what }) => (
-        <div key={lines} class="accounts-piece">
-          <p>{what}</p>
-          <pre class="code-lines" tabIndex={0}>
-            {lines}
-          </pre>
-          <p class="row">
-            <CopyText label="Copy" text={lines} />
-          </p>
-        </div>
-      ))}
-      <p class="quiet">
-        GitHub, GitLab and Kubernetes can also sign in without a stored key: <code>coffer service-account trust</code>.
-      </p>
+      <Pieces pieces={piecesFor(target.value, use)} />
     </>
   )
+}
+
+const WithoutKey = ({ made, org }: RecipeProps) => {
+  const trusted = useSignal<Trusted | null>(null)
+  const { account, env, project } = made
+  return trusted.value === null ? (
+    <>
+      <p>
+        {account.name} reads {project}/{env}, and has no key. Say whose tokens it signs in with.
+      </p>
+      <FederationForm org={org} account={account} done={(next) => (trusted.value = next)} />
+    </>
+  ) : (
+    <KeylessLines org={org} account={account} made={trusted.value} place={`${project}/${env}`} />
+  )
+}
+
+/** The last step: where the account runs, and the lines for it. */
+export const Recipe = (props: RecipeProps) => {
+  const { api_key } = props.made.account
+  return api_key === undefined ? <WithoutKey {...props} /> : <WithKey {...props} apiKey={api_key} />
 }

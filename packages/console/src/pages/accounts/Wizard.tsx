@@ -38,6 +38,15 @@ const lifetimes = { "30 days": 30, "90 days": 90, "1 year": 365, never: null } a
 type Lifetime = keyof typeof lifetimes
 const lifetimeWords: ReadonlyArray<Lifetime> = ["30 days", "90 days", "1 year", "never"]
 
+const ways = ["without a stored key", "with a key"] as const
+type Way = (typeof ways)[number]
+
+const waysHint = {
+  "without a stored key":
+    "For GitHub, GitLab, Kubernetes, Buildkite, CircleCI and others that sign a token for each job.",
+  "with a key": "For Docker, systemd, agents, and whatever has no token of its own. The key has to be stored there."
+} as const
+
 const decodePattern = Schema.decodeUnknownOption(Pattern)
 const decodeDays = Schema.decodeUnknownOption(Days)
 
@@ -52,6 +61,7 @@ const Form = ({ done, org, places }: FormProps) => {
   const name = useSignal("")
   const projectName = useSignal(places[0]?.project ?? "")
   const envName = useSignal("")
+  const way = useSignal<Way>("without a stored key")
   const lifetime = useSignal<Lifetime>("90 days")
   const reveals = useSignal(true)
   const act = useAct()
@@ -64,7 +74,8 @@ const Form = ({ done, org, places }: FormProps) => {
   const text = name.value.trim()
   const submit = (event: Event) => {
     event.preventDefault()
-    const days = Option.getOrUndefined(decodeDays(lifetimes[lifetime.value]))
+    const hasKey = way.value === "with a key"
+    const days = hasKey ? Option.getOrUndefined(decodeDays(lifetimes[lifetime.value])) : undefined
     const patterns = Option.all({ project_pattern: decodePattern(project), env_pattern: decodePattern(env) })
     if (Option.isNone(patterns) || !accountNameForm.is(text)) return
     act.run(
@@ -76,6 +87,7 @@ const Form = ({ done, org, places }: FormProps) => {
               name: text,
               project,
               reveal: reveals.value,
+              ...(!hasKey && { key: false }),
               ...(days !== undefined && { expires_in_days: days })
             }
           })
@@ -91,9 +103,7 @@ const Form = ({ done, org, places }: FormProps) => {
             }
           })
         )
-        const { api_key } = account
-        if (api_key === undefined) return yield* Effect.dieMessage("an account that was to have a key came without one")
-        return { ...account, api_key }
+        return account
       }),
       (account) => {
         done({ account, project, env })
@@ -122,12 +132,16 @@ const Form = ({ done, org, places }: FormProps) => {
         words={place.envs}
         choose={(word) => (envName.value = word)}
       />
-      <Choose
-        label="The key expires after"
-        value={lifetime.value}
-        words={lifetimeWords}
-        choose={(word) => (lifetime.value = word)}
-      />
+      <Choose label="It signs in" value={way.value} words={ways} choose={(word) => (way.value = word)} />
+      <p class="hint">{waysHint[way.value]}</p>
+      {way.value === "with a key" && (
+        <Choose
+          label="The key expires after"
+          value={lifetime.value}
+          words={lifetimeWords}
+          choose={(word) => (lifetime.value = word)}
+        />
+      )}
       <Check isChecked={reveals.value} choose={(isChecked) => (reveals.value = isChecked)}>
         It may see values. Without, it only lists and compares keys, such as an agent.
       </Check>

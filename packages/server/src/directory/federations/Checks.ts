@@ -1,5 +1,5 @@
 import { type Claims, claimAt, failedConditions, identifying } from "@coffer/domain/Claims"
-import type { Conditions } from "@coffer/domain/Federation"
+import type { Conditions, FederationTrial } from "@coffer/domain/Federation"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
@@ -51,6 +51,21 @@ const check = (claims: Claims, federation: FederationRow, conditions: Conditions
   }
 }
 
+/** What a federation says to a token: nothing, if it takes the token. */
+export interface Outcome {
+  readonly federation: FederationRow
+  readonly failed: ReadonlyArray<Mismatch>
+}
+
+/** Checks the claims of a token against the federations that take its signature. */
+export const outcomesOf = (
+  { claims, federations }: Verified,
+  now: number
+): Effect.Effect<ReadonlyArray<Outcome & { readonly isOurs: boolean }>> =>
+  Effect.forEach(federations, (federation) =>
+    Effect.map(conditionsOf(federation), (conditions) => check(claims, federation, conditions, now))
+  )
+
 /** Which repository, project or workload a token is of. */
 const identityOf = (claims: Claims): ReadonlyArray<Mismatch> =>
   identifying
@@ -70,25 +85,17 @@ export interface Checked {
  * Finds the federation that takes a token. A caller whose token is of another repository, project or workload is shown the
  * same as if there were no federation, and not which claims the federations look at.
  */
-export const explain = (
-  { claims, federations }: Verified,
-  audience: string | null,
-  now: number
-): Effect.Effect<Checked> =>
-  Effect.map(
-    Effect.forEach(federations, (federation) =>
-      Effect.map(conditionsOf(federation), (conditions) => check(claims, federation, conditions, now))
-    ),
-    (outcomes) => {
-      const unknown = [...failedBasics(claims, audience, now), ...identityOf(claims)]
-      const ours = outcomes.filter(({ isOurs }) => isOurs).flatMap(({ failed }) => failed)
-      return {
-        fitting: outcomes.find(({ failed }) => failed.length === 0)?.federation ?? null,
-        shown: Array.dedupeWith(ours.length > 0 ? ours : unknown, (one, other) => one.claim === other.claim),
-        failed: outcomes.length > 0 ? outcomes.flatMap(({ failed }) => failed) : unknown
-      }
+export const explain = (verified: Verified, audience: string | null, now: number): Effect.Effect<Checked> =>
+  Effect.map(outcomesOf(verified, now), (outcomes) => {
+    const { claims } = verified
+    const unknown = [...failedBasics(claims, audience, now), ...identityOf(claims)]
+    const ours = outcomes.filter(({ isOurs }) => isOurs).flatMap(({ failed }) => failed)
+    return {
+      fitting: outcomes.find(({ failed }) => failed.length === 0)?.federation ?? null,
+      shown: Array.dedupeWith(ours.length > 0 ? ours : unknown, (one, other) => one.claim === other.claim),
+      failed: outcomes.length > 0 ? outcomes.flatMap(({ failed }) => failed) : unknown
     }
-  )
+  })
 
 const maxShown = 200
 /** How many claims an audit entry has. */
@@ -105,3 +112,9 @@ export const sentenceOf = (failed: ReadonlyArray<Mismatch>): string =>
 /** For the audit log: each claim with its own value and the expected one. */
 export const recordOf = (failed: ReadonlyArray<Mismatch>): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   failed.slice(0, maxRecorded).map(({ claim, expected, found }) => ({ claim, found: shown(found), expected }))
+
+/** For those who may manage the account: the same, as the contract has it. */
+export const trialOf = (failed: ReadonlyArray<Mismatch>): FederationTrial["federations"][number]["failed"] =>
+  failed
+    .slice(0, maxRecorded)
+    .map(({ claim, expected, found }) => ({ claim, expected, found: found === undefined ? null : shown(found) }))

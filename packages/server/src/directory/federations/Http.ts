@@ -6,6 +6,7 @@ import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
 import { Federations } from "./Federations.js"
+import { Trials } from "./Trials.js"
 
 const listed = longList(Federation)
 
@@ -13,6 +14,7 @@ export const FederationsHttp = HttpApiBuilder.group(Api, "federations", (handler
   Effect.gen(function* () {
     const access = yield* Access
     const federations = yield* Federations
+    const trials = yield* Trials
     return handlers
       .handle("create", ({ path, payload }) =>
         Effect.zipRight(
@@ -28,10 +30,15 @@ export const FederationsHttp = HttpApiBuilder.group(Api, "federations", (handler
           (data) => listed({ data })
         )
       )
+      .handle("try", ({ path, payload }) =>
+        Effect.flatMap(access.org(path, "federation.create"), (place) =>
+          trials.attempt(place, path.sa_id, payload.token)
+        )
+      )
       .handle("revoke", ({ path }) =>
         access.change(access.org(path, "federation.revoke"), (place) =>
           federations.revoke(place, path.sa_id, path.federation_id)
         )
       )
   })
-).pipe(Layer.provide(Federations.Default))
+).pipe(Layer.provide([Federations.Default, Trials.Default]))

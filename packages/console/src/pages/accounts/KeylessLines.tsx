@@ -1,0 +1,46 @@
+import { version } from "../../../package.json"
+import { keylessSnippet } from "@coffer/domain/KeylessSnippets"
+import type { OrgName } from "@coffer/domain/Names"
+import type { ServiceAccount } from "@coffer/domain/ServiceAccount"
+import type { Trusted } from "./FederationForm.js"
+import { kinds } from "./Kinds.js"
+import { Pieces } from "./Pieces.js"
+
+interface LinesProps {
+  readonly org: OrgName
+  readonly account: Pick<ServiceAccount, "name">
+  readonly made: Trusted
+  /** `PROJECT/ENV`, as far as it is known. */
+  readonly place?: string
+}
+
+const where = {
+  GitHub: "In the workflow, .github/workflows/deploy.yml:",
+  GitLab: "In .gitlab-ci.yml:",
+  Kubernetes: "In the pod:",
+  Buildkite: "In .buildkite/pipeline.yml:",
+  CircleCI: "In .circleci/config.yml:",
+  other: "In the job:"
+} as const
+
+/** The lines for where an account signs in without a stored key. */
+export const KeylessLines = ({ account, made, org, place = "PROJECT/ENV" }: LinesProps) => {
+  const { federation, kind, typed } = made
+  const lines = keylessSnippet(kinds[kind].system, {
+    server: location.origin,
+    audience: federation.audience,
+    account: `${org}/${account.name}`,
+    place: `${org}/${place}`,
+    environment: typed["environment"]?.trim() || undefined,
+    serviceAccount: typed["account"]?.trim(),
+    version
+  })
+  return (
+    <>
+      <p role="status">
+        {account.name} signs in with tokens of <code>{federation.issuer}</code>. No key is stored anywhere.
+      </p>
+      <Pieces pieces={[{ what: where[kind], lines }]} />
+    </>
+  )
+}
