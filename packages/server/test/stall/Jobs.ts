@@ -111,6 +111,29 @@ export const jobs = {
   }
 } satisfies Readonly<Record<string, Job>>
 
+/** What begins with the server and needs nothing of its own: one server does it all in CI, and the longest turn of all counts. */
+const atStart = [
+  "the audit stream",
+  "the search index of the audit logs",
+  "the entries of many refused reads",
+  "the entries about 2,000 due secrets"
+] as const
+
+const together = (some: ReadonlyArray<Job>): Job => ({
+  variables: Object.fromEntries(some.flatMap(({ variables = {} }) => Object.entries(variables))),
+  sql: some.flatMap(({ sql }) => sql ?? []).join(";"),
+  end: async (program, limits) => {
+    await Promise.all(some.map(({ end }) => end(program, limits)))
+  }
+})
+
+/** The jobs as they are measured: each by a server of its own in a soak, which tells what a long turn was of. */
+export const measuredJobs = (): Readonly<Record<string, Job>> => {
+  if (isSoak) return jobs
+  const alone = Object.entries(jobs).filter(([name]) => !atStart.some((one) => one === name))
+  return { ...Object.fromEntries(alone), [atStart.join(", ")]: together(atStart.map((name) => jobs[name])) }
+}
+
 /**
  * Each file of the source that starts work which no request waits for, and where it is measured: by a job, by calls, or nowhere,
  * with the reason. The rotation of the master key has no entry: it is a program of its own, which serves nobody.
