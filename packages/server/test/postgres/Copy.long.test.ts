@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs"
+import { copyFileSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { parsePlace } from "@coffer/server/base/config/DatabasePlace"
 import { copyDatabase, type CopyOptions } from "@coffer/server/operations/copy/CopyCommand"
@@ -6,6 +6,8 @@ import { notCopied } from "@coffer/server/database/copy/Tables"
 import { offlineDatabase } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { assert, describe, it } from "@effect/vitest"
 import { Console, Effect, Either, type Scope } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import { cleanUp, freshFolder } from "../support/Program.js"
 import { freshDatabase, onServer } from "../support/postgres/Databases.js"
 import {
   configAt,
@@ -74,11 +76,16 @@ const changed = ["instance", "sessions", "login_codes", "effect_sql_migrations"]
 const unchangedRows = (rows: Rows): Rows =>
   Object.fromEntries(Object.entries(rows).filter(([name]) => !changed.includes(name)))
 
-const filledFile = Effect.gen(function* () {
-  const path = yield* freshPath
-  yield* Effect.provide(Effect.scoped(fill), servicesAt(path))
-  return path
+const template = `${freshFolder()}/service.db`
+
+beforeAll(() => Effect.runPromise(Effect.provide(Effect.scoped(fill), servicesAt(template))))
+
+afterAll(() => {
+  cleanUp()
 })
+
+/** A copy of the file that is filled once. */
+const filledFile = Effect.tap(freshPath, (path) => Effect.sync(() => copyFileSync(template, path)))
 
 const count = (database: string, table: string) =>
   onServer(database, async (client) => {
