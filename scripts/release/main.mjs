@@ -1,11 +1,12 @@
 /**
  * `npm run release`: makes everything that is handed out, in `release/`. With `--check`, makes it a second time in another place
  * and compares the bytes; the first is kept only with `--out`. `--packages` leaves out the executables, `--libraries` all but the
- * packages for applications; `--out FOLDER` writes to another folder.
+ * packages for applications; `--out FOLDER` writes to another folder. A new version takes the place of the last release in the
+ * tests; `--record` lets the same version do so, which is not published yet.
  */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -13,6 +14,7 @@ import { parseArgs } from "node:util"
 import { root } from "../bundling.mjs"
 import { makeLibraries, makeRelease } from "./artefacts.mjs"
 import { installNode } from "./executable.mjs"
+import { keepRelease, lastVersion } from "./last.mjs"
 import { filesOf } from "./staging.mjs"
 
 const { values: options } = parseArgs({
@@ -20,6 +22,7 @@ const { values: options } = parseArgs({
     check: { type: "boolean" },
     packages: { type: "boolean" },
     libraries: { type: "boolean" },
+    record: { type: "boolean" },
     out: { type: "string" }
   }
 })
@@ -46,6 +49,8 @@ const nodeForExecutables = async () => {
   return node
 }
 
+const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8"))
+
 /** Makes all files and writes them to a folder. */
 const release = async (node, work, target) => {
   const files = await (options.libraries ? makeLibraries(time()) : makeRelease({ node, time: time(), work }))
@@ -59,6 +64,7 @@ const release = async (node, work, target) => {
 const size = (content) => `${(content.length / 1024 / 1024).toFixed(2)} MiB`.padStart(12)
 
 try {
+  const last = options.record ? undefined : await lastVersion()
   const node = await nodeForExecutables()
   if (options.check) {
     const [first, second] = [options.out ?? join(temporary, "first"), join(temporary, "a second place")]
@@ -75,7 +81,12 @@ try {
   } else {
     const target = options.out ?? fileURLToPath(new URL("release/", root))
     await release(node, join(temporary, "work"), target)
-    for (const [path, content] of Object.entries(await filesOf(target)).sort()) say(`${size(content)}  ${path}`)
+    const files = await filesOf(target)
+    for (const [path, content] of Object.entries(files).sort()) say(`${size(content)}  ${path}`)
+    if (options.out === undefined && last !== version) {
+      await keepRelease(files, version)
+      say(`packages/client/test/releases/last holds ${version} now: commit it after the release`)
+    }
   }
 } finally {
   await rm(temporary, { recursive: true })
