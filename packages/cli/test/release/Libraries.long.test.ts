@@ -12,10 +12,12 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { ServerProcess } from "../../../client/src/testing/ServerProcess.js"
+import { type Account, testPlace } from "../../../client/test/support/Place.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 import { root } from "../support/Documents.js"
 import { finish } from "../support/Programs.js"
-import { freshFolder, must, release, version } from "./Support.js"
+import { filesBelow, freshFolder, must, release, version } from "./Support.js"
 
 const folder = freshFolder()
 const made = join(folder, "release")
@@ -46,6 +48,7 @@ const prepare = () => {
     cpSync(source, join(app, example), { recursive: true, filter: (path) => !path.endsWith(".test.ts") })
   }
   copyFileSync(join(import.meta.dirname, "Application.ts"), join(app, "main.ts"))
+  copyFileSync(join(import.meta.dirname, "Shop.ts"), join(app, "shop.ts"))
   writeFileSync(
     join(app, "internal.ts"),
     `// @ts-expect-error the package does not export it\nimport "@coffer/client/internal/ServerUrl"\n`
@@ -71,6 +74,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe("an application", () => {
+  const place = testPlace()
   beforeAll(() => must(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "--project", app]))
 
   it("has one Effect: its own", () => {
@@ -90,5 +94,60 @@ describe("an application", () => {
     const { code, stderr } = await start("internal.js")
     assert.strictEqual(code, 1)
     assert.include(stderr, "ERR_PACKAGE_PATH_NOT_EXPORTED")
+  })
+
+  const shop = ({ apiKey }: Account) =>
+    new ServerProcess([process.execPath, join(app, "out/shop.js")], {
+      env: {
+        PATH: process.env["PATH"],
+        SERVICE_API_KEY: apiKey,
+        SERVICE_SERVER_URL: place.bridge.url,
+        COFFER_PLACE: "acme/webshop/app",
+        COPIES: join(folder, "copies")
+      }
+    })
+
+  it("lives through a day: changes, a broken reference, a server that stops, a cold start and a revoked key", async () => {
+    const account = await place.account("shop", "app")
+    await place.environment("other", { SOURCE: "x" })
+    await place.environment("app", { COLOUR: "red", SHADE: "dark" })
+    await place.write("app", { references: { LINK: "<${SHADE}>" } })
+    const first = shop(account)
+    await first.out.said(/^red, <dark>$/m)
+    await place.write("app", { set: { COLOUR: "blue" } })
+    await first.out.said(/^blue, <dark>$/m)
+    await place.write("app", { references: { LINK: "${other:SOURCE}" } })
+    await first.out.said(/^blue, .*LINK .*other.*$/m)
+    await place.write("app", { references: { LINK: "<${SHADE}>" } })
+    await first.out.said(/^blue, <dark>$/m, 2)
+
+    await place.bridge.close()
+    await first.out.said(/acme\/webshop\/app is not followed, and its last values stay: cannot reach/)
+    const cold = shop(account)
+    await cold.out.said(/using the offline copy of acme\/webshop\/app/)
+    await cold.out.said(/^blue, <dark>$/m)
+    await place.bridge.open()
+    await place.write("app", { set: { COLOUR: "green" } })
+    for (const one of [first, cold]) await one.out.said(/^green, <dark>$/m)
+    await cold.stop()
+
+    await place.ok("service-account", "revoke", account.id, "--yes")
+    await first.out.said(/is not followed, and its last values stay: .*revoked/)
+    const refused = shop(account)
+    assert.strictEqual((await refused.ended).code, 1)
+    assert.match(refused.out.text + refused.err.text, /SERVICE_API_KEY: .* refuses the credential/)
+    assert.isNull(first.child.exitCode)
+    await first.stop()
+    assert.isFalse(existsSync(join(folder, "copies")) && filesBelow(join(folder, "copies")).length > 0)
+  })
+
+  it("learns what to install for its tests", async () => {
+    rmSync(join(modules, "@coffer/server"))
+    const { code, stderr } = await start("main.js")
+    assert.strictEqual(code, 1)
+    assert.include(
+      stderr,
+      "@coffer/server is not installed in this project: install it beside @coffer/client (npm install --save-dev @coffer/server)"
+    )
   })
 })
