@@ -156,6 +156,10 @@ $ coffer environment delete qa --yes
 
 # Members
 $ coffer member invite grace@example.com --role developer
+A CSV file invites many people: its columns are \`email\`, \`role\` and \`rules\`, each rule as \`PROJECT/ENVIRONMENT:PERMISSION\`. A file with mistakes changes nothing. Running the command again continues after a failure, and invites nobody twice.
+$ printf 'email,role,rules\\ngrace@example.com,developer,\\nlinus@example.com,member,"webshop/{dev,staging}:read"\\n' > people.csv
+$ coffer member invite --file people.csv --dry-run
+$ coffer member invite --file people.csv
 $ coffer member list
 $ coffer member set-role grace@example.com member
 $ coffer member set-role linus@example.com admin

@@ -2,13 +2,13 @@ import type { OrgPath } from "@coffer/domain/api/Paths"
 import { type Member, Role } from "@coffer/domain/Member"
 import { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
-import { defined } from "@coffer/domain/Defined"
 import { NotThere } from "../Failures.js"
 import { atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
-import { argument, option } from "../grammar/Fields.js"
+import { argument } from "../grammar/Fields.js"
 import { noteAccount } from "../subjects/Subjects.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, printView } from "../terminal/View.js"
+import { invite } from "./Invite.js"
 
 const columns = {
   email: (member: Member) => member.email,
@@ -47,19 +47,6 @@ const email = argument("EMAIL", Email, "The person's e-mail address")
 
 const hasRole = (member: Member, { org_name }: OrgPath) =>
   doneView(`${member.email} is now ${member.role} of ${org_name}`, member)
-
-const invite = atOrg("invite", {
-  description: "Invite a person",
-  examples: ["coffer member invite grace@example.com --role developer"],
-  options: { email, role: option("role", Role, "What the person may do; member when left out") },
-  run: ({ call, options, path }) =>
-    Effect.map(
-      call("members", (api) =>
-        api.invite({ path, payload: { email: options.email, ...defined({ role: options.role }) } })
-      ),
-      (member) => hasRole(member, path)
-    )
-})
 
 /** The id of a member that is named by e-mail. */
 const memberId = Effect.fnUntraced(function* (call: Call, path: OrgPath, email: Email) {

@@ -463,8 +463,8 @@ const cases: ReadonlyArray<Case> = [
     what: "a missing argument",
     args: ["member", "invite"],
     code: 2,
-    names: /EMAIL is missing/,
-    says: /coffer member invite --help/
+    names: /name one EMAIL, or a file of people with --file/,
+    says: /with --file$/
   },
   {
     what: "missing options",

@@ -149,7 +149,9 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "project create": { before: [() => call("DELETE", "/acme/projects/webshop")] },
     "project rename": { after: [() => call("PATCH", "/acme/projects/shop", { name: "webshop" })] },
     "project delete": { after: [webshop] },
-    "member invite": { before: [removeMember] },
+    "member invite": {
+      before: [removeMember, "printf 'email,role,rules\\nlinus@example.com,developer,webshop/dev:read\\n' > people.csv"]
+    },
     "member remove": { after: [invite] },
     "environment delete": { before: [() => call("POST", "/acme/projects/webshop/envs", { name: "qa" })] },
     "environment diff": {
