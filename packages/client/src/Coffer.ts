@@ -1,20 +1,16 @@
 import type { Call } from "./internal/Call.js"
 import type { Exchange } from "./internal/Exchange.js"
-import { warnOfClearText } from "./internal/ServerUrl.js"
 import * as Config from "effect/Config"
 import type { ConfigError } from "effect/ConfigError"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Reloadable } from "effect/Reloadable"
-import type * as Scope from "effect/Scope"
 import { MissingSecret, type StartError } from "./Errors.js"
-import { type Followed, follow } from "./Follow.js"
-import { withoutCopy } from "./Offline.js"
+import type { Followed } from "./Follow.js"
+import { open } from "./Open.js"
 import type { Options } from "./Options.js"
-import { connect } from "./Read.js"
 import { reloadable } from "./Reload.js"
-import { resolve } from "./Resolve.js"
 import { secretsProvider, withProvider } from "./SecretsConfig.js"
 import type { CofferService, TestCofferService } from "./Service.js"
 import { testSecrets } from "./TestSecrets.js"
@@ -47,13 +43,10 @@ const makeCall = (exchange: Exchange) =>
         Effect.flatMap(loaded, (call) => call(group, f))
   )
 
-const make = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<CofferService, StartError, Scope.Scope> {
-  const resolved = yield* Effect.flatMap(resolve(options), withoutCopy)
-  const { connection } = resolved
-  yield* warnOfClearText(connection.server)
-  const exchange = yield* connect(connection)
-  return service(yield* follow(exchange, resolved), yield* makeCall(exchange))
-})
+const make = (options: Options) =>
+  Effect.flatMap(open(options), ({ exchange, followed }) =>
+    Effect.map(makeCall(exchange), (call) => service(followed, call))
+  )
 
 /** Changes the secrets of `Coffer.layerTest`. */
 export class TestCoffer extends Context.Tag("@coffer/client/Coffer/TestCoffer")<TestCoffer, TestCofferService>() {}

@@ -1,17 +1,15 @@
 /** `@coffer/client/promise`: the client for programs without Effect. */
 import * as Cause from "effect/Cause"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { Coffer } from "./Coffer.js"
 import { MissingSecret, type ReadError, type StartError } from "./Errors.js"
 import { Pause } from "./Follow.js"
+import { open } from "./Open.js"
 import type { CredentialOption, Options } from "./Options.js"
 import type { Snapshot } from "./Service.js"
 
@@ -71,12 +69,27 @@ export interface Change {
   readonly keys: ReadonlyArray<string>
 }
 
+/** The secrets of an environment at one moment. */
+export interface PlainSnapshot {
+  /** ORGANIZATION/PROJECT/ENVIRONMENT. */
+  readonly place: string
+  /** The revision of the environment. Undefined if the values come from the offline copy. */
+  readonly revision: number | undefined
+  /** The milliseconds since the server last confirmed these values. */
+  readonly age: number
+  readonly values: ReadonlyMap<string, string>
+  /** The keys without a value because their references are refused, each with the server's sentence. */
+  readonly refused: ReadonlyMap<string, string>
+}
+
 /** The secrets of an environment, kept up to date. They do not keep the process alive. */
 export interface Connection extends AsyncDisposable {
   /** The value of a key. Throws `MissingSecretError`. */
   readonly get: (key: string) => string
   /** All values by key. */
   readonly all: () => Readonly<Record<string, string>>
+  /** The current values with their revision and age. */
+  readonly snapshot: () => PlainSnapshot
   /** Calls back after each change. Returns a function that ends it. */
   readonly onChange: (listener: (change: Change) => void) => () => void
   /** Reads the environment now. Rejects with `CofferError`; the last values stay. */
@@ -136,14 +149,12 @@ const run = async <A>(effect: Effect.Effect<A, ReadError | StartError>): Promise
   })
 }
 
+const textsOf = ({ values }: Pick<Snapshot, "values">): ReadonlyMap<string, string> =>
+  new Map([...values].map(([key, value]) => [key, Redacted.value(value)]))
+
 const changedKeys = (before: Snapshot, after: Snapshot): ReadonlyArray<string> => {
-  const text = ({ values }: Snapshot, key: string) => {
-    const value = values.get(key)
-    return value === undefined ? undefined : Redacted.value(value)
-  }
-  return [...new Set([...before.values.keys(), ...after.values.keys()])]
-    .filter((key) => text(before, key) !== text(after, key))
-    .sort()
+  const [old, current] = [textsOf(before), textsOf(after)]
+  return [...new Set([...old.keys(), ...current.keys()])].filter((key) => old.get(key) !== current.get(key)).sort()
 }
 
 /** Reads the environment, then follows its changes until `close`. Rejects with `CofferError`. */
@@ -152,7 +163,7 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
   const scope = await Effect.runPromise(Scope.make())
   const listeners = new Set<(change: Change) => void>()
   const started = Effect.gen(function* () {
-    const coffer = Context.get(yield* Layer.buildWithScope(Coffer.layer(toOptions(options)), scope), Coffer)
+    const { followed: coffer } = yield* Scope.extend(open(toOptions(options)), scope)
     let current = yield* coffer.snapshot
     const note = (next: Snapshot) =>
       Effect.sync(() => {
@@ -174,7 +185,11 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
       const missing = new MissingSecret({ key, place, ...(why === undefined ? {} : { refused: why }) })
       throw new MissingSecretError(key, place, missing.message)
     },
-    all: () => Object.fromEntries([...current().values].map(([key, value]) => [key, Redacted.value(value)])),
+    all: () => Object.fromEntries(textsOf(current())),
+    snapshot: () => {
+      const { age, place, refused, revision, values } = Effect.runSync(coffer.snapshot)
+      return { place, revision, age: Duration.toMillis(age), values: textsOf({ values }), refused }
+    },
     onChange: (listener) => {
       listeners.add(listener)
       return () => {

@@ -6,10 +6,11 @@ import { type Account, testPlace } from "./support/Place.js"
 
 const root = join(import.meta.dirname, "../../..")
 const read = (path: string) => readFileSync(join(root, path), "utf8")
-const folder = "packages/client/examples"
-const examples = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts"))
-  .map((path) => read(`${folder}/${path}`))
+const examples = ["packages/client/examples", "packages/client-effect4/examples"].flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => read(`${folder}/${path}`))
+)
 
 describe.each(["docs/applications.md", "packages/client/README.md"])("the programs of %s", (page) => {
   it("are those of the examples, which are compiled and run", () => {

@@ -27,7 +27,7 @@ interface Packed {
 
 interface Manifest {
   readonly exports: object
-  readonly dependencies: object
+  readonly dependencies?: object
   readonly peerDependencies: object
   readonly peerDependenciesMeta?: object
 }
@@ -42,6 +42,7 @@ describe("the packages for applications", { timeout: 60_000 }, () => {
 
   it.each([
     { name: `coffer-client-${version}.tgz`, exported: [".", "./promise", "./testing"], limit: 40_000 },
+    { name: `coffer-client-effect4-${version}.tgz`, exported: ["."], limit: 118_000 },
     { name: `coffer-domain-${version}.tgz`, exported: ["./*"], limit: 116_700 }
   ])("$name is small, and has its modules, their types and what these import", ({ exported, limit, name }) => {
     const { files, size } = packed.find((one) => one.name === name) ?? assert.fail(`${name} is not made`)
@@ -49,6 +50,7 @@ describe("the packages for applications", { timeout: 60_000 }, () => {
     const modules = Object.entries(files).filter(([path]) => /^dist\/.*\.(js|d\.ts)$/.test(path))
     assert.sameMembers(Object.keys(files), [
       ...["LICENSE", "README.md", "package.json"],
+      ...(name.includes("effect4") ? ["THIRD-PARTY-LICENCES.txt"] : []),
       ...modules.map(([path]) => path)
     ])
     const manifest: Manifest = JSON.parse(files["package.json"] ?? "")

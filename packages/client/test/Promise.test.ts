@@ -31,6 +31,14 @@ describe("connect", () => {
     const coffer = await connect(options("app1"))
     assert.strictEqual(coffer.get("A"), "1")
     assert.deepStrictEqual(coffer.all(), { A: "1", B: "2" })
+    const { age, ...snapshot } = coffer.snapshot()
+    assert.deepStrictEqual(snapshot, {
+      place: "acme/webshop/app1",
+      revision: 1,
+      values: new Map(Object.entries({ A: "1", B: "2" })),
+      refused: new Map()
+    })
+    assert.isAtLeast(age, 0)
     const changes: Array<Change> = []
     const end = coffer.onChange((change) => changes.push(change))
     await place.write("app1", { set: { C: "3" }, delete: ["B"] })
