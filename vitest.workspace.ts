@@ -6,6 +6,10 @@ const alias = [
     find: "@coffer/server/rotation",
     replacement: `${import.meta.dirname}/packages/server/src/operations/rotation/Rotation.ts`
   },
+  {
+    find: /^@coffer\/client-effect4$/,
+    replacement: `${import.meta.dirname}/packages/client-effect4/src/index.ts`
+  },
   { find: /^@coffer\/client$/, replacement: `${import.meta.dirname}/packages/client/src/index.ts` },
   { find: /^@coffer\/(client|domain|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
 ]
@@ -131,7 +135,7 @@ const consoleOnPostgres = {
 }
 
 export default defineWorkspace([
-  ...["domain", "client", "server", "cli", "mcp", "console"].map((name) => project(name)),
+  ...["domain", "client", "client-effect4", "server", "cli", "mcp", "console"].map((name) => project(name)),
   postgres,
   ...(isSoak ? [consoleOnPostgres] : [])
 ])

@@ -1,10 +1,10 @@
 /** The npm packages for applications: the client and the contract. An application bundles what it uses of their modules. */
 import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import { join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
-import { transform } from "esbuild"
-import { root } from "../bundling.mjs"
-import { ownLicence } from "./licences.mjs"
+import { build, transform } from "esbuild"
+import { root, settings } from "../bundling.mjs"
+import { ownLicence, thirdParty } from "./licences.mjs"
 import { filesOf } from "./staging.mjs"
 
 const importsOf = (text) => [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([\w@./:-]+)"/g)].map(([, name]) => name)
@@ -44,12 +44,43 @@ const modulesOf = async (folder, exported) => {
   return modules
 }
 
+/**
+ * The client for Effect 4 as one module with chunks. The Promise client is in it with its Effect 3, and only the Effect of the
+ * application is not.
+ */
+const bundled = async (folder, version) => {
+  const outdir = join(folder, "dist")
+  const options = settings(version)
+  const effectOfApplication = {
+    name: "effect-of-application",
+    setup({ onResolve }) {
+      onResolve({ filter: /^effect(\/|$)/ }, ({ importer }) =>
+        importer.startsWith(outdir) ? { external: true } : undefined
+      )
+    }
+  }
+  const { metafile, outputFiles } = await build({
+    ...options,
+    plugins: [effectOfApplication, ...options.plugins],
+    entryPoints: [join(outdir, "index.js")],
+    outdir,
+    format: "esm",
+    splitting: true,
+    write: false
+  })
+  const code = Object.fromEntries(outputFiles.map(({ path, text }) => [relative(outdir, path), text]))
+  return { code, inputs: Object.keys(metafile.inputs) }
+}
+
 /** Returns the files of a library's package by path. Modules that only the workspace imports are not in it. */
 const library = async (name) => {
   const folder = fileURLToPath(new URL(`packages/${name}`, root))
   const own = JSON.parse(await readFile(join(folder, "package.json"), "utf8"))
   const exported = Object.fromEntries(Object.entries(own.exports).filter(([path]) => path !== "./internal/*"))
-  const modules = await modulesOf(folder, exported)
+  const found = await modulesOf(folder, exported)
+  const bundle = own.dependencies === undefined ? await bundled(folder, own.version) : undefined
+  const types = Object.fromEntries(Object.entries(found).filter(([path]) => path.endsWith(".d.ts")))
+  const modules = bundle === undefined ? found : { ...types, ...bundle.code }
   const used = new Set(Object.values(modules).flatMap(importsOf).map(packageOf))
   const described = {
     name: own.name,
@@ -60,7 +91,8 @@ const library = async (name) => {
     sideEffects: own.sideEffects,
     engines: own.engines,
     exports: exported,
-    dependencies: Object.fromEntries(Object.entries(own.dependencies).filter(([name]) => used.has(name))),
+    dependencies:
+      own.dependencies && Object.fromEntries(Object.entries(own.dependencies).filter(([name]) => used.has(name))),
     peerDependencies: own.peerDependencies,
     peerDependenciesMeta: own.peerDependenciesMeta
   }
@@ -68,12 +100,15 @@ const library = async (name) => {
     ...Object.fromEntries(Object.entries(modules).map(([path, text]) => [`dist/${path}`, text])),
     "package.json": `${JSON.stringify(described, null, 2)}\n`,
     "README.md": await readFile(join(folder, "README.md")),
-    LICENSE: await ownLicence()
+    LICENSE: await ownLicence(),
+    ...(bundle === undefined ? {} : { "THIRD-PARTY-LICENCES.txt": await thirdParty(bundle.inputs) })
   }
 }
 
 /** Returns the packages' files by the packages' file name. */
 export const libraries = async ({ version }) =>
   Object.fromEntries(
-    await Promise.all(["client", "domain"].map(async (name) => [`coffer-${name}-${version}.tgz`, await library(name)]))
+    await Promise.all(
+      ["client", "client-effect4", "domain"].map(async (name) => [`coffer-${name}-${version}.tgz`, await library(name)])
+    )
   )

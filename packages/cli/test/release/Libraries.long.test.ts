@@ -1,3 +1,4 @@
+import { startTestServer } from "@coffer/client/testing"
 import { spawn } from "node:child_process"
 import {
   copyFileSync,
@@ -5,6 +6,7 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -23,26 +25,46 @@ const folder = freshFolder()
 const made = join(folder, "release")
 const app = join(folder, "app")
 const modules = join(app, "node_modules")
+const effect4 = join(folder, "effect4")
 const tarball = (name: string) => join(made, `coffer-${name}-${version}.tgz`)
 
 const versionIn = (folder: string): string => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).version
 
 /** Copies of what this repository has, with what they need: two Effects on the disk, and no registry. */
-const copies = Object.fromEntries(
-  [
-    ...["effect", "effect/node_modules/fast-check", "effect/node_modules/pure-rand", "@standard-schema/spec"],
-    ...["@effect/platform", "find-my-way-ts", "msgpackr", "multipasta"],
-    ...["@types/node", "undici-types", "dotenv", "yaml"]
-  ].map((path) => [path.replace(/^.*node_modules\//, ""), `file:${root}node_modules/${path}`])
+const copiesOf = (...paths: ReadonlyArray<string>) =>
+  Object.fromEntries(
+    paths.map((path) => [
+      path.replace(/^.*node_modules\//, ""),
+      `file:${root}${path.replace(/^(?!packages\/)/, "node_modules/")}`
+    ])
+  )
+const copies = copiesOf(
+  ...["effect", "effect/node_modules/fast-check", "effect/node_modules/pure-rand", "@standard-schema/spec"],
+  ...["@effect/platform", "find-my-way-ts", "msgpackr", "multipasta"],
+  ...["@types/node", "undici-types", "dotenv", "yaml"]
 )
+const copies4 = copiesOf("packages/client-effect4/node_modules/effect", "@types/node", "undici-types")
 
-/** The oldest that the client works with, from the registry. */
+/** The oldest that the client works with, from the registry, and the newest Effect 4. */
 const oldest = { effect: "3.22.2", "@effect/platform": "0.97.0", "@types/node": "20.19.43" }
+const newest4 = { effect: "4", "@types/node": "20.19.43" }
+
+const makeFolder = (folder: string, dependencies: Readonly<Record<string, string>>, lib: ReadonlyArray<string>) => {
+  mkdirSync(folder)
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, type: "module", dependencies }))
+  const compilerOptions = {
+    ...{ strict: true, target: "es2022", lib, module: "nodenext", types: ["node"] },
+    ...{ noUncheckedSideEffectImports: true, outDir: "out", rootDir: "." }
+  }
+  const include = ["*.ts", "effect", "promise"]
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, include }))
+}
 
 const prepare = () => {
-  mkdirSync(app)
-  const dependencies = isSoak ? oldest : copies
-  writeFileSync(join(app, "package.json"), JSON.stringify({ private: true, type: "module", dependencies }))
+  makeFolder(app, isSoak ? oldest : copies, ["es2023"])
+  // The types of Effect 4 need those of browsers.
+  makeFolder(effect4, isSoak ? newest4 : copies4, ["es2023", "dom"])
+  cpSync(`${root}packages/client-effect4/examples`, effect4, { recursive: true })
   for (const example of ["effect", "promise"]) {
     const source = `${root}packages/client/examples/${example}`
     cpSync(source, join(app, example), { recursive: true, filter: (path) => !path.endsWith(".test.ts") })
@@ -53,12 +75,10 @@ const prepare = () => {
     join(app, "internal.ts"),
     `// @ts-expect-error the package does not export it\nimport "@coffer/client/internal/ServerUrl"\n`
   )
-  const compilerOptions = {
-    ...{ strict: true, target: "es2022", lib: ["es2023"], module: "nodenext", types: ["node"] },
-    ...{ noUncheckedSideEffectImports: true, outDir: "out", rootDir: "." }
-  }
-  writeFileSync(join(app, "tsconfig.json"), JSON.stringify({ compilerOptions, include: ["*.ts", "effect", "promise"] }))
 }
+
+const compile = (folder: string) =>
+  must(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "--project", folder])
 
 const start = (program: string) =>
   finish(spawn(process.execPath, [join(app, "out", program)], { cwd: app, stdio: "pipe" }))
@@ -68,6 +88,7 @@ beforeAll(async () => {
   prepare()
   const options = ["--ignore-scripts", "--no-audit", ...(isSoak ? [] : ["--offline", "--install-links"])]
   await must("npm", ["install", "--prefix", app, ...options, tarball("client"), tarball("domain")])
+  await must("npm", ["install", "--prefix", effect4, ...options, tarball("client-effect4")])
   // In place of an installation, which compiles SQLite.
   symlinkSync(`${root}packages/server`, join(modules, "@coffer/server"))
 })
@@ -75,7 +96,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 describe("an application", () => {
   const place = testPlace()
-  beforeAll(() => must(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "--project", app]))
+  beforeAll(() => compile(app))
 
   it("has one Effect: its own", () => {
     for (const name of ["client", "domain"]) assert.isFalse(existsSync(join(modules, "@coffer", name, "node_modules")))
@@ -149,5 +170,20 @@ describe("an application", () => {
       stderr,
       "@coffer/server is not installed in this project: install it beside @coffer/client (npm install --save-dev @coffer/server)"
     )
+  })
+})
+
+describe("an application with Effect 4", () => {
+  it("has one Effect, needs no other package, and runs the example", async () => {
+    await compile(effect4)
+    assert.deepStrictEqual(readdirSync(join(effect4, "node_modules/@coffer")), ["client-effect4"])
+    assert.isFalse(existsSync(join(effect4, "node_modules/@coffer/client-effect4/node_modules")))
+    assert.match(versionIn(join(effect4, "node_modules/effect")), /^4\./)
+    const server = await startTestServer({ dev: { DATABASE_URL: "postgres://app@db.internal/shop" } })
+    const env = { SERVICE_API_KEY: server.apiKey, SERVICE_SERVER_URL: server.url, COFFER_PLACE: server.place }
+    const program = [join(effect4, "out/main.js")]
+    const ended = await finish(spawn(process.execPath, program, { cwd: effect4, env, stdio: "pipe" }))
+    await server.close()
+    assert.deepInclude(ended, { code: 0, stderr: "", stdout: "31 characters, port 8080\n" })
   })
 })

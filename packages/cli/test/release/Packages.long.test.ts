@@ -70,7 +70,7 @@ describe("npm run release", () => {
     assert.includeMembers(
       [...files],
       [
-        ...["", "client-", "domain-", "server-"].map((name) => `coffer-${name}${version}.tgz`),
+        ...["", "client-", "client-effect4-", "domain-", "server-"].map((name) => `coffer-${name}${version}.tgz`),
         ...[`coffer-${version}.cdx.json`, "container/Dockerfile"]
       ]
     )

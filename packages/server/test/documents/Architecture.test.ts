@@ -54,7 +54,7 @@ describe("the migrations of the server", () => {
 })
 
 describe("the files of a package", () => {
-  it.each(["domain", "client", "server", "cli", "mcp", "console"])(
+  it.each(["domain", "client", "client-effect4", "server", "cli", "mcp", "console"])(
     "import each other in no circle, by types neither: %s",
     async (name) => {
       const modules = await modulesOf(name)

@@ -1,0 +1,36 @@
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { open, testSecrets } from "./Core.js"
+import type { StartError } from "./Errors.js"
+import { readConfig } from "./SecretsConfig.js"
+import type { CofferService, Options } from "./Service.js"
+
+/** Changes the secrets of `Coffer.layerTest`: `set(key, value)` and `remove(key)` each publish a change. */
+export class TestCoffer extends Context.Service<TestCoffer, ReturnType<typeof testSecrets>["test"]>()(
+  "@coffer/client-effect4/Coffer/TestCoffer"
+) {}
+
+/** The secrets of an environment of a Coffer server, kept up to date. */
+export class Coffer extends Context.Service<Coffer, CofferService>()("@coffer/client-effect4/Coffer") {
+  /** Reads the environment when it is built, then follows its changes. */
+  static readonly layer = (options: Options): Layer.Layer<Coffer, StartError> => Layer.effect(Coffer, open(options))
+
+  /** As `layer`, with options from configs. */
+  static readonly layerConfig = (options: Config.Wrap<Options>): Layer.Layer<Coffer, Config.ConfigError | StartError> =>
+    Layer.unwrap(Effect.map(Config.unwrap<Options>(options), Coffer.layer))
+
+  /** Secrets in memory, for tests. `TestCoffer` changes them. */
+  static readonly layerTest = (values: Readonly<Record<string, string>>): Layer.Layer<Coffer | TestCoffer> =>
+    Layer.effectContext(
+      Effect.sync(() => {
+        const { coffer, test } = testSecrets(values)
+        return Context.make(Coffer, coffer).pipe(Context.add(TestCoffer, test))
+      })
+    )
+
+  /** Reads a config: from the secrets first, then from the provider of the application. No error contains a value. */
+  static readonly withSecrets = <A>(config: Config.Config<A>): Effect.Effect<A, Config.ConfigError, Coffer> =>
+    Effect.flatMap(Coffer, (coffer) => readConfig(coffer, config))
+}
