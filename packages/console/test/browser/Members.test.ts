@@ -1,4 +1,4 @@
-import { describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
@@ -23,6 +23,50 @@ describe.skipIf(!hasBrowser())(`the members page${why}`, { timeout: 120_000 }, (
     await visit.page.getByRole("row", { name: "webshop/dev read rule web* / dev" }).waitFor()
     await visit.page.getByRole("row", { name: "webshop/prod none" }).waitFor()
     await visit.isAccessible("access of a person")
+    await visit.close()
+  })
+
+  it("names to a person without access whom to ask", async () => {
+    const ada = await Person.login("grants@example.com")
+    await ada.organization("asking", {})
+    await ada.call("POST", "/api/orgs/asking/members", { email: "asks@example.com", role: "developer" })
+    const visit = await Visit.open("/asking", await Person.login("asks@example.com"))
+    await visit.sees("You have no access to secrets of asking yet")
+    await visit.page.getByRole("link", { name: "grants@example.com" }).waitFor()
+    await visit.isAccessible("a home without access")
+    await ada.call("POST", "/api/orgs/asking/acl", {
+      ...{ subject_type: "user", email: "asks@example.com", permission: "read" },
+      ...{ project_pattern: "webshop", env_pattern: "dev" }
+    })
+    await visit.page.reload()
+    await visit.page.getByRole("link", { name: "webshop" }).first().waitFor()
+    assert.strictEqual(await visit.page.getByText("You have no access").count(), 0)
+    await visit.close()
+  })
+
+  it("invites the people of a CSV file, after it has shown the plan, and nobody twice", async () => {
+    const ada = await Person.login("many@example.com")
+    await ada.organization("inviting-many", {})
+    await ada.call("POST", "/api/orgs/inviting-many/members", { email: "known@example.com", role: "member" })
+    const visit = await Visit.open("/inviting-many/-/members", ada)
+    await visit.press("Invite many by CSV")
+    await visit.fill("The people, as CSV", "email,role\nnobody,\nnew@example.com,king\n")
+    await visit.sees("Line 2: The e-mail address is not valid.")
+    await visit.sees("Line 3: The role must be one of owner, admin, developer, member.")
+    await visit.isAccessible("a file of people with mistakes")
+    await visit.fill(
+      "The people, as CSV",
+      'email,role,rules\nnew@example.com,,"webshop/{dev,staging}:write"\nknown@example.com,admin,\n'
+    )
+    const row = visit.page.getByRole("row", { name: "known@example.com is member already" })
+    await row.waitFor()
+    await visit.page.getByRole("row", { name: "new@example.com developer webshop/{dev,staging}:write" }).waitFor()
+    await visit.isAccessible("a plan of invitations")
+    await visit.press("Invite 1")
+    await visit.page.getByRole("dialog").waitFor({ state: "detached" })
+    await visit.page.getByRole("row", { name: /^new@example.com/ }).waitFor()
+    const { data } = await ada.call("GET", "/api/orgs/inviting-many/acl")
+    assert.deepStrictEqual([data.length, data[0].email, data[0].permission], [1, "new@example.com", "write"])
     await visit.close()
   })
 })

@@ -1,3 +1,4 @@
+import { WhomToAsk } from "../../kit/WhomToAsk.js"
 import type { Model } from "./Model.js"
 import { DeletedChip } from "./Toolbar.js"
 
@@ -9,7 +10,10 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
     <div class="empty">
       <h2>{model.place.project} has no secrets yet</h2>
       {first === undefined ? (
-        <p>You may not write any: that needs a rule with the permission write, which an admin or owner grants.</p>
+        <>
+          <p>You may not write any: that needs a rule with the permission write.</p>
+          <WhomToAsk org={model.place.org} />
+        </>
       ) : (
         <>
           <p>

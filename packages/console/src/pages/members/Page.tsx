@@ -1,3 +1,4 @@
+import { maxInvitationBytes } from "@coffer/domain/Invitations"
 import { type Member, type Role, roles } from "@coffer/domain/Member"
 import type { OrgName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
@@ -17,6 +18,7 @@ import { me } from "../../state/Session.js"
 import type { PageProps } from "../PageProps.js"
 import { AccessDialog } from "./AccessDialog.js"
 import { Invite } from "./Invite.js"
+import { InviteFile } from "./InviteFile.js"
 import { Table } from "../../kit/Table.js"
 
 const read = (org: OrgName) =>
@@ -137,10 +139,36 @@ const Row = (props: RowProps) => {
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const members = useLoad(org, () => read(org))
   const why = missingInOrg(org, "member.invite")
+  const file = useSignal<string | null>(null)
   return (
-    <section class="wide-page">
+    <section
+      class="wide-page"
+      onDragOver={(event) => {
+        if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
+      }}
+      onDrop={(event) => {
+        const [dropped] = event.dataTransfer?.files ?? []
+        if (dropped === undefined || file.peek() !== null) return
+        event.preventDefault()
+        if (why === null && dropped.size <= maxInvitationBytes) {
+          void dropped.text().then((text) => (file.value = text))
+        }
+      }}
+    >
       <h1>Members</h1>
-      {why === null ? <Invite org={org} done={members.reload} /> : <p class="quiet">To invite people, one {why}.</p>}
+      {why === null ? (
+        <>
+          <Invite org={org} done={members.reload} />
+          <button type="button" onClick={() => (file.value = "")}>
+            Invite many by CSV…
+          </button>
+        </>
+      ) : (
+        <p class="quiet">To invite people, one {why}.</p>
+      )}
+      {file.value !== null && (
+        <InviteFile org={org} first={file.value} done={members.reload} close={() => (file.value = null)} />
+      )}
       <Reading of={members}>
         {(found) => (
           <Table label="Members" heads={["Person", "Role", "Since", ""]}>

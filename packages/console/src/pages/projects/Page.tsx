@@ -1,10 +1,12 @@
 import { projectNameForm } from "@coffer/domain/NameForms"
 import type { OrgName } from "@coffer/domain/Names"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { CreateForm } from "../../kit/CreateForm.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
+import { WhomToAsk } from "../../kit/WhomToAsk.js"
 import { Link } from "../../routing/Link.js"
 import { projectAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
@@ -29,6 +31,25 @@ const Create = ({ org }: { readonly org: OrgName }) => (
   />
 )
 
+/** Whether the caller has no permission in any environment. A long list of none is not read to its end. */
+const isWithoutAccess = (org: OrgName) =>
+  Effect.map(
+    call("acl", (api) => api.access({ path: { org_name: org }, urlParams: { limit: maxPageSize } })),
+    ({ data, pagination }) => pagination.next_cursor === null && data.every(({ permission }) => permission === null)
+  )
+
+/** For a person who was invited and has no rule yet. */
+const WithoutAccess = ({ org }: { readonly org: OrgName }) => {
+  const { loaded } = useLoad(org, () => isWithoutAccess(org))
+  return loaded.value.value === true ? (
+    <div class="empty" role="status">
+      <h2>You have no access to secrets of {org} yet</h2>
+      <p>An access rule says which environments you may read and write.</p>
+      <WhomToAsk org={org} />
+    </div>
+  ) : null
+}
+
 /** An organization's overview: its projects. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const projects = useLoad(org, () => read(org))
@@ -36,6 +57,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
   return (
     <section class="narrow">
       <h1>Projects of {org}</h1>
+      {!isAllowed && <WithoutAccess org={org} />}
       <Reading of={projects}>
         {(found) =>
           found.length === 0 ? (
