@@ -159,9 +159,12 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
       {why === null ? (
         <>
           <Invite org={org} done={members.reload} />
-          <button type="button" onClick={() => (file.value = "")}>
-            Invite many by CSV…
-          </button>
+          <div class="fields">
+            {" "}
+            <button type="button" onClick={() => (file.value = "")}>
+              Invite many by CSV…
+            </button>
+          </div>
         </>
       ) : (
         <p class="quiet">To invite people, one {why}.</p>

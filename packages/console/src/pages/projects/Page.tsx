@@ -42,7 +42,7 @@ const isWithoutAccess = (org: OrgName) =>
 const WithoutAccess = ({ org }: { readonly org: OrgName }) => {
   const { loaded } = useLoad(org, () => isWithoutAccess(org))
   return loaded.value.value === true ? (
-    <div class="empty" role="status">
+    <div role="status">
       <h2>You have no access to secrets of {org} yet</h2>
       <p>An access rule says which environments you may read and write.</p>
       <WhomToAsk org={org} />
@@ -57,7 +57,6 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
   return (
     <section class="narrow">
       <h1>Projects of {org}</h1>
-      {!isAllowed && <WithoutAccess org={org} />}
       <Reading of={projects}>
         {(found) =>
           found.length === 0 ? (
@@ -90,6 +89,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
           )
         }
       </Reading>
+      {!isAllowed && <WithoutAccess org={org} />}
     </section>
   )
 }
