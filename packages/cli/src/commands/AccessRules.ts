@@ -106,7 +106,7 @@ const revoke = atOrg("revoke", {
     "coffer acl revoke --email grace@example.com --env-pattern prod"
   ],
   options: {
-    ruleId: optionalArgument("RULE_ID", RuleId, "The rule's id, as coffer acl list shows it"),
+    ruleId: completedBy("rule", optionalArgument("RULE_ID", RuleId, "The rule's id, as coffer acl list shows it")),
     email,
     serviceAccount,
     projectPattern: completedBy("project", option("project-pattern", Pattern, about("projects"))),

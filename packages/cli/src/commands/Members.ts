@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { NotThere } from "../Failures.js"
 import { atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { argument } from "../grammar/Fields.js"
+import { completedBy } from "../grammar/Specs.js"
 import { noteAccount } from "../subjects/Subjects.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, printView } from "../terminal/View.js"
@@ -43,7 +44,7 @@ const list = atOrg("list", {
     )
 })
 
-const email = argument("EMAIL", Email, "The person's e-mail address")
+const email = completedBy("member", argument("EMAIL", Email, "The person's e-mail address"))
 
 const hasRole = (member: Member, { org_name }: OrgPath) =>
   doneView(`${member.email} is now ${member.role} of ${org_name}`, member)

@@ -90,7 +90,7 @@ const create = atOrg("create", {
     })
 })
 
-const nameOrId = argument("NAME_OR_ID", NameOrId, "The service account, by name or id")
+const nameOrId = completedBy("account", argument("NAME_OR_ID", NameOrId, "The service account, by name or id"))
 
 const rotate = atOrg("rotate", {
   description: "Give a service account a new key and print it, once",

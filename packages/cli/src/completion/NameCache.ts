@@ -1,5 +1,5 @@
 import type { Credential } from "@coffer/client/internal/Credential"
-import { namesIn, type NamePath } from "@coffer/client/internal/NameList"
+import { type NameList as List, namesIn } from "@coffer/client/internal/NameList"
 import { isArray, parseJson } from "@coffer/client/internal/ParseJson"
 import { cachePath, readPrivate, writePrivate } from "@coffer/client/internal/PrivateFile"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
@@ -15,21 +15,21 @@ import { dirname, join } from "node:path"
 const lifetime = 60_000
 
 /** Names the server, the credential and the place without saying anything of them. */
-const digest = ({ base }: ServerUrl, { secret, type }: Credential, path: NamePath): string =>
+const digest = ({ base }: ServerUrl, { secret, type }: Credential, { path }: List): string =>
   process
     .getBuiltinModule("node:crypto")
     .createHash("sha256")
-    .update(JSON.stringify(["coffer names 1", base, type, Redacted.value(secret), ...path]))
+    .update(JSON.stringify(["coffer names 2", base, type, Redacted.value(secret), ...path]))
     .digest("hex")
 
 /** Which list of names, and for whom. */
 interface NameList {
   readonly server: ServerUrl
   readonly credential: Credential
-  readonly path: NamePath
+  readonly list: List
 }
 
-const fileOf = ({ credential, path, server }: NameList) => cachePath(`names/${digest(server, credential, path)}`)
+const fileOf = ({ credential, list, server }: NameList) => cachePath(`names/${digest(server, credential, list)}`)
 
 const stat = Option.liftThrowable((path: string) => statSync(path))
 
@@ -40,12 +40,12 @@ const isOwn = (path: string): boolean => {
 }
 
 /** The names of a file, unless they are too old or from the future. */
-const decode = (text: string, path: NamePath, now: number): Option.Option<ReadonlyArray<string>> =>
+const decode = (text: string, list: List, now: number): Option.Option<ReadonlyArray<string>> =>
   Option.flatMap(parseJson(text), (found) => {
     if (!Predicate.hasProperty(found, "at") || !Predicate.hasProperty(found, "names")) return Option.none()
     const { at, names } = found
     if (typeof at !== "number" || at > now || now - at > lifetime || !isArray(names)) return Option.none()
-    return Option.some(namesIn(path, names))
+    return Option.some(namesIn(list, names))
   })
 
 /** Removes the lists that nobody uses any more. */
@@ -73,7 +73,7 @@ export const cached = <E, R>(
     )
     if (Option.isNone(usable)) return yield* read
     const kept = yield* Effect.option(readPrivate(usable.value))
-    const known = Option.flatMap(Option.flatten(kept), (text) => decode(text, request.path, now))
+    const known = Option.flatMap(Option.flatten(kept), (text) => decode(text, request.list, now))
     if (Option.isSome(known)) return known.value
     const names = yield* read
     yield* Effect.ignore(writePrivate(usable.value, JSON.stringify({ at: now, names })))

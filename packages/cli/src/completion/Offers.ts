@@ -1,6 +1,14 @@
 import { connectTo } from "@coffer/client/internal/Connection"
 import { credentialFor } from "@coffer/client/internal/Credentials"
-import { type NamePath, readNames } from "@coffer/client/internal/NameList"
+import {
+  federationList,
+  isOrgListKind,
+  type NamePath,
+  orgList,
+  placeList,
+  readAccountId,
+  readNames
+} from "@coffer/client/internal/NameList"
 import { loadSettings, type Settings } from "@coffer/client/internal/Settings"
 import { orgNameForm } from "@coffer/domain/NameForms"
 import * as Effect from "effect/Effect"
@@ -65,7 +73,7 @@ const sourcesOf = (word: Unfinished, settings: Settings): ReadonlyArray<Source> 
 }
 
 /** The characters of names, and of what joins them. Nothing else is written for a shell to read. */
-const isPlain = (text: string) => /^[A-Za-z0-9_.,/-]*$/.test(text)
+const isPlain = (text: string) => /^[A-Za-z0-9_.,/@+-]*$/.test(text)
 
 /**
  * What completes a word, by the server's lists of names. Values are not asked for. The settings, the credential and the
@@ -81,10 +89,24 @@ export const offersFor = Effect.fnUntraced(function* (word: Unfinished) {
   const credential = yield* credentialFor(server)
   const version = yield* Version
   const exchange = yield* connectTo({ server, credential: Option.some(credential), program: "cli", version })
+  const matching = (names: ReadonlyArray<string>) =>
+    names.filter((name) => name.startsWith(text) && !others.includes(name))
+  if (isOrgListKind(word.kind)) {
+    const { org_name } = yield* settings.orgPath
+    const list = orgList(word.kind, org_name)
+    return matching(yield* cached({ server, credential, list }, readNames(exchange, list)))
+  }
+  if (word.kind === "federation") {
+    const { org_name } = yield* settings.orgPath
+    const account = yield* readAccountId(exchange, org_name, others[0] ?? "")
+    if (account === undefined) return []
+    const list = federationList(org_name, account)
+    return matching(yield* cached({ server, credential, list }, readNames(exchange, list)))
+  }
   const taken = new Set([...others, ...text.split(",").slice(0, -1)])
   for (const { after, before, path } of sourcesOf(word, settings)) {
     const names = yield* Effect.flatMap(path, (path) =>
-      cached({ server, credential, path }, readNames(exchange, path))
+      cached({ server, credential, list: placeList(path) }, readNames(exchange, placeList(path)))
     ).pipe(Effect.orElseSucceed((): ReadonlyArray<string> => []))
     const left = names.filter((name) => !taken.has(name))
     const offers = left.map((name) => before + name + after).filter((offer) => offer.startsWith(text))

@@ -1,5 +1,5 @@
 import type { Group, Leaf } from "./Command.js"
-import { encodeSyntax } from "./CompletionSyntax.js"
+import { encodeSyntax, joinSyntaxes } from "./CompletionSyntax.js"
 import { namesOf, type Tree } from "./Tree.js"
 
 /** A word that can be completed, and its meaning. */
@@ -21,6 +21,8 @@ export interface CompletionContext {
   /** Commands, or the values of a choice. If empty, files are completed. */
   readonly words: ReadonlyArray<Offer>
   readonly options: ReadonlyArray<OfferedOption>
+  /** Whether the words are the rest of longer names, and stand right behind `second`. */
+  readonly isNameLonger?: boolean
   /** The syntax of a command that names of the server complete. */
   readonly syntax?: string
 }
@@ -59,9 +61,15 @@ const contextsIn = (commands: ReadonlyArray<Leaf>, first: string): ReadonlyArray
       if (longer.length === 0) return context
       const own = new Set(context.options.map(({ word }) => word))
       const options = longer.flatMap((each) => leafContext(each, first, leaf.name).options)
+      const restOf = ({ name }: Leaf) => name.slice(leaf.name.length + 1)
       return {
         ...context,
-        words: longer.map((each) => offer(each.name.slice(leaf.name.length + 1), each)),
+        isNameLonger: true,
+        syntax: joinSyntaxes(
+          context.syntax,
+          longer.map((each) => [restOf(each), encodeSyntax(each)] as const)
+        ),
+        words: longer.map((each) => offer(restOf(each), each)),
         options: [...context.options, ...options.filter(({ word }) => !own.has(word) && own.add(word))]
       }
     })

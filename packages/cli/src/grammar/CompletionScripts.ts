@@ -8,6 +8,8 @@ interface Shell {
   readonly offer: (offers: ReadonlyArray<Offer>) => string
   /** What is done only where an option has been begun. */
   readonly whenOption: (body: string) => string
+  /** What is done only right behind the two words of a command. */
+  readonly whenThird: (body: string) => string
   /** Has names asked for, by a syntax and the number of words in front of what it describes. */
   readonly names: (syntax: string, wordsBefore: number) => string
 }
@@ -23,10 +25,11 @@ const valueClauses = (places: ReadonlyArray<CompletionContext>, shell: Shell) =>
 
 const wordClauses = (places: ReadonlyArray<CompletionContext>, shell: Shell) =>
   places.map((place) => {
-    const { options, second, syntax, words } = place
+    const { isNameLonger = false, options, second, syntax, words } = place
+    const offers = words.length > 0 ? [shell.offer(words)] : []
     const parts = [
       ...(syntax === undefined ? [] : [shell.names(syntax, second === undefined ? 2 : 3)]),
-      ...(words.length > 0 ? [shell.offer(words)] : []),
+      ...(isNameLonger ? offers.map(shell.whenThird) : offers),
       ...(options.length > 0 ? [shell.whenOption(shell.offer(options))] : [])
     ]
     return shell.clause(shell.pattern(place), parts.join("; "))
@@ -48,17 +51,18 @@ const posix: Pick<Shell, "pattern" | "clause" | "names"> = {
 const bash: Shell = {
   ...posix,
   offer: (offers) => `offers=${single(offers.map(({ word }) => word).join(" "))}`,
-  whenOption: (body) => `[[ $cur == -* ]] && ${body}`
+  whenOption: (body) => `[[ $cur == -* ]] && ${body}`,
+  whenThird: (body) => `((index == 3)) && ${body}`
 }
 
 const inBash = (places: ReadonlyArray<CompletionContext>) => [
   "_coffer() {",
   "  local first= second= offers= syntax= from= word glued= i index=0",
   "  local -a words=()",
-  // Bash makes `=` and `:` words of their own.
+  // Bash makes `=`, `:` and `@` words of their own.
   "  for ((i = 0; i < ${#COMP_WORDS[@]}; i++)); do",
   "    word=${COMP_WORDS[i]}",
-  "    if ((i > 1)) && [[ -n $word && $word != *[!=:]* ]]; then words[${#words[@]}-1]+=$word glued=1",
+  "    if ((i > 1)) && [[ -n $word && $word != *[!=:@]* ]]; then words[${#words[@]}-1]+=$word glued=1",
   "    elif [[ -n $glued && $word != -* ]]; then words[${#words[@]}-1]+=$word glued=",
   '    else words+=("$word") glued=; fi',
   "    ((i == COMP_CWORD)) && index=$((${#words[@]} - 1))",
@@ -81,6 +85,8 @@ const inBash = (places: ReadonlyArray<CompletionContext>) => [
   // Names keep their order, from bash 4.4 on.
   "    compopt -o nosort 2>/dev/null",
   "    [[ ${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null",
+  // Readline replaces only what follows the last `@`.
+  '    if [[ $COMP_WORDBREAKS == *@* && $cur == *@* ]]; then COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*@}"}"}"); fi',
   "  fi",
   "  return 0",
   "}",
@@ -92,7 +98,8 @@ const zsh: Shell = {
   ...posix,
   offer: (offers) =>
     `offers=(${offers.map(({ text, word }) => single(text === "" ? word : `${word}:${text}`)).join(" ")})`,
-  whenOption: (body) => `[[ $current == -* ]] && ${body}`
+  whenOption: (body) => `[[ $current == -* ]] && ${body}`,
+  whenThird: (body) => `(( CURRENT == 4 )) && ${body}`
 }
 
 const inZsh = (places: ReadonlyArray<CompletionContext>) => [
@@ -132,6 +139,7 @@ const fish: Shell = {
   offer: (offers) =>
     `printf '%s\\t%s\\n' ${offers.map(({ text, word }) => `${fishQuote(word)} ${fishQuote(text)}`).join(" ")}`,
   whenOption: (body) => `string match -q -- '-*' $current; and ${body}`,
+  whenThird: (body) => `test (count $words) -eq 3; and ${body}`,
   names: (syntax, wordsBefore) => `__coffer_names ${fishQuote(syntax)} ${wordsBefore} $words`
 }
 

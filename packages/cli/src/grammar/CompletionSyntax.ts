@@ -24,6 +24,14 @@ export const encodeSyntax = ({ arguments: words, options }: Syntax): string | un
   return ["--help", ...optionWords, ...argumentWords].join(" ")
 }
 
+const separator = " | "
+
+/** The syntax of a command, and those of the commands whose names begin with its name, behind the rest of theirs. */
+export const joinSyntaxes = (
+  own: string | undefined,
+  longer: ReadonlyArray<readonly [rest: string, syntax: string | undefined]>
+): string => [own ?? "", ...longer.map(([rest, syntax]) => `${rest} ${syntax ?? ""}`)].join(separator)
+
 const isNameKind = (text: string | undefined): text is NameKind => nameKinds.some((kind) => kind === text)
 
 const splitOption = (word: string): readonly [name: string, value: string | undefined] => {
@@ -76,6 +84,14 @@ export interface Unfinished {
  * @param words after the name of the command
  */
 export const readUnfinished = (syntax: string, index: number, words: ReadonlyArray<string>): Unfinished | undefined => {
+  const [own = "", ...longer] = syntax.split(separator)
+  const named = longer.find((each) => index > 0 && each.startsWith(`${words[0] ?? ""} `))
+  return named === undefined
+    ? readWord(own, index, words)
+    : readWord(named.slice(named.indexOf(" ") + 1), index - 1, words.slice(1))
+}
+
+const readWord = (syntax: string, index: number, words: ReadonlyArray<string>): Unfinished | undefined => {
   const { isCommandLast, kindAt, options } = decodeSyntax(syntax)
   const given: Partial<Record<keyof CommandLineSettings, string>> = {}
   const others: Array<string> = []

@@ -2,9 +2,13 @@ import { pathForms } from "./PlacePath.js"
 
 /**
  * A kind of name that the completions ask the server for. `project-path`, `env-path` and `place` may stand with the names
- * above them, as `PlacePath.ts` reads them; `place` needs a slash. `keys` are separated by commas.
+ * above them, as `PlacePath.ts` reads them; `place` needs a slash. `keys` are separated by commas. Those of the last line are
+ * in lists of an organization; `federation` follows the argument that names its account.
  */
-export const nameKinds = ["org", "project", "env", "project-path", "env-path", "place", "key", "keys"] as const
+export const nameKinds = [
+  ...(["org", "project", "env", "project-path", "env-path", "place", "key", "keys"] as const),
+  ...(["member", "account", "rule", "webhook", "federation"] as const)
+] as const
 export type NameKind = (typeof nameKinds)[number]
 
 /** What is wrong with a value, in a sentence that begins with the name of its option or argument. */

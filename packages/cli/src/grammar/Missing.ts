@@ -1,6 +1,6 @@
 import { connectTo } from "@coffer/client/internal/Connection"
 import { credentialFor } from "@coffer/client/internal/Credentials"
-import { type NamePath, readNames } from "@coffer/client/internal/NameList"
+import { type NamePath, placeList, readNames } from "@coffer/client/internal/NameList"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -69,7 +69,7 @@ export interface PlacePath {
 const lookUp = Effect.fnUntraced(function* (server: ServerUrl, path: NamePath) {
   const credential = Option.some(yield* credentialFor(server))
   const exchange = yield* connectTo({ server, credential, program: "cli", version: yield* Version })
-  return yield* readNames(exchange, path)
+  return yield* readNames(exchange, placeList(path))
 }, Effect.scoped)
 
 /** The name that was probably meant. A list that cannot be read suggests none. */

@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { NotThere, WrongUsage } from "../Failures.js"
 import type { Call } from "../grammar/Command.js"
 import { option } from "../grammar/Fields.js"
+import { completedBy } from "../grammar/Specs.js"
 import { note } from "../terminal/Print.js"
 
 /** A service account by name or id. No name has the form of an id. */
@@ -34,9 +35,12 @@ export const noteAccount = (name: ServiceAccountName, org: OrgName) =>
     `service account ${name} was made by this person and stays valid; to replace the key, which they may know: coffer service-account rotate '${name}' --org ${org}`
   )
 
-export const email = option("email", Email, "The person, by e-mail")
+export const email = completedBy("member", option("email", Email, "The person, by e-mail"))
 
-export const serviceAccount = option("service-account", NameOrId, "The service account, by name or id")
+export const serviceAccount = completedBy(
+  "account",
+  option("service-account", NameOrId, "The service account, by name or id")
+)
 
 /** The subject of a rule, as the API names it. */
 export type Subject =

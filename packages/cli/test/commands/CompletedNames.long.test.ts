@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, wri
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
-import { type RunOptions, TestHome } from "../support/Programs.js"
+import { finish, type RunOptions, TestHome } from "../support/Programs.js"
 import { Recorder } from "../support/Recorder.js"
 import {
   assertLinesOfZsh,
@@ -16,7 +16,7 @@ import {
 } from "../support/Shells.js"
 import { workplace } from "../support/Workplace.js"
 
-const place = workplace()
+const place = workplace("ada@example.com", (url) => ({ SERVICE_PUBLIC_URL: url }))
 
 let recorder: Recorder
 
@@ -34,6 +34,11 @@ beforeAll(async () => {
   await place.ok("secret", "set", "ONLY_PROD", "value", "--env", "prod")
   await place.ok("secret", "set", "DELETED", "value")
   await place.ok("secret", "delete", "DELETED", "--yes")
+  await place.ok("member", "invite", "grace@example.com")
+  await place.ok("service-account", "create", "ci")
+  await place.ok("service-account", "create", "two words")
+  const trust = ["service-account", "trust", "ci", "--github", "acme/webshop", "--repository-id", "74"]
+  await place.ok(...trust, "--owner-id", "65")
   await writeScripts(place.home)
   recorder = await Recorder.before(place.server.url)
   // The same session at the recorder.
@@ -92,7 +97,16 @@ const cases: ReadonlyArray<Case> = [
   ["coffer run globex/web/q", ["globex/web/qa"]],
   ["coffer run -- globex/web/q", []],
   ["coffer run acme/webshop/prod -- webshop/", []],
-  ["coffer init --org g", ["globex"]]
+  ["coffer init --org g", ["globex"]],
+  ["coffer member remove gr", ["grace@example.com"]],
+  ["coffer acl table --email ada", ["ada@example.com"]],
+  ["coffer acl table --service-account ", ["ci"]],
+  ["coffer service-account rotate ", ["ci"]],
+  ["coffer service-account trust ", ["list", "revoke", "try"]],
+  ["coffer service-account trust c", ["ci"]],
+  ["coffer service-account trust list ", ["ci"]],
+  ["coffer service-account trust revoke ci ", ["github"]],
+  ["coffer member invite ", []]
 ]
 
 const typed = cases.map(([line]) => line)
@@ -129,6 +143,21 @@ describe("names at the tab key", () => {
     }
   })
 
+  it("of people are cut in bash where it makes a word of what follows the @", async () => {
+    const script = `COMP_WORDBREAKS='@:='; . ./coffer.bash; COMP_WORDS=(coffer member remove grace @ ex); COMP_CWORD=5; _coffer; echo "\${COMPREPLY[*]}"`
+    const env = { PATH: `${place.home.folder}/bin:${place.home.environment["PATH"] ?? ""}` }
+    assert.strictEqual((await finish(place.home.spawn("bash", ["-c", script], { env }))).stdout, "example.com\n")
+  })
+
+  it("are ids of rules and webhooks", async () => {
+    const rule = ["--email", "grace@example.com", "--project-pattern", "webshop", "--env-pattern", "dev"]
+    const granted = JSON.parse(await place.prints("acl", "grant", ...rule, "--permission", "read", "--json"))
+    assert.strictEqual((await complete("rule", [""])).stdout, `${granted.id}\n`)
+    await place.ok("webhook", "create", "https://hooks.invalid/", "--event", "acl.*")
+    const { data } = JSON.parse(await place.prints("webhook", "list", "--json"))
+    assert.strictEqual((await complete("webhook", [""])).stdout, `${data[0].id}\n`)
+  })
+
   it("obey the options on both sides of the word", async () => {
     const words = ["ONLY", "--org", "acme", "--project=webshop", "--env", "prod"]
     const { stdout } = await place.home.coffer(["__complete", "key...", "0", ...words], atRecorder())
@@ -159,7 +188,10 @@ describe("names at the tab key", () => {
     const [acme, globex] = ["/api/orgs/acme/projects", "/api/orgs/globex/projects"]
     assert.include(asked, `GET ${acme}/webshop/envs/dev/secrets`)
     for (const request of asked) {
-      assert.match(request, /^GET \/api\/orgs(\/[a-z]+\/projects(\/[a-z]+\/envs(\/[a-z]+\/secrets)?)?)?$/)
+      assert.match(
+        request,
+        /^GET \/api\/orgs(\/[a-z]+\/(members|service-accounts(\/[0-9a-f-]+\/federations)?|projects(\/[a-z]+\/envs(\/[a-z]+\/secrets)?)?))?$/
+      )
     }
     assert.include(asked, `GET ${globex}`)
   })

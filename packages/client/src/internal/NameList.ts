@@ -18,35 +18,89 @@ const levels = [
 /** The names of an organization, a project in it and an environment in that, or the first of them, or none. */
 export type NamePath = ReadonlyArray<string>
 
-/** The names in a list of texts. What breaks the form of a name is left out: no shell gets what only a server wrote. */
-export const namesIn = (path: NamePath, texts: ReadonlyArray<unknown>): ReadonlyArray<string> => {
-  const form = levels[path.length]?.form
-  return texts.filter((text) => typeof text === "string").filter((text) => form?.is(text) === true)
+/** A list of the server: where it is, and the field of its names. */
+export interface NameList {
+  readonly path: ReadonlyArray<string>
+  readonly field: string
+  readonly form: { readonly is: (text: string) => boolean }
 }
 
-const pathOf = (path: NamePath) =>
-  levels
+/** The organizations, the projects of one, the environments of a project, or the keys of an environment. */
+export const placeList = (path: NamePath): NameList => {
+  const { field, form } = levels[path.length] ?? levels[0]
+  const segments = levels
     .slice(0, path.length + 1)
-    .map(({ segment }, index) => [segment, ...path.slice(index, index + 1)].join("/"))
-    .join("/")
+    .flatMap(({ segment }, index) => [segment, ...path.slice(index, index + 1)])
+  return { path: segments, field, form }
+}
+
+const matching = (pattern: RegExp) => ({ is: (text: string) => pattern.test(text) })
+const id = matching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+const word = matching(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
+
+/** The lists of an organization. Names that need quotes in a shell are left out. */
+const orgLists = {
+  member: { segment: "members", field: "email", form: matching(/^[a-z0-9._+-]+@[a-z0-9.-]+$/) },
+  account: { segment: "service-accounts", field: "name", form: word },
+  rule: { segment: "acl", field: "id", form: id },
+  webhook: { segment: "webhooks", field: "id", form: id }
+} as const
+
+export type OrgListKind = keyof typeof orgLists
+
+export const isOrgListKind = (kind: string): kind is OrgListKind => Object.hasOwn(orgLists, kind)
+
+export const orgList = (kind: OrgListKind, org: string): NameList => {
+  const { field, form, segment } = orgLists[kind]
+  return { path: ["orgs", org, segment], field, form }
+}
+
+/** The federations of a service account, by its id. */
+export const federationList = (org: string, account: string): NameList => ({
+  path: ["orgs", org, "service-accounts", account, "federations"],
+  field: "name",
+  form: word
+})
+
+/** The names in a list of texts. What breaks the form of a name is left out: no shell gets what only a server wrote. */
+export const namesIn = ({ form }: NameList, texts: ReadonlyArray<unknown>): ReadonlyArray<string> =>
+  texts.filter((text) => typeof text === "string").filter((text) => form.is(text))
+
+const readRecords = Effect.fnUntraced(function* (exchange: Exchange, { path }: NameList) {
+  const { once, url } = exchange
+  const response = yield* once({ url: new URL(`${url}/api/${path.join("/")}`), method: "GET" })
+  const found = Option.getOrUndefined(parseJson(textOf(response)))
+  if (Predicate.hasProperty(found, "data") && isArray(found.data)) return found.data
+  return yield* new UnexpectedResponse({ url, status: response.status })
+})
+
+const fieldOf = (record: unknown, field: string): unknown =>
+  Predicate.hasProperty(record, field) ? record[field] : undefined
 
 /**
- * Reads the names of organizations, projects, environments or secrets, once, without the contract and its schemas, which
- * load too slowly for a shell that waits for a completion.
+ * Reads the names of a list, once, without the contract and its schemas, which load too slowly for a shell that waits for a
+ * completion.
  */
-export const readNames = Effect.fnUntraced(function* (
-  exchange: Exchange,
-  path: NamePath
-): Effect.fn.Return<ReadonlyArray<string>, ExchangeFailure> {
-  const { once, url } = exchange
-  const response = yield* once({ url: new URL(`${url}/api/${pathOf(path)}`), method: "GET" })
-  const found = Option.getOrUndefined(parseJson(textOf(response)))
-  if (!Predicate.hasProperty(found, "data") || !isArray(found.data)) {
-    return yield* new UnexpectedResponse({ url, status: response.status })
-  }
-  const field = levels[path.length]?.field ?? "name"
-  return namesIn(
-    path,
-    found.data.map((item) => (Predicate.hasProperty(item, field) ? item[field] : undefined))
+export const readNames = (exchange: Exchange, list: NameList): Effect.Effect<ReadonlyArray<string>, ExchangeFailure> =>
+  Effect.map(readRecords(exchange, list), (records) =>
+    namesIn(
+      list,
+      records.map((record) => fieldOf(record, list.field))
+    )
   )
-})
+
+/** Reads the id of a service account by its name; an id is returned as it is. */
+export const readAccountId = (
+  exchange: Exchange,
+  org: string,
+  account: string
+): Effect.Effect<string | undefined, ExchangeFailure> => {
+  if (id.is(account)) return Effect.succeed(account)
+  return Effect.map(readRecords(exchange, orgList("account", org)), (records) => {
+    const found = fieldOf(
+      records.find((record) => fieldOf(record, "name") === account),
+      "id"
+    )
+    return typeof found === "string" && id.is(found) ? found : undefined
+  })
+}

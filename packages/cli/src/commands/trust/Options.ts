@@ -4,7 +4,7 @@ import { FederationName } from "@coffer/domain/Names"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { argument, option, repeatedOption } from "../../grammar/Fields.js"
-import type { Codec } from "../../grammar/Specs.js"
+import { type Codec, completedBy } from "../../grammar/Specs.js"
 import { NameOrId } from "../../subjects/Subjects.js"
 
 const matching = (pattern: RegExp, rule: string): Codec<string> => ({
@@ -32,7 +32,7 @@ const claim: Codec<readonly [pointer: string, value: string]> = {
   }
 }
 
-export const account = argument("ACCOUNT", NameOrId, "The service account, by name or id")
+export const account = completedBy("account", argument("ACCOUNT", NameOrId, "The service account, by name or id"))
 
 export const trustFields = {
   account,

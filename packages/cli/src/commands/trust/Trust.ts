@@ -9,6 +9,7 @@ import { defined } from "@coffer/domain/Defined"
 import { CannotDo, NotThere, WrongUsage } from "../../Failures.js"
 import { atOrg, wide, yes } from "../../grammar/Command.js"
 import { argument, requiredOption } from "../../grammar/Fields.js"
+import { completedBy } from "../../grammar/Specs.js"
 import { accountId } from "../../subjects/Subjects.js"
 import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -113,7 +114,11 @@ const list = atOrg("trust list", {
 const revoke = atOrg("trust revoke", {
   description: "Take no more tokens of a CI system or cluster, and end the sessions",
   examples: ["coffer service-account trust revoke ci github"],
-  options: { account, name: argument("NAME", FederationName, "The federation, as trust list names it"), yes },
+  options: {
+    account,
+    name: completedBy("federation", argument("NAME", FederationName, "The federation, as trust list names it")),
+    yes
+  },
   run: ({ call, options: { account, name, yes }, path }) =>
     Effect.gen(function* () {
       const sa_id = yield* accountId(call, path, account)

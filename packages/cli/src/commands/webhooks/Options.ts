@@ -2,8 +2,9 @@ import { LimitParameter } from "@coffer/domain/Schemas"
 import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { DeliveryCursor, EventPattern, KeyGrace, PlacePattern, WebhookUrl } from "@coffer/domain/Webhook"
 import { argument, flag, option, repeatedOption } from "../../grammar/Fields.js"
+import { completedBy } from "../../grammar/Specs.js"
 
-export const id = argument("ID", WebhookId, "The webhook's id, as coffer webhook list shows it")
+export const id = completedBy("webhook", argument("ID", WebhookId, "The webhook's id, as coffer webhook list shows it"))
 export const deliveryId = argument(
   "DELIVERY_ID",
   WebhookDeliveryId,
