@@ -1,11 +1,12 @@
 import type { Pair } from "@coffer/domain/formats/Format"
 import { type FormatName, formatNames } from "@coffer/domain/formats/FormatNames"
 import { loadFormat, readSecrets as readUninterrupted } from "@coffer/domain/formats/Reading"
+import { refusedPairs, textOfPairs } from "@coffer/domain/formats/Writing"
 import type { BundledSecret } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { CannotDo } from "../Failures.js"
-import { isNotForChildren } from "../run/DangerousVariables.js"
+import { isNotForChildren } from "@coffer/domain/DangerousVariables"
 import { withDefaultSignals } from "../terminal/DefaultSignals.js"
 
 const alternatives = Effect.fnUntraced(function* (pairs: ReadonlyArray<Pair>) {
@@ -38,11 +39,7 @@ export const writeSecrets = Effect.fnUntraced(function* (
 ) {
   const format = yield* loadFormat(name)
   const pairs = secrets.map(({ key, value }): Pair => ({ key, value: Redacted.value(value) }))
-  const refused = pairs.flatMap((pair) => {
-    const isWithheld = name === "shell" && isNotForChildren(pair.key) && !isAllowed(pair.key)
-    const why = isWithheld ? "can make other programs run code, or is a credential of coffer" : format.refusal(pair)
-    return why === undefined ? [] : [{ pair, why: `${pair.key} ${why}` }]
-  })
+  const refused = refusedPairs(name, format, pairs, isAllowed)
   const left = refused.map(({ why }) => why)
   if (refused.length > 0 && !skip) {
     const others = yield* alternatives(refused.map(({ pair }) => pair))
@@ -55,8 +52,7 @@ export const writeSecrets = Effect.fnUntraced(function* (
       message: `the format ${name} cannot hold everything: ${left.join(", ")}; ${others}: choose with --format${pass}`
     })
   }
-  const bad = new Set(refused.map(({ pair }) => pair))
-  const body = format.write(pairs.filter((pair) => !bad.has(pair)))
+  const body = textOfPairs(format, pairs, refused)
   const written: SecretsWritten = { text: Redacted.make((withHead ? (format.head ?? "") : "") + body), left }
   return written
 })
