@@ -5,6 +5,7 @@ const keys: ReadonlyArray<readonly [string, string]> = [
   ["Ctrl K or ⌘K", "Go to any place, key or action"],
   ["?", "This list"],
   ["/", "Filter the keys of the matrix"],
+  ["Ctrl V or ⌘V", "On any page of a project: stage the secrets of the text or the file"],
   ["Arrows, Page Up, Page Down", "Move in the matrix"],
   ["Home, End", "First and last environment; with Ctrl, first and last key too"],
   ["Enter or E", "Edit or create the secret; on a key, its page"],

@@ -3,6 +3,7 @@ import { Reading } from "../kit/Reading.js"
 import { useLoad } from "../kit/Load.js"
 import { Link } from "../routing/Link.js"
 import { place } from "../routing/Router.js"
+import { usePasted } from "../staging/Pasted.js"
 import { begin } from "../state/Begin.js"
 import { AccountMenu } from "./AccountMenu.js"
 import { StatusNotices } from "./StatusNotices.js"
@@ -16,6 +17,7 @@ import { titleOf } from "./Title.js"
 export const Shell = () => {
   const session = useLoad("session", () => begin)
   const here = place.value
+  usePasted(here)
   useEffect(() => {
     document.title = titleOf(here)
     // What had the focus may have gone with its page.

@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Problem, sentence } from "../../kit/Problem.js"
+import { Generate } from "./Generate.js"
 import { baseOf, type Model, type Spot, stagedIn, stageIn, storedIn } from "./Model.js"
 import { decodeValue } from "./Paste.js"
 import { readValue } from "./Values.js"
@@ -104,6 +105,15 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
           if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
           event.preventDefault()
           submit()
+        }}
+      />
+      <Generate
+        word="Fill in"
+        fill={(next) => {
+          problem.value = null
+          begin(next())
+          refers.value = false
+          area.current?.focus()
         }}
       />
       <Check

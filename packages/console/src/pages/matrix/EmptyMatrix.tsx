@@ -17,8 +17,8 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
       ) : (
         <>
           <p>
-            Paste your <code>.env</code>, or drop it anywhere on this page. Nothing is written before you have seen what
-            would change. Its environments are {columns.map(({ name }) => name).join(", ")}.
+            Paste your <code>.env</code> with <kbd>Ctrl V</kbd>, or drop it anywhere on this page. Nothing is written
+            before you have seen what would change. Its environments are {columns.map(({ name }) => name).join(", ")}.
           </p>
           <div class="row">
             <button

@@ -8,6 +8,7 @@ import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { Problem, sentence } from "../../kit/Problem.js"
+import { tooLarge } from "../../staging/Pasted.js"
 import type { Column } from "./Grid.js"
 import { type Model, stageIn } from "./Model.js"
 import { guessFormat, type Pasted, readPasted } from "./Paste.js"
@@ -107,6 +108,7 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
   const format = useSignal<FormatName | null>(null)
   const plan = useSignal<Plan | null>(null)
   const area = useRef<HTMLTextAreaElement>(null)
+  const problem = useSignal<string | null>(null)
   const act = useAct()
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
@@ -118,8 +120,11 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
       : { env: target, format: format.peek() ?? guessFormat(content, file), file, text: content }
   }
   const check = () => {
-    const question = asked()
     plan.value = null
+    problem.value = tooLarge(area.current?.value.length ?? 0, "")
+    // Not even parsed: it would stop the page.
+    if (problem.peek() !== null) return
+    const question = asked()
     if (question === null) return
     act.run(planOf(model, question), (found) => {
       // The preview of an earlier paste or column does not hold for the present one.
@@ -182,10 +187,10 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
             onChange={({ currentTarget }) => {
               const [chosen] = currentTarget.files ?? []
               if (chosen === undefined) return
+              problem.value = tooLarge(chosen.size, chosen.name)
+              if (problem.peek() !== null) return
               void chosen.text().then((content) => {
                 model.open.value = { type: "import", env: env.peek(), text: content, file: chosen.name }
-                if (area.current !== null) area.current.value = content
-                check()
               })
             }}
           />
@@ -202,7 +207,16 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
         autocomplete="off"
         placeholder={"DATABASE_URL=postgres://app@db.internal/shop\nAPI_KEY='k-8c1f'"}
         onInput={checkSoon}
+        onPaste={(event) => {
+          problem.value = tooLarge(event.clipboardData?.getData("text/plain").length ?? 0, "")
+          if (problem.peek() !== null) event.preventDefault()
+        }}
       />
+      {problem.value !== null && (
+        <p class="hint bad" role="alert">
+          {problem.value}
+        </p>
+      )}
       <Problem failure={act.failure.value} retry={check} />
       {plan.value !== null && <Outcome plan={plan.value} />}
       <footer>

@@ -5,6 +5,7 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { useEffect, useRef } from "preact/hooks"
 import { Dialog } from "../../kit/Dialog.js"
+import { Generate } from "./Generate.js"
 import { type Model, stageIn } from "./Model.js"
 import { decodeValue } from "./Paste.js"
 
@@ -77,6 +78,15 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
             <textarea id={`value-${column.name}`} name={column.name} rows={1} spellcheck={false} autocomplete="off" />
           </p>
         ))}
+        <Generate
+          word="Fill empty fields"
+          fill={(next) => {
+            problem.value = null
+            // Each environment has a value of its own.
+            for (const field of form.current?.querySelectorAll("textarea") ?? [])
+              if (field.value === "") field.value = next()
+          }}
+        />
         <p class="hint">An environment whose field is empty gets no secret.</p>
         {problem.value !== null && (
           <p class="hint bad" role="alert">

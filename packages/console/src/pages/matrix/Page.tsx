@@ -1,11 +1,13 @@
-import type { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { type Command, useCommands } from "../../palette/Commands.js"
+import { envOf } from "../../routing/Places.js"
+import { query } from "../../routing/Router.js"
 import { SentBar } from "../../staging/SentBar.js"
+import { pasted, pasteProblem } from "../../staging/Pasted.js"
 import { countOf } from "../../staging/Staged.js"
 import type { PageProps, PlaceAt } from "../PageProps.js"
 import { EmptyMatrix } from "./EmptyMatrix.js"
@@ -73,25 +75,22 @@ const commandsOf = (model: Model): ReadonlyArray<Command> => [
   }
 ]
 
-/** Takes files that are dropped on the page. */
-const useDrop = (model: Model) => {
-  const take = (files: FileList | null) => {
-    const [file] = files ?? []
-    if (file === undefined) return
-    const env: EnvName | null = null
-    void file.text().then((text) => {
-      model.open.value = { type: "import", env, text, file: file.name }
-    })
-  }
-  return {
-    onDragOver: (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
-    },
-    onDrop: (event: DragEvent) => {
-      event.preventDefault()
-      take(event.dataTransfer?.files ?? null)
+/** Opens the import for what was pasted or dropped on the project. */
+const usePastedHere = (model: Model, isReady: boolean) => {
+  const found = pasted.value
+  useEffect(() => {
+    if (found === null || !isReady) return
+    pasted.value = null
+    const columns = model.grid.peek().columns.filter(({ canWrite }) => canWrite)
+    if (columns.length === 0) {
+      pasteProblem.value =
+        "Nothing was taken: to write here, one needs a rule with the permission write, and the role developer."
+      return
     }
-  }
+    const marked = envOf(query.peek())
+    const env = columns.find(({ name }) => name === marked)?.name ?? null
+    model.open.value = { type: "import", env, text: found.text, file: found.file }
+  }, [found, isReady])
 }
 
 const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: () => void }) => {
@@ -103,7 +102,7 @@ const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: ()
     case "new":
       return <NewKeyDialog model={model} first={open.key} close={close} />
     case "import":
-      return <ImportDialog model={model} {...open} close={close} />
+      return <ImportDialog key={`${open.file} ${open.text}`} model={model} {...open} close={close} />
     case "review":
       return <ReviewDialog model={model} reload={reload} close={close} />
     case "removed":
@@ -154,9 +153,11 @@ export const Page = ({ place }: PageProps<"project">) => {
   const canWrite = model.grid.value.columns.some((column) => column.canWrite)
   useCommands(canWrite ? commandsOf(model) : [], model, canWrite, model.staging.staged.value)
 
+  usePastedHere(model, model.matrix.value !== null)
+
   const isEmpty = model.matrix.value !== null && model.grid.value.rows.length === 0
   return (
-    <section class="matrix" {...useDrop(model)}>
+    <section class="matrix">
       <h1 class="hidden">Secrets of {place.project}</h1>
       <Problem failure={failure} retry={reload} />
       {model.matrix.value === null ? (
