@@ -9,10 +9,13 @@ const keys: ReadonlyArray<readonly [string, string]> = [
   ["Arrows, Page Up, Page Down", "Move in the matrix"],
   ["Home, End", "First and last environment; with Ctrl, first and last key too"],
   ["Enter or E", "Edit or create the secret; on a key, its page"],
+  ["Shift Space", "Choose the key of this row, or no longer; on a key, Space alone"],
+  ["Shift with arrows", "Choose the keys up to there"],
+  ["Ctrl A or ⌘A", "Choose all keys that the filter shows"],
   ["Space", "Look at the secret: reveal, copy, versions"],
   ["Delete", "Stage its removal; again, take it back"],
   ["Ctrl Z or ⌘Z", "Take the last staged change back"],
-  ["Esc", "Close what is open"]
+  ["Esc", "Close what is open; in the matrix, choose none"]
 ]
 
 /** What the keyboard does. */

@@ -40,6 +40,7 @@ export type Open =
   | { readonly type: "import"; readonly env: EnvName | null; readonly text: string; readonly file: string }
   | { readonly type: "review" }
   | { readonly type: "removed" }
+  | { readonly type: "bulk"; readonly act: "delete" | "copy" | "due" | "export" | "exportAll" }
 
 /** The state of the page. */
 export interface Model {
@@ -53,6 +54,10 @@ export interface Model {
   readonly cursor: Signal<Cursor>
   /** Where the cursor is in what is shown now. */
   readonly position: ReadonlySignal<Position>
+  /** The keys of the rows that were chosen, also of those that the filter hides. */
+  readonly chosen: Signal<ReadonlySet<SecretKey>>
+  /** The row from which the next range of rows is chosen. */
+  readonly anchor: Signal<SecretKey | null>
   readonly open: Signal<Open | null>
   readonly sent: Signal<ReadonlyArray<Sent>>
 }
@@ -95,6 +100,8 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
     shown,
     cursor,
     position: computed(() => positionOf(cursor.value, shown.value, grid.value.columns)),
+    chosen: signal<ReadonlySet<SecretKey>>(new Set()),
+    anchor: signal<SecretKey | null>(null),
     open: signal<Open | null>(null),
     sent: signal<ReadonlyArray<Sent>>([])
   }
@@ -177,6 +184,28 @@ export const stageIn = (
   if (base === null || !column.canWrite) return
   batch(() => {
     staging.change((staged) => stage(staged, column.name, base, changes))
+    sent.value = []
+  })
+}
+
+/** Stages removals in several environments, which are taken back as one. */
+export const stageRemovals = (
+  { sent, staging }: Model,
+  removals: ReadonlyArray<{ readonly column: Column; readonly keys: ReadonlyArray<SecretKey> }>
+): void => {
+  batch(() => {
+    staging.change((staged) =>
+      removals.reduce((all, { column, keys }) => {
+        const base = baseOf(column)
+        if (base === null || !column.canWrite || keys.length === 0) return all
+        return stage(
+          all,
+          column.name,
+          base,
+          keys.map((key) => [key, { type: "delete" }])
+        )
+      }, staged)
+    )
     sent.value = []
   })
 }

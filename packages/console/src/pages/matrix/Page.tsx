@@ -10,6 +10,9 @@ import { SentBar } from "../../staging/SentBar.js"
 import { pasted, pasteProblem } from "../../staging/Pasted.js"
 import { countOf } from "../../staging/Staged.js"
 import type { PageProps, PlaceAt } from "../PageProps.js"
+import { BulkDialog } from "./bulk/BulkDialog.js"
+import { chooseShown } from "./Chosen.js"
+import { ChosenBar } from "./ChosenBar.js"
 import { EmptyMatrix } from "./EmptyMatrix.js"
 import { noFilter, type Requirements } from "./Grid.js"
 import { ImportDialog } from "./ImportDialog.js"
@@ -67,6 +70,20 @@ const commandsOf = (model: Model): ReadonlyArray<Command> => [
     }
   },
   {
+    title: "Choose all keys that are shown",
+    hint: "action",
+    run: () => {
+      chooseShown(model)
+    }
+  },
+  {
+    title: "Export secrets to a file",
+    hint: "action",
+    run: () => {
+      model.open.value = { type: "bulk", act: "exportAll" }
+    }
+  },
+  {
     title: "Review and write what is staged",
     hint: "action",
     run: () => {
@@ -107,6 +124,8 @@ const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: ()
       return <ReviewDialog model={model} reload={reload} close={close} />
     case "removed":
       return <RemovedDialog model={model} reload={reload} close={close} />
+    case "bulk":
+      return <BulkDialog model={model} act={open.act} reload={reload} close={close} />
     case "cell":
     case undefined:
       return null
@@ -168,6 +187,7 @@ export const Page = ({ place }: PageProps<"project">) => {
         <>
           <Toolbar model={model} />
           <Table model={model} />
+          <ChosenBar model={model} />
         </>
       )}
       <SentBar place={place} sent={model.sent} reload={reload} />

@@ -17,6 +17,7 @@ interface RowProps {
   readonly address: string | null
   /** The column of the keyboard; -1 if it is in another row. */
   readonly active: number
+  readonly isChosen: boolean
 }
 
 const classOf = ({ differs, isRequired, staged, stored }: GridCell, { canRead }: Column): string => {
@@ -60,16 +61,23 @@ const Content = ({
 /** A row of the grid. It is drawn again only if something in it has changed. */
 export class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
-    const { active, columns, index, row } = this.props
-    return next.row !== row || next.index !== index || next.active !== active || next.columns !== columns
+    const { active, columns, index, isChosen, row } = this.props
+    return (
+      next.row !== row ||
+      next.index !== index ||
+      next.active !== active ||
+      next.columns !== columns ||
+      next.isChosen !== isChosen
+    )
   }
 
-  override render({ active, address, columns, index, row }: RowProps) {
+  override render({ active, address, columns, index, isChosen, row }: RowProps) {
     return (
       <div
         role="row"
-        class="matrix-row"
+        class={isChosen ? "matrix-row chosen" : "matrix-row"}
         aria-rowindex={index + 2}
+        aria-selected={isChosen}
         style={{ transform: `translateY(${index * rowHeight}px)` }}
       >
         <div
@@ -77,9 +85,17 @@ export class Row extends Component<RowProps> {
           id={cellId(row.key, null)}
           class={active === 0 ? "matrix-key active" : "matrix-key"}
           aria-colindex={1}
+          aria-label={row.key}
           data-key={row.key}
           title={row.key}
         >
+          <input
+            type="checkbox"
+            class="matrix-pick"
+            tabIndex={-1}
+            aria-label={`Choose ${row.key}`}
+            checked={isChosen}
+          />
           {address === null ? (
             <span class="key">{row.key}</span>
           ) : (
@@ -100,7 +116,6 @@ export class Row extends Component<RowProps> {
               id={cellId(row.key, column.name)}
               class={isActive ? `${name} active` : name}
               aria-colindex={position + 2}
-              aria-selected={isActive}
               data-key={row.key}
               data-env={column.name}
             >

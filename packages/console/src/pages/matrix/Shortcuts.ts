@@ -1,17 +1,31 @@
 import { navigate } from "../../routing/Router.js"
+import { chooseNone, chooseShown, toggleChoice } from "./Chosen.js"
 import { addressOf, cellOf, isCursorGone, type Model, spotOf, toggleRemoval } from "./Model.js"
 
 /** What keys do in the grid, beside moving. Returns whether the key did something. */
 export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
-  const { ctrlKey, key, metaKey } = event
+  const { ctrlKey, key, metaKey, shiftKey } = event
   if (key === "z" && (ctrlKey || metaKey)) {
     model.staging.undo()
     return true
   }
+  if (key === "a" && (ctrlKey || metaKey)) {
+    chooseShown(model)
+    return true
+  }
+  if (key === "Escape" && model.chosen.value.size > 0) {
+    chooseNone(model)
+    return true
+  }
   if (ctrlKey || metaKey || isCursorGone(model)) return false
+  const line = model.position.value.row
+  if (key === " " && (shiftKey || model.position.value.column === 0)) {
+    toggleChoice(model, line)
+    return true
+  }
   const spot = spotOf(model)
   if (spot === null) {
-    const row = model.shown.value[model.position.value.row]
+    const row = model.shown.value[line]
     const address = row === undefined ? null : addressOf(model, row)
     if (key !== "Enter" || address === null) return false
     navigate(address)

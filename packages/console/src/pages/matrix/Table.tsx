@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { CellPanel } from "./CellPanel.js"
+import { chooseRange, extendRange, toggleChoice } from "./Chosen.js"
+import { ChooseAll } from "./ChosenBar.js"
 import { ColumnHead } from "./ColumnHead.js"
 import { addressOf, cellOf, isCursorGone, type Model, moveTo, spotOf } from "./Model.js"
 import { move, type Position, rowsInView } from "./Movement.js"
@@ -18,6 +20,13 @@ const positionOf = ({ grid, shown }: Model, target: EventTarget | null): Positio
   return row === -1 || (env !== undefined && column === 0) ? null : { row, column }
 }
 
+const isOn = (event: MouseEvent, selector: string): boolean =>
+  event.target instanceof Element && event.target.closest(selector) !== null
+
+/** Whether a click chooses rows: on their boxes, or with Shift or Ctrl, which opens a link in another tab. */
+const isChoice = (event: MouseEvent): boolean =>
+  isOn(event, ".matrix-pick") || ((event.shiftKey || event.ctrlKey || event.metaKey) && !isOn(event, "a"))
+
 /** The grid: only the rows in view are drawn. */
 export const Table = ({ model }: { readonly model: Model }) => {
   const scroller = useRef<HTMLDivElement>(null)
@@ -27,6 +36,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
   const rows = model.shown.value
   const { column, row } = model.position.value
   const open = model.open.value
+  const chosen = model.chosen.value
   const isGone = isCursorGone(model)
   const activeKey = isGone ? undefined : rows[row]?.key
   const activeEnv = columns[column - 1]?.name ?? null
@@ -73,6 +83,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
     const to = move(model.position.peek(), event, { rows: rows.length, columns: columns.length + 1, page })
     if (to !== null) {
       event.preventDefault()
+      if (event.shiftKey) extendRange(model, model.position.peek().row, to.row)
       go(to)
     } else if (pressInGrid(model, event)) event.preventDefault()
   }
@@ -80,6 +91,18 @@ export const Table = ({ model }: { readonly model: Model }) => {
   const onClick = (event: MouseEvent) => {
     const to = positionOf(model, event.target)
     if (to === null) return
+    if (isChoice(event)) {
+      if (event.shiftKey) chooseRange(model, model.position.peek().row, to.row)
+      else toggleChoice(model, to.row)
+      // The browser has turned the box, and a range leaves its row chosen.
+      const key = model.shown.peek()[to.row]?.key
+      if (event.target instanceof HTMLInputElement && key !== undefined) {
+        event.target.checked = model.chosen.peek().has(key)
+      }
+      moveTo(model, to)
+      body.current?.focus({ preventScroll: true })
+      return
+    }
     const isSame = !isGone && to.row === row && to.column === column
     moveTo(model, to)
     body.current?.focus({ preventScroll: true })
@@ -104,6 +127,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
         class="matrix-grid"
         ref={body}
         tabIndex={0}
+        aria-multiselectable={true}
         aria-label={`Secrets of ${model.place.project}`}
         aria-rowcount={rows.length + 1}
         aria-colcount={columns.length + 1}
@@ -114,11 +138,15 @@ export const Table = ({ model }: { readonly model: Model }) => {
           if (isCursorGone(model)) moveTo(model, model.position.peek())
         }}
         onKeyDown={onKeyDown}
+        onMouseDown={(event) => {
+          // Would select text.
+          if (event.shiftKey) event.preventDefault()
+        }}
         onClick={onClick}
       >
         <div role="row" class="matrix-row matrix-head" aria-rowindex={1}>
           <div role="columnheader" class="matrix-key" aria-colindex={1}>
-            Key <span class="quiet">{rows.length.toLocaleString("en")}</span>
+            <ChooseAll model={model} /> Key <span class="quiet">{rows.length.toLocaleString("en")}</span>
           </div>
           {columns.map((one, index) => (
             <ColumnHead key={one.name} column={one} index={index} />
@@ -132,6 +160,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
               index={first + index}
               columns={columns}
               address={addressOf(model, one)}
+              isChosen={chosen.has(one.key)}
               active={one.key === activeKey ? column : -1}
             />
           ))}

@@ -86,6 +86,15 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
       </button>
       <button
         type="button"
+        disabled={!model.grid.value.columns.some(({ reveals }) => reveals)}
+        onClick={() => {
+          model.open.value = { type: "bulk", act: "exportAll" }
+        }}
+      >
+        Export
+      </button>
+      <button
+        type="button"
         class="primary"
         disabled={!canWrite}
         title={why}

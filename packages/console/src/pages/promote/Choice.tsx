@@ -6,6 +6,7 @@ import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { query } from "../../routing/Router.js"
+import { pickedKeys } from "../../staging/Picked.js"
 import { SentBar } from "../../staging/SentBar.js"
 import type { Sent } from "../../staging/Writes.js"
 import type { PlaceAt } from "../PageProps.js"
@@ -106,7 +107,7 @@ export const Choice = (props: ChoiceProps) => {
   const { from, place, to } = props
   const diff = useLoad(`${place.org}/${place.project} ${from} ${to}`, () => read(props))
   const wanted = query.value.get("key")
-  const ticked = useSignal<ReadonlySet<SecretKey> | null>(null)
+  const ticked = useSignal<ReadonlySet<SecretKey> | null>(pickedKeys(place))
   const reviewed = useSignal<Promotion | null>(null)
   const sent = useSignal<ReadonlyArray<Sent>>([])
   const isWritten = useSignal(false)

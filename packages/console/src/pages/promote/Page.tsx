@@ -1,9 +1,11 @@
 import { envNameForm } from "@coffer/domain/NameForms"
 import type { EnvName } from "@coffer/domain/Names"
+import { useEffect } from "preact/hooks"
 import { environmentNames } from "../../client/Environments.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { query, setQuery } from "../../routing/Router.js"
+import { forgetPicked } from "../../staging/Picked.js"
 import type { PageProps } from "../PageProps.js"
 import { Choice } from "./Choice.js"
 import "./Page.css"
@@ -39,6 +41,7 @@ const Pick = ({ label, name, names, value }: PickProps) => (
 /** Two environments side by side: chooses keys of the one and copies them to the other, without reading a value. */
 export const Page = ({ place }: PageProps<"project">) => {
   const names = useLoad(`${place.org}/${place.project}`, () => environmentNames(place.org, place.project))
+  useEffect(() => forgetPicked, [])
   return (
     <section class="narrow">
       <h1>Promote</h1>

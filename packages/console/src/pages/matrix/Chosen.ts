@@ -1,0 +1,60 @@
+import type { SecretKey } from "@coffer/domain/Names"
+import type { Column, GridRow } from "./Grid.js"
+import type { Model } from "./Model.js"
+
+const keyAt = ({ shown }: Model, row: number): SecretKey | null => shown.peek()[row]?.key ?? null
+
+/** Chooses a row of those that are shown, or not any more. The next range begins there. */
+export const toggleChoice = (model: Model, row: number): void => {
+  const key = keyAt(model, row)
+  if (key === null) return
+  const next = new Set(model.chosen.peek())
+  if (!next.delete(key)) next.add(key)
+  model.anchor.value = key
+  model.chosen.value = next
+}
+
+const between = (rows: ReadonlyArray<GridRow>, a: number, b: number): ReadonlyArray<SecretKey> =>
+  rows.slice(Math.min(a, b), Math.max(a, b) + 1).map(({ key }) => key)
+
+/** Chooses the rows from the anchor to a row; from the cursor's row, if there is no anchor. */
+export const chooseRange = (model: Model, cursor: number, to: number): void => {
+  const rows = model.shown.peek()
+  const anchor = rows.findIndex(({ key }) => key === model.anchor.peek())
+  const begin = anchor === -1 ? cursor : anchor
+  model.anchor.value = keyAt(model, begin)
+  model.chosen.value = new Set([...model.chosen.peek(), ...between(rows, begin, to)])
+}
+
+/** As `chooseRange`, when the cursor moves: what it leaves behind is not chosen any more. */
+export const extendRange = (model: Model, cursor: number, to: number): void => {
+  const rows = model.shown.peek()
+  const anchor = rows.findIndex(({ key }) => key === model.anchor.peek())
+  const left = new Set(anchor === -1 ? [] : between(rows, anchor, cursor))
+  model.chosen.value = new Set([...model.chosen.peek()].filter((key) => !left.has(key)))
+  chooseRange(model, cursor, to)
+}
+
+/** Chooses all rows that the filter shows. */
+export const chooseShown = (model: Model): void => {
+  model.chosen.value = new Set([...model.chosen.peek(), ...model.shown.peek().map(({ key }) => key)])
+}
+
+export const chooseNone = (model: Model): void => {
+  model.anchor.value = null
+  model.chosen.value = new Set()
+}
+
+/** The chosen rows that exist. */
+export const chosenRows = ({ chosen, grid }: Model): ReadonlyArray<GridRow> =>
+  grid.value.rows.filter(({ key }) => chosen.value.has(key))
+
+/** The keys of rows that have a secret in a column. */
+export const keysIn = (
+  rows: ReadonlyArray<GridRow>,
+  { columns }: { readonly columns: ReadonlyArray<Column> },
+  column: Column
+) => {
+  const index = columns.indexOf(column)
+  return rows.filter(({ cells }) => (cells[index]?.stored ?? null) !== null).map(({ key }) => key)
+}
