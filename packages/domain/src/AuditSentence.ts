@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import type { AuditAction, AuditEntry } from "./AuditEntry.js"
 
-type Told = Pick<AuditEntry, "action" | "actor_name" | "metadata">
+type Named = Pick<AuditEntry, "action" | "actor_name" | "metadata">
 
 /** The details of an entry, as words of its sentence. Entries of earlier versions lack some of them. */
 class Facts {
@@ -13,13 +13,13 @@ class Facts {
     return fact !== undefined && fact !== null && fact !== false
   }
 
-  /** A detail, or what stands for it where it is unknown. */
+  /** A detail, or a substitute if the entry has none. */
   text(name: string, unknown = `an unknown ${name}`): string {
     const fact = this.metadata[name]
     return typeof fact === "string" || typeof fact === "number" ? String(fact) : unknown
   }
 
-  /** Words that depend on a detail: none without it. */
+  /** Words about a detail; empty without it. */
   with(name: string, words: (text: string) => string): string {
     const fact = this.text(name, "")
     return fact === "" ? "" : words(fact)
@@ -138,14 +138,18 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "secret.check": (facts) => `checked ${facts.secrets()} against the declarations`,
   "secret.compare": (facts) => {
     const others = conjoined(facts.names("with"))
-    if (facts.has("key")) return `compared ${facts.secret()}`
+    if (facts.has("key")) return `compared the versions of ${facts.secret()}`
     if (facts.has("env")) return `compared ${facts.place()} with ${others || "others"}`
     return `compared ${others || "environments"}${facts.inPlace()}`
   },
   "secret.delete": (facts) => `deleted ${facts.secret()}`,
   "secret.update": (facts) => `changed the due date or the owner of ${facts.secret()}`,
   "secret.due": (facts) =>
-    `noted that ${facts.secret()} ${facts.text("state", "due") === "overdue" ? "is overdue" : "is due"}${facts.with("due_at", (at) => ` since ${at}`)}`,
+    `noted that ${facts.secret()} ${
+      facts.text("state", "due") === "overdue"
+        ? `is overdue${facts.with("due_at", (at) => ` (was due at ${at})`)}`
+        : `is due${facts.with("due_at", (at) => ` at ${at}`)}`
+    }`,
   "secret.copy": (facts) => `copied ${facts.secret()} from ${facts.text("from", "another environment")}`,
   "secret.undelete": (facts) => `restored ${facts.secret()}`,
   "secret.destroy": (facts) => `destroyed ${facts.secret()}`,
@@ -201,7 +205,7 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
 const isKnown = (action: string): action is AuditAction => Object.hasOwn(deeds, action)
 
 /** Says what was done, such as `granted deploy read on webshop/prod`: the sentence without its subject. */
-export const auditDeed = ({ action, metadata }: Omit<Told, "actor_name">): string => {
+export const auditDeed = ({ action, metadata }: Omit<Named, "actor_name">): string => {
   const facts = new Facts(metadata)
   // Later versions have more actions.
   const deed = isKnown(action) ? deeds[action](facts) : `did ${action}${facts.inPlace()}`
@@ -210,4 +214,4 @@ export const auditDeed = ({ action, metadata }: Omit<Told, "actor_name">): strin
 }
 
 /** Says what happened in one sentence, such as `ada@example.com granted deploy read on webshop/prod`. */
-export const auditSentence = (entry: Told): string => `${entry.actor_name} ${auditDeed(entry)}`
+export const auditSentence = (entry: Named): string => `${entry.actor_name} ${auditDeed(entry)}`

@@ -53,10 +53,16 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["secret.read", { ...place, keys: ["A"], referred_from: "dev" }, "read A in webshop/prod, for a reference from dev"],
   ["secret.check", { ...place, keys: ["A"] }, "checked A in webshop/prod against the declarations"],
   ["secret.compare", { ...place, with: "dev" }, "compared webshop/prod with dev"],
+  ["secret.compare", { ...place, key: "A" }, "compared the versions of A in webshop/prod"],
   ["secret.compare", { project: "webshop", with: ["dev", "qa", "prod"] }, "compared dev, qa and prod in webshop"],
   ["secret.delete", secret, "deleted API_KEY (version 3) in webshop/prod"],
   ["secret.update", secret, "changed the due date or the owner of API_KEY (version 3) in webshop/prod"],
-  ["secret.due", { ...secret, state: "overdue" }, "noted that API_KEY (version 3) in webshop/prod is overdue"],
+  [
+    "secret.due",
+    { ...secret, state: "overdue", due_at: "2026-01-31" },
+    "noted that API_KEY (version 3) in webshop/prod is overdue (was due at 2026-01-31)"
+  ],
+  ["secret.due", { ...place, key: "A", state: "due", due_at: "2027" }, "noted that A in webshop/prod is due at 2027"],
   ["secret.copy", { ...secret, from: "dev" }, "copied API_KEY (version 3) in webshop/prod from dev"],
   ["secret.undelete", secret, "restored API_KEY (version 3) in webshop/prod"],
   ["secret.destroy", secret, "destroyed API_KEY (version 3) in webshop/prod"],
