@@ -99,12 +99,15 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
 /** These ask for no credential: there is nothing to take from whoever makes them. */
 const open = ["login", "verify", "device", "token", "federate"].map((call) => `POST /api/auth/${call}`)
 
+/** A read with a body: it changes nothing, and needs no turn among the changes. */
+const reading = ["POST /api/orgs/:org_name/service-accounts/:sa_id/federations/try"]
+
 /** This needs an other side, where `OtherSide` lets it go. */
 export const using = endpointOf("POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/use")
 
 /** Those of backups first: each reads the whole database, which grows with every scene. */
 export const changing = endpoints
-  .filter(({ call, method }) => method !== "GET" && !open.includes(call) && call !== using.call)
+  .filter(({ call, method }) => method !== "GET" && ![...open, ...reading].includes(call) && call !== using.call)
   .toSorted((a, b) => Number(b.path.includes("backups")) - Number(a.path.includes("backups")))
 
 /** Requests that change something, where the contract's own would not. */
