@@ -37,7 +37,7 @@ export interface Grid {
 /** Which rows are shown. */
 export interface Filter {
   readonly text: string
-  readonly only: "missing" | "different" | "staged" | null
+  readonly only: "missing" | "different" | "staged" | "removed" | null
 }
 
 export const noFilter: Filter = { text: "", only: null }

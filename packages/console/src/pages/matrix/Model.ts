@@ -39,7 +39,6 @@ export type Open =
   | { readonly type: "new"; readonly key: string }
   | { readonly type: "import"; readonly env: EnvName | null; readonly text: string; readonly file: string }
   | { readonly type: "review" }
-  | { readonly type: "removed" }
   | { readonly type: "bulk"; readonly act: "delete" | "copy" | "due" | "export" | "exportAll" }
 
 /** The state of the page. */

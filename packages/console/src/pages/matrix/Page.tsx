@@ -19,7 +19,7 @@ import { ImportDialog } from "./ImportDialog.js"
 import { makeModel, type Model } from "./Model.js"
 import { NewKeyDialog } from "./NewKeyDialog.js"
 import "./Page.css"
-import { RemovedDialog } from "./RemovedDialog.js"
+import { RemovedRows } from "./RemovedRows.js"
 import { ReviewDialog } from "./ReviewDialog.js"
 import { StagedBar } from "./StagedBar.js"
 import { Table } from "./Table.js"
@@ -122,8 +122,6 @@ const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: ()
       return <ImportDialog key={`${open.file} ${open.text}`} model={model} {...open} close={close} />
     case "review":
       return <ReviewDialog model={model} reload={reload} close={close} />
-    case "removed":
-      return <RemovedDialog model={model} reload={reload} close={close} />
     case "bulk":
       return <BulkDialog model={model} act={open.act} reload={reload} close={close} />
     case "cell":
@@ -174,7 +172,8 @@ export const Page = ({ place }: PageProps<"project">) => {
 
   usePastedHere(model, model.matrix.value !== null)
 
-  const isEmpty = model.matrix.value !== null && model.grid.value.rows.length === 0
+  const isRemoved = model.filter.value.only === "removed"
+  const isEmpty = model.matrix.value !== null && model.grid.value.rows.length === 0 && !isRemoved
   return (
     <section class="matrix">
       <h1 class="hidden">Secrets of {place.project}</h1>
@@ -186,8 +185,14 @@ export const Page = ({ place }: PageProps<"project">) => {
       ) : (
         <>
           <Toolbar model={model} />
-          <Table model={model} />
-          <ChosenBar model={model} />
+          {isRemoved ? (
+            <RemovedRows model={model} reload={reload} />
+          ) : (
+            <>
+              <Table model={model} />
+              <ChosenBar model={model} />
+            </>
+          )}
         </>
       )}
       <SentBar place={place} sent={model.sent} reload={reload} />

@@ -27,18 +27,23 @@ const Chip = ({ children, count, model, only }: ChipProps) => {
   )
 }
 
-/** Opens the list of what was deleted. */
-export const DeletedChip = ({ model }: { readonly model: Model }) => (
-  <button
-    type="button"
-    class="matrix-chip"
-    onClick={() => {
-      model.open.value = { type: "removed" }
-    }}
-  >
-    Deleted
-  </button>
-)
+/** Shows the rows of deleted keys instead. How many there are is not known before they are read. */
+export const DeletedChip = ({ model }: { readonly model: Model }) => {
+  const { only } = model.filter.value
+  return (
+    <button
+      type="button"
+      class="matrix-chip"
+      aria-pressed={only === "removed"}
+      onClick={() => {
+        model.open.value = null
+        model.filter.value = { ...model.filter.value, only: only === "removed" ? null : "removed" }
+      }}
+    >
+      Deleted
+    </button>
+  )
+}
 
 /** Filters, and the ways to add secrets. */
 export const Toolbar = ({ model }: { readonly model: Model }) => {
