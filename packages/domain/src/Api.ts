@@ -15,6 +15,7 @@ import { HistoryApi } from "./api/HistoryApi.js"
 import { KeysApi } from "./api/KeysApi.js"
 import { MembersApi } from "./api/MembersApi.js"
 import { OrganizationsApi } from "./api/OrganizationsApi.js"
+import { OverviewApi } from "./api/OverviewApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
 import { ServerApi } from "./api/ServerApi.js"
@@ -55,6 +56,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(DuesApi)
   .add(KeysApi)
   .add(HistoryApi)
+  .add(OverviewApi)
   .add(AclApi)
   .add(ServiceAccountsApi)
   .add(FederationsApi)

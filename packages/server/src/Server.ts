@@ -36,6 +36,7 @@ import { InstanceLive } from "./keys/Instance.js"
 import { KeyringLive } from "./keys/Keyring.js"
 import { WrapBudget } from "./keys/WrapBudget.js"
 import { HistoryHttp } from "./secrets/project-history/Http.js"
+import { OverviewHttp } from "./secrets/overview/Http.js"
 import { KeysHttp } from "./secrets/key-search/Http.js"
 import { LoggingLive } from "./base/logging/Logging.js"
 import { Mailer } from "./base/mail/Mailer.js"
@@ -70,6 +71,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     DuesHttp,
     KeysHttp,
     HistoryHttp,
+    OverviewHttp,
     AclHttp,
     ServiceAccountsHttp,
     FederationsHttp,

@@ -1,5 +1,8 @@
+import { defined } from "@coffer/domain/Defined"
 import { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
+import type { Overview, ProjectOverview } from "@coffer/domain/Overview"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import { atOrg, atServer, group, wide, yes } from "../grammar/Command.js"
 import { argument } from "../grammar/Fields.js"
@@ -45,6 +48,31 @@ const get = atOrg("get", {
     )
 })
 
+const projectColumns = {
+  project: ({ project }: ProjectOverview) => project,
+  environments: ({ environments }: ProjectOverview) => environments,
+  keys: ({ keys }: ProjectOverview) => keys,
+  changed: ({ changed_at }: ProjectOverview) => changed_at ?? undefined,
+  by: ({ changed_by }: ProjectOverview) => changed_by ?? undefined
+}
+
+const overview = atOrg("overview", {
+  description: "Show how much is in each project that you may see, and its last change",
+  examples: ["coffer org overview", "coffer org overview --json"],
+  options: {},
+  run: ({ call, path }) =>
+    Effect.gen(function* () {
+      const data: Array<ProjectOverview> = []
+      for (let after: string | null | undefined = undefined; after !== null;) {
+        const urlParams = { limit: maxPageSize, ...defined({ after }) }
+        const page: Overview = yield* call("overview", (api) => api.show({ path, urlParams }))
+        data.push(...page.data)
+        after = page.pagination.next_cursor
+      }
+      return listView({ data }, projectColumns, "there are no projects; make one with: coffer project create NAME")
+    })
+})
+
 const rename = atOrg("rename", {
   description: "Rename the organization",
   examples: ["coffer org rename acme-inc"],
@@ -68,4 +96,4 @@ const remove = atOrg("delete", {
     })
 })
 
-export const orgCommand = group("org", "Organizations", [list, create, get, rename, remove])
+export const orgCommand = group("org", "Organizations", [list, create, get, overview, rename, remove])

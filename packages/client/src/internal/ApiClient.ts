@@ -68,6 +68,10 @@ export const groupClients = (options: {
     const { HistoryApi } = await import("@coffer/domain/api/HistoryApi")
     return HttpApiClient.group(AnyApi.add(HistoryApi), { ...options, group: "history" })
   }),
+  overview: once(async () => {
+    const { OverviewApi } = await import("@coffer/domain/api/OverviewApi")
+    return HttpApiClient.group(AnyApi.add(OverviewApi), { ...options, group: "overview" })
+  }),
   acl: once(async () => {
     const { AclApi } = await import("@coffer/domain/api/AclApi")
     return HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })

@@ -3,6 +3,7 @@ import type { PageRow } from "../pages/Pages.js"
 import { missingFor, shownPages } from "../pages/Shown.js"
 import { Link } from "../routing/Link.js"
 import { orgAddress, type Place, projectAddress, serverAddress } from "../routing/Places.js"
+import { waiting } from "../state/Waiting.js"
 
 interface TabProps {
   readonly row: Pick<PageRow<Place["at"]>, "page" | "title" | "need">
@@ -11,11 +12,20 @@ interface TabProps {
   readonly org: OrgName | null
 }
 
+const Count = ({ count }: { readonly count: number }) =>
+  count === 0 ? null : (
+    <span class="badge warn tab-count">
+      {count}
+      <span class="hidden"> waiting</span>
+    </span>
+  )
+
 const Tab = ({ org, place, row, to }: TabProps) => {
   const why = missingFor(row, org)
   return why === null ? (
     <Link to={to} class="tab" isCurrent={place.page === row.page}>
       {row.title}
+      {row.page === "approvals" && org !== null && <Count count={waiting.value.get(org) ?? 0} />}
     </Link>
   ) : (
     <span class="tab off" title={why}>

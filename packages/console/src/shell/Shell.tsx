@@ -5,6 +5,8 @@ import { Link } from "../routing/Link.js"
 import { place } from "../routing/Router.js"
 import { usePasted } from "../staging/Pasted.js"
 import { begin } from "../state/Begin.js"
+import { mayInOrg } from "../state/Organizations.js"
+import { waiting, watchWaiting } from "../state/Waiting.js"
 import { AccountMenu } from "./AccountMenu.js"
 import { StatusNotices } from "./StatusNotices.js"
 import { LoginDialog } from "./LoginDialog.js"
@@ -18,8 +20,17 @@ export const Shell = () => {
   const session = useLoad("session", () => begin)
   const here = place.value
   usePasted(here)
+  const org = here === null || here.at === "server" ? null : here.org
+  const count = org === null ? 0 : (waiting.value.get(org) ?? 0)
+  const isBegun = session.loaded.value.value !== null
+  useEffect(
+    () => (isBegun && org !== null && mayInOrg(org, "approval.list") ? watchWaiting(org) : undefined),
+    [isBegun, org]
+  )
   useEffect(() => {
-    document.title = titleOf(here)
+    document.title = titleOf(here, count)
+  }, [here, count])
+  useEffect(() => {
     // What had the focus may have gone with its page.
     if (document.activeElement === document.body) document.getElementById("page")?.focus()
   }, [here])
@@ -51,7 +62,7 @@ export const Shell = () => {
         <Reading of={session}>{() => <PageHost place={here} />}</Reading>
       </main>
       <LoginDialog />
-      {session.loaded.value.value !== null && <Overlays />}
+      {isBegun && <Overlays />}
     </>
   )
 }

@@ -14,10 +14,11 @@ const nameOf = (place: Place): string => {
   }
 }
 
-/** The title of the window: names of places, never a value. */
-export const titleOf = (place: Place | null): string => {
+/** The title of the window: names of places, never a value. `count` requests wait for the person. */
+export const titleOf = (place: Place | null, count = 0): string => {
   if (place === null) return "Coffer"
+  const waiting = count === 0 ? "" : `(${count}) `
   const rows: ReadonlyArray<{ readonly page: string; readonly title: string }> = pages[place.at]
   const title = place.page === "" ? "" : (rows.find(({ page }) => page === place.page)?.title ?? "")
-  return [title, nameOf(place), "Coffer"].filter((part) => part !== "").join(" · ")
+  return waiting + [title, nameOf(place), "Coffer"].filter((part) => part !== "").join(" · ")
 }

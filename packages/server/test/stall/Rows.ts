@@ -222,6 +222,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "GET /api/orgs/:org_name/projects/:project_name/revisions": [
     ["100 of 100 environments", () => ({ query: "limit=100" })]
   ],
+  "GET /api/orgs/:org_name/overview": [["500 projects", () => ({ query: "limit=100" })]],
   [`GET ${env}/diff`]: [["2,000 of 4 KiB", () => ({ query: "with=other" })]],
 
   [`GET ${secrets}`]: [

@@ -12,6 +12,7 @@ import { secretAddress } from "../../routing/Places.js"
 import { Link } from "../../routing/Link.js"
 import { query } from "../../routing/Router.js"
 import { hasUses } from "../../state/Server.js"
+import { noteWaiting } from "../../state/Waiting.js"
 import type { PageProps } from "../PageProps.js"
 import { AsSent } from "./AsSent.js"
 import { TimeLeft } from "./TimeLeft.js"
@@ -101,6 +102,10 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
   const approvals = useLoad(org, () => read(org))
   const said = useSignal<string | null>(null)
   const named = query.value.get("id")
+  const known = approvals.loaded.value.value
+  useEffect(() => {
+    if (known !== null) noteWaiting(org, known)
+  }, [org, known])
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden && !approvals.loaded.peek().isLoading) approvals.reload()

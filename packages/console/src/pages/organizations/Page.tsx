@@ -1,12 +1,24 @@
 import { orgNameForm } from "@coffer/domain/NameForms"
+import type { OrgName } from "@coffer/domain/Names"
+import type { Organization } from "@coffer/domain/Organization"
+import type { Overview } from "@coffer/domain/Overview"
+import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
+import { Attention } from "../../kit/Attention.js"
 import { CreateForm } from "../../kit/CreateForm.js"
+import { useLoad } from "../../kit/Load.js"
+import { Table } from "../../kit/Table.js"
+import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { organizations } from "../../state/Organizations.js"
 import { facts } from "../../state/Server.js"
 import { me } from "../../state/Session.js"
+
+/** Of more organizations, the page reads no numbers. */
+const regarded = 12
+const atOnce = 20
 
 const Create = () =>
   facts.value?.org_creation === "superadmin" && me.value?.is_superadmin !== true ? (
@@ -24,6 +36,63 @@ const Create = () =>
     />
   )
 
+/** How much is in organizations, of the first ones. */
+const read = (found: ReadonlyArray<Organization>) =>
+  Effect.map(
+    Effect.forEach(
+      found.slice(0, regarded),
+      ({ name }) =>
+        call("overview", (api) => api.show({ path: { org_name: name }, urlParams: { limit: atOnce } })).pipe(
+          Effect.map((overview) => [[name, overview] as const]),
+          Effect.orElseSucceed(() => [])
+        ),
+      { concurrency: 4 }
+    ),
+    (overviews): ReadonlyMap<OrgName, Overview> => new Map(overviews.flat())
+  )
+
+/** The last change of all projects; null if there are more than were read, or none has changed. */
+const lastChange = ({ data, pagination }: Overview) =>
+  pagination.has_next
+    ? null
+    : data.reduce<string | null>(
+        (last, { changed_at }) => (changed_at !== null && changed_at > (last ?? "") ? changed_at : last),
+        null
+      )
+
+const Row = ({
+  org: { name, role },
+  overview
+}: {
+  readonly org: Organization
+  readonly overview?: Overview | undefined
+}) => {
+  const changed = overview === undefined ? null : lastChange(overview)
+  return (
+    <tr>
+      <th scope="row">
+        <Link to={orgAddress(name)}>{name}</Link>
+      </th>
+      <td>{role ?? "superadmin"}</td>
+      <td>{overview?.projects.toLocaleString("en")}</td>
+      <td>{changed !== null && <When time={changed} />}</td>
+    </tr>
+  )
+}
+
+/** The list stands before the numbers have come. */
+const List = ({ found }: { readonly found: ReadonlyArray<Organization> }) => {
+  const overviews = useLoad(found.map(({ name }) => name).join(" "), () => read(found))
+  const { value } = overviews.loaded.value
+  return (
+    <Table label="Organizations" heads={["Organization", "Your role", "Projects", "Last change"]}>
+      {found.map((org) => (
+        <Row key={org.name} org={org} overview={value?.get(org.name)} />
+      ))}
+    </Table>
+  )
+}
+
 /** The caller's organizations. The first page of a newcomer. */
 export const Page = () => {
   const found = organizations.value
@@ -40,22 +109,11 @@ export const Page = () => {
     )
   }
   return (
-    <section class="narrow">
+    <section class="wide-page">
       <h1>Organizations</h1>
-      <ul class="cards">
-        {found.map(({ name, role }) => (
-          <li key={name}>
-            <Link to={orgAddress(name)} class="card">
-              <strong>{name}</strong>
-              <span class="quiet">{role ?? "superadmin"}</span>
-            </Link>
-          </li>
-        ))}
-      </ul>
-      <details class="more">
-        <summary>New organization</summary>
-        <Create />
-      </details>
+      <Create />
+      <List found={found} />
+      <Attention key={found.length} orgs={found.slice(0, regarded).map(({ name }) => name)} />
     </section>
   )
 }

@@ -1,11 +1,19 @@
 import { projectNameForm } from "@coffer/domain/NameForms"
 import type { OrgName } from "@coffer/domain/Names"
+import type { ProjectOverview } from "@coffer/domain/Overview"
 import { maxPageSize } from "@coffer/domain/Schemas"
+import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
+import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Attention } from "../../kit/Attention.js"
 import { CreateForm } from "../../kit/CreateForm.js"
 import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
+import { Table } from "../../kit/Table.js"
+import { When } from "../../kit/When.js"
 import { WhomToAsk } from "../../kit/WhomToAsk.js"
 import { Link } from "../../routing/Link.js"
 import { projectAddress } from "../../routing/Places.js"
@@ -13,10 +21,14 @@ import { navigate } from "../../routing/Router.js"
 import { mayInOrg } from "../../state/Organizations.js"
 import type { PageProps } from "../PageProps.js"
 
-const read = (org: OrgName) =>
-  Effect.map(
-    call("projects", (api) => api.list({ path: { org_name: org } })),
-    ({ data }) => data
+const pageSize = 50
+
+const read = (org: OrgName, after?: string) =>
+  call("overview", (api) =>
+    api.show({
+      path: { org_name: org },
+      urlParams: { limit: pageSize, ...(after !== undefined && { after }) }
+    })
   )
 
 const Create = ({ org }: { readonly org: OrgName }) => (
@@ -50,46 +62,86 @@ const WithoutAccess = ({ org }: { readonly org: OrgName }) => {
   ) : null
 }
 
-/** An organization's overview: its projects. */
-export const Page = ({ place: { org } }: PageProps<"org">) => {
-  const projects = useLoad(org, () => read(org))
+const Row = ({ of: one, org }: { readonly org: OrgName; readonly of: ProjectOverview }) => (
+  <tr>
+    <th scope="row">
+      <Link to={projectAddress(org, one.project)}>{one.project}</Link>
+    </th>
+    <td>{one.environments.toLocaleString("en")}</td>
+    <td>{one.keys.toLocaleString("en")}</td>
+    <td>
+      {one.changed_at === null ? (
+        <span class="quiet">none yet</span>
+      ) : (
+        <>
+          <When time={one.changed_at} />
+          {one.changed_by !== null && ` by ${one.changed_by}`}
+        </>
+      )}
+    </td>
+  </tr>
+)
+
+const Projects = ({ org }: { readonly org: OrgName }) => {
+  const first = useLoad(org, () => read(org))
+  const more = useSignal<ReadonlyArray<ProjectOverview>>([])
+  const cursor = useSignal<string | null | undefined>(undefined)
+  const act = useAct()
+  useEffect(() => {
+    more.value = []
+    cursor.value = undefined
+  }, [org])
   const isAllowed = mayInOrg(org, "project.create")
   return (
-    <section class="narrow">
-      <h1>Projects of {org}</h1>
-      <Reading of={projects}>
-        {(found) =>
-          found.length === 0 ? (
-            <>
+    <Reading of={first}>
+      {({ data, pagination, projects }) => {
+        const next = cursor.value === undefined ? pagination.next_cursor : cursor.value
+        return (
+          <>
+            {projects === 0 ? (
               <p>
                 {isAllowed
                   ? "A project groups the secrets of one application. It comes with the environments dev, staging and prod."
                   : "There are no projects yet. An admin or owner creates them."}
               </p>
-              {isAllowed && <Create org={org} />}
-            </>
-          ) : (
-            <>
-              <ul class="cards">
-                {found.map(({ name }) => (
-                  <li key={name}>
-                    <Link to={projectAddress(org, name)} class="card">
-                      <strong>{name}</strong>
-                    </Link>
-                  </li>
+            ) : (
+              <Table label="Projects" heads={["Project", "Environments", "Keys", "Last change"]}>
+                {[...data, ...more.value].map((one) => (
+                  <Row key={one.project} org={org} of={one} />
                 ))}
-              </ul>
-              {isAllowed && (
-                <details class="more">
-                  <summary>New project</summary>
-                  <Create org={org} />
-                </details>
-              )}
-            </>
-          )
-        }
-      </Reading>
-      {!isAllowed && <WithoutAccess org={org} />}
-    </section>
+              </Table>
+            )}
+            {next !== null && (
+              <p>
+                <button
+                  type="button"
+                  disabled={act.isBusy.value}
+                  onClick={() => {
+                    act.run(read(org, next), (page) => {
+                      more.value = [...more.value, ...page.data]
+                      cursor.value = page.pagination.next_cursor
+                    })
+                  }}
+                >
+                  More of {projects.toLocaleString("en")} projects
+                </button>
+              </p>
+            )}
+            <Problem failure={act.failure.value} />
+            {projects > 0 && <Attention orgs={[org]} />}
+          </>
+        )
+      }}
+    </Reading>
   )
 }
+
+/** An organization's overview: its projects, and what is due and waits in them. */
+export const Page = ({ place: { org } }: PageProps<"org">) => (
+  <section class="wide-page">
+    <h1>Projects of {org}</h1>
+    {mayInOrg(org, "project.create") && <Create org={org} />}
+    <Projects org={org} />
+    {!mayInOrg(org, "project.create") && <WithoutAccess org={org} />}
+  </section>
+)

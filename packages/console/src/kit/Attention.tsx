@@ -1,0 +1,111 @@
+import { dueStateAt } from "@coffer/domain/DueState"
+import type { DueSecret } from "@coffer/domain/Due"
+import type { OrgName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import { call } from "../client/Calls.js"
+import { Link } from "../routing/Link.js"
+import { orgAddress, secretAddress } from "../routing/Places.js"
+import { hasUses } from "../state/Server.js"
+import { waiting, noteWaiting } from "../state/Waiting.js"
+import { useLoad } from "./Load.js"
+import { Reading } from "./Reading.js"
+import { Table } from "./Table.js"
+import { When, wallMillis } from "./When.js"
+
+const shownOfOrg = 5
+
+interface Due {
+  readonly org: OrgName
+  readonly secrets: ReadonlyArray<DueSecret>
+  readonly hasMore: boolean
+}
+
+/** What is due in an organization, and how much waits. Neither keeps the other, or another organization, from being shown. */
+const read = (org: OrgName) =>
+  Effect.all(
+    [
+      call("dues", (api) => api.list({ path: { org_name: org }, urlParams: { limit: shownOfOrg } })).pipe(
+        Effect.map(({ data, pagination }): Due => ({ org, secrets: data, hasMore: pagination.has_next })),
+        Effect.orElseSucceed((): Due => ({ org, secrets: [], hasMore: false }))
+      ),
+      hasUses()
+        ? Effect.ignore(
+            Effect.map(
+              call("approvals", (api) => api.list({ path: { org_name: org } })),
+              ({ data }) => {
+                noteWaiting(org, data)
+              }
+            )
+          )
+        : Effect.void
+    ],
+    { concurrency: 2 }
+  ).pipe(Effect.map(([due]) => due))
+
+const Dues = ({ dues, isOne }: { readonly dues: ReadonlyArray<Due>; readonly isOne: boolean }) => (
+  <>
+    <h2>Due</h2>
+    <Table label="Due secrets" heads={["Key", "Where", "Due", "Owner"]}>
+      {dues.flatMap(({ org, secrets }) =>
+        secrets.map(({ due_at, env, key, owner, project }) => (
+          <tr key={`${org}/${project}/${env}/${key}`}>
+            <th scope="row">
+              <Link to={secretAddress(org, project, env, key)} class="key">
+                {key}
+              </Link>
+            </th>
+            <td>
+              {!isOne && `${org}/`}
+              {project}/{env}
+            </td>
+            <td>
+              {dueStateAt(due_at, wallMillis()) === "overdue" ? (
+                <>
+                  <span class="badge bad">overdue</span> <When time={due_at} />
+                </>
+              ) : (
+                due_at.slice(0, 10)
+              )}
+            </td>
+            <td>{owner}</td>
+          </tr>
+        ))
+      )}
+    </Table>
+    {dues.some(({ hasMore }) => hasMore) && (
+      <p class="quiet">
+        More are due: <code>coffer secret due</code> lists them.
+      </p>
+    )}
+  </>
+)
+
+/** What is due in organizations, and what waits there for the person. */
+export const Attention = ({ orgs }: { readonly orgs: ReadonlyArray<OrgName> }) => {
+  const found = useLoad(orgs.join(" "), () => Effect.forEach(orgs, read, { concurrency: 4 }))
+  const asking = orgs.flatMap((org) => {
+    const count = waiting.value.get(org) ?? 0
+    return count === 0 ? [] : [{ org, count }]
+  })
+  return (
+    <Reading of={found}>
+      {(dues) => (
+        <section class="attention" aria-label="For you">
+          {asking.map(({ count, org }) => (
+            <p key={org}>
+              <span class="badge warn">{count}</span>{" "}
+              <Link to={orgAddress(org, "approvals")}>
+                {count === 1 ? "request with a secret waits" : "requests with secrets wait"} for you in {org}
+              </Link>
+            </p>
+          ))}
+          {dues.some(({ secrets }) => secrets.length > 0) ? (
+            <Dues dues={dues} isOne={orgs.length === 1} />
+          ) : (
+            <p class="quiet">No secret that you may see is overdue, or due within 14 days.</p>
+          )}
+        </section>
+      )}
+    </Reading>
+  )
+}
