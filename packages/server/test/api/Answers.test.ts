@@ -120,6 +120,8 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${org}/secrets/due?limit=1`, { by })
   await ask("GET", `${org}/keys?query=api`, { by })
   await ask("GET", `${org}/keys?query=%25`, { by })
+  await ask("GET", `${org}/overview?limit=1`, { by })
+  await ask("GET", `${org}/overview?after=x`, { by })
   await ask("PATCH", secret, { by, body: { expires_at: null, owner: null } })
   await ask("POST", `${secret}/rollback`, { by, body: { version: 1 } })
   await ask("POST", `${secret}/destroy`, { by, body: { versions: [1] } })
