@@ -9,11 +9,11 @@ export const maxEnvironments = 100
 
 export const position = optional(
   Count,
-  "its position in the project's own order, from 0; left out: the project gives it none",
+  "its position in the project's own order, from 0; left out if that order does not name it",
   0
 )
 
-/** Some environments of a project, in the order in which lists shall have them. */
+/** Some environments of a project, in the order of lists. */
 export const EnvironmentNames = boundedArray(EnvName, {
   items: {
     type: "string",

@@ -188,7 +188,7 @@ const Failed = Schema.Struct({
   )
 })
 
-/** What each federation of an account says to a token. */
+/** The result of checking a token against each federation of an account. */
 export const FederationTrial = Schema.Struct({
   takes: field(
     Schema.NullOr(FederationName),
@@ -205,12 +205,18 @@ export const FederationTrial = Schema.Struct({
     Schema.Array(
       Schema.Struct({
         name: field(FederationName, "the name of the federation"),
-        failed: field(Schema.Array(Failed), "what does not fit, at most 20; empty: everything fits")
+        failed: field(
+          Schema.Array(Failed),
+          "the claims that do not fit, at most 20; empty: the federation takes the token"
+        )
       })
     ),
     "the federations of the account, sorted by name"
   )
-}).annotations({ identifier: "FederationTrial", description: "what the federations of an account say to a token" })
+}).annotations({
+  identifier: "FederationTrial",
+  description: "whether the federations of an account take a token, and which claims do not fit"
+})
 export type FederationTrial = typeof FederationTrial.Type
 
 const accountMessage = withMessage("must be ORGANIZATION/ACCOUNT, such as acme/deploy")

@@ -10,7 +10,7 @@ export const Project = Schema.Struct({
   strict: optional(Schema.Boolean, "true: a value that breaks its declared pattern is refused", false),
   order: optional(
     EnvironmentNames,
-    "the environments that the project orders itself; the others follow, by stage and name. Left out if there are none, and in lists",
+    "the project's own order of its environments; those that it does not name follow, by stage and name. Left out if it has none, and in lists",
     [EnvName.make("dev"), EnvName.make("prod")]
   ),
   created_at: createdAt,

@@ -71,17 +71,17 @@ export class FederationsApi extends HttpApiGroup.make("federations")
           )
         })
       )
-      .addSuccess(response(FederationTrial, "What each federation says to the token"))
+      .addSuccess(response(FederationTrial, "The result of each federation"))
       .addError(Forbidden)
       .addError(RateLimited)
       .addError(IssuerUnavailable)
       .annotate(Requires, "federation.create")
       .annotate(RecentLogin, "never")
       .annotate(BodyLimit, 8 * 1024)
-      .annotate(OpenApi.Summary, "Say whether a service account would sign in with a token")
+      .annotate(OpenApi.Summary, "Try a token against the federations of a service account")
       .annotate(
         OpenApi.Description,
-        "Starts no session and stores nothing of the token. Names each claim that does not fit, with the token's value and the expected one: needs the right to manage federations. ISSUER_UNAVAILABLE if the issuer's keys cannot be fetched. Rate limit: 30 for each person in 15 minutes."
+        "Starts no session and stores nothing of the token. Names each claim that does not fit, with the token's value and the expected one. ISSUER_UNAVAILABLE if the issuer's keys cannot be fetched. Rate limit: 30 for each person in 15 minutes."
       )
   )
   .add(

@@ -54,7 +54,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
           strict: optional(Schema.Boolean, "true: refuse values that break their declared pattern", true),
           order: optional(
             EnvironmentNames,
-            "environments in the order in which all lists shall have them; the others follow, by stage and name. Empty: all of them",
+            "the order of the environments in all lists; those that it does not name follow, by stage and name. Empty: all by stage and name",
             [EnvName.make("dev"), EnvName.make("prod")]
           )
         })

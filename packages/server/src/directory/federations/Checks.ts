@@ -51,7 +51,7 @@ const check = (claims: Claims, federation: FederationRow, conditions: Conditions
   }
 }
 
-/** What a federation says to a token: nothing, if it takes the token. */
+/** A federation with the claims that it refuses in a token: none, if it takes the token. */
 export interface Outcome {
   readonly federation: FederationRow
   readonly failed: ReadonlyArray<Mismatch>
@@ -113,7 +113,7 @@ export const sentenceOf = (failed: ReadonlyArray<Mismatch>): string =>
 export const recordOf = (failed: ReadonlyArray<Mismatch>): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   failed.slice(0, maxRecorded).map(({ claim, expected, found }) => ({ claim, found: shown(found), expected }))
 
-/** For those who may manage the account: the same, as the contract has it. */
+/** The same for the contract: only managers of federations see it. */
 export const trialOf = (failed: ReadonlyArray<Mismatch>): FederationTrial["federations"][number]["failed"] =>
   failed
     .slice(0, maxRecorded)

@@ -20,8 +20,8 @@ const trials: RateLimit = { kind: "federate_try", max: 30, window: 15 * 60_000 }
 const limited = (retryAfter: number) =>
   new RateLimited({ message: `you tried too many tokens: try again in ${retryAfter} seconds`, retryAfter })
 
-/** Why a federation was not asked: it is another issuer's, has ended, or has keys of its own. */
-const unasked = (row: FederationRow, issuer: string | null): Mismatch =>
+/** Why a federation cannot take the token: it is for another issuer, has expired, or has keys of its own. */
+const unmatched = (row: FederationRow, issuer: string | null): Mismatch =>
   issuer === row.issuer
     ? { claim: "signature", found: undefined, expected: "by a key of this federation, before its end" }
     : { claim: "iss", found: issuer ?? undefined, expected: row.issuer }
@@ -61,7 +61,7 @@ export class Trials extends Effect.Service<Trials>()("@coffer/server/Trials", {
           federations: rows.map((row) => ({
             name: row.name,
             failed: trialOf(
-              outcomes.find(({ federation }) => federation.id === row.id)?.failed ?? [unasked(row, issuer)]
+              outcomes.find(({ federation }) => federation.id === row.id)?.failed ?? [unmatched(row, issuer)]
             )
           }))
         }
