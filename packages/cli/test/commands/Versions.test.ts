@@ -11,9 +11,9 @@ describe("secret versions --compare", () => {
     assert.deepStrictEqual(
       lines.map((line) => line.split("\t").toSpliced(1, 1)),
       [
-        ["4", "ada@example.com", "current", "up to 8 bytes", "as in 3"],
-        ["3", "ada@example.com", "-", "up to 8 bytes", "not as in 2"],
-        ["2", "ada@example.com", "-", "up to 8 bytes", "not as in 1"],
+        ["4", "ada@example.com", "current", "up to 8 bytes", "same as 3"],
+        ["3", "ada@example.com", "-", "up to 8 bytes", "differs from 2"],
+        ["2", "ada@example.com", "-", "up to 8 bytes", "differs from 1"],
         ["1", "ada@example.com", "-", "up to 8 bytes", "-"]
       ]
     )

@@ -24,7 +24,7 @@ const comparedColumns = {
   length: ({ bytes_up_to }: SecretVersion) =>
     bytes_up_to === undefined ? "-" : bytes_up_to === 0 ? "empty" : `up to ${bytes_up_to} bytes`,
   value: ({ same, version }: SecretVersion) =>
-    same === null || same === undefined ? "-" : `${same ? "as in" : "not as in"} ${version - 1}`
+    same === null || same === undefined ? "-" : `${same ? "same as" : "differs from"} ${version - 1}`
 }
 
 /** Reads every version, newest first. */
@@ -48,7 +48,7 @@ export const versions = atEnv("versions", {
   ],
   options: {
     key,
-    compare: flag("compare", "Say of each value whether it is as the one before, and how long at most"),
+    compare: flag("compare", "Show whether each value equals the one before, and its greatest possible length"),
     wide
   },
   run: ({ call, options: { compare, key }, path }) =>
