@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser())(`the page of a secret${why}`, { timeout: 120_000 
     const { keyboard } = page
     const row = (version: number) => page.getByRole("row", { name: new RegExp(`^v${String(version)} `) })
     await row(4).getByText("same value as v3").waitFor()
-    await row(3).getByText("another value than v2").waitFor()
+    await row(3).getByText("differs from v2").waitFor()
     await row(2).getByText("at most 32 bytes").waitFor()
     assert.strictEqual(await page.getByLabel("Expires").isVisible(), false)
     assert.strictEqual(await row(1).getByRole("button", { name: "Compare" }).count(), 0)
@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser())(`the page of a secret${why}`, { timeout: 120_000 
     await tabTo(visit, "Write to dev")
     await keyboard.press("Enter")
     await expect.poll(() => page.evaluate("document.activeElement.id")).toBe("page")
-    await row(5).getByText("another value than v4").waitFor()
+    await row(5).getByText("differs from v4").waitFor()
     assert.deepInclude(await ada.call("GET", path), { value: "written-here", version: 5 })
     await visit.isAccessible("a secret that was written")
     await tabTo(visit, "Undo")

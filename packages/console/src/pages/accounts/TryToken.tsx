@@ -24,7 +24,7 @@ const Result = ({ trial }: { readonly trial: FederationTrial }) => (
       {verdictOf(trial)}
     </p>
     {trial.issuer !== null && trial.federations.some(({ failed }) => failed.length > 0) && (
-      <Table label="What does not fit" heads={["Federation", "Claim", "Has to be", "Is"]}>
+      <Table label="Claims that do not fit" heads={["Federation", "Claim", "Expected", "Found"]}>
         {trial.federations.flatMap(({ failed, name }) =>
           failed.map(({ claim, expected, found }) => (
             <tr key={`${name} ${claim} ${expected}`}>
@@ -79,7 +79,7 @@ export const TryToken = ({ account, org }: TryProps) => {
         text={token}
         rows={3}
         placeholder="eyJ…"
-        hint="It is tried, and not stored. No session is started."
+        hint="The token is not stored, and no session is started."
       />
       <Problem failure={act.failure.value} />
       {trial.value !== null && <Result trial={trial.value} />}

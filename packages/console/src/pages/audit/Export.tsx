@@ -113,7 +113,7 @@ export const Export = ({ org, typed }: ExportProps) => {
         saveFile(`audit-${org}.${ending}`, type, parts)
         said.value = isWhole
           ? `${entries.toLocaleString("en")} ${entries === 1 ? "entry" : "entries"} saved.`
-          : `The newest ${entries.toLocaleString("en")} entries are saved: a file holds no more. Set Until for the earlier ones.`
+          : `The newest ${entries.toLocaleString("en")} entries are saved, as many as a file may hold. Set Until to save earlier ones.`
       }
     )
   }

@@ -155,8 +155,8 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
       </form>
       {bad.length > 0 && (
         <p id="audit-bad" class="hint bad" role="status">
-          {bad.map((name) => labels[name]).join(", ")}: not used, because no such name is possible. A time is a date, or
-          a date and time such as 2026-01-31T08:00Z.
+          {bad.map((name) => labels[name]).join(", ")}: ignored, because it is not valid. The list and the files have
+          entries with any. A time is a date, or a date and time such as 2026-01-31T08:00Z.
         </p>
       )}
       <Log org={org} typed={typed.value} />

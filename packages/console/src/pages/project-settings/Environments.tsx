@@ -94,8 +94,8 @@ const Row = ({ index, name, order, place: { org, project }, reload }: RowProps) 
         done={reload}
       >
         <p>
-          All secrets of {name} in {project} are gone at once, with their versions and use rules. What runs with them
-          gets none any more. Only a backup has them.
+          All secrets of {name} in {project} are deleted at once, with their versions and use rules. Programs that use
+          them can no longer read them. Only a backup still has them.
         </p>
       </Delete>
     </td>
@@ -173,7 +173,7 @@ const List = ({ environments, place, reload }: ListProps) => {
           </p>
           <p class="hint">
             The matrix and all lists have this order.
-            {!isOwn && " Without one of its own, a project has dev, test, qa, staging, preview, prod."}
+            {!isOwn && " By default, it is dev, test, qa, staging, preview, prod; other names come before them."}
           </p>
         </>
       )}

@@ -45,8 +45,8 @@ export const Page = ({ place }: PageProps<"project">) => {
         }}
       >
         <p>
-          All environments of {project} are gone at once, with their secrets. What runs with them gets none any more.
-          Only a backup has them.
+          All environments of {project} are deleted at once, with their secrets. Programs that use them can no longer
+          read them. Only a backup still has them.
         </p>
       </Delete>
     </section>

@@ -34,7 +34,7 @@ const badgeOf = ({ current, destroyed }: SecretVersion) =>
 const Compared = ({ bytes_up_to, same, version }: SecretVersion) => (
   <>
     {same === true && <span class="badge">same value as v{version - 1}</span>}
-    {same === false && <span class="badge warn">another value than v{version - 1}</span>}{" "}
+    {same === false && <span class="badge warn">differs from v{version - 1}</span>}{" "}
     {bytes_up_to !== undefined && (
       <span class="quiet secret-length">
         {bytes_up_to === 0 ? "empty" : `at most ${bytes_up_to.toLocaleString("en")} bytes`}
@@ -221,8 +221,8 @@ export const Versions = (props: VersionsProps) => {
           }}
         >
           <p>
-            The value of version {doomed.value} in {path.env_name} is erased for ever. That it existed stays recorded.
-            Backups made before still hold it.
+            The value of version {doomed.value} in {path.env_name} is erased permanently. The version stays in the list,
+            without its value. Earlier backups still hold the value.
           </p>
           <Problem failure={act.failure.value} />
         </ConfirmByName>
