@@ -1,6 +1,6 @@
 import { sessionFor } from "@coffer/client/internal/Credentials"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
-import { forgetSession } from "@coffer/client/internal/SessionFile"
+import { forgetSession } from "@coffer/client/internal/StoredSessions"
 import { SessionId } from "@coffer/domain/Ids"
 import type { Session } from "@coffer/domain/Session"
 import * as Effect from "effect/Effect"

@@ -2,10 +2,10 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { privatePath, readPrivate, removePrivate, PrivateFileError, writePrivate } from "./PrivateFile.js"
+import { privatePath, readPrivate, PrivateFileError } from "./PrivateFile.js"
 
 /** Tokens by origin; a JSON object in the file. */
-type Sessions = ReadonlyMap<string, Redacted.Redacted>
+export type Sessions = ReadonlyMap<string, Redacted.Redacted>
 
 /** Written by hand, because loading schemas is too slow for `coffer run`. */
 const decode = (text: string): Option.Option<Sessions> =>
@@ -19,12 +19,10 @@ const decode = (text: string): Option.Option<Sessions> =>
     return Option.some(sessions)
   })
 
-const encode = (sessions: Sessions) =>
-  JSON.stringify(Object.fromEntries([...sessions].map(([origin, token]) => [origin, Redacted.value(token)])), null, 2)
-
 export const sessionPath = privatePath("session")
 
-const read = Effect.gen(function* () {
+/** The sessions of the file. */
+export const readSessions = Effect.gen(function* () {
   const none: Sessions = new Map()
   // Without a home directory, no session can have been stored.
   const path = yield* Effect.option(sessionPath)
@@ -39,20 +37,6 @@ const read = Effect.gen(function* () {
   )
 })
 
-const write = Effect.fnUntraced(function* (sessions: Sessions) {
-  const file = yield* sessionPath
-  if (sessions.size === 0) return yield* removePrivate(file)
-  yield* writePrivate(file, `${encode(sessions)}\n`)
-})
-
 /** Returns the session token for an origin. A token is sent only to the origin that issued it. */
 export const readSession = (origin: string): Effect.Effect<Option.Option<Redacted.Redacted>, PrivateFileError> =>
-  Effect.map(read, (sessions) => Option.fromNullable(sessions.get(origin)))
-
-/** Stores the session token of an origin; replaces an earlier one. */
-export const storeSession = (origin: string, token: Redacted.Redacted): Effect.Effect<void, PrivateFileError> =>
-  Effect.flatMap(read, (sessions) => write(new Map([...sessions, [origin, token]])))
-
-/** Removes the session of an origin, and the file when it is the last one. */
-export const forgetSession = (origin: string): Effect.Effect<void, PrivateFileError> =>
-  Effect.flatMap(read, (sessions) => write(new Map([...sessions].filter(([other]) => other !== origin))))
+  Effect.map(readSessions, (sessions) => Option.fromNullable(sessions.get(origin)))

@@ -1,6 +1,17 @@
 import * as Effect from "effect/Effect"
-import type { PrivateFileError } from "./PrivateFile.js"
-import { readTrusted, trustLine } from "./TrustedOrigins.js"
+import { type PrivateFileError, writePrivate } from "./PrivateFile.js"
+import { readTrusted, trustedPath } from "./TrustedOrigins.js"
+
+/** Adds a line, in place of those that it replaces. */
+const trustLine = Effect.fnUntraced(function* (added: string, replaces: (line: string) => boolean) {
+  const lines = yield* readTrusted
+  if (lines.includes(added)) return
+  const left = lines.filter((line) => !replaces(line))
+  yield* writePrivate(yield* trustedPath, [...left, added].map((line) => `${line}\n`).join(""))
+})
+
+/** Stores that API keys may be sent to this origin. */
+export const trustOrigin = (origin: string): Effect.Effect<void, PrivateFileError> => trustLine(origin, () => false)
 
 /** Whether a file was trusted as it is, was trusted with another content, or was never trusted. */
 export type FileTrust = "trusted" | "changed" | "unknown"

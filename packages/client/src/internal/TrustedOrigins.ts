@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { privatePath, readPrivate, type PrivateFileError, writePrivate } from "./PrivateFile.js"
+import { privatePath, readPrivate, type PrivateFileError } from "./PrivateFile.js"
 
 /** The path of the file that holds what is trusted: a line for each origin, and for each file. */
 export const trustedPath = privatePath("trusted")
@@ -15,17 +15,6 @@ export const readTrusted = Effect.gen(function* () {
   })
 })
 
-/** Adds a line, in place of those that it replaces. */
-export const trustLine = Effect.fnUntraced(function* (added: string, replaces: (line: string) => boolean) {
-  const lines = yield* readTrusted
-  if (lines.includes(added)) return
-  const left = lines.filter((line) => !replaces(line))
-  yield* writePrivate(yield* trustedPath, [...left, added].map((line) => `${line}\n`).join(""))
-})
-
 /** Whether API keys may be sent to this origin if it comes from `service.yml`. */
 export const isTrusted = (origin: string): Effect.Effect<boolean, PrivateFileError> =>
   Effect.map(readTrusted, (lines) => lines.includes(origin))
-
-/** Stores that API keys may be sent to this origin. */
-export const trustOrigin = (origin: string): Effect.Effect<void, PrivateFileError> => trustLine(origin, () => false)

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { credentialFor } from "@coffer/client/internal/Credentials"
-import { forgetSession, readSession, storeSession } from "@coffer/client/internal/SessionFile"
+import { readSession } from "@coffer/client/internal/SessionFile"
+import { forgetSession, storeSession } from "@coffer/client/internal/StoredSessions"
 import { loadSettings } from "@coffer/client/internal/Settings"
-import { trustOrigin } from "@coffer/client/internal/TrustedOrigins"
+import { trustOrigin } from "@coffer/client/internal/TrustedFiles"
 import { Effect, Option, Redacted } from "effect"
 import {
   chmodSync,

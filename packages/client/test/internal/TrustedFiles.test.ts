@@ -1,5 +1,5 @@
-import { fileTrust, trustFile } from "@coffer/client/internal/TrustedFiles"
-import { isTrusted, trustOrigin } from "@coffer/client/internal/TrustedOrigins"
+import { fileTrust, trustFile, trustOrigin } from "@coffer/client/internal/TrustedFiles"
+import { isTrusted } from "@coffer/client/internal/TrustedOrigins"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"

@@ -1,5 +1,5 @@
 import { sessionFor } from "@coffer/client/internal/Credentials"
-import { forgetSession } from "@coffer/client/internal/SessionFile"
+import { forgetSession } from "@coffer/client/internal/StoredSessions"
 import { loadSettings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
