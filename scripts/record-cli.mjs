@@ -244,7 +244,7 @@ $ coffer backup restore --latest --yes
 $ coffer master-key rotate --db service.db --generate
 
 # Help
-\`coffer --help\` lists the commands. \`--help\` anywhere before \`--\`, or \`coffer help COMMAND\`, describes one command. \`coffer completions SHELL\` prints a completion script for bash, zsh or fish:
+\`coffer --help\` gives an overview of the commands on one screen, and \`coffer NOUN --help\` lists those of a noun. \`--help\` anywhere before \`--\`, or \`coffer help COMMAND\`, describes one command. \`coffer completions SHELL\` prints a completion script for bash, zsh or fish:
 $ coffer completions bash | tail -n 1
 $ coffer help acl grant
 $ coffer --help
@@ -317,7 +317,7 @@ const normalise = (text) =>
 const record = async () => {
   let page = `# \`coffer\`, command by command
 
-Every command of the client, with its output. \`scripts/record-cli.mjs\` records this page by running the commands; ids, times and keys are replaced. Standard output is not a terminal here. On a terminal, lists are aligned and have titles, and destructive commands ask instead of requiring \`--yes\`. Errors, warnings and totals go to standard error.
+Every command of the client, with its output. \`scripts/record-cli.mjs\` records this page by running the commands; ids, times and keys are replaced. Standard output is not a terminal here. On a terminal, lists are aligned and have titles, and fit its width: long texts are cut and columns left out, unless there is \`--wide\`. A list that is longer than the terminal goes through \`$PAGER\` (\`less\` without it; an empty one turns that off). Destructive commands ask there instead of requiring \`--yes\`. Errors, warnings and totals go to standard error.
 
 Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not authenticated, 4 not found.
 `

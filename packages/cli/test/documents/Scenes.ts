@@ -152,7 +152,8 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "member invite": {
       before: [removeMember, "printf 'email,role,rules\\nlinus@example.com,developer,webshop/dev:read\\n' > people.csv"]
     },
-    "member remove": { after: [invite] },
+    "member set-role": { before: [invite] },
+    "member remove": { before: [invite], after: [invite] },
     "environment delete": { before: [() => call("POST", "/acme/projects/webshop/envs", { name: "qa" })] },
     "environment diff": {
       before: [() => call("POST", "/acme/projects/webshop/envs/prod/copy", { from: "staging" })]
