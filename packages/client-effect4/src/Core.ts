@@ -32,7 +32,7 @@ const toSnapshot = ({ age, values, ...same }: core.PlainSnapshot): Snapshot => (
 })
 
 const attempt = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, StartError> =>
-  Effect.catch(Effect.tryPromise({ try: work, catch: (error) => error }), (error) => {
+  Effect.catch(Effect.tryPromise({ try: work, catch: (cause) => ({ cause }) }), ({ cause: error }) => {
     if (!(error instanceof core.CofferError)) return Effect.die(error)
     const { message, reason, retryAfter } = error
     return Effect.fail(new errors[reason]({ message, ...(retryAfter !== undefined && { retryAfter }) }))
