@@ -3,6 +3,8 @@ import * as Layer from "effect/Layer"
 import { ServerConfig } from "../base/Config.js"
 import type { StartupError } from "../base/StartupError.js"
 import type { Database } from "../database/Database.js"
+// The page of metrics names those of PostgreSQL on either engine.
+import "../database/DatabaseMetrics.js"
 import type { Erasures } from "../database/Erasures.js"
 import type { Snapshots } from "../database/Snapshots.js"
 import { ErasuresLive } from "../database/sqlite/Erasure.js"
