@@ -445,6 +445,7 @@ const table: Readonly<Record<string, Row>> = {
   [`PATCH ${secret}`]: row(200, writers, "secret.write"),
   "GET /api/orgs/:org_name/secrets/due": row(200, insiders, "due.list"),
   "GET /api/orgs/:org_name/keys": row(200, insiders, "key.find"),
+  "GET /api/orgs/:org_name/overview": row(200, insiders, "project.list"),
   [`DELETE ${secret}`]: row(204, writers, "secret.write", ownKey),
   [`GET ${secret}/references`]: row(200, readers, "secret.list"),
   [`GET ${secret}/versions`]: row(200, readers, "secret.list"),
@@ -622,6 +623,11 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
   })
 
   beforeAll(async () => {
+    // Two files walk it in one process.
+    walked = 0
+    refusals.length = 0
+    callers.clear()
+    accounts.clear()
     const named = rules.map((rule, index) => [`SUPERADMIN_EMAIL_${index}`, emailFor("superadmin", rule)])
     service = await Service.start({ ...Object.fromEntries(named), SERVICE_PUBLIC_URL: "http://127.0.0.1:7100" })
     ada = await service.person("ada@example.com")

@@ -2,20 +2,21 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, assert } from "vitest"
+import { assert } from "vitest"
 import { ServerProcess } from "../../../client/src/testing/ServerProcess.js"
 import type { Json } from "../support/Program.js"
 
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
 
-const root = mkdtempSync(join(tmpdir(), "coffer-dev-tests-"))
-afterAll(() => {
-  rmSync(root, { recursive: true })
+const made: Array<string> = []
+process.once("exit", () => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true })
 })
 
 /** A directory of temporary files with nothing but a seed beside it. */
 export const place = (seed: unknown = { dev: { A: "1" } }) => {
-  const folder = mkdtempSync(join(root, "place-"))
+  const folder = mkdtempSync(join(tmpdir(), "coffer-dev-tests-"))
+  made.push(folder)
   const [tmp, file] = [mkdtempSync(join(folder, "tmp-")), join(folder, "seed.json")]
   writeFileSync(file, JSON.stringify(seed))
   return { tmp, file, left: () => readdirSync(tmp) }

@@ -1,4 +1,5 @@
 import { assert } from "@effect/vitest"
+import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { Effect, Redacted } from "effect"
 import * as model from "./Model.js"
 import { nameOf, type Scene } from "./Steps.js"
@@ -25,6 +26,12 @@ const sorted = (expected: { readonly status: number; readonly made?: ReadonlyArr
   expected.made === undefined ? expected : { ...expected, made: [...expected.made].sort() }
 
 const namesOf = (all: ReadonlyArray<{ readonly name: string }>) => all.map(({ name }) => name)
+
+/** Environments of the model, in the order of the service's lists. */
+const inOrder = (expected: { readonly status: number; readonly made?: ReadonlyArray<string> }): Expected =>
+  expected.made === undefined
+    ? expected
+    : { ...expected, made: namesOf(inStageOrder(expected.made.map((name) => ({ name })))) }
 
 const agreeAt = <R>({ service, world }: Scene<R>, caller: model.Caller, at: model.At) =>
   Effect.gen(function* () {
@@ -64,7 +71,7 @@ const agreeIn = <R>(scene: Scene<R>, caller: model.Caller, org: string) =>
     for (const { envs, name } of [...projects, { name: "no-such", envs: [] }]) {
       yield* same(
         told(`environments in ${name}`),
-        sorted(model.listEnvs(world, caller, org, name)),
+        inOrder(model.listEnvs(world, caller, org, name)),
         service.listEnvs(caller, org, name),
         namesOf
       )

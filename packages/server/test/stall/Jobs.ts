@@ -156,7 +156,7 @@ export const sources: Readonly<
   "base/files/Thread.ts": { by: "the calls of backups" },
   "secrets/dues/DueJob.ts": { job: "the entries about 2,000 due secrets" },
   "directory/federations/IssuerKeys.ts": { unmeasured: "two requests a minute, to an issuer that the table has not" },
-  "directory/identities/Provider.ts": { unmeasured: "one request at the start, to the provider" },
+  "directory/identities/ProviderClient.ts": { unmeasured: "one request at the start, to the provider" },
   "edges/webhooks/Job.ts": { unmeasured: "a few rows at a time, for webhooks that the table has not" },
   "database/jobs/ClockCheck.ts": { unmeasured: "one row every minute, with PostgreSQL" },
   "database/jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },
