@@ -133,7 +133,7 @@ describe("names at the tab key", () => {
   })
 
   it("put environments in the order of their stages, as every list does, and no shell sorts them", async () => {
-    const inOrder = ["dev", "preview", "staging", "prod"]
+    const inOrder = ["dev", "staging", "preview", "prod"]
     assert.deepStrictEqual((await complete("env", [""])).stdout.split("\n").slice(0, -1), inOrder)
     const [offered] = await offersOfBash(place.home, ["coffer secret list --env "])
     assert.deepStrictEqual(offered, inOrder)
