@@ -216,6 +216,7 @@ $ coffer audit verify
 # Organizations, projects and sessions
 $ coffer org list
 $ coffer org get
+$ coffer org overview
 $ coffer org rename acme-inc
 $ coffer project list --org acme-inc
 $ coffer project get --org acme-inc

@@ -180,7 +180,7 @@ export const invite = atOrg("invite", {
     file: option(
       "file",
       Schema.NonEmptyString,
-      "A CSV file of people, or - for standard input; rules are PROJECT/ENVIRONMENT:PERMISSION, with spaces between them"
+      "A CSV file of people, or - for standard input; rules are PROJECT/ENV:PERMISSION, with spaces between"
     ),
     dryRun: flag("dry-run", "With --file, show who would be invited and which rules granted, and change nothing")
   },

@@ -13,8 +13,8 @@ describe("acl table", () => {
     await ok("acl", "grant", ...email, ...pattern, "--permission", "write")
     assert.deepStrictEqual((await prints("acl", "table", ...email)).split("\n"), [
       "webshop/dev\twrite\trule web*/{dev,staging}",
-      "webshop/prod\tnone\t-",
       "webshop/staging\twrite\trule web*/{dev,staging}",
+      "webshop/prod\tnone\t-",
       ""
     ])
     assert.match(await prints("acl", "table"), /^webshop\/dev\tadmin\trole owner$/m)

@@ -84,7 +84,7 @@ describe("coffer audit list --follow", () => {
       await ok("secret", "delete", "F", "--yes")
     }
     assert.strictEqual(await started.interrupt(), 130)
-    for (const line of started.lines()) assert.match(line, /^\S+Z\troot@example\.com\tsecret\.delete\tsecret .*key=F/)
+    for (const line of started.lines()) assert.match(line, /^\S+Z\troot@example\.com\tsecret\.delete\tdeleted .*\bF\b/)
     assert.strictEqual(started.said.err, "")
   })
 
