@@ -76,8 +76,8 @@ describe.skipIf(!hasBrowser())(`the history of a project${why}`, { timeout: 120_
 
   it("has the order of its environments from its settings, by the keyboard or by the mouse", async () => {
     const ada = await Person.login("orders@example.com")
-    await ada.organization("orders", { dev: { ONE: "1" }, prod: { ONE: "2" } })
-    const visit = await Visit.open("/orders/webshop/-/settings", ada)
+    await ada.organization("stages", { dev: { ONE: "1" }, prod: { ONE: "2" } })
+    const visit = await Visit.open("/stages/webshop/-/settings", ada)
     const shown = async (...order: ReadonlyArray<string>) => {
       await visit.page.waitForFunction(
         (wanted) => [...document.querySelectorAll("tbody th a")].map((one) => one.textContent).join() === wanted,

@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
 
   it("audit: filters, verifies and shows the head", async () => {
     await visit.page.getByRole("link", { name: "Audit" }).click()
-    await visit.page.locator(".audit-entries").getByText("service_account.rotate").waitFor()
+    await visit.page.locator(".audit-entries").getByText("service_account.rotate", { exact: true }).waitFor()
     await visit.page
       .locator(".audit-activity")
       .getByText(/entries since/)
@@ -227,7 +227,7 @@ describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
     await visit.fill("Name of the environment", "preview")
     await visit.press("Create")
     await visit.press("Delete the environment preview")
-    await visit.sees("All secrets of preview in webshop are gone at once")
+    await visit.sees("All secrets of preview in webshop are deleted at once")
     await visit.isAccessible("delete an environment")
     await visit.fill(/^Type/, "preview")
     await visit.page.locator("dialog").getByRole("button", { name: "Delete" }).click()

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())(`what happened, and where one is logged in${why}`
 
     await visit.fill("Until (UTC)", "yesterday")
     await visit.page.keyboard.press("Tab")
-    await visit.sees(/^Until \(UTC\): not used/)
+    await visit.sees(/^Until \(UTC\): ignored/)
     await visit.isAccessible("audit with a mistake")
     await visit.press("Clear")
     await visit.page.getByLabel("Action", { exact: true }).selectOption("secret.set")
