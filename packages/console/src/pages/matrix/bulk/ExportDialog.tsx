@@ -130,10 +130,10 @@ export const ExportDialog = ({ close, model, rows }: ExportProps) => {
         <button type="button" onClick={close}>
           Close
         </button>
-        <button type="button" disabled={keys.length === 0} onClick={press(copy)}>
+        <button type="button" disabled={keys.length === 0 || act.isBusy.value} onClick={press(copy)}>
           {isPartial ? "Copy without them" : "Copy"}
         </button>
-        <button type="button" class="primary" disabled={keys.length === 0} onClick={press(store)}>
+        <button type="button" class="primary" disabled={keys.length === 0 || act.isBusy.value} onClick={press(store)}>
           {isPartial ? "Download without them" : "Download"}
         </button>
       </footer>
