@@ -1,10 +1,8 @@
 import type { ProjectRevision } from "@coffer/domain/ProjectRevision"
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
+import { MoreButton, useMore } from "../../kit/More.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
@@ -75,18 +73,11 @@ const Rows = ({ place, revert, revisions }: RowsProps) => {
 export const Page = ({ place }: PageProps<"project">) => {
   const name = `${place.org}/${place.project}`
   const first = useLoad(name, () => read(place))
-  const older = useSignal<ReadonlyArray<ProjectRevision>>([])
-  const cursor = useSignal<string | null | undefined>(undefined)
+  const older = useMore<ProjectRevision>(name)
   const chosen = useSignal<ProjectRevision | null>(null)
   const sent = useSignal<ReadonlyArray<Sent>>([])
-  const act = useAct()
-  const restart = () => {
-    older.value = []
-    cursor.value = undefined
-  }
-  useEffect(restart, [name])
   const reload = () => {
-    restart()
+    older.restart()
     first.reload()
   }
   return (
@@ -94,33 +85,22 @@ export const Page = ({ place }: PageProps<"project">) => {
       <h1>History of {place.project}</h1>
       <p>What changed in the environments that you may read, without values.</p>
       <Reading of={first}>
-        {({ data, pagination }) => {
-          const next = cursor.value === undefined ? pagination.next_cursor : cursor.value
-          return data.length === 0 ? (
+        {(page) =>
+          page.data.length === 0 ? (
             <p class="quiet">Nothing has changed yet that you may see.</p>
           ) : (
             <>
-              <Rows place={place} revisions={[...data, ...older.value]} revert={(to) => (chosen.value = to)} />
-              {next !== null && (
-                <p>
-                  <button
-                    type="button"
-                    disabled={act.isBusy.value}
-                    onClick={() => {
-                      act.run(read(place, next), (page) => {
-                        older.value = [...older.value, ...page.data]
-                        cursor.value = page.pagination.next_cursor
-                      })
-                    }}
-                  >
-                    Older changes
-                  </button>
-                </p>
-              )}
-              <Problem failure={act.failure.value} />
+              <Rows
+                place={place}
+                revisions={[...page.data, ...older.rows.value]}
+                revert={(to) => (chosen.value = to)}
+              />
+              <MoreButton first={page} more={older} read={(after) => read(place, after)}>
+                Older changes
+              </MoreButton>
             </>
           )
-        }}
+        }
       </Reading>
       <SentBar place={place} sent={sent} reload={reload} />
       {chosen.value !== null && (

@@ -2,15 +2,12 @@ import { projectNameForm } from "@coffer/domain/NameForms"
 import type { OrgName } from "@coffer/domain/Names"
 import type { ProjectOverview } from "@coffer/domain/Overview"
 import { maxPageSize } from "@coffer/domain/Schemas"
-import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
-import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
 import { Attention } from "../../kit/Attention.js"
 import { CreateForm } from "../../kit/CreateForm.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
+import { MoreButton, useMore } from "../../kit/More.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
@@ -84,54 +81,31 @@ const Row = ({ of: one, org }: { readonly org: OrgName; readonly of: ProjectOver
 
 const Projects = ({ org }: { readonly org: OrgName }) => {
   const first = useLoad(org, () => read(org))
-  const more = useSignal<ReadonlyArray<ProjectOverview>>([])
-  const cursor = useSignal<string | null | undefined>(undefined)
-  const act = useAct()
-  useEffect(() => {
-    more.value = []
-    cursor.value = undefined
-  }, [org])
+  const more = useMore<ProjectOverview>(org)
   const isAllowed = mayInOrg(org, "project.create")
   return (
     <Reading of={first}>
-      {({ data, pagination, projects }) => {
-        const next = cursor.value === undefined ? pagination.next_cursor : cursor.value
-        return (
-          <>
-            {projects === 0 ? (
-              <p>
-                {isAllowed
-                  ? "A project groups the secrets of one application. It comes with the environments dev, staging and prod."
-                  : "There are no projects yet. An admin or owner creates them."}
-              </p>
-            ) : (
-              <Table label="Projects" heads={["Project", "Environments", "Keys", "Last change"]}>
-                {[...data, ...more.value].map((one) => (
-                  <Row key={one.project} org={org} of={one} />
-                ))}
-              </Table>
-            )}
-            {next !== null && (
-              <p>
-                <button
-                  type="button"
-                  disabled={act.isBusy.value}
-                  onClick={() => {
-                    act.run(read(org, next), (page) => {
-                      more.value = [...more.value, ...page.data]
-                      cursor.value = page.pagination.next_cursor
-                    })
-                  }}
-                >
-                  More of {projects.toLocaleString("en")} projects
-                </button>
-              </p>
-            )}
-            <Problem failure={act.failure.value} />
-            {projects > 0 && <Attention orgs={[org]} />}
-          </>
-        )
-      }}
+      {(page) => (
+        <>
+          {page.projects === 0 ? (
+            <p>
+              {isAllowed
+                ? "A project groups the secrets of one application. It comes with the environments dev, staging and prod."
+                : "There are no projects yet. An admin or owner creates them."}
+            </p>
+          ) : (
+            <Table label="Projects" heads={["Project", "Environments", "Keys", "Last change"]}>
+              {[...page.data, ...more.rows.value].map((one) => (
+                <Row key={one.project} org={org} of={one} />
+              ))}
+            </Table>
+          )}
+          <MoreButton first={page} more={more} read={(after) => read(org, after)}>
+            More of {page.projects.toLocaleString("en")} projects
+          </MoreButton>
+          {page.projects > 0 && <Attention orgs={[org]} />}
+        </>
+      )}
     </Reading>
   )
 }
