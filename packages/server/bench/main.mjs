@@ -3,12 +3,14 @@
  * run, because absolute times differ between machines.
  *
  *     npm run bench -- [--quick] [--only ROW]... [--json FILE] [--record] [--openbao PATH] [--scale PART]
+ *                       [--entries NUMBER]
  *
  * --quick takes under two minutes, skips rows with large data or without a target, and fails (exit code 1) only if a ratio
  * is worse than half of its target, or if a request takes 25 % more processor time than `last.json` records, both as ratios
  * to the hand-written server. A whole run writes that file; --record writes its rows that were measured. Without --quick,
  * the run fails if a target is missed. --openbao names a built OpenBao, to compare with it. --scale is the part of 10
- * million secrets and 100 million audit entries that the row `postgres-scale` loads: a tenth by default.
+ * million secrets and 100 million audit entries that the row `postgres-scale` loads: a tenth by default. --entries is the number
+ * of audit entries of the rows `audit` and `verify`: a million by default.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -34,6 +36,7 @@ import { rows as references } from "./rows/references.mjs"
 import { rows as rules } from "./rows/rules.mjs"
 import { rows as startup } from "./rows/startup.mjs"
 import { rows as steps } from "./rows/steps.mjs"
+import { rows as verify } from "./rows/verify.mjs"
 
 const { values: options } = parseArgs({
   options: {
@@ -43,6 +46,7 @@ const { values: options } = parseArgs({
     record: { type: "boolean", default: false },
     openbao: { type: "string" },
     scale: { type: "string", default: "0.1" },
+    entries: { type: "string", default: "1000000" },
     rounds: { type: "string" },
     seconds: { type: "string" }
   }
@@ -54,6 +58,7 @@ const all = [
   ...rules,
   ...steps,
   ...audit,
+  ...verify,
   ...auditEntry,
   ...fairness,
   ...memory,
@@ -89,6 +94,8 @@ const context = {
   openbao: options.openbao,
   /** The part of 10 million secrets and 100 million audit entries. */
   scale: Number(options.scale),
+  /** The audit entries of the large log. */
+  entries: options.quick ? 100_000 : Number(options.entries),
   pace: { ...pace, rounds: Number(options.rounds ?? pace.rounds), seconds: Number(options.seconds ?? pace.seconds) },
   /** Creates a temporary folder, removed after the run. */
   folder: (name) => mkdtempSync(join(root, `${name}-`)),

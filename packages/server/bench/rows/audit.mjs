@@ -1,20 +1,29 @@
 import { ask, settle, startCoffer } from "../support/coffer.mjs"
-import { addAuditEntries } from "../support/data.mjs"
+import { addAuditEntries } from "../support/audit-data.mjs"
 import { fill } from "../support/stores.mjs"
 import { median } from "../support/load.mjs"
 
 const small = 1_000
 
-/** Starts a server with one organization that has this number of audit entries. */
-const serverWith = async ({ folder }, entries) => {
+export const env = { SUPERADMIN_EMAIL_0: "ada@example.com" }
+
+/** Creates a server's folder with one organization that has this number of audit entries, and returns its contents. */
+const logWith = async ({ folder }, entries) => {
   const files = folder(`audit-${entries}`)
-  const env = { SUPERADMIN_EMAIL_0: "ada@example.com" }
-  const first = await startCoffer(files, { env })
-  const scene = await settle(first, { secrets: 1 })
-  await first.stop()
+  const server = await startCoffer(files, { env })
+  const scene = await settle(server, { secrets: 100 })
+  await server.stop()
+  const begun = performance.now()
   await fill(files, (store) => addAuditEntries(store, scene.org, entries))
-  return { server: await startCoffer(files, { env }), scene }
+  const seconds = ((performance.now() - begun) / 1000).toFixed(0)
+  process.stderr.write(`${entries.toLocaleString("en")} audit entries: loaded in ${seconds} s\n`)
+  return { files, scene }
 }
+
+/** The log of `--entries`, which is loaded once. */
+export const largeLog = (context) => logWith(context, context.entries)
+
+const serverOf = async ({ files, scene }) => ({ server: await startCoffer(files, { env }), scene })
 
 const pages = {
   "first page": {},
@@ -114,11 +123,11 @@ const auditRow = {
   name: "audit",
   quick: true,
   run: async (context) => {
-    const large = context.quick ? 100_000 : Number(process.env["COFFER_BENCH_ENTRIES"] ?? 1_000_000)
-    const sides = [await serverWith(context, large), await serverWith(context, small)]
+    const logs = [await context.share("log", largeLog), await logWith(context, small)]
+    const sides = [await serverOf(logs[0]), await serverOf(logs[1])]
     const results = await comparePages(sides, {
       against: `${small.toLocaleString("en")} entries`,
-      size: large,
+      size: context.entries,
       turns: context.quick ? 15 : 60
     })
     for (const { server } of sides) await server.stop()

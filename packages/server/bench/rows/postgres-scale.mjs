@@ -1,5 +1,6 @@
 import { settle, startCoffer } from "../support/coffer.mjs"
-import { addAuditEntries, addPeople, addSecrets } from "../support/data.mjs"
+import { addAuditEntries } from "../support/audit-data.mjs"
+import { addPeople, addSecrets } from "../support/data.mjs"
 import { interleave, ratioOf } from "../support/load.mjs"
 import { readsOf, writesOf } from "../support/requests.mjs"
 import { fillPostgres } from "../support/stores.mjs"

@@ -28,9 +28,11 @@ export const fill = async (folder, work) => {
   database.pragma("synchronous = OFF")
   database.pragma("foreign_keys = ON")
   database.pragma("cache_size = -200000")
+  const statements = new Map()
   const store = storeOf({
     all: async (text, ...values) => {
-      const statement = database.prepare(text)
+      const statement = statements.get(text) ?? database.prepare(text)
+      statements.set(text, statement)
       return statement.reader ? statement.all(...values) : (statement.run(...values), [])
     },
     /** A FROM item: the numbers from one to another, as `n.seq`. */
@@ -41,7 +43,6 @@ export const fill = async (folder, work) => {
       SELECT seq FROM n) AS n`,
     digits: (expression, width) => `printf('%0${width}d', ${expression})`,
     randomBytes: (bytes) => `randomblob(${bytes})`,
-    secondsAfter: (at, seconds) => `strftime('%Y-%m-%dT%H:%M:%fZ', '${at}', '+' || (${seconds}) || ' seconds')`,
     inBulk: (_tables, load) => load()
   })
   await store.all("BEGIN")
@@ -76,8 +77,6 @@ export const fillPostgres = (url, work) =>
       digits: (expression, width) => `lpad((${expression})::text, ${width}, '0')`,
       randomBytes: (bytes) =>
         `substring(decode(repeat(md5(random()::text), ${Math.ceil(bytes / 16)}), 'hex') FROM 1 FOR ${bytes})`,
-      secondsAfter: (at, seconds) =>
-        `to_char(timestamp '${at.replace("Z", "")}' + (${seconds}) * interval '1 second', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`,
       /** Loads tables without their indexes and triggers, and makes the indexes after it. */
       inBulk: async (tables, load) => {
         const keys = await all(constraints, tables)
