@@ -1,5 +1,6 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import { classifyResponse, isGood, isOverloaded, mayRetry, type Refused, retrySchedule } from "./ClassifyResponse.js"
 import type { ServerUnreachable, SignInError, UnexpectedResponse } from "./ClientErrors.js"
 import type { HttpRequest, HttpResponse, RequestFailed, Send } from "./Send.js"
@@ -10,6 +11,12 @@ export interface ApiRequest extends Omit<HttpRequest, "headers"> {
   /** Whether the request may be repeated when it is not known what it did. By default, reads alone. */
   readonly isRepeatable?: boolean
 }
+
+/** How many seconds a request of the fiber may take, if not as many as usual. */
+const patience = FiberRef.unsafeMake<number | undefined>(undefined)
+
+/** Lets requests take an hour: a verification reads a whole audit log. */
+export const patiently = Effect.locally(patience, 3_600)
 
 /** A refusal is the service's; everything else came before the service or is not its response. */
 export type ExchangeFailure = Refused | ServerUnreachable | SignInError | UnexpectedResponse
@@ -48,15 +55,17 @@ export const makeExchange = (options: ExchangeOptions): Exchange => {
     return isGood(response.status) ? Effect.succeed(response) : Effect.fail(classifyResponse(url, response))
   }
   const once = (request: ApiRequest) => {
-    const seconds = isRepeatable(request) ? 30 : 120
+    const usual = isRepeatable(request) ? 30 : 120
     return Effect.flatMap(options.headers, (headers) =>
-      options
-        .send({ ...request, headers: { ...request.headers, ...headers } })
-        .pipe(
-          Effect.mapError(unreachable),
-          Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noResponseWithin(seconds) }),
-          Effect.flatMap(check)
-        )
+      Effect.flatMap(FiberRef.get(patience), (seconds = usual) =>
+        options
+          .send({ ...request, headers: { ...request.headers, ...headers } })
+          .pipe(
+            Effect.mapError(unreachable),
+            Effect.timeoutFail({ duration: Duration.seconds(seconds), onTimeout: () => noResponseWithin(seconds) }),
+            Effect.flatMap(check)
+          )
+      )
     )
   }
   const send = (request: ApiRequest) =>

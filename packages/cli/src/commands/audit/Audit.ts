@@ -15,6 +15,7 @@ import {
   SeqParameter
 } from "@coffer/domain/AuditFilters"
 import { auditDeed } from "@coffer/domain/AuditSentence"
+import { patiently } from "@coffer/client/internal/Exchange"
 import type { Settings } from "@coffer/client/internal/Settings"
 import { LimitParameter, maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
@@ -198,8 +199,8 @@ const verify = atServer("verify", {
         head,
         missing = [],
         valid
-      } = yield* call("audit", (api) =>
-        path === null ? api.verifyAll({ urlParams }) : api.verify({ path, urlParams })
+      } = yield* patiently(
+        call("audit", (api) => (path === null ? api.verifyAll({ urlParams }) : api.verify({ path, urlParams })))
       )
       if (json) {
         const ofList = defined({ missing: missing.length > 0 ? missing : undefined, first_invalid_log })

@@ -1,3 +1,4 @@
+import { patiently } from "@coffer/client/internal/Exchange"
 import type { AuditVerification } from "@coffer/domain/AuditEntry"
 import type { OrgName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
@@ -41,7 +42,7 @@ export const Verify = ({ org }: { readonly org: OrgName }) => {
         disabled={act.isBusy.value}
         onClick={() => {
           act.run(
-            call("audit", (api) => api.verify({ path: { org_name: org }, urlParams: {} })),
+            patiently(call("audit", (api) => api.verify({ path: { org_name: org }, urlParams: {} }))),
             (result) => (found.value = result)
           )
         }}
