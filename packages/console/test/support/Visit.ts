@@ -26,6 +26,9 @@ const looks = [
     : [])
 ] as const
 
+/** How long what a page is to show may take, in milliseconds: less than a test, so that its name is told. */
+const patience = 25_000
+
 /** A page in a context of its own, which notes whatever must not happen. */
 export class Visit {
   readonly problems: Array<string> = []
@@ -42,7 +45,7 @@ export class Visit {
     if (person !== undefined) {
       await context.addCookies([{ name: "coffer", value: person.token, url, httpOnly: true, sameSite: "Strict" }])
     }
-    context.setDefaultTimeout(10_000)
+    context.setDefaultTimeout(patience)
     const page = await context.newPage()
     const visit = new Visit(context, page)
     page.on("console", (message) => {
@@ -62,15 +65,15 @@ export class Visit {
 
   /** Waits for a text. */
   async sees(text: string | RegExp): Promise<void> {
-    await this.page.getByText(text).first().waitFor({ timeout: 10_000 })
+    await this.page.getByText(text).first().waitFor()
   }
 
   async press(name: string | RegExp): Promise<void> {
-    await this.page.getByRole("button", { name }).first().click({ timeout: 10_000 })
+    await this.page.getByRole("button", { name }).first().click()
   }
 
   async fill(label: string | RegExp, text: string): Promise<void> {
-    await this.page.getByLabel(label).first().fill(text, { timeout: 10_000 })
+    await this.page.getByLabel(label).first().fill(text)
   }
 
   /** Checks the page at every width and scheme for what keeps people out, and for a page that is wider than the window. */
