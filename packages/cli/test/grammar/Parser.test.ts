@@ -4,6 +4,7 @@ import { isValidationError } from "@effect/cli/ValidationError"
 import * as NodeContext from "@effect/platform-node/NodeContext"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Either, FastCheck as fc, Option, Predicate, Redacted } from "effect"
+import { runs } from "../../../domain/test/support/Runs.js"
 import { tree } from "../../src/Commands.js"
 import type { ArgumentData, OptionData } from "../../src/grammar/Data.js"
 import { clientCommand, parserConfig } from "../../src/grammar/Parser.js"
@@ -159,7 +160,7 @@ describe("both parsers", () => {
         const fast = isTaken ? yield* toolkit(path, markWords(reading)) : "refused"
         assert.deepStrictEqual(yield* toolkit(path, argv), fast)
       }),
-    { fastCheck: { numRuns: 300 } }
+    { fastCheck: { numRuns: runs(150) } }
   )
 
   it.effect.prop(
@@ -174,7 +175,7 @@ describe("both parsers", () => {
         const words = reading.type === "words" ? markWords(reading) : argv
         assert.deepStrictEqual(plain, yield* toolkit(path, words))
       }),
-    { fastCheck: { numRuns: 300 } }
+    { fastCheck: { numRuns: runs(150) } }
   )
 
   it("know the same options and arguments of these commands", () => {

@@ -19,7 +19,7 @@ import { freshPath, invariants } from "../support/Services.js"
 import { newOrganization, write } from "../trail/Support.js"
 
 /** 20 in a soak: each takes some ten seconds. */
-const rounds = isSoak ? 20 : 2
+const rounds = isSoak ? 20 : 1
 const bin = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
 
 afterAll(() => {

@@ -124,7 +124,7 @@ const copyOf = (path: string) => {
 const killedEverywhere = (
   path: string,
   command: Command,
-  { critical, from, last = 0, stride = 8 }: { from: RegExp; critical: RegExp; stride?: number; last?: number }
+  { critical, from, last = 0, stride = 12 }: { from: RegExp; critical: RegExp; stride?: number; last?: number }
 ) =>
   Effect.gen(function* () {
     const trace = join(freshFolder(), "trace")

@@ -69,7 +69,7 @@ afterAll(async () => {
 })
 
 describe("three servers under load lose nothing, repeat nothing and fork no chain", () => {
-  it("while sessions of the database are ended at random", async () => {
+  it.runIf(isSoak)("while sessions of the database are ended at random", async () => {
     await whileUnderLoad(async (_, database) => {
       for (let round = 0; round < 20 * rounds; round++) {
         await onCluster((client) =>
@@ -96,7 +96,7 @@ describe("three servers under load lose nothing, repeat nothing and fork no chai
     })
   })
 
-  it("while one of them is frozen, and wakes up", async () => {
+  it.runIf(isSoak)("while one of them is frozen, and wakes up", async () => {
     await whileUnderLoad(async (load, _, [, frozen]) => {
       frozen?.signal("SIGSTOP")
       const before = load.count("done")
@@ -140,7 +140,7 @@ describe("three servers under load lose nothing, repeat nothing and fork no chai
     relay.close()
   })
 
-  it("while the network between one of them and the database passes nothing on", async () => {
+  it.runIf(isSoak)("while the network between one of them and the database passes nothing on", async () => {
     const relay = await Relay.to(cluster.port)
     const load = await whileUnderLoad(
       async () => {
