@@ -55,6 +55,7 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly auditStream: null | "stdout" | { readonly file: string }
   readonly auditRequired: boolean
   readonly invitationMail: boolean
+  readonly approvalMail: boolean
   /** `headers` has the format of OTEL_EXPORTER_OTLP_HEADERS: `name=value,name=value`. */
   readonly tracing: null | {
     readonly endpoint: string
@@ -159,6 +160,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
           (stream) => (stream === null || stream === "stdout" ? stream : { file: stream })
         ),
         invitationMail: settings.withDefault("SERVICE_INVITATION_MAIL", word({ 0: false, 1: true }), true),
+        approvalMail: settings.withDefault("SERVICE_APPROVAL_MAIL", word({ 0: false, 1: true }), true),
         auditRequired: settings.withDefault("SERVICE_AUDIT_REQUIRED", word({ 0: false, 1: true }), false),
         tracing: tracing(settings)
       },

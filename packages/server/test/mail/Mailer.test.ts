@@ -1,5 +1,3 @@
-import type { AddressInfo } from "node:net"
-import { createServer } from "node:net"
 import { Email, OrgName } from "@coffer/domain/Names"
 import { assert, describe, it } from "@effect/vitest"
 import type { Settings } from "@coffer/server/base/Config"
@@ -22,89 +20,13 @@ import {
   Scope,
   TestContext
 } from "effect"
-import type { SMTPServerOptions } from "smtp-server"
-import { SMTPServer } from "smtp-server"
 import { vi } from "vitest"
+import { mailServer, refusal, silentServer } from "./Servers.js"
 
 const email = Schema.decodeSync(Email)
 const ada = email("ada@example.com")
 const code = Redacted.make("042137")
 const secrets = /042137|ada|hunter2/
-
-interface Received {
-  readonly from: string
-  readonly to: ReadonlyArray<string>
-  readonly user: string | null
-  readonly secure: boolean
-  readonly text: string
-}
-
-const refusal = (responseCode: number) => Object.assign(new Error("no, ada@example.com"), { responseCode })
-
-/** A mail server on loopback; `refusals` are what it answers to the first mails. */
-const mailServer = (options: SMTPServerOptions = {}, refusals: ReadonlyArray<number> = []) =>
-  Effect.gen(function* () {
-    const received = yield* Queue.unbounded<Received>()
-    const connected = yield* Queue.unbounded<string>()
-    const left = [...refusals]
-    const server = new SMTPServer({
-      authOptional: true,
-      disabledCommands: ["STARTTLS"],
-      onConnect: (session, callback) => {
-        Queue.unsafeOffer(connected, session.id)
-        callback()
-      },
-      onMailFrom: (_address, _session, callback) => {
-        const responseCode = left.shift()
-        callback(responseCode === undefined ? null : refusal(responseCode))
-      },
-      onData: (stream, session, callback) => {
-        const chunks: Array<Buffer> = []
-        stream.on("data", (chunk: Buffer) => chunks.push(chunk))
-        stream.on("end", () => {
-          const { mailFrom, rcptTo } = session.envelope
-          Queue.unsafeOffer(received, {
-            from: mailFrom === false ? "" : mailFrom.address,
-            to: rcptTo.map(({ address }) => address),
-            user: session.user === undefined ? null : String(session.user),
-            secure: session.secure,
-            text: Buffer.concat(chunks).toString()
-          })
-          callback()
-        })
-      },
-      ...options
-    })
-    server.on("error", () => {})
-    const port = yield* Effect.acquireRelease(
-      Effect.async<number>((resume) => {
-        const listening = server.listen(0, "127.0.0.1", () => {
-          resume(Effect.succeed((listening.address() as AddressInfo).port))
-        })
-      }),
-      () => Effect.async<void>((resume) => server.close(() => resume(Effect.void)))
-    )
-    return { port, received, connected }
-  })
-
-/** Takes connections and never says a word. */
-const silentServer = Effect.acquireRelease(
-  Effect.async<{ readonly port: number; readonly close: () => void }>((resume) => {
-    const sockets = new Set<{ destroy: () => void }>()
-    const server = createServer((socket) => {
-      sockets.add(socket)
-      socket.on("error", () => {})
-    }).listen(0, "127.0.0.1", () => {
-      const { port } = server.address() as AddressInfo
-      const close = () => {
-        sockets.forEach((socket) => socket.destroy())
-        server.close()
-      }
-      resume(Effect.succeed({ port, close }))
-    })
-  }),
-  ({ close }) => Effect.sync(close)
-)
 
 const smtp = (port: number): SmtpSettings => ({
   _tag: "Smtp",

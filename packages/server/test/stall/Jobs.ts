@@ -144,6 +144,9 @@ export const sources: Readonly<
   "audit/AuditLog.ts": { job: "the entries of many refused reads" },
   "audit/AuditStream.ts": { job: "the audit stream" },
   "audit/IndexJob.ts": { job: "the search index of the audit logs" },
+  "access/DecisionMails.ts": {
+    unmeasured: "200 members at a time, in slices, for requests that wait for a person: the table has none"
+  },
   "access/LastUses.ts": { by: "the first call of each credential" },
   "directory/login/StrangersEntries.ts": { unmeasured: "sixty entries an hour" },
   "operations/backups/Backups.ts": { by: "the calls of backups" },

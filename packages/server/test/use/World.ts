@@ -3,6 +3,7 @@ import type { UseRequest } from "@coffer/domain/UseRequest"
 import { ServiceAccountName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
 import { Authenticator } from "@coffer/server/access/Authenticator"
+import { Mailer } from "@coffer/server/base/mail/Mailer"
 import { NetworkAccess, type Resolved } from "@coffer/server/base/outbound/Outbound"
 import { ServiceAccounts } from "@coffer/server/directory/service-accounts/ServiceAccounts"
 import { Approvals } from "@coffer/server/secrets/use/Approvals"
@@ -65,7 +66,7 @@ export const withUpstream =
             Approvals.Default,
             UsePermits.Default,
             ServiceAccounts.Default
-          ).pipe(Layer.provide(Network))
+          ).pipe(Layer.provide([Network, Mailer.Default]))
         ),
         Effect.provideService(Other, server),
         onDatabase({ SERVICE_BROKER: "1", SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8", ...settings })

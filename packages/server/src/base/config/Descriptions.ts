@@ -129,6 +129,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
         variable: "SERVICE_INVITATION_MAIL",
         meaning: "`0`: invitations to an organization are not mailed",
         default: "1"
+      },
+      {
+        variable: "SERVICE_APPROVAL_MAIL",
+        meaning:
+          "`0`: people who may approve requests with secrets are not mailed when one waits. Without a mail server they never are",
+        default: "1"
       }
     ]
   },

@@ -32,6 +32,8 @@ interface Mail {
   readonly queuedAt: number
   /** Runs if the mail was not sent, but a later mail to the same address may be. */
   readonly lost: Effect.Effect<void>
+  /** A mail that waited longer is not sent. */
+  readonly lifetime: Duration.Duration
 }
 
 /** The codes of an SMTP error. Its text is dropped, because it may contain the address or the login code. */
@@ -49,7 +51,7 @@ interface MailKind {
   readonly name: string
   readonly queueCapacity: number
   readonly connections: number
-  /** A mail that waited longer is not sent. */
+  /** The longest that a mail waits. */
   readonly lifetime: Duration.Duration
 }
 
@@ -121,6 +123,8 @@ export interface Notice {
   readonly text: string
   /** Runs if the mail server cannot be reached or refuses the mail for now, so that it can be queued again. */
   readonly lost?: Effect.Effect<void>
+  /** A notice that waited longer is not sent. At most an hour. */
+  readonly lifetime?: Duration.Duration
 }
 
 export interface Invitation {
@@ -146,7 +150,7 @@ The login asks for your e-mail address, this one, and mails you a code.
 If you do not know ${inviter}, ignore this mail.
 `
 
-const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapacity }: MailKind) =>
+const smtpSender = (smtp: SmtpSettings, { connections, lifetime: longest, name, queueCapacity }: MailKind) =>
   Effect.gen(function* () {
     // Loaded on demand: development mode does not need it.
     const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
@@ -182,7 +186,7 @@ const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapa
     const deliver = (mail: Mail) =>
       Effect.gen(function* () {
         const age = (yield* Clock.currentTimeMillis) - mail.queuedAt
-        if (age > Duration.toMillis(lifetime)) {
+        if (age > Duration.toMillis(mail.lifetime)) {
           yield* Metric.increment(mailFailures)
           yield* mail.lost
           return yield* Effect.logError(`${name} was not mailed: it expired while the mail server was slow`)
@@ -226,10 +230,14 @@ const smtpSender = (smtp: SmtpSettings, { connections, lifetime, name, queueCapa
       )
     )
 
-    return ({ lost = Effect.void, ...given }: Pick<Mail, "subject" | "text" | "to"> & Partial<Pick<Mail, "lost">>) =>
+    return ({
+      lifetime = longest,
+      lost = Effect.void,
+      ...given
+    }: Pick<Mail, "subject" | "text" | "to"> & Partial<Pick<Mail, "lifetime" | "lost">>) =>
       Effect.gen(function* () {
         const { id } = yield* RequestInfo
-        const mail = { ...given, lost }
+        const mail = { ...given, lifetime, lost }
         const taken = yield* queue.offer({ ...mail, request: id, queuedAt: yield* Clock.currentTimeMillis })
         if (!taken) {
           yield* Metric.increment(mailFailures)

@@ -40,6 +40,8 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
     const insert = write`
       INSERT INTO rate_events (id, kind, subject, created_at) VALUES (${"id"}, ${"kind"}, ${"subject"}, ${"now"})`
 
+    const forget = write`DELETE FROM rate_events WHERE id = ${"id"}`
+
     const refusals = makeRefusals()
     const inTurn = makeTurns()
     const nameOf = ({ kind }: RateLimit, subject: string): string => `${kind} ${subject}`
@@ -83,9 +85,15 @@ export class RateLimits extends Effect.Service<RateLimits>()("@coffer/server/Rat
         return seconds
       }),
 
-      /** Counts an event. Call it in the transaction of the event. */
+      /** Counts an event, and returns its id. Call it in the transaction of the event. */
       count: ({ kind }: RateLimit, subject: string) =>
-        Effect.flatMap(clock, (millis) => insert({ id: uuidV7At(millis), kind, subject, now: timestamp(millis) }))
+        Effect.flatMap(clock, (millis) => {
+          const id = uuidV7At(millis)
+          return Effect.as(insert({ id, kind, subject, now: timestamp(millis) }), id)
+        }),
+
+      /** Takes back an event that did not happen after all. */
+      forget
     } as const
   })
 }) {}

@@ -6,10 +6,12 @@ import { ApprovalId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import { UseMethod } from "@coffer/domain/UseRule"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
+import { DecisionMails } from "../../access/DecisionMails.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
@@ -17,6 +19,8 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { ServerConfig } from "../../base/Config.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
+import { afterCommit } from "../../database/Database.js"
+import { type ApprovalMail, approvalMailSubject, approvalMailText } from "./ApprovalMail.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
 import { type ApprovalRow, useRepo } from "../use-rules/Repo.js"
 
@@ -77,12 +81,28 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
     const repo = yield* useRepo
     const audit = yield* AuditLog
     const access = yield* Access
-    const { publicUrl, webConsole } = yield* ServerConfig
+    const mails = yield* DecisionMails
+    const { approvalMail, publicUrl, webConsole } = yield* ServerConfig
 
-    const needed = ({ org }: Place<"secret.use">, id: ApprovalId) =>
-      new ApprovalNeeded({
-        message: approvalMessage(id, webConsole && publicUrl !== null ? approvalPage(publicUrl, org.name, id) : null)
+    const pageOf = ({ org }: Place<"secret.use">, id: ApprovalId): string | null =>
+      webConsole && publicUrl !== null ? approvalPage(publicUrl, org.name, id) : null
+
+    const needed = (place: Place<"secret.use">, id: ApprovalId) =>
+      new ApprovalNeeded({ message: approvalMessage(id, pageOf(place, id)) })
+
+    const mailApprovers = (place: Place<"secret.use">, id: ApprovalId, keys: ReadonlyArray<SecretKey>) => {
+      const { actor, env, org, project } = place
+      const names = { org: org.name, project: project.name, env: env.name }
+      const mail: ApprovalMail = { ...names, id, actor, keys, page: pageOf(place, id) }
+      return mails.send({
+        action: "approval.decide",
+        orgId: org.id,
+        place: names,
+        subject: approvalMailSubject(mail),
+        text: approvalMailText(mail),
+        lifetime: Duration.millis(lifeMillis)
       })
+    }
 
     const ask = Effect.fnUntraced(function* (
       place: Place<"secret.use">,
@@ -120,6 +140,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
         resource_id: id,
         metadata: { keys, method, host: new URL(url).host, path: new URL(url).pathname }
       })
+      if (approvalMail) yield* afterCommit(mailApprovers(place, id, keys))
       return needed(place, id)
     })
 
@@ -186,5 +207,6 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
     )
 
     return { spend, list, whereIs, decide } as const
-  })
+  }),
+  dependencies: [DecisionMails.Default]
 }) {}

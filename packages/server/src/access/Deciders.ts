@@ -1,0 +1,59 @@
+import { type OrgId, UserId } from "@coffer/domain/Ids"
+import { Role } from "@coffer/domain/Member"
+import { Email } from "@coffer/domain/Names"
+import type { Action } from "@coffer/domain/Permissions"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { mapInSlices } from "../base/EventLoop.js"
+import { allPages } from "../database/Pages.js"
+import { query, sql } from "../database/Query.js"
+import { decide, type PlaceNames } from "./Decisions.js"
+import { grantsIn, rulesWhere } from "./PlaceRow.js"
+
+const MemberRow = Schema.Struct({
+  user_id: UserId,
+  email: Schema.typeSchema(Email),
+  superadmin: Schema.Number,
+  role: Role,
+  rules: Schema.String
+})
+
+/** Rules name the people of a place; a role is everybody's who administers the organization. */
+const closest = ["rule", "role", "superadmin"] as const
+
+/** A member who may do an action. */
+export interface Decider {
+  readonly id: UserId
+  readonly email: Email
+}
+
+/**
+ * Returns a function that lists the members of an organization who may do an action at a place: first by a rule, then by their
+ * role. A superadmin counts only as a member.
+ */
+export const makeDeciders = Effect.gen(function* () {
+  const { all } = yield* query
+  const pages = yield* allPages
+
+  const page = all(MemberRow)`
+    SELECT m.user_id AS user_id, u.email AS email, u.superadmin AS superadmin, m.role AS role,
+      ${rulesWhere(sql`r.subject_id = m.user_id AND r.org_id = m.org_id`)} AS rules
+    FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
+    WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.user_id > ${"after"}
+    ORDER BY m.user_id LIMIT ${"limit"}`
+
+  return Effect.fnUntraced(function* (action: Action, orgId: OrgId, place: PlaceNames) {
+    const members = yield* pages(
+      "",
+      (after, limit) => page({ orgId, after, limit }),
+      ({ user_id }): string => user_id
+    )
+    const decided = yield* mapInSlices(members, ({ email, role, rules, superadmin, user_id: id }) => {
+      const subject = { superadmin: superadmin === 1, role, account: null, grants: grantsIn(rules) }
+      return { decider: { id, email } satisfies Decider, decision: decide(action, subject, place) }
+    })
+    return closest.flatMap((via): ReadonlyArray<Decider> =>
+      decided.flatMap(({ decider, decision }) => (decision.allowed && decision.via === via ? [decider] : []))
+    )
+  })
+})
