@@ -248,7 +248,11 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   [`GET ${secrets}/:key/references`]: [["", () => ({ place: { env_name: "large", key: largeKeys[1]! } })]],
   [`GET ${secrets}/:key/versions`]: [
-    ["100 of 1,001", () => ({ place: { env_name: "history", key: historyKeys[0]! } })]
+    ["100 of 1,001", () => ({ place: { env_name: "history", key: historyKeys[0]! } })],
+    [
+      "100 of 1,001, compared",
+      () => ({ place: { env_name: "history", key: historyKeys[0]! }, query: "limit=100&compare=1" })
+    ]
   ],
   [`POST ${secrets}/:key/rollback`]: [
     ["", () => ({ place: { env_name: "history", key: historyKeys[0]! }, body: { version: 1001 } })]

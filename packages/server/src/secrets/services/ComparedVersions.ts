@@ -51,24 +51,24 @@ export class ComparedVersions extends Effect.Service<ComparedVersions>()("@coffe
           return opened.map(Either.getOrNull)
         })
 
-        /** One more than the page has: its last version is compared with that one. */
-        const found: Array<{ readonly row: WholeVersionRow; readonly digest: string | null }> = []
+        const versionOf = secretVersion(current.version)
+        /** One more than the page has: its last version is compared with that one. Without the rows, so that their values go. */
+        const found: Array<{ readonly version: SecretVersion; readonly digest: string | null }> = []
         for (let from = before; found.length <= limit;) {
           const most = Math.min(rowsAtOnce, limit + 1 - found.length)
           const rows = yield* history.sealedVersions({ id, before: from, limit: most })
           const digests = yield* digestsOf(rows)
-          for (const [index, row] of rows.entries()) found.push({ row, digest: digests[index] ?? null })
+          for (const [index, row] of rows.entries()) {
+            const bytes = row.destroyed_at === null ? { bytes_up_to: lengthClass(row.value_bytes) } : {}
+            found.push({ version: { ...versionOf(row), ...bytes }, digest: digests[index] ?? null })
+          }
           const last = rows.at(-1)
           if (last === undefined || rows.length < most) break
           from = last.version
         }
-        return found.slice(0, limit).map(({ digest, row }, index): SecretVersion => {
+        return found.slice(0, limit).map(({ digest, version }, index): SecretVersion => {
           const earlier = found[index + 1]?.digest ?? null
-          return {
-            ...secretVersion(current.version)(row),
-            same: digest === null || earlier === null ? null : digest === earlier,
-            ...(row.destroyed_at === null && { bytes_up_to: lengthClass(row.value_bytes) })
-          }
+          return { ...version, same: digest === null || earlier === null ? null : digest === earlier }
         })
       })
     )
