@@ -4,8 +4,10 @@ import { cursorOf } from "@coffer/domain/AuditCursor"
 import { CurrentCaller } from "@coffer/domain/Actor"
 import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
+import { makeDeciders } from "@coffer/server/access/Deciders"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Database } from "@coffer/server/database/Database"
+import { overviewRepo } from "@coffer/server/secrets/overview/Repo"
 import { projectHistoryRepo } from "@coffer/server/secrets/project-history/Repo"
 import { KeySearch } from "@coffer/server/secrets/key-search/KeySearch"
 import { Removed } from "@coffer/server/secrets/services/Removed"
@@ -294,6 +296,53 @@ describe("a statement's plan", () => {
             searches.join()
           )
         }
+      })
+    )
+  )
+
+  it.live("reads the overview in the order of names, and the last change of each environment by index", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const repo = yield* overviewRepo
+        const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "project.list")).pipe(
+          Effect.provideService(CurrentCaller, { actor: yield* person("user-0@example.com") })
+        )
+        const of = { orgId: place.org.id, onlyId: null, limit: 200 }
+        const reads = Effect.all([
+          repo.count(of),
+          repo.projects({ ...of, after: "" }),
+          repo.environments({ ...of, project: "web", env: "", last: "web" })
+        ])
+        const [count, projects, environments, ...rest] = yield* plans(reads)
+        assert.lengthOf(rest, 0)
+        for (const plan of [count!, projects!, environments!]) assertSearches(plan)
+        assert.deepStrictEqual(environments!.steps, [
+          "SEARCH p USING INDEX projects_live (org_id=? AND name>? AND name<?)",
+          "SEARCH e USING INDEX environments_live (project_id=?)",
+          "SEARCH c USING PRIMARY KEY (env_id=? AND revision=? AND key=?) LEFT-JOIN",
+          "CORRELATED SCALAR SUBQUERY 1",
+          "SEARCH secret_changes USING PRIMARY KEY (env_id=? AND revision=?)"
+        ])
+      })
+    )
+  )
+
+  it.live("finds who may decide a request in the order of members, and the rules of each by index", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "approval.list")).pipe(
+          Effect.provideService(CurrentCaller, { actor: yield* person("user-0@example.com") })
+        )
+        const decidersOf = yield* makeDeciders
+        const names = { org: path.org, project: path.project, env: path.env }
+        const [members, ...rest] = yield* plans(decidersOf("approval.decide", place.org.id, names))
+        assert.lengthOf(rest, 0)
+        assertSearches(members!)
+        const searches = members!.steps.filter((step) => step.startsWith("SEARCH "))
+        assert.include(searches, "SEARCH m USING INDEX members_live (org_id=? AND user_id>?)")
+        assert.include(searches, "SEARCH r USING INDEX acl_rules_live (subject_id=? AND org_id=?)")
       })
     )
   )
