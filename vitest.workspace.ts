@@ -70,16 +70,18 @@ const onBothInSoak = [
   "api/{Answers,Cookies,Login,Requests,Resources,Serving,Transport}",
   "auth/*",
   "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,ServiceAccounts,Table,Tenants}",
-  "federations/{Alike,Keys}",
+  "environments/Order",
+  "federations/{Alike,Keys,Trials}",
   "history/{Authorization,Limits,Model}",
   "identities/*",
   "jobs/*",
   "model/{Listing,Model}",
+  "organizations/Overview",
   "pages/*",
   "references/{Model,Use}",
   "secrets/DecryptionFailures",
   "trail/Verify",
-  "use/{Approvals,Widening}",
+  "use/{ApprovalMails,Approvals,Widening}",
   "vault/{Table,Tenants}"
 ]
 
