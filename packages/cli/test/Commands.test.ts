@@ -148,7 +148,13 @@ describe("service.yml", () => {
 
 describe("a session", { timeout: 120_000 }, () => {
   it("is asked for in steps where there is no terminal, and kept for its owner alone", async () => {
-    const other = await place.server.login("bob@example.com")
+    const other = new TestHome(place.server.url)
+    const email = "bob@example.com"
+    const asked = await other.coffer(["login", "--email", email])
+    assert.include(asked.stdout, `continue with: coffer login --email ${email} --code CODE`)
+    const code = await place.server.code(email)
+    const pasted = `${code.slice(0, 3)} ${code.slice(3)}`
+    assert.strictEqual((await other.coffer(["login", "--email", email, "--code", pasted])).code, 0)
     assert.strictEqual(statSync(other.session).mode & 0o777, 0o600)
     const { stdout } = await other.coffer(["session", "list", "--json"])
     const { data } = JSON.parse(stdout)

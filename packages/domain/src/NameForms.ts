@@ -63,3 +63,10 @@ export const accountNameForm = form(
 
 /** The number of digits of a login code. */
 export const loginCodeLength = 6
+
+/** A login code as people type or paste it, with spaces or hyphens anywhere: for the attribute `pattern` of a field. */
+export const typedCodePattern = `[\\s\\-]*([0-9][\\s\\-]*){${loginCodeLength}}`
+export const maxTypedCode = 40
+
+/** A login code without the spaces and hyphens that it was typed or pasted with. */
+export const typedCode = (text: string): string => text.slice(0, maxTypedCode).replace(/[\s-]/g, "")

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import { loginCodeLength } from "@coffer/domain/NameForms"
+import { maxTypedCode, typedCode, typedCodePattern } from "@coffer/domain/NameForms"
 import type { Email } from "@coffer/domain/Names"
 import * as Redacted from "effect/Redacted"
 import { useEffect, useRef } from "preact/hooks"
@@ -25,11 +25,17 @@ interface FormProps {
 const CodeForm = ({ done, email }: FormProps) => {
   const isSent = useSignal(false)
   const code = useRef<HTMLInputElement>(null)
+  const again = useRef<HTMLButtonElement>(null)
   const act = useAct()
+  // A wrong code ends the one of the mail.
+  const isSpent = act.failure.value?._tag === "InvalidCode"
+  const isAsked = isSent.value && !isSpent
   useEffect(() => {
-    if (isSent.value) code.current?.focus()
-  }, [isSent.value])
+    if (isAsked) code.current?.focus()
+    else if (isSpent) again.current?.focus()
+  }, [isAsked, isSpent])
   const send = () => {
+    if (isSpent) isSent.value = false
     act.run(
       plainCall("auth", (api) => api.login({ payload: { email } })),
       () => {
@@ -39,7 +45,7 @@ const CodeForm = ({ done, email }: FormProps) => {
   }
   const enter = (event: Event) => {
     event.preventDefault()
-    const text = code.current?.value.trim() ?? ""
+    const text = typedCode(code.current?.value ?? "")
     act.run(
       plainCall("auth", (api) => api.verify({ payload: { email, code: Redacted.make(text), session: "cookie" } })),
       done
@@ -48,7 +54,7 @@ const CodeForm = ({ done, email }: FormProps) => {
   return (
     <form onSubmit={enter}>
       <Problem failure={act.failure.value} />
-      {isSent.value && (
+      {isAsked && (
         <>
           <label for="login-code">Code from the mail to {email}</label>
           <input
@@ -57,25 +63,26 @@ const CodeForm = ({ done, email }: FormProps) => {
             ref={code}
             inputMode="numeric"
             autocomplete="one-time-code"
-            pattern={`[0-9]{${loginCodeLength}}`}
-            maxLength={loginCodeLength}
+            pattern={typedCodePattern}
+            maxLength={maxTypedCode}
+            title="6 digits"
             required
           />
         </>
       )}
       <footer>
-        {isSent.value && (
+        {isAsked && (
           <button type="button" disabled={act.isBusy.value} onClick={send}>
             Send another code
           </button>
         )}
-        {isSent.value ? (
+        {isAsked ? (
           <button class="primary" disabled={act.isBusy.value}>
             Log in
           </button>
         ) : (
-          <button type="button" class="primary" disabled={act.isBusy.value} onClick={send}>
-            Send a code to {email}
+          <button type="button" ref={again} class="primary" disabled={act.isBusy.value} onClick={send}>
+            Send {isSpent ? "another" : "a"} code to {email}
           </button>
         )}
       </footer>

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
-import { Person } from "../support/Person.js"
+import { codeFor, codesFor, Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
 
 const why = hasBrowser() ? "" : ` [${noChromium}]`
@@ -77,5 +77,44 @@ describe.skipIf(!hasBrowser())(`what happened, and where one is logged in${why}`
     release()
     await visit.page.getByRole("button", { name: "Save as JSON" }).waitFor()
     await visit.page.unrouteAll({ behavior: "ignoreErrors" })
+  })
+
+  it("a mistyped code is asked for again in one click, and takes the spaces that it is pasted with", async () => {
+    // An address is sent 5 codes in 15 minutes.
+    const typist = await Person.login("typist@example.com")
+    await typist.organization("typed")
+    await visit.context.clearCookies()
+    await visit.page.goto(`${inject("server").url}/login`)
+    const before = codesFor(typist.email).length
+    await visit.fill("E-mail address", typist.email)
+    await visit.press("Send me a code")
+    const first = await codeFor(typist.email, before)
+    assert.strictEqual(await visit.page.getByLabel("Code").getAttribute("autocomplete"), "one-time-code")
+    await visit.fill("Code", first === "000000" ? "111111" : "000000")
+    await visit.page.keyboard.press("Enter")
+    await visit.sees(/code is wrong/)
+    await visit.isAccessible("a wrong code")
+    // The focus is on the button.
+    await visit.page.keyboard.press("Enter")
+    const second = await codeFor(typist.email, before + 1)
+    await visit.fill("Code", `${second.slice(0, 3)} ${second.slice(3)}`)
+    await visit.page.keyboard.press("Enter")
+    await visit.sees("Organizations")
+
+    await visit.page.goto(`${inject("server").url}/typed/-/members`)
+    await visit.sees("Members")
+    await visit.context.clearCookies()
+    await visit.page.getByRole("link", { name: "Rules" }).click()
+    await visit.press(/^Send a code to/)
+    const third = await codeFor(typist.email, before + 2)
+    await visit.fill(/^Code from the mail/, third === "000000" ? "111111" : "000000")
+    await visit.page.keyboard.press("Enter")
+    await visit.page.getByRole("button", { name: /^Send another code to typist/ }).waitFor()
+    await visit.isAccessible("a wrong code in the dialog")
+    await visit.page.keyboard.press("Enter")
+    const fourth = await codeFor(typist.email, before + 3)
+    await visit.fill(/^Code from the mail/, ` ${fourth.slice(0, 3)}-${fourth.slice(3)} `)
+    await visit.page.keyboard.press("Enter")
+    await visit.sees("There are no rules yet")
   })
 })

@@ -17,7 +17,8 @@ export const until = async <A>(look: () => A | undefined, what: string): Promise
   return assert.fail(`waited in vain for ${what}`)
 }
 
-const codesFor = (email: string): ReadonlyArray<string> => {
+/** The login codes that an address was sent. */
+export const codesFor = (email: string): ReadonlyArray<string> => {
   const line = new RegExp(`login code for ${email.replace(/[.+]/g, "\\$&")}: (\\d{6})`, "g")
   return [...readFileSync(inject("server").log, "utf8").matchAll(line)].map(([, code = ""]) => code)
 }

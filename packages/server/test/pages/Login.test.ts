@@ -17,8 +17,9 @@ let clients = 0
 const browser = () => new Browser(program.url)
 const address = () => `person${++clients}@example.com`
 
-const codeOf = async (email: string): Promise<string> => {
-  const [, code = ""] = await program.said(new RegExp(`^login code for ${email}: (\\d{6})$`, "m"))
+/** A code that an address was sent: the first, or a later one. */
+const codeOf = async (email: string, count = 1): Promise<string> => {
+  const [, code = ""] = await program.said(new RegExp(`^login code for ${email}: (\\d{6})$`, "gm"), count)
   return code
 }
 
@@ -98,9 +99,15 @@ describe("the login page", () => {
     assert.strictEqual(other.status, 401)
     assert.match(alertOf(other), /^The code is wrong, used, expired/)
     assert.include(other.text, `value="${email}"`)
+    assert.include(other.text, "<button autofocus>Send another code</button>")
     const late = await reader.submit(short, { code })
     assert.strictEqual(late.status, 401, "a wrong code ends the pending one")
     assert.isFalse(reader.cookies.has("coffer"))
+    const sent = await reader.submit(other, { email })
+    assert.match(sent.text, /autocomplete="one-time-code" pattern="[^"]+" maxlength="40"/)
+    const next = await codeOf(email, 2)
+    const pasted = await reader.submit(sent, { code: ` ${next.slice(0, 3)} ${next.slice(3)}\u00a0` })
+    assert.strictEqual(pasted.status, 200, "with the spaces that it was pasted with")
   })
 
   it("tells of the limits of its address", async () => {

@@ -1,4 +1,5 @@
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
+import { typedCode } from "@coffer/domain/NameForms"
 import { Email, LoginCode, loginCodeMessage } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -18,7 +19,7 @@ const wrong = (message: string) => new WrongUsage({ message })
 const decodeEmail = (text: string) =>
   Either.mapLeft(Schema.decodeEither(Email)(text), () => wrong("that is not an e-mail address such as ada@example.com"))
 const decodeCode = (text: string) =>
-  Either.mapLeft(Schema.decodeEither(LoginCode)(text.trim()), () => wrong(loginCodeMessage))
+  Either.mapLeft(Schema.decodeEither(LoginCode)(typedCode(text)), () => wrong(loginCodeMessage))
 
 /**
  * Asks for the code, three times at most. The server takes each code once, also with a wrong one: then a new code is

@@ -1,3 +1,4 @@
+import { typedCode } from "@coffer/domain/NameForms"
 import { Email, LoginCode } from "@coffer/domain/Names"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
@@ -32,9 +33,9 @@ const makePages = Effect.gen(function* () {
   const flows = yield* LoginFlows
   const login = yield* Login
 
-  const choose = (flow: Flow, problem: Problem | null = null, email = "") =>
+  const choose = (flow: Flow, problem: Problem | null = null, email = "", isAgain = false) =>
     flows.keep(
-      choosePage({ csrf: flow.csrf, email, provider: provider?.name ?? null, hasCodes: emailLogin, problem }),
+      choosePage({ csrf: flow.csrf, email, provider: provider?.name ?? null, hasCodes: emailLogin, problem, isAgain }),
       flow
     )
 
@@ -60,12 +61,15 @@ const makePages = Effect.gen(function* () {
     })
 
   const enterCode = (flow: Flow, email: Email, text: string) =>
-    Option.match(decodeCode(text.trim()), {
+    Option.match(decodeCode(typedCode(text)), {
       onNone: () => flows.keep(codePage(flow.csrf, email, notACode), flow),
       onSome: (code) =>
         login
           .exchange(email, code, (user) => completion.complete(flow, user))
-          .pipe(Effect.catchTag("Forbidden", "InvalidCode", "LockedOut", (problem) => choose(flow, problem, email)))
+          .pipe(
+            Effect.catchTag("Forbidden", "LockedOut", (problem) => choose(flow, problem, email)),
+            Effect.catchTag("InvalidCode", (problem) => choose(flow, problem, email, true))
+          )
     })
 
   const takeStep = (flow: Flow, form: Form) => {

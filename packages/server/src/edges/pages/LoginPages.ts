@@ -1,3 +1,4 @@
+import { maxTypedCode, typedCodePattern } from "@coffer/domain/NameForms"
 import type { Email } from "@coffer/domain/Names"
 import { type Html, markup } from "./Html.js"
 import { page } from "./Page.js"
@@ -23,12 +24,16 @@ export const optionsOf = (problem: Problem | null) => ({
   ...(problem?.retryAfter !== undefined && { headers: { "retry-after": String(problem.retryAfter) } })
 })
 
-const emailForm = (csrf: string, email: string): Html => markup`<form method="post" action="/login">
+const emailForm = ({
+  csrf,
+  email,
+  isAgain
+}: Pick<Choice, "csrf" | "email" | "isAgain">): Html => markup`<form method="post" action="/login">
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="step" value="email">
 <label for="email">E-mail address</label>
 <input id="email" name="email" type="email" value="${email}" autocomplete="email" maxlength="254" required>
-<button>Send me a code</button>
+${isAgain ? markup`<button autofocus>Send another code</button>` : markup`<button>Send me a code</button>`}
 </form>`
 
 const providerLink = (name: string): Html => markup`<a class="button" href="/login/provider">Log in with ${name}</a>`
@@ -40,16 +45,18 @@ interface Choice {
   readonly provider: string | null
   readonly hasCodes: boolean
   readonly problem: Problem | null
+  /** Whether a code was wrong, which ends it: another one is a click away. */
+  readonly isAgain: boolean
 }
 
 /** The first page: the provider, or an address for a code. */
-export const choosePage = ({ csrf, email, hasCodes, problem, provider }: Choice) =>
+export const choosePage = ({ csrf, email, hasCodes, isAgain, problem, provider }: Choice) =>
   page(
     optionsOf(problem),
     markup`${alert(problem)}
 ${provider === null ? null : providerLink(provider)}
 ${provider !== null && hasCodes ? markup`<div class="or">or</div>` : null}
-${hasCodes ? emailForm(csrf, email) : null}`
+${hasCodes ? emailForm({ csrf, email, isAgain }) : null}`
   )
 
 /** The page for the code of the mail. */
@@ -62,7 +69,7 @@ export const codePage = (csrf: string, email: Email, problem: Problem | null = n
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="step" value="code">
 <label for="code">Code</label>
-<input id="code" class="code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9]{6}" maxlength="6" title="6 digits" autofocus required>
+<input id="code" class="code" name="code" inputmode="numeric" autocomplete="one-time-code" pattern="${typedCodePattern}" maxlength="${String(maxTypedCode)}" title="6 digits" autofocus required>
 <button>Log in</button>
 </form>
 <p class="quiet">No mail? <a href="/login?again">Ask for another code</a>, which replaces this one.</p>`
