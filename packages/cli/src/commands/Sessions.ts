@@ -3,6 +3,7 @@ import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { forgetSession } from "@coffer/client/internal/StoredSessions"
 import { SessionId } from "@coffer/domain/Ids"
 import type { Session } from "@coffer/domain/Session"
+import { sessionName } from "@coffer/domain/SessionName"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { atServer, clientWith, group, wide, yes } from "../grammar/Command.js"
@@ -12,6 +13,7 @@ import { doneView, listView } from "../terminal/View.js"
 
 const columns = {
   id: (session: Session) => session.id,
+  program: sessionName,
   created: (session: Session) => session.created_at,
   "last used": (session: Session) => session.last_used_at,
   address: (session: Session) => session.ip_address,
@@ -41,23 +43,31 @@ const forgetIfEnded = Effect.fnUntraced(function* (server: ServerUrl) {
 
 const end = atServer("end", {
   description: "End a session",
-  examples: ["coffer session end 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90", "coffer session end --all"],
+  examples: [
+    "coffer session end 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90",
+    "coffer session end --others",
+    "coffer session end --all"
+  ],
   options: {
     id: optionalArgument("ID", SessionId, "The session's id"),
     all: flag("all", "End all of them, this one too"),
+    others: flag("others", "End all of them but this one"),
     yes
   },
-  check: ({ all, id }) =>
-    (id !== undefined) === all ? "name one session, or write --all: coffer session list shows them" : undefined,
+  check: ({ all, id, others }) =>
+    [id !== undefined, all, others].filter(Boolean).length === 1
+      ? undefined
+      : "name one session, or write --others or --all: coffer session list shows them",
   run: ({ call, options, server }) =>
     Effect.gen(function* () {
       const session_id = options.id
+      const what = options.others ? "all other sessions" : "all sessions"
       if (session_id === undefined) {
-        yield* confirm("End all of your sessions, on all machines?", options.yes)
-        yield* call("auth", (api) => api.endSessions({}))
+        yield* confirm(`End ${what} of yours, on all machines?`, options.yes)
+        yield* call("auth", (api) => api.endSessions({ urlParams: options.others ? { others: true } : {} }))
       } else yield* call("auth", (api) => api.endSession({ path: { session_id } }))
       yield* forgetIfEnded(server)
-      return doneView(session_id === undefined ? "all sessions ended" : `session ${session_id} ended`)
+      return doneView(session_id === undefined ? `${what} ended` : `session ${session_id} ended`)
     })
 })
 

@@ -1,6 +1,8 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { once } from "node:events"
 import { createServer } from "node:http"
 import { join } from "node:path"
+import { text } from "node:stream/consumers"
 import { Effect } from "effect"
 import { afterAll, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { Browser, type Page } from "../../../server/test/support/Browser.js"
@@ -211,20 +213,32 @@ describe("coffer login at a server without pages for browsers", () => {
     await other.stop()
   })
 
-  it("goes the way by e-mail at an older one, which does not know the call", async () => {
+  it("goes the way by e-mail at an older one, which knows neither the call nor the machines of sessions", async () => {
     const asked: Array<string> = []
-    const old = createServer(({ url = "" }, response) => {
-      asked.push(url)
-      response.writeHead(404, { "content-type": "application/json" })
-      response.end(JSON.stringify({ error: { code: "NOT_FOUND", message: "no such path" } }))
+    const answerOf = (url: string, sent: string): readonly [number, object] => {
+      if (url === "/api/auth/methods") return [404, { error: { code: "NOT_FOUND", message: "no such path" } }]
+      if (url === "/api/auth/login") return [200, { message: "sent" }]
+      return sent.includes("machine")
+        ? [400, { error: { code: "VALIDATION_ERROR", message: "machine is unexpected" } }]
+        : [200, { token: `svc_st_${"A".repeat(43)}` }]
+    }
+    const old = createServer((request, response) => {
+      void text(request).then((sent) => {
+        const { url = "" } = request
+        asked.push(`${url}${sent.includes("machine") ? " machine" : ""}`)
+        const [status, body] = answerOf(url, sent)
+        response.writeHead(status, { "content-type": "application/json" })
+        response.end(JSON.stringify(body))
+      })
     }).listen(0, "127.0.0.1")
-    await new Promise((resolve) => old.once("listening", resolve))
+    await once(old, "listening")
     const address = old.address()
     const port = typeof address === "object" ? (address?.port ?? 0) : 0
     const env = { ...home.environment, SERVICE_SERVER_URL: `http://127.0.0.1:${port}` }
-    const result = await Effect.runPromise(runInProcess(["login"], env, { answers: [email] }))
-    assert.include(result.stderr, "E-mail: ")
-    assert.deepStrictEqual(asked, ["/api/auth/methods", "/api/auth/login"])
+    const result = await Effect.runPromise(runInProcess(["login"], env, { answers: [email, "123 456"] }))
+    assert.include(result.stdout, "logged in to", result.stderr)
+    const verify = "/api/auth/verify"
+    assert.deepStrictEqual(asked, ["/api/auth/methods", "/api/auth/login", `${verify} machine`, verify])
     old.close()
   })
 })

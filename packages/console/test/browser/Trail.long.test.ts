@@ -79,6 +79,41 @@ describe.skipIf(!hasBrowser())(`what happened, and where one is logged in${why}`
     await visit.page.unrouteAll({ behavior: "ignoreErrors" })
   })
 
+  it("sessions: by browser, program and machine, the current one marked; one and all others end", async () => {
+    const { url } = inject("server")
+    const loggedIn = async (headers: Readonly<Record<string, string>>, more: object) => {
+      const post = (path: string, body: object) =>
+        fetch(url + path, {
+          method: "POST",
+          headers: { "content-type": "application/json", origin: url, ...headers },
+          body: JSON.stringify(body)
+        })
+      const before = codesFor(eve.email).length
+      await post("/api/auth/login", { email: eve.email })
+      const answer = await post("/api/auth/verify", {
+        email: eve.email,
+        code: await codeFor(eve.email, before),
+        ...more
+      })
+      assert.isBelow(answer.status, 300, await answer.text())
+    }
+    await loggedIn({ "x-coffer-client": "cli", "x-real-ip": "203.0.113.7" }, { machine: "adas-laptop" })
+    const firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+    await loggedIn({ "user-agent": firefox, "x-real-ip": "203.0.113.8" }, { session: "cookie" })
+    await visit.page.goto(`${url}/-/account`)
+    const rows = visit.page.getByRole("region", { name: "Sessions" }).getByRole("row")
+    await rows.filter({ hasText: "coffer on adas-laptop" }).getByText("203.0.113.7").waitFor()
+    await rows.filter({ hasText: "Firefox on Linux" }).getByText("203.0.113.8").waitFor()
+    assert.strictEqual(await visit.page.getByText("this browser").count(), 1)
+    await visit.isAccessible("sessions")
+    await visit.page.getByRole("button", { name: "End the session of coffer on adas-laptop" }).focus()
+    await visit.page.keyboard.press("Enter")
+    await visit.page.getByText("coffer on adas-laptop").first().waitFor({ state: "detached" })
+    await visit.press("End all others")
+    await visit.page.getByText("Firefox on Linux").first().waitFor({ state: "detached" })
+    assert.strictEqual(await rows.count(), 2, "the titles and this session")
+  })
+
   it("a mistyped code is asked for again in one click, and takes the spaces that it is pasted with", async () => {
     // An address is sent 5 codes in 15 minutes.
     const typist = await Person.login("typist@example.com")

@@ -22,7 +22,7 @@ import { Email, LoginCode } from "../Names.js"
 import { withMessage } from "../Message.js"
 import { ProviderLogout } from "../ProviderLogout.js"
 import { body, field, list, optional, Timestamp } from "../Schemas.js"
-import { Session } from "../Session.js"
+import { OthersParameter, Session } from "../Session.js"
 import { LoginMethods } from "../LoginMethods.js"
 import { Identity } from "../User.js"
 import { response } from "./Response.js"
@@ -93,7 +93,8 @@ export class AuthApi extends HttpApiGroup.make("auth")
             Schema.Literal("token", "cookie"),
             "how the session's token is returned: in the response, or to a browser as a cookie; default: token",
             "token"
-          )
+          ),
+          machine: optional(MachineName, "the name of the program's machine, which the person's sessions show")
         })
       )
       .addSuccess(response(SessionToken, "The session's token, for `Authorization: Bearer`"))
@@ -213,12 +214,13 @@ export class AuthApi extends HttpApiGroup.make("auth")
   )
   .add(
     HttpApiEndpoint.del("endSessions", "/api/auth/sessions")
+      .setUrlParams(Schema.Struct({ others: optional(OthersParameter) }))
       .middleware(Authentication)
       .addSuccess(response(HttpApiSchema.NoContent, "All sessions have ended"))
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End all of the caller's sessions")
-      .annotate(OpenApi.Description, "Ends the current session too.")
+      .annotate(OpenApi.Description, "Ends the current session too, unless `others=1`. Pending logins end in any case.")
   )
   .add(
     HttpApiEndpoint.del("endSession", "/api/auth/sessions/:session_id")

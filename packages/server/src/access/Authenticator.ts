@@ -78,14 +78,14 @@ type Identified<A extends Actor = Actor> = Effect.Effect<AuthenticatedCaller<A>,
 const callerBy = <Row extends PlaceRow, A extends Actor>(
   find: (names: PlaceNames, millis: number) => Effect.Effect<Row | undefined>,
   actorOf: (row: Row, millis: number) => A,
-  recordUse: (row: Row, millis: number) => void = () => undefined
+  recordUse: (row: Row, millis: number, request: Context.Context<never>) => void = () => undefined
 ): Identified<A> =>
   Effect.withFiberRuntime(({ currentContext, currentDefaultServices }) => {
     const millis = Context.get(currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
     const names = namesIn(currentContext)
     return Effect.flatMap(find(names, millis), (row) => {
       if (row === undefined) return refusal
-      recordUse(row, millis)
+      recordUse(row, millis, currentContext)
       return Effect.succeed(new AuthenticatedCaller(actorOf(row, millis), names, placeIn(row)))
     })
   })

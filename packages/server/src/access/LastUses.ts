@@ -1,5 +1,7 @@
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
+import { RequestInfo } from "../base/RequestInfo.js"
 import { timestamp } from "../base/Time.js"
 import { Database, type Transaction } from "../database/Database.js"
 import type { AccountActorRow, SessionActorRow } from "./ActorRepo.js"
@@ -29,11 +31,16 @@ export const makeLastUses = Effect.gen(function* () {
     lastUsedAt !== null && lastUsedAt >= timestamp(millis - everyMillis)
 
   return {
-    ofSession: ({ last_used_at, session_id, user_id }: SessionActorRow, millis: number): void => {
+    ofSession: (
+      { last_used_at, session_id, user_id }: SessionActorRow,
+      millis: number,
+      request: Context.Context<never>
+    ): void => {
       if (isRecorded(last_used_at, millis)) return
       const now = timestamp(millis)
+      const { ip } = Context.get(request, RequestInfo)
       uses.unsafeOffer(
-        Effect.zipRight(repo.touchSession({ id: session_id, now }), repo.touchUser({ id: user_id, now }))
+        Effect.zipRight(repo.touchSession({ id: session_id, now, ip }), repo.touchUser({ id: user_id, now }))
       )
     },
 

@@ -6,6 +6,8 @@ export interface RequestInfoShape {
   readonly ip: string | null
   /** The client program by its own claim: recorded, never trusted. */
   readonly client: string | null
+  /** How the program or browser names itself, as it was sent: of any length, and with any characters. */
+  readonly userAgent?: string | undefined
   route: string | null
   actor: string | null
 }

@@ -70,14 +70,14 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
     return handlers
       .handle("methods", () => Effect.succeed(methodsOf(config)))
       .handle("login", ({ payload }) => Effect.as(login.request(payload.email), sent))
-      .handle("verify", ({ payload: { code, email, session } }) =>
+      .handle("verify", ({ payload: { code, email, machine, session } }) =>
         session === "cookie"
           ? Effect.gen(function* () {
               // First: a code is used up even if the cookie cannot be set.
               const reach = yield* cookieReach(config, yield* headers)
-              return setSessionCookie(nothing, reach, yield* login.verify(email, code, "cookie"))
+              return setSessionCookie(nothing, reach, yield* login.verify(email, code, "cookie", machine))
             })
-          : Effect.map(login.verify(email, code), (token) => ({ token }))
+          : Effect.map(login.verify(email, code, "token", machine), (token) => ({ token }))
       )
       .handle("device", ({ payload }) =>
         config.publicUrl === null ? noPublicUrl : clientLogins.begin(config.publicUrl, payload.machine ?? null)
@@ -103,7 +103,9 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
       .handle("me", () => Effect.map(CurrentCaller, ({ actor }) => identityOf(actor)))
       .handle("sessions", () => Effect.flatMap(Effect.flatMap(currentActor, sessions.list), (data) => listed({ data })))
       .handle("endSession", ({ path }) => access.change(currentActor, (actor) => sessions.end(actor, path.session_id)))
-      .handle("endSessions", () => access.change(currentActor, sessions.endAll))
+      .handle("endSessions", ({ urlParams: { others } }) =>
+        access.change(currentActor, (actor) => sessions.endAll(actor, others === true))
+      )
   })
 ).pipe(
   Layer.provide([

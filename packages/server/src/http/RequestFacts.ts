@@ -41,6 +41,7 @@ export const infoOf = (request: HttpServerRequest): RequestInfoShape => ({
   id: requestId(request.headers["x-request-id"]),
   ip: addressOf(request),
   client: clientOf(request),
+  userAgent: request.headers["user-agent"],
   route: null,
   actor: null
 })

@@ -1,4 +1,5 @@
 import type { UserActor } from "@coffer/domain/Actor"
+import { MachineName } from "@coffer/domain/ClientLogin"
 import { SessionId } from "@coffer/domain/Ids"
 import { pause } from "@coffer/server/base/EventLoop"
 import { Authenticator } from "@coffer/server/access/Authenticator"
@@ -10,6 +11,7 @@ import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Redacted, TestClock } from "effect"
+import { countingStatements } from "../support/FailingDriver.js"
 import {
   account,
   entries,
@@ -104,6 +106,46 @@ describe("a session", () => {
       assert.strictEqual(yield* used, 0)
       yield* TestClock.setTime(born + 60_001)
       assert.strictEqual(yield* used, 60_001)
+    }).pipe(onDatabase())
+  )
+
+  it.effect("is listed with what logged in and the address of the last use, at no statement more", () =>
+    Effect.gen(function* () {
+      yield* TestClock.setTime(born)
+      const ada = yield* person("ada@example.com")
+      const { endAll, list, start } = yield* Sessions
+      const login = { id: ada.id, ended: 0, provenAt: null }
+      const from = (ip: string, userAgent?: string) =>
+        Effect.provideService(RequestInfo, { id: "", ip, client: "cli", userAgent, route: null, actor: null })
+      const machine = MachineName.make("adas-laptop")
+      const { count, result } = yield* countingStatements(
+        /^\s*(SELECT|INSERT|UPDATE|DELETE)/,
+        transaction(start(login, "token", machine)).pipe(from("192.0.2.1", "node"))
+      )
+      assert.strictEqual(count, 2, "the person is held, and the session inserted")
+      yield* transaction(start(login, "cookie")).pipe(from("192.0.2.2", `Firefox\u001b/140.0${"x".repeat(300)}`))
+      const token = Redacted.value(result?.token ?? assert.fail("no session"))
+      const actor = { ...ada, sessionId: result?.id ?? SessionId.make(uuid()) }
+      const known = Effect.map(list(actor), (sessions) =>
+        sessions
+          .map(({ current, ip_address, machine, program, user_agent }) =>
+            [current, ip_address, machine, program, user_agent].join(" ")
+          )
+          .sort()
+      )
+      const browser = `false 192.0.2.2  browser Firefox/140.0${"x".repeat(243)}`
+      assert.deepStrictEqual(yield* known, [browser, "true 192.0.2.1 adas-laptop cli "])
+
+      yield* TestClock.setTime(born + 120_000)
+      const use = yield* countingStatements(
+        /^\s*(SELECT|INSERT|UPDATE|DELETE)/,
+        Effect.zipRight(whoIs(bearer(token)).pipe(from("198.51.100.7")), pause(100))
+      )
+      assert.strictEqual(use.count, 3, "the session is read, and the last use of it and of the person recorded")
+      assert.deepStrictEqual(yield* known, [browser, "true 198.51.100.7 adas-laptop cli "])
+
+      yield* transaction(endAll(actor, true))
+      assert.deepStrictEqual(yield* known, ["true 198.51.100.7 adas-laptop cli "])
     }).pipe(onDatabase())
   )
 

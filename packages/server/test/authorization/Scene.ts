@@ -87,7 +87,18 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     const token = Redacted.value(Effect.runSync(mintToken("session")))
     const id = SessionId.make(randomUUID())
     await write(({ insertSession }, now) =>
-      insertSession({ id, userId, kind: "token", hash: hashToken(token), ip: null, provenAt: now, now })
+      insertSession({
+        id,
+        userId,
+        kind: "token",
+        hash: hashToken(token),
+        ip: null,
+        program: null,
+        machine: null,
+        userAgent: null,
+        provenAt: now,
+        now
+      })
     )
     return { id, headers: people(token) }
   }

@@ -137,6 +137,9 @@ export const session = (userId: UserId) =>
         kind: "token",
         hash: hash("sha256", token, "hex"),
         ip: null,
+        program: null,
+        machine: null,
+        userAgent: null,
         provenAt: stamp,
         now: stamp
       })

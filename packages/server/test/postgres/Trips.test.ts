@@ -40,7 +40,18 @@ beforeAll(async () => {
     Effect.flatMap(Effect.all([Database, authRepo]), ([{ transaction }, auth]) => {
       const now = new Date().toISOString()
       const session = {
-        ...{ id: randomUUID(), userId: id, kind: "token", hash: hashToken(token), ip: null, provenAt: now, now }
+        ...{
+          id: randomUUID(),
+          userId: id,
+          kind: "token",
+          hash: hashToken(token),
+          ip: null,
+          program: null,
+          machine: null,
+          userAgent: null,
+          provenAt: now,
+          now
+        }
       }
       const user = { id, email: email("ada@example.com"), name: "", now }
       return transaction(Effect.zipRight(auth.insertUser(user), auth.insertSession(session)))

@@ -48,6 +48,9 @@ const person = async (): Promise<Someone> => {
         kind: "token",
         hash: hashToken(token),
         ip: null,
+        program: null,
+        machine: null,
+        userAgent: null,
         provenAt: now,
         now
       }

@@ -73,7 +73,7 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
   ).pipe(Layer.provide(configAt(path, { ...settings, ...environment })))
   await Effect.runPromise(Layer.buildWithScope(Live, scope))
   const raw = new Sqlite(path, { readonly: true })
-  const touched = new Set(["last_used_at", "last_seen_at"])
+  const touched = new Set(["last_used_at", "last_seen_at", "ip_address"])
   /** What the job of webhooks writes meanwhile, which reads the audit logs. */
   const sending = new Map([
     ["webhooks", new Set(["seq"])],

@@ -13,6 +13,7 @@ import { note, printLine } from "../../terminal/Print.js"
 import { ask, canAsk } from "../../terminal/Prompts.js"
 import { printView } from "../../terminal/View.js"
 import { endLogin, keepSession, settleServer } from "./LoginEnd.js"
+import { machineName } from "./Machine.js"
 
 const wrong = (message: string) => new WrongUsage({ message })
 
@@ -66,9 +67,12 @@ export const loginWithCode = Effect.fnUntraced(function* (server: ServerUrl, opt
     yield* note(message)
   }
   const verify = (text: string) =>
-    Effect.flatMap(decodeCode(text), (given) =>
-      client.call("auth", (api) => api.verify({ payload: { email: address, code: given } }))
-    )
+    Effect.flatMap(decodeCode(text), (given) => {
+      const verifyOn = (machine: ReturnType<typeof machineName>) =>
+        client.call("auth", (api) => api.verify({ payload: { email: address, code: given, ...machine } }))
+      // A server of an earlier release rejects the machine, and does not use up the code.
+      return Effect.catchTag(verifyOn(machineName()), "ValidationError", () => verifyOn({}))
+    })
   const session = yield* options.code === undefined ? askCode(verify, requestCode) : verify(options.code)
   // Without a token only if the request asked for a cookie.
   const { token } = session ?? (yield* Effect.dieMessage("the server returned no token"))

@@ -1,4 +1,5 @@
 import type { Session } from "@coffer/domain/Session"
+import { sessionName } from "@coffer/domain/SessionName"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
@@ -17,12 +18,14 @@ const read = Effect.map(
 
 const Row = ({ changed, session }: { readonly session: Session; readonly changed: () => void }) => {
   const act = useAct()
-  const { created_at, current, id, ip_address, last_used_at } = session
+  const { created_at, current, id, ip_address, last_used_at, user_agent } = session
+  const name = sessionName(session)
   return (
-    <tr>
-      <th scope="row">
-        {ip_address ?? "an unknown address"} {current && <span class="badge good">this browser</span>}
+    <tr aria-current={current ? "true" : undefined}>
+      <th scope="row" title={user_agent}>
+        {name} {current && <span class="badge good">this browser</span>}
       </th>
+      <td class="quiet">{ip_address ?? "unknown"}</td>
       <td class="quiet">
         <When time={created_at} />
       </td>
@@ -41,7 +44,7 @@ const Row = ({ changed, session }: { readonly session: Session; readonly changed
               )
             }}
           >
-            End<span class="hidden"> the session at {ip_address ?? "an unknown address"}</span>
+            End<span class="hidden"> the session of {name}</span>
           </button>
         )}
         <Problem failure={act.failure.value} />
@@ -85,28 +88,42 @@ export const Page = () => {
       <p>Browsers and programs in which you are logged in. End those that you do not know.</p>
       <Reading of={sessions}>
         {(found) => (
-          <Table label="Sessions" heads={["Address", "Since", "Last used", ""]}>
+          <Table label="Sessions" heads={["Program", "Last address", "Since", "Last used", ""]}>
             {found.map((session) => (
               <Row key={session.id} session={session} changed={sessions.reload} />
             ))}
           </Table>
         )}
       </Reading>
-      <button
-        type="button"
-        class="danger"
-        disabled={act.isBusy.value}
-        onClick={() => {
-          act.run(
-            call("auth", (api) => api.endSessions()),
-            () => {
-              location.assign("/login")
-            }
-          )
-        }}
-      >
-        End all sessions, this one too
-      </button>
+      <p class="row">
+        <button
+          type="button"
+          disabled={act.isBusy.value}
+          onClick={() => {
+            act.run(
+              call("auth", (api) => api.endSessions({ urlParams: { others: true } })),
+              sessions.reload
+            )
+          }}
+        >
+          End all others
+        </button>
+        <button
+          type="button"
+          class="danger"
+          disabled={act.isBusy.value}
+          onClick={() => {
+            act.run(
+              call("auth", (api) => api.endSessions({ urlParams: {} })),
+              () => {
+                location.assign("/login")
+              }
+            )
+          }}
+        >
+          End all sessions, this one too
+        </button>
+      </p>
       <Problem failure={act.failure.value} />
     </section>
   )

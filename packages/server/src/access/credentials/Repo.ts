@@ -15,8 +15,14 @@ const SessionRow = Schema.Struct({
   id: SessionId,
   created_at: Schema.String,
   last_used_at: Schema.String,
-  ip_address: Schema.NullOr(Schema.String)
+  ip_address: Schema.NullOr(Schema.String),
+  kind: Schema.Literal("token", "cookie"),
+  program: Schema.NullOr(Schema.String),
+  machine: Schema.NullOr(Schema.String),
+  user_agent: Schema.NullOr(Schema.String)
 })
+
+export type SessionRow = typeof SessionRow.Type
 
 const CodeRow = Schema.Struct({ id: Schema.String, mac: Schema.Uint8ArrayFromSelf, created_at: Schema.String })
 const EmailRow = Schema.Struct({ email: Schema.typeSchema(Email) })
@@ -34,13 +40,15 @@ export const authRepo = Effect.gen(function* () {
   const pages = yield* allPages
 
   const sessionPage = all(SessionRow)`
-    SELECT s.id AS id, s.created_at AS created_at, s.last_used_at AS last_used_at, s.ip_address AS ip_address
+    SELECT s.id AS id, s.created_at AS created_at, s.last_used_at AS last_used_at, s.ip_address AS ip_address,
+      s.kind AS kind, s.program AS program, s.machine AS machine, s.user_agent AS user_agent
     FROM sessions s
     WHERE s.user_id = ${"userId"} AND ${liveSession} AND (s.created_at, s.id) < (${"before"}, ${"beforeId"})
     ORDER BY s.created_at DESC, s.id DESC LIMIT ${"limit"}`
 
   const deleteSome = returning(IdRow)`
-    DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE user_id = ${"userId"} LIMIT ${"limit"})
+    DELETE FROM sessions
+    WHERE id IN (SELECT id FROM sessions WHERE user_id = ${"userId"} AND id <> ${"kept"} LIMIT ${"limit"})
     RETURNING id`
 
   const claimedCodes = returning(CodeRow)`
@@ -68,7 +76,8 @@ export const authRepo = Effect.gen(function* () {
     VALUES (${"id"}, ${"email"}, ${"mac"}, 'pending', ${"now"}, ${"expiresAt"})`
 
   return {
-    touchSession: write`UPDATE sessions SET last_used_at = ${"now"} WHERE id = ${"id"}`,
+    touchSession: write`
+      UPDATE sessions SET last_used_at = ${"now"}, ip_address = COALESCE(${"ip"}, ip_address) WHERE id = ${"id"}`,
     touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
     touchAccount: write`UPDATE service_accounts SET last_used_at = ${"now"} WHERE id = ${"id"}`,
 
@@ -90,17 +99,19 @@ export const authRepo = Effect.gen(function* () {
       WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
 
     insertSession: write`
-      INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, proven_at, created_at, last_used_at)
-      VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"provenAt"}, ${"now"}, ${"now"})`,
+      INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, program, machine, user_agent, proven_at, created_at,
+        last_used_at)
+      VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"program"}, ${"machine"}, ${"userAgent"},
+        ${"provenAt"}, ${"now"}, ${"now"})`,
 
     deleteSession: returning(IdRow)`
       DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,
 
-    /** Deletes a user's sessions, and returns them. Other requests run between two batches. */
-    deleteSessions: Effect.fnUntraced(function* (userId: UserId) {
+    /** Deletes a user's sessions but the one to keep, and returns them. Other requests run between two batches. */
+    deleteSessions: Effect.fnUntraced(function* (userId: UserId, kept: SessionId | null = null) {
       const all: Array<typeof IdRow.Type> = []
       for (;;) {
-        const deleted = yield* deleteSome({ userId, limit: batchSize })
+        const deleted = yield* deleteSome({ userId, kept: kept ?? "", limit: batchSize })
         all.push(...deleted)
         if (deleted.length < batchSize) return all
         yield* nextTick

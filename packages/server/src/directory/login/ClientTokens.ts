@@ -45,7 +45,9 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
       const { challenge, email, logins_ended: ended, machine, proven_at: provenAt, user_id } = claimed
       const source = personSource({ id: user_id, email })
       const metadata = { method, ...(machine !== null && { machine }) }
-      const session = mayStart(challenge) ? yield* sessions.start({ id: user_id, ended, provenAt }) : null
+      const session = mayStart(challenge)
+        ? yield* sessions.start({ id: user_id, ended, provenAt }, "token", machine)
+        : null
       if (session === null) {
         yield* audit.write(source, {
           action: "auth.verify_failed",

@@ -1,3 +1,4 @@
+import type { MachineName } from "@coffer/domain/ClientLogin"
 import { Forbidden, InvalidCode, LockedOut, RateLimited } from "@coffer/domain/Errors"
 import type { Email } from "@coffer/domain/Names"
 import type { SessionKind } from "@coffer/domain/Session"
@@ -212,8 +213,9 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     })
 
     /** Exchanges a code for a session's token. Fails as `exchange` does. */
-    const verify = traced("Login.verify")((email: Email, code: Redacted.Redacted, kind: SessionKind = "token") =>
-      exchange(email, code, (person) => sessions.complete(person, kind))
+    const verify = traced("Login.verify")(
+      (email: Email, code: Redacted.Redacted, kind: SessionKind = "token", machine?: MachineName) =>
+        exchange(email, code, (person) => sessions.complete(person, kind, machine))
     )
 
     return { request, exchange, verify } as const

@@ -1,5 +1,6 @@
 import type { Actor, ServiceAccountActor, UserActor } from "@coffer/domain/Actor"
 import { Forbidden, NotFound } from "@coffer/domain/Errors"
+import type { MachineName } from "@coffer/domain/ClientLogin"
 import { SessionId } from "@coffer/domain/Ids"
 import type { Session, SessionKind } from "@coffer/domain/Session"
 import * as Clock from "effect/Clock"
@@ -11,7 +12,7 @@ import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
-import { authRepo } from "../../access/credentials/Repo.js"
+import { authRepo, type SessionRow } from "../../access/credentials/Repo.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { traced } from "../../base/tracing/Traced.js"
 import type { LoggedIn } from "./Completed.js"
@@ -19,6 +20,23 @@ import type { LoggedIn } from "./Completed.js"
 const logInAgain = new Forbidden({
   message: "your logins were ended after you logged in here: log in again"
 })
+
+const maxUserAgent = 256
+
+/** How a browser names itself: visible characters, of a length that can be stored. */
+const browserOf = (userAgent = ""): string | null =>
+  userAgent.replace(/[^\x20-\x7e]/g, "").slice(0, maxUserAgent) || null
+
+const sessionOf = ({ kind, machine, program, user_agent, ...row }: SessionRow, current: boolean): Session => {
+  const named = kind === "cookie" ? "browser" : program
+  return {
+    ...row,
+    ...(named !== null && { program: named }),
+    ...(machine !== null && { machine }),
+    ...(user_agent !== null && { user_agent }),
+    current
+  }
+}
 
 /** The sessions of people. A service account lists none, and ends only that of its own request. */
 export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Sessions", {
@@ -33,19 +51,25 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     const start = traced("Sessions.start")(
       Effect.fnUntraced(function* (
         { ended, id: userId, provenAt }: Omit<LoggedIn, "email">,
-        kind: SessionKind = "token"
+        kind: SessionKind = "token",
+        machine: MachineName | null = null
       ) {
         const created_at = timestamp(yield* Clock.currentTimeMillis)
         // First: whoever ends the logins of the person waits for this transaction, or this one for them.
         if ((yield* repo.holdUser({ id: userId, ended, now: created_at })).length === 0) return null
         const token = yield* mintToken("session")
         const id = SessionId.make(yield* uuidV7)
+        const { client, ip, userAgent } = yield* RequestInfo
         yield* repo.insertSession({
           id,
           userId,
           kind,
           hash: hashToken(Redacted.value(token)),
-          ip: (yield* RequestInfo).ip,
+          ip,
+          // Of a program, the other header says more.
+          program: kind === "token" ? client : null,
+          machine,
+          userAgent: kind === "cookie" ? browserOf(userAgent) : null,
           provenAt,
           now: created_at
         })
@@ -54,8 +78,8 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     )
 
     /** Completes a login by a session, whose token is the result. Fails with Forbidden if `start` starts none. */
-    const complete = (person: LoggedIn, kind: SessionKind) =>
-      Effect.flatMap(start(person, kind), (started) =>
+    const complete = (person: LoggedIn, kind: SessionKind, machine?: MachineName) =>
+      Effect.flatMap(start(person, kind, machine), (started) =>
         started === null
           ? logInAgain
           : Effect.succeed({
@@ -68,7 +92,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "service_account") return []
         const rows = yield* repo.sessionsOf(actor.id, yield* sessionLimits)
-        return rows.map((row): Session => ({ ...row, current: row.id === actor.sessionId }))
+        return rows.map((row): Session => sessionOf(row, row.id === actor.sessionId))
       })
     )
 
@@ -88,12 +112,12 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       })
     )
 
-    /** Ends all sessions of the actor, and the pending logins, which could start another one. */
+    /** Ends all sessions of the actor, or all others, and the pending logins, which could start another one. */
     const endAll = traced("Sessions.endAll")(
-      Effect.fnUntraced(function* (actor: Actor) {
+      Effect.fnUntraced(function* (actor: Actor, others = false) {
         if (actor.type === "service_account") return
         yield* repo.endPendingLogins(actor)
-        yield* recordEnded(actor, yield* repo.deleteSessions(actor.id))
+        yield* recordEnded(actor, yield* repo.deleteSessions(actor.id, others ? actor.sessionId : null))
       })
     )
 
