@@ -38,6 +38,12 @@ export const WebhookUrl = Schema.String.pipe(
 /** An address without its path, which may hold a token of the receiver. */
 export const originOf = (url: string): string => new URL(url).origin
 
+/** The path of an address, for lists of those who may read the address. A query is hinted at. */
+export const pathOf = (url: string): string => {
+  const { pathname, search } = new URL(url)
+  return `${pathname === "/" ? "" : pathname}${search === "" ? "" : "?…"}`
+}
+
 const eventMessage = withMessage(
   "must be *, a group of events such as secret.*, or an event such as secret.set: docs/webhooks.md lists them"
 )

@@ -1,5 +1,6 @@
 import type { OrgName } from "@coffer/domain/Names"
-import { originOf, type Webhook, type WebhookDelivery } from "@coffer/domain/Webhook"
+import { originOf, pathOf, type Webhook, type WebhookDelivery } from "@coffer/domain/Webhook"
+import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
@@ -27,34 +28,89 @@ const minuteOf = (time: string): string => `${time.slice(0, 16).replace("T", " "
 const placeOf = ({ event: { environment, key, project, subject } }: WebhookDelivery): string =>
   [project, environment, key ?? subject].filter((name) => name !== null).join("/")
 
-const Row = ({ again, delivery }: { readonly delivery: WebhookDelivery; readonly again: () => void }) => (
-  <tr>
-    <th scope="row">
-      <details class="more">
-        <summary>{delivery.event.event}</summary>
-        <pre>{JSON.stringify(delivery.event, null, 2)}</pre>
-      </details>
-    </th>
-    <td>{placeOf(delivery)}</td>
-    <td class="quiet">
-      <When time={delivery.event.time} />
-    </td>
-    <td>
-      {outcome(delivery)}
-      {delivery.tries > 0 && delivery.next_try_at !== null && (
-        <span class="quiet">
-          , again at <time dateTime={delivery.next_try_at}>{minuteOf(delivery.next_try_at)}</time>
-        </span>
-      )}
-    </td>
-    <td>{delivery.tries}</td>
-    <td class="actions">
-      <button type="button" onClick={again}>
-        Send again<span class="hidden"> {delivery.event.event}</span>
-      </button>
-    </td>
-  </tr>
+/** What was sent, and beside it what came of it. The body holds names and versions; a response's body is not kept. */
+const Pair = ({
+  delivery: { event, kind, reason, status, tries, updated_at }
+}: {
+  readonly delivery: WebhookDelivery
+}) => (
+  <div class="webhooks-pair">
+    <section>
+      <h3>Body</h3>
+      <pre>{JSON.stringify(event, null, 2)}</pre>
+    </section>
+    <section>
+      <h3>Response</h3>
+      <dl class="facts">
+        <dt>Status</dt>
+        <dd>{status ?? "none"}</dd>
+        {reason !== null && status === null && (
+          <>
+            <dt>Reason</dt>
+            <dd>{reason}</dd>
+          </>
+        )}
+        <dt>Tries</dt>
+        <dd>{tries}</dd>
+        <dt>Sent as</dt>
+        <dd>{kind}</dd>
+        <dt>Last change</dt>
+        <dd>
+          <When time={updated_at} />
+        </dd>
+      </dl>
+    </section>
+  </div>
 )
+
+interface RowProps {
+  readonly delivery: WebhookDelivery
+  readonly again: () => void
+}
+
+const Row = ({ again, delivery }: RowProps) => {
+  const isOpen = useSignal(false)
+  return (
+    <>
+      <tr>
+        <th scope="row">
+          <button
+            type="button"
+            class="plain"
+            aria-expanded={isOpen.value}
+            onClick={() => (isOpen.value = !isOpen.value)}
+          >
+            <span aria-hidden="true">{isOpen.value ? "▾" : "▸"}</span> {delivery.event.event}
+          </button>
+        </th>
+        <td class="webhooks-place">{placeOf(delivery)}</td>
+        <td class="quiet">
+          <When time={delivery.event.time} />
+        </td>
+        <td>
+          {outcome(delivery)}
+          {delivery.tries > 0 && delivery.next_try_at !== null && (
+            <span class="quiet">
+              , again at <time dateTime={delivery.next_try_at}>{minuteOf(delivery.next_try_at)}</time>
+            </span>
+          )}
+        </td>
+        <td class="actions">
+          <button type="button" onClick={again}>
+            Send again<span class="hidden"> {delivery.event.event}</span>
+          </button>
+        </td>
+      </tr>
+      {isOpen.value && (
+        <tr>
+          <td colSpan={5} class="webhooks-shown">
+            <Pair delivery={delivery} />
+          </td>
+        </tr>
+      )}
+    </>
+  )
+}
 
 /** What was sent to a webhook, and what came of it. */
 export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
@@ -70,7 +126,7 @@ export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
     }
   }, [webhook.id])
   return (
-    <Dialog title={`Deliveries to ${originOf(webhook.url)}`} close={close} class="wide">
+    <Dialog title={`Deliveries to ${originOf(webhook.url)}${pathOf(webhook.url)}`} close={close} class="wide">
       <p>
         <button
           type="button"
@@ -91,7 +147,7 @@ export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
           data.length === 0 ? (
             <p class="quiet">Nothing was sent in the last 30 days.</p>
           ) : (
-            <Table label="Deliveries" heads={["Event", "Where", "When", "Outcome", "Tries", ""]}>
+            <Table label="Deliveries" heads={["Event", "Where", "When", "Outcome", ""]}>
               {data.map((delivery) => (
                 <Row
                   key={delivery.id}

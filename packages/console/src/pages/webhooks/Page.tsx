@@ -1,5 +1,5 @@
 import type { OrgName } from "@coffer/domain/Names"
-import { originOf, type Webhook } from "@coffer/domain/Webhook"
+import { originOf, pathOf, type Webhook } from "@coffer/domain/Webhook"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
@@ -15,6 +15,7 @@ import { Create } from "./Create.js"
 import { Deliveries } from "./Deliveries.js"
 import { Edit } from "./Edit.js"
 import { Rotate } from "./Rotate.js"
+import "./Page.css"
 
 const read = (org: OrgName) =>
   Effect.map(
@@ -33,7 +34,7 @@ const State = ({ webhook: { enabled, failed_at, pending } }: { readonly webhook:
         <span class="badge bad">failed</span> <When time={failed_at} />
       </>
     )}
-    {pending > 0 && <span class="quiet"> {pending} pending</span>}
+    {pending > 0 && <span class="quiet"> {pending}&nbsp;pending</span>}
   </>
 )
 
@@ -49,13 +50,16 @@ const Row = ({ changed, org, webhook }: RowProps) => {
   const act = useAct()
   const path = { org_name: org, webhook_id: id }
   const origin = originOf(url)
+  const target = pathOf(url)
+  const address = origin + target
   const close = () => {
     open.value = null
   }
   return (
     <tr>
-      <th scope="row" title={url}>
+      <th scope="row" class="webhooks-address">
         {origin}
+        <span class="quiet">{target}</span>
       </th>
       <td>{events.join(" ")}</td>
       <td>{environments.join(" ")}</td>
@@ -65,10 +69,10 @@ const Row = ({ changed, org, webhook }: RowProps) => {
       </td>
       <td class="actions">
         <button type="button" onClick={() => (open.value = "deliveries")}>
-          Deliveries<span class="hidden"> to {origin}</span>
+          Deliveries<span class="hidden"> to {address}</span>
         </button>
         <button type="button" onClick={() => (open.value = "edit")}>
-          Edit<span class="hidden"> {origin}</span>
+          Edit<span class="hidden"> {address}</span>
         </button>
         <button
           type="button"
@@ -81,13 +85,13 @@ const Row = ({ changed, org, webhook }: RowProps) => {
           }}
         >
           {enabled ? "Disable" : "Enable"}
-          <span class="hidden"> {origin}</span>
+          <span class="hidden"> {address}</span>
         </button>
         <button type="button" onClick={() => (open.value = "rotate")}>
-          Rotate<span class="hidden"> the key of {origin}</span>
+          Rotate<span class="hidden"> the key of {address}</span>
         </button>
         <button type="button" onClick={() => (open.value = "delete")}>
-          Delete<span class="hidden"> {origin}</span>
+          Delete<span class="hidden"> {address}</span>
         </button>
         {open.value === "deliveries" && <Deliveries org={org} webhook={webhook} close={close} />}
         {open.value === "edit" && <Edit org={org} webhook={webhook} close={close} changed={changed} />}
