@@ -308,6 +308,7 @@ const normalise = (text) =>
     .replace(/\b[0-9a-f]{64}\b/g, "0123456789abcdef".repeat(4))
     .replace(/Node v[\d.]+/g, "Node v24.0.0")
     .replace(/answers in \d+ ms/g, "answers in 5 ms")
+    .replace(/\tcoffer(?: on [^\t\n]+)?\t/g, "\tcoffer on adas-laptop\t")
     .replace(/^(\S+\t\d+\t)[ \u2581-\u2588]+$/gm, "$1\u2582 \u2585\u2588")
     .replace(/each bar is [\w ]+,/g, "each bar is one hour,")
     // Reads are recorded a moment later, before or after the next change.
