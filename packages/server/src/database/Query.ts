@@ -1,14 +1,16 @@
 import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
+import type * as DefaultServices from "effect/DefaultServices"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import { flow } from "effect/Function"
+import { flow, identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { connectionIn, Database, type Open, type StatementError, Transaction } from "./Database.js"
 import { columnsOf, rowsOf } from "./Rows.js"
-import { IndexHint, type Template } from "./Template.js"
+import { DatabaseTime, IndexHint, type Slot, type Template } from "./Template.js"
 import { spanIn } from "../base/tracing/Traced.js"
 
 /** The value of a parameter. */
@@ -35,7 +37,7 @@ export const sql = <const Parts extends ReadonlyArray<Part>>(
   ...parts: Parts
 ): Sql<NamesOf<Parts[number]>> => {
   const texts = [head]
-  const slots: Array<string | IndexHint> = []
+  const slots: Array<Slot> = []
   const append = (text: string): void => {
     texts.push((texts.pop() ?? "") + text)
   }
@@ -58,18 +60,32 @@ export const sql = <const Parts extends ReadonlyArray<Part>>(
 /** A hint after a table's name: an engine that supports hints uses this index. */
 export const usingIndex = (index: string): Sql<never> => ({ texts: ["", ""], slots: [new IndexHint(index)] })
 
+/** The time of the database, in milliseconds since 1970. */
+export const databaseTime: Sql<never> = { texts: ["", ""], slots: [new DatabaseTime()] }
+
 /** Joins parts of a statement with a separator. */
 export const joined = (parts: ReadonlyArray<Sql<string>>, separator: Sql<never>): Sql<string> => {
   const nothing: Sql<string> = sql``
   return parts.reduce((before, part, index) => (index === 0 ? part : sql`${before}${separator}${part}`), nothing)
 }
 
-/** Returns a function that puts the values of a statement's parameters into its order. */
-const orderOf = <Name extends string>(statement: Sql<Name>) => {
-  const names = statement.slots.filter(Predicate.isString)
-  return (values: Values<Name>): ReadonlyArray<unknown> => {
+/** What a fiber has of its own for a statement: its clock. */
+interface Asking {
+  readonly currentDefaultServices: Context.Context<DefaultServices.DefaultServices>
+}
+
+/** Puts the values of a statement's parameters into its order. */
+type Ordered<A> = (values: A, asking: Asking) => ReadonlyArray<unknown>
+
+const orderOf = <Name extends string>(statement: Sql<Name>): Ordered<Values<Name>> => {
+  const slots = statement.slots.filter((slot) => !(slot instanceof IndexHint))
+  return (values, { currentDefaultServices }) => {
     const named: Readonly<Record<string, Value>> = values
-    return names.map((name) => named[name])
+    return slots.map((slot) =>
+      Predicate.isString(slot)
+        ? named[slot]
+        : Context.get(currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
+    )
   }
 }
 
@@ -126,24 +142,27 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
   const sent = inTransaction(({ send }, text, values) => send(text, values))
 
   /** Compiles a statement with positional parameters. Few steps: most of the time of a request is in its statements. */
-  const compileOrdered = <A>(statement: Sql<string>, execute: Execute, resultOf: (found: unknown) => Exit.Exit<A>) => {
+  const compileOrdered = <I, A>(
+    statement: Sql<string>,
+    execute: Execute,
+    resultOf: (found: unknown) => Exit.Exit<A>,
+    inOrder: Ordered<I>
+  ) => {
     const text = textOf(statement)
     const options = { kind: "client", attributes: { ...attributes, "db.query.text": text } } as const
     const ends = { onFailure: Effect.die, onSuccess: resultOf }
-    return (values: ReadonlyArray<unknown>): Effect.Effect<A> =>
-      Effect.withFiberRuntime((fiber) =>
-        spanIn(fiber, "sql.execute", options, Effect.matchEffect(execute(fiber.currentContext, text, values), ends))
-      )
+    return (values: I): Effect.Effect<A> =>
+      Effect.withFiberRuntime((fiber) => {
+        const execution = execute(fiber.currentContext, text, inOrder(values, fiber))
+        return spanIn(fiber, "sql.execute", options, Effect.matchEffect(execution, ends))
+      })
   }
 
   /** Compiles a statement with named parameters. */
   const compile =
     <A>(execute: Execute, resultOf: (found: unknown) => Exit.Exit<A>) =>
-    <Name extends string>(statement: Sql<Name>) => {
-      const ask = compileOrdered(statement, execute, resultOf)
-      const inOrder = orderOf(statement)
-      return (values: Values<Name>): Effect.Effect<A> => ask(inOrder(values))
-    }
+    <Name extends string>(statement: Sql<Name>) =>
+      compileOrdered(statement, execute, resultOf, orderOf(statement))
 
   const statementOf = <A, R>(execute: Execute, resultOf: (found: unknown) => Exit.Exit<A>): Statement<A, R> => {
     const compiled = compile(execute, resultOf)
@@ -158,9 +177,11 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
       const inOrder = orderOf(statement)
       return Object.assign(compiled(statement), {
         ahead: (values: Parameters<typeof inOrder>[0]) =>
-          Effect.map(Transaction, ([open]) => {
-            open.ahead(text, inOrder(values))
-          })
+          Effect.withFiberRuntime<void, never, Transaction>((fiber) =>
+            Effect.map(Transaction, ([open]) => {
+              open.ahead(text, inOrder(values, fiber))
+            })
+          )
       })
     }
   }
@@ -236,7 +257,8 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
           sql`, `
         )} ${tail}`,
         execute,
-        resultOf
+        resultOf,
+        identity<ReadonlyArray<unknown>>
       )
     // Compiled at the first use: most tables get one row at a time, and the texts of many rows are long.
     const inserts = rowsAtOnce.map((count) => {

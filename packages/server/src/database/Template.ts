@@ -3,10 +3,17 @@ export class IndexHint {
   constructor(readonly index: string) {}
 }
 
-/** A statement, cut at its parameters and hints: `slots[i]`, a parameter's name or a hint, stands between `texts[i]` and `texts[i + 1]`. */
+/** The time of the database, in milliseconds since 1970. Its parameter is the time of this process. */
+export class DatabaseTime {
+  protected readonly slot = true
+}
+
+export type Slot = string | IndexHint | DatabaseTime
+
+/** A statement, cut at its slots: `slots[i]`, such as a parameter's name, stands between `texts[i]` and `texts[i + 1]`. */
 export interface Template {
   readonly texts: ReadonlyArray<string>
-  readonly slots: ReadonlyArray<string | IndexHint>
+  readonly slots: ReadonlyArray<Slot>
 }
 
 interface Marks {
@@ -14,19 +21,26 @@ interface Marks {
   readonly placeholder: (position: number) => string
   /** The clause after a table's name that makes the engine use an index; empty for an engine without hints. */
   readonly indexHint: (index: string) => string
+  /** The time of the database. An engine that has no other clock than this process uses the placeholder. */
+  readonly time: (placeholder: string) => string
 }
 
-/** Makes `Database.textOf` of an engine's placeholders and hints. */
+/** Makes `Database.textOf` of what an engine writes for slots. */
 export const textWith =
-  ({ indexHint, placeholder }: Marks) =>
+  ({ indexHint, placeholder, time }: Marks) =>
   ({ slots, texts }: Template): string => {
     let parameters = 0
+    const mark = (slot: Slot): string => {
+      if (slot instanceof IndexHint) return indexHint(slot.index)
+      const own = placeholder(parameters++)
+      return slot instanceof DatabaseTime ? time(own) : own
+    }
     // Joined, because a text that is added up keeps all its parts in memory.
     return texts
       .flatMap((text, index) => {
         const slot = slots[index]
         if (slot === undefined) return text
-        return [text, slot instanceof IndexHint ? indexHint(slot.index) : placeholder(parameters++)]
+        return [text, mark(slot)]
       })
       .join("")
   }

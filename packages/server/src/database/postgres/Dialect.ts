@@ -27,6 +27,14 @@ const lock = (name: string) =>
     Effect.orDie(open.ask("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL", [name]))
   ).pipe(Effect.asVoid)
 
+/** The text of statements, whose time is an expression. A subquery of its own is evaluated once, not for each row. */
+export const textAt = (clock: string) =>
+  textWith({
+    placeholder: (position) => `$${position + 1}`,
+    indexHint: () => "",
+    time: (placeholder) => `(SELECT coalesce(${clock}, ${placeholder}))`
+  })
+
 /** What every database of PostgreSQL shares, however it is connected. */
 export const dialectOn = (reading: SqlConnection.Connection) =>
   ({
@@ -34,7 +42,7 @@ export const dialectOn = (reading: SqlConnection.Connection) =>
     schema: newestMigration,
     isShared: true,
     clock: clockOn(reading),
-    textOf: textWith({ placeholder: (position) => `$${position + 1}`, indexHint: () => "" }),
+    textOf: textAt(clockExpression),
     clockExpression,
     hasLateral: true,
     rowLock: "FOR UPDATE",

@@ -41,7 +41,11 @@ export const pragmas = {
  * The unary plus hides a parameter's value from the planner, for which SQLite would prepare the statement again at each
  * execution: for LIMIT, LIKE, and a column in the condition of a partial index.
  */
-const textOf = textWith({ placeholder: () => "+?", indexHint: (index) => `INDEXED BY ${index}` })
+const textOf = textWith({
+  placeholder: () => "+?",
+  indexHint: (index) => `INDEXED BY ${index}`,
+  time: (placeholder) => placeholder
+})
 
 /** Sets every pragma, and fails if one has no effect. */
 const setPragmas = Effect.gen(function* () {

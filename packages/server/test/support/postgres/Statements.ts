@@ -1,5 +1,6 @@
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { Database } from "@coffer/server/database/Database"
+import { textAt } from "@coffer/server/database/postgres/Dialect"
 import { postgresDatabase } from "@coffer/server/database/postgres/PostgresDatabase"
 import { SqlClient, Statement } from "@effect/sql"
 import { Clock, Effect, Layer } from "effect"
@@ -14,13 +15,16 @@ const compiler = Statement.makeCompiler({
   onRecordUpdate: () => ["", []]
 })
 
+const noClock = "CAST(NULL AS BIGINT)"
+
 /** The process's time instead of the database's, so that tests can set it. */
 const OwnClock = Layer.effect(
   Database,
   Effect.map(Database, (database) => ({
     ...database,
     clock: Clock.currentTimeMillis,
-    clockExpression: "CAST(NULL AS BIGINT)"
+    clockExpression: noClock,
+    textOf: textAt(noClock)
   }))
 )
 
