@@ -39,7 +39,7 @@ const onBoth = ["access/Access", "audit/{AuditIndex,Flush}", "database/Port", "o
 
 /** The others of these, which run on PostgreSQL in the long tier only. */
 const onBothInLongTier = [
-  "acl/AccessTable",
+  "acl/{AccessTable,RulesThatEnd}",
   "api/{Client,Connections}",
   "audit/{AuditLog,Breaks,LogList,Reach}",
   "authorization/Races",

@@ -4,7 +4,7 @@ import { RuleId, ServiceAccountId, UserId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
 import { Via } from "./User.js"
-import { createdAt, extensibleEnum, field, optional, updatedAt } from "./Schemas.js"
+import { createdAt, extensibleEnum, field, optional, Timestamp, updatedAt } from "./Schemas.js"
 
 /** In ascending order: each permission includes those before it. */
 export const permissions = ["use", "read", "write", "admin"] as const
@@ -53,6 +53,11 @@ export const OpenPermission = extensibleEnum(
 )
 const permission = field(OpenPermission, "the permission; a higher one includes the lower ones", "write")
 
+const endsAt = optional(Timestamp, "when the rule ends; absent: it lasts", "2026-12-01T00:00:00.000Z")
+
+/** How far ahead a rule may end. */
+export const maxRuleDays = 3_650
+
 export const AclRule = Schema.Struct({
   id: field(RuleId, "its id"),
   subject_type: field(extensibleEnum("OpenSubjectType", "the kind of subject", subjectTypes), "the kind of subject"),
@@ -66,6 +71,7 @@ export const AclRule = Schema.Struct({
   project_pattern: field(Schema.String, "a name or pattern of projects", "webshop"),
   env_pattern: field(Schema.String, "a name or pattern of environments", "{dev,staging}"),
   permission,
+  expires_at: endsAt,
   created_by: field(Schema.String, "the e-mail or service account name of the granter", "ada@example.com"),
   created_at: createdAt,
   updated_at: updatedAt
@@ -88,6 +94,7 @@ export const AclReason = Schema.Struct({
   ),
   role: optional(Schema.String, "a role in the organization"),
   rule_id: optional(RuleId, "the rule, if `by` is rule"),
+  expires_at: endsAt,
   limited_by: optional(
     Schema.String,
     "why the subject may do less than the rule permits",

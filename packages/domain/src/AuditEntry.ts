@@ -44,6 +44,7 @@ export const auditActions = [
   "approval.refuse",
   "acl.grant",
   "acl.revoke",
+  "acl.expire",
   "service_account.create",
   "service_account.revoke",
   "service_account.rotate",

@@ -166,8 +166,10 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "approval.approve": (facts) => `approved a request of ${facts.text("account")}${facts.inPlace()}`,
   "approval.refuse": (facts) => `refused a request of ${facts.text("account")}${facts.inPlace()}`,
   "acl.grant": (facts) =>
-    `granted ${facts.subject()} ${facts.text("permission")} on ${facts.covered()}${facts.with("before", (permission) => ` (was ${permission})`)}`,
+    `granted ${facts.subject()} ${facts.text("permission")} on ${facts.covered()}${facts.with("expires_at", (at) => ` until ${at}`)}${facts.with("before", (permission) => ` (was ${permission})`)}`,
   "acl.revoke": (facts) => `revoked ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()}`,
+  "acl.expire": (facts) =>
+    `noted that ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()} ended${facts.with("expires_at", (at) => ` at ${at}`)}`,
   "service_account.create": (facts) =>
     `created the service account ${facts.text("name")}${facts.with("project", (project) => `, bound to ${project}`)}`,
   "service_account.revoke": (facts) => `revoked the service account ${facts.text("name")}`,

@@ -73,6 +73,9 @@ export const changedDue = {
 const withinMessage = withMessage("must be a time from 1h to 366d, such as 12h or 14d")
 const spanForm = /^([1-9][0-9]{0,3})([hd])$/
 
+/** Whether a text is a number of hours or days. */
+export const isSpan = (text: string): boolean => spanForm.test(text)
+
 /** The milliseconds of a span such as 12h or 14d. */
 export const spanMillis = (span: string): number => {
   const [, count = "0", unit] = spanForm.exec(span) ?? []
@@ -81,7 +84,7 @@ export const spanMillis = (span: string): number => {
 
 /** How far ahead a list looks, in a query string. */
 export const DueWithin = Schema.String.pipe(
-  Schema.filter((text) => spanForm.test(text) && spanMillis(text) <= 366 * dayMillis, {
+  Schema.filter((text) => isSpan(text) && spanMillis(text) <= 366 * dayMillis, {
     ...withinMessage,
     description: "only secrets that are overdue, or due within this time: hours or days, 1h to 366d",
     examples: ["14d"],

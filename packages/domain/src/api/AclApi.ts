@@ -4,8 +4,9 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { AccessCursor, AccessPage, AccessSubject } from "../AccessTable.js"
-import { AclExplanation, AclRule, namesItsSubject, Permission, SubjectType } from "../AclRule.js"
+import { AclExplanation, AclRule, maxRuleDays, namesItsSubject, Permission, SubjectType } from "../AclRule.js"
 import { Authentication } from "../Actor.js"
+import { Expiry } from "../Due.js"
 import { grace } from "../Examples.js"
 import { Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { RuleId, ServiceAccountId } from "../Ids.js"
@@ -25,7 +26,12 @@ const subject = {
 const granted = {
   project_pattern: field(Pattern, "a name or pattern of projects", Pattern.to.make("webshop")),
   env_pattern: field(Pattern, "a name or pattern of environments", Pattern.to.make("{dev,staging}")),
-  permission: field(Permission, "the permission; a higher one includes the lower ones", "write")
+  permission: field(Permission, "the permission; a higher one includes the lower ones", "write"),
+  expires_at: optional(
+    Expiry,
+    `when the rule ends, at most ${maxRuleDays.toLocaleString("en")} days ahead: a date, or a date and time in UTC; absent: it lasts`,
+    "2027-01-31T08:00:00Z"
+  )
 }
 
 const kind = "the kind of subject"
@@ -49,7 +55,7 @@ export class AclApi extends HttpApiGroup.make("acl")
         )
       )
       .addSuccess(response(AclRule, "The new rule"), { status: 201 })
-      .addSuccess(response(AclRule, "The existing rule, with its new permission"), { status: 200 })
+      .addSuccess(response(AclRule, "The existing rule, with its new permission and end"), { status: 200 })
       .addError(Forbidden)
       .addError(LimitExceeded)
       .addError(Reauthenticate)
@@ -58,7 +64,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(OpenApi.Summary, "Grant a permission by pattern")
       .annotate(
         OpenApi.Description,
-        "`email` names a user, `subject_id` a service account. Granting again to the same subject and patterns changes the permission (200)."
+        "`email` names a user, `subject_id` a service account. Granting again to the same subject and patterns changes the permission and the end (200): without `expires_at`, the rule lasts. A rule that has ended gives nothing."
       )
   )
   .add(

@@ -9,16 +9,18 @@ const row = {
   name: "rules",
   quick: true,
   run: async (context) => {
-    const [one, many, own] = ["one", "many", "own"].map((name) => context.folder(`rules-${name}`))
+    const [one, many, own, ends] = ["one", "many", "own", "ends"].map((name) => context.folder(`rules-${name}`))
     const first = await startCoffer(one)
     const scene = await settle(first)
     await first.stop()
-    for (const folder of [many, own]) cpSync(one, folder, { recursive: true })
+    for (const folder of [many, own, ends]) cpSync(one, folder, { recursive: true })
     await fill(many, (store) => addPeople(store, scene.org, { members: 1_000, projects: 1_000, rules: 10_000 }))
     await fill(own, (store) => addOwnRules(store, scene.org, scene.accountId, 1_000))
-    const servers = [await startCoffer(many), await startCoffer(own), await startCoffer(one)]
+    await fill(ends, (store) => addOwnRules(store, scene.org, scene.accountId, 1_000, Date.now() + 86_400_000))
+    const servers = []
+    for (const folder of [many, own, ends, one]) servers.push(await startCoffer(folder))
     const requests = readsOf(scene)
-    const [large, matched, small] = await interleave(
+    const [large, matched, ending, small] = await interleave(
       servers.map((server) => ({ server, requests })),
       context.pace
     )
@@ -41,6 +43,15 @@ const row = {
         base,
         ratio: median(matched.rounds.map(({ cpu }, index) => (cpu - small.rounds[index].cpu) / 1000)),
         target: 1,
+        atLeast: false
+      },
+      {
+        row: "processor time of a read with 1,000 own rules that end",
+        against: "1,000 that last",
+        measured: `${ending.cpu.toFixed(0)} µs`,
+        base: `${matched.cpu.toFixed(0)} µs`,
+        ratio: ratioOf(ending, matched, "cpu"),
+        target: 1.1,
         atLeast: false
       }
     ]

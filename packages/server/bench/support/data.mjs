@@ -47,10 +47,13 @@ export const addPeople = async (store, org, { members, projects, rules }) => {
   )
 }
 
-/** Adds access rules of a service account that match no project. */
-export const addOwnRules = async (store, org, accountId, rules) => {
+/** Adds access rules of a service account that match no project, and last or end. */
+export const addOwnRules = async (store, org, accountId, rules, expires_at = null) => {
   const org_id = await orgId(store, org)
-  const made = Array.from({ length: rules }, (_, index) => ({ ...ruleOf("service_account", accountId, index), org_id }))
+  const made = Array.from({ length: rules }, (_, index) => ({
+    ...ruleOf("service_account", accountId, index),
+    ...{ org_id, expires_at }
+  }))
   await store.insert("acl_rules", made)
 }
 

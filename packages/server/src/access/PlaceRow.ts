@@ -4,7 +4,7 @@ import { Role } from "@coffer/domain/Member"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { type Sql, sql } from "../database/Query.js"
+import { databaseTime, type Sql, sql } from "../database/Query.js"
 import type { Grant } from "./Decisions.js"
 
 /** The columns of a place with an actor's role and rules there. Null if nothing has the name. */
@@ -78,6 +78,9 @@ export interface PlaceNames {
   readonly env: string | null
 }
 
+/** The rules `r` that were neither revoked nor have ended. */
+export const liveRule = sql`r.removed_at IS NULL AND (r.expires_at IS NULL OR r.expires_at > ${databaseTime})`
+
 /**
  * The live rules `r` of a condition as one JSON column: a row for each would repeat all other columns. Ids, patterns and
  * permissions have no character that JSON escapes.
@@ -85,7 +88,7 @@ export interface PlaceNames {
 export const rulesWhere = <Name extends string>(condition: Sql<Name>) => sql`
   (SELECT '[' || coalesce(string_agg(
       '["' || r.id || '","' || r.project_pattern || '","' || r.env_pattern || '","' || r.permission || '"]', ','), '') || ']'
-    FROM acl_rules r WHERE ${condition} AND r.removed_at IS NULL)`
+    FROM acl_rules r WHERE ${condition} AND ${liveRule})`
 
 /** The columns of a place for an actor. For an environment, rules that name another project are omitted. */
 export const placeColumns = <Name extends string>(actorId: Sql<Name>) => sql`

@@ -3,9 +3,16 @@ import { auditLogs } from "./migrations/0027_audit_logs.js"
 import { auditRuns } from "./migrations/0028_audit_runs.js"
 import { environmentPositions } from "./migrations/0029_environment_positions.js"
 import { sessionOrigins } from "./migrations/0030_session_origins.js"
+import { rulesThatEnd } from "./migrations/0031_rules_that_end.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
  * with the folder `migrations`, whose files have SQLite's numbers.
  */
-export const laterMigrations: ReadonlyArray<Migration> = [auditLogs, auditRuns, environmentPositions, sessionOrigins]
+export const laterMigrations: ReadonlyArray<Migration> = [
+  auditLogs,
+  auditRuns,
+  environmentPositions,
+  sessionOrigins,
+  rulesThatEnd
+]

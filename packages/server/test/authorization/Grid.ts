@@ -18,8 +18,13 @@ export const actors = [
 ] as const
 export type Actor = (typeof actors)[number]
 
-/** The one rule about the caller: for the place that is called, of that level; or an admin rule for another place. */
-export const rules = ["none", "use", "read", "write", "admin", "elsewhere"] as const
+const columns = ["none", "use", "read", "write", "admin", "elsewhere"] as const
+
+/**
+ * The one rule about the caller: for the place that is called, of that level; or an admin rule for another place; or an admin rule
+ * that has ended, which is none.
+ */
+export const rules = [...columns, "ended"] as const
 export type Rule = (typeof rules)[number]
 
 export type Outcome = "ok" | 401 | 403 | 404
@@ -49,16 +54,19 @@ export const grid = (says: RegExp, text: string): Grid => {
   for (const line of text.trim().split("\n")) {
     const cells = line.trim().split(/\s+/)
     const outcomes = cells.filter((cell) => !isActor(cell)).map(outcomeOf)
-    if (![1, 5, rules.length].includes(outcomes.length)) throw new Error(`odd line: ${line}`)
+    if (![1, 5, columns.length].includes(outcomes.length)) throw new Error(`odd line: ${line}`)
     for (const actor of cells.filter(isActor)) {
       if (rows.has(actor)) throw new Error(`${actor} is there twice`)
       const five = [outcomes[0]!, ...outcomes]
-      rows.set(actor, outcomes.length === 1 ? rules.map(() => outcomes[0]!) : outcomes.length === 5 ? five : outcomes)
+      rows.set(actor, outcomes.length === 1 ? columns.map(() => outcomes[0]!) : outcomes.length === 5 ? five : outcomes)
     }
   }
   const byKey = rows.get("account")
   if (byKey !== undefined) rows.set("federated", byKey)
   const absent = actors.filter((actor) => !rows.has(actor))
   if (absent.length > 0) throw new Error(`no line for ${absent.join(", ")}`)
-  return { says, outcome: (actor, rule) => rows.get(actor)![rules.indexOf(rule)]! }
+  return {
+    says,
+    outcome: (actor, rule) => rows.get(actor)![rule === "ended" ? 0 : columns.indexOf(rule)]!
+  }
 }

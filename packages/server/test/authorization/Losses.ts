@@ -1,3 +1,8 @@
+import { OrgId } from "@coffer/domain/Ids"
+import { Database } from "@coffer/server/database/Database"
+import { query } from "@coffer/server/database/Query"
+import { orgScope } from "@coffer/server/database/Scopes"
+import { Effect, Schema } from "effect"
 import {
   type Ask,
   askOf,
@@ -21,6 +26,17 @@ export interface Loss {
 
 const has = (endpoint: Endpoint, parameter: Parameter) => parametersOf(endpoint).includes(parameter)
 const orgOf = ({ place }: Scene) => `/api/orgs/${place.org_name}`
+
+const IdRow = Schema.Struct({ id: OrgId })
+
+/** Sets the end of a rule to a time that has passed, as the passing of time would. */
+const endRule = (rule: string, org: string) =>
+  Effect.gen(function* () {
+    const { change } = yield* Database
+    const { one, write } = yield* query
+    const { id } = yield* one(IdRow)`SELECT id FROM organizations WHERE name = ${"org"} AND removed_at IS NULL`({ org })
+    yield* change([orgScope(id)], write`UPDATE acl_rules SET expires_at = 1 WHERE id = ${"rule"}`({ rule }))
+  })
 
 /** Everything that a right to a call can rest on, and how it is lost. */
 export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
@@ -63,6 +79,11 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
     statuses: [403],
     concerns: (endpoint, kind) => kind === "account" || restsOn(endpoint).permission !== undefined,
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/acl/${scene.caller.rule ?? ""}`)
+  },
+  "the rule of the caller ends": {
+    statuses: [403],
+    concerns: (endpoint, kind) => kind === "user" && restsOn(endpoint).permission !== undefined,
+    happens: ({ caller, place }) => server.run(endRule(caller.rule ?? "", place.org_name))
   },
   "the caller is put out of the organization": {
     statuses: [404],

@@ -19,6 +19,8 @@ const telling = [
   { actor: "account", rule: "none" },
   { actor: "account", rule: "use" },
   { actor: "account", rule: "write" },
+  { actor: "developer", rule: "ended" },
+  { actor: "account", rule: "ended" },
   { actor: "account", rule: "elsewhere" },
   { actor: "federated", rule: "admin" },
   { actor: "scoped-here", rule: "admin" },
@@ -30,7 +32,7 @@ const telling = [
 const few = [
   { actor: "developer", rule: "none" },
   { actor: "superadmin", rule: "none" },
-  { actor: "account", rule: "none" }
+  { actor: "account", rule: "ended" }
 ] as const
 
 testTable(isFast ? telling : few)

@@ -12,7 +12,7 @@ import {
   webhookBody
 } from "./Contract.js"
 import { type Actor, actors, type Grid, grid, type Rule, rules } from "./Grid.js"
-import { type Account, type Caller, each, nobody, people, type Person, Service, word } from "./Service.js"
+import { type Account, type Caller, each, nobody, people, type Person, Service, subjectOf, word } from "./Service.js"
 
 // Who may do what, as the specification has it. The columns, where a line has five: the caller's one rule is
 //                                      none read write admin elsewhere, or six with use after none
@@ -527,6 +527,9 @@ const federated = async (account: Person | Account): Promise<Account> => {
   return service.signedIn("acme", account)
 }
 
+/** In milliseconds: long enough for the answer to a grant. */
+const endSoon = 2_000
+
 /** Makes who calls: for each actor and rule one of its own, with that one rule. */
 const makeCaller = async (actor: Actor, rule: Rule): Promise<void> => {
   if (actor === "anonymous") return
@@ -554,8 +557,14 @@ const makeCaller = async (actor: Actor, rule: Rule): Promise<void> => {
   }
   if (rule !== "none") {
     const { env_pattern, project_pattern } = rule === "elsewhere" ? notMatching : matching
-    const permission = rule === "elsewhere" ? "admin" : rule
-    await service.grant(ada, "acme", subject, permission, project_pattern, env_pattern)
+    const permission = rule === "elsewhere" || rule === "ended" ? "admin" : rule
+    const end = rule === "ended" ? endSoon : 3_600_000
+    await service.do(ada, "POST", `${acme}/acl`, {
+      ...subjectOf(subject),
+      ...{ permission, project_pattern, env_pattern },
+      // The others of accounts last: they grant rules that do.
+      ...((rule === "ended" || isPerson(actor)) && { expires_at: new Date(Date.now() + end).toISOString() })
+    })
   }
   if (actor === "outsider" || actor === "superadmin") await service.do(ada, "DELETE", `${acme}/members/${subject.id}`)
   callers.set(`${actor} ${rule}`, actor === "federated" ? await federated(subject) : subject)
@@ -660,6 +669,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
     await each(cells, ({ actor, rule }) => makeCaller(actor, rule))
+    await new Promise((resolve) => setTimeout(resolve, endSoon))
   })
 
   afterAll(async () => {

@@ -8,6 +8,7 @@ import { makeDeciders } from "@coffer/server/access/Deciders"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Database } from "@coffer/server/database/Database"
 import { overviewRepo } from "@coffer/server/secrets/overview/Repo"
+import { makeRuleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
 import { projectHistoryRepo } from "@coffer/server/secrets/project-history/Repo"
 import { KeySearch } from "@coffer/server/secrets/key-search/KeySearch"
 import { Removed } from "@coffer/server/secrets/services/Removed"
@@ -153,6 +154,20 @@ describe("a statement's plan", () => {
           assert.deepStrictEqual(rules, ["SEARCH r USING INDEX acl_rules_live (subject_id=? AND org_id=?)"])
           assert.strictEqual(place!.steps.length, 6)
         }
+      })
+    )
+  )
+
+  it.live("finds the rules that have ended by their end", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const { expireAll } = yield* makeRuleExpiry
+        const { transaction } = yield* Database
+        const [ended, ...rest] = yield* plans(expireAll(transaction))
+        assert.deepStrictEqual(rest, [])
+        assert.match(ended!.steps.join(), /SEARCH acl_rules USING INDEX acl_rules_ending \(expires_at/)
+        assert.notInclude(ended!.steps.join(), "TEMP B-TREE")
       })
     )
   )

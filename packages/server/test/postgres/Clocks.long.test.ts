@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Clock, Effect } from "effect"
+import { type Clock, Effect, Layer } from "effect"
 import { everythingOnPostgres } from "../model/Support.js"
-import { freshPath } from "../support/Services.js"
+import { Database } from "@coffer/server/database/Database"
+import { makeRuleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
+import { enter, entries, freshPath, grant, member, organization, outcome } from "../support/Services.js"
 import { freshDatabase } from "../support/postgres/Databases.js"
 import { entriesOf, newOrganization, read, write } from "../trail/Support.js"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
@@ -43,6 +45,39 @@ describe("the times of audit entries", () => {
         assert.isAtLeast(Date.parse(time), start - 1)
         assert.isAtMost(Date.parse(time), Date.now())
       }
+    })
+  )
+})
+
+describe("the end of an access rule", () => {
+  it.scopedLive("is by the database's clock, whatever those of two servers say, and is recorded once", () =>
+    Effect.gen(function* () {
+      const { url } = yield* freshDatabase()
+      const one = yield* Layer.build(everythingOnPostgres(url, yield* freshPath, { clock: "shared" }))
+      const other = yield* Layer.build(everythingOnPostgres(url, yield* freshPath, { clock: "shared" }))
+      const fast = <A, E, R>(effect: Effect.Effect<A, E, R>) => ahead(hour)(Effect.provide(effect, one))
+      const slow = <A, E, R>(effect: Effect.Effect<A, E, R>) => ahead(-hour)(Effect.provide(effect, other))
+      const bob = yield* Effect.gen(function* () {
+        yield* organization()
+        const bob = yield* member("bob@example.com", "developer")
+        yield* grant(bob, "read", { ends: Date.now() + 1_500 })
+        for (let n = 0; n < 20; n++) yield* grant(bob, "read", { env: `e${n}`, ends: Date.now() })
+        return bob
+      }).pipe(slow)
+      const mayRead = outcome(enter(bob, "secret.read"))
+      assert.deepStrictEqual([yield* fast(mayRead), yield* slow(mayRead)], ["success", "success"])
+      // Before its end, neither server removes it, and both together remove each of the others once.
+      const expire = Effect.flatMap(makeRuleExpiry, ({ expireAll }) =>
+        Effect.flatMap(Database, ({ transaction }) => expireAll(transaction))
+      )
+      const together = Effect.all([fast(expire), slow(expire)], { concurrency: "unbounded" })
+      yield* together
+      const ended = Effect.map(fast(entries()), (log) => log.filter(({ action }) => action === "acl.expire").length)
+      assert.strictEqual(yield* ended, 20)
+      yield* Effect.sleep("1600 millis")
+      assert.deepStrictEqual([yield* fast(mayRead), yield* slow(mayRead)], ["Forbidden", "Forbidden"])
+      yield* together
+      assert.strictEqual(yield* ended, 21)
     })
   )
 })

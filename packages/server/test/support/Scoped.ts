@@ -19,7 +19,10 @@ const expired = (table: string) => `DELETE FROM ${table} WHERE id IN`
 
 /** What each table's writes must hold. A table without a row here is refused. */
 export const rules: Readonly<Record<string, Rule>> = {
-  acl_rules: ofOrganization,
+  acl_rules: {
+    scopes: ["org"],
+    alone: /SET removed_at = \S+ WHERE id = \S+ AND removed_at IS NULL AND expires_at <= /
+  },
   api_keys: ofOrganization,
   approvals: { scopes: ["org"], alone: RegExp(expired("approvals")) },
   client_logins: { scopes: ["server", "address", "user"], alone: RegExp(expired("client_logins")) },

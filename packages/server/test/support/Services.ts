@@ -537,7 +537,7 @@ export const account = (
 export const grant = (
   actor: Actor,
   permission: "use" | "read" | "write" | "admin",
-  patterns: { readonly project?: string; readonly env?: string; readonly org?: string } = {}
+  patterns: { readonly project?: string; readonly env?: string; readonly org?: string; readonly ends?: number } = {}
 ) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -549,6 +549,7 @@ export const grant = (
       project_pattern: patterns.project ?? "*",
       env_pattern: patterns.env ?? "*",
       permission,
+      expires_at: patterns.ends ?? null,
       created_by: "ada@example.com",
       created_at: stamp,
       updated_at: stamp

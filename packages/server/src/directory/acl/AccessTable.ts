@@ -10,6 +10,7 @@ import { permissions } from "@coffer/domain/AclRule"
 import { RuleId, ServiceAccountId } from "@coffer/domain/Ids"
 import { paginationOf } from "@coffer/domain/Pagination"
 import * as Effect from "effect/Effect"
+import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
 import { explain, type Reason, type Subject } from "../../access/Decisions.js"
@@ -36,13 +37,15 @@ const refOf = ({ actor }: Place<"acl.explain">, subject: AccessSubject | undefin
     : { subject_type: "user", email: named }
 }
 
-/** The first of the highest reasons: superadmins and roles come before rules. */
+const byPermission = Order.mapInput(Order.number, ({ permission }: Reason) => permissions.indexOf(permission))
+/** `~` sorts after every time: a reason without an end lasts. */
+const byEnd = Order.mapInput(Order.string, ({ expires_at = "~" }: Reason) => expires_at)
+const isWeaker = Order.lessThan(Order.combine(byPermission, byEnd))
+
+/** The first of the highest reasons that last longest: superadmins and roles come before rules. */
 const strongest = (reasons: ReadonlyArray<Reason>): Reason | undefined =>
   reasons.reduce<Reason | undefined>(
-    (best, reason) =>
-      best === undefined || permissions.indexOf(reason.permission) > permissions.indexOf(best.permission)
-        ? reason
-        : best,
+    (best, reason) => (best === undefined || isWeaker(best, reason) ? reason : best),
     undefined
   )
 

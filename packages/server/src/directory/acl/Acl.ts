@@ -1,6 +1,13 @@
-import type { AclExplanation, AclRule, Permission, SubjectType } from "@coffer/domain/AclRule"
+import {
+  type AclExplanation,
+  type AclRule,
+  maxRuleDays,
+  type Permission,
+  type SubjectType
+} from "@coffer/domain/AclRule"
 import { actorName, viaOf } from "@coffer/domain/Actor"
-import { LimitExceeded } from "@coffer/domain/Errors"
+import { dayMillis } from "@coffer/domain/DueState"
+import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { RuleId } from "@coffer/domain/Ids"
 import type { EnvName, ProjectName } from "@coffer/domain/Names"
 import type { Pattern } from "@coffer/domain/Pattern"
@@ -9,11 +16,13 @@ import { denied, type Place, sourceOf } from "../../access/Access.js"
 import { explain } from "../../access/Decisions.js"
 import { notFound, notVisible } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { now } from "../../base/Time.js"
+import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
+import { Database } from "../../database/Database.js"
 import { aclRepo, type RuleRow } from "./Repo.js"
+import { makeRuleExpiry, ruleFacts } from "./RuleExpiry.js"
 import { type AclPlace, isSelf, makeSubjects, noSubject, type SubjectRef } from "./Subjects.js"
 
 const maxRules = 20_000
@@ -25,12 +34,15 @@ export interface GrantRequest extends SubjectRef {
   readonly project_pattern: Pattern
   readonly env_pattern: Pattern
   readonly permission: Permission
+  /** Without it, the rule lasts. */
+  readonly expires_at?: string
 }
 
-const aclRule = ({ email, name, ...row }: RuleRow): AclRule => ({
+const aclRule = ({ email, expires_at, name, ...row }: RuleRow): AclRule => ({
   ...row,
   ...(email !== null && { email }),
-  ...(row.subject_type === "service_account" && name !== null && { name })
+  ...(row.subject_type === "service_account" && name !== null && { name }),
+  ...(expires_at !== null && { expires_at: timestamp(expires_at) })
 })
 
 interface RulePatterns {
@@ -43,7 +55,7 @@ interface RulePatterns {
  * Whether the caller may manage a rule. People manage all: their role was checked before. A service account manages rules of
  * service accounts, with the same patterns as one of its own `admin` rules; with an `admin` rule for everything, all of them.
  */
-const manages = (place: AclPlace, rule: RulePatterns): boolean =>
+const manages = (place: Pick<AclPlace, "actor" | "grants">, rule: RulePatterns): boolean =>
   place.actor.type === "user" ||
   (rule.subject_type === "service_account" &&
     place.grants.some(
@@ -53,12 +65,17 @@ const manages = (place: AclPlace, rule: RulePatterns): boolean =>
           (own.project_pattern === rule.project_pattern && own.env_pattern === rule.env_pattern))
     ))
 
+/** Whether something that ends `at` lasts until `end`; null: for ever. */
+const lastsUntil = (at: number | null, end: number | null): boolean => at === null || (end !== null && at >= end)
+
 /** The access rules of an organization. */
 export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
   effect: Effect.gen(function* () {
     const repo = yield* aclRepo
+    const { clock } = yield* Database
     const audit = yield* AuditLog
     const subjects = yield* makeSubjects
+    const { expire } = yield* makeRuleExpiry
 
     const resolve = Effect.fnUntraced(function* (place: AclPlace, subject: SubjectRef) {
       const orgId = place.org.id
@@ -70,6 +87,57 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         if (account !== undefined) return { id: account.id, name: account.name }
       }
       return yield* noSubject(subject, place)
+    })
+
+    /** The end of a rule as the database compares it; null: it lasts. Fails if it has passed, or is too far away. */
+    const endOf = Effect.fnUntraced(function* ({ expires_at }: GrantRequest) {
+      if (expires_at === undefined) return null
+      const millis = yield* clock
+      const end = Date.parse(expires_at)
+      if (end <= millis) {
+        return yield* new ValidationError({
+          message: `expires_at: must be in the future; the server's time is ${timestamp(millis)}`
+        })
+      }
+      if (end > millis + maxRuleDays * dayMillis) {
+        return yield* new ValidationError({
+          message: `expires_at: must be at most ${maxRuleDays.toLocaleString("en")} days ahead`
+        })
+      }
+      return end
+    })
+
+    /** A rule that a service account grants must not outlast those by which it may: it could keep its own rule for ever. */
+    const checkEnd = Effect.fnUntraced(function* (
+      place: Place<"acl.grant">,
+      rule: RulePatterns & { readonly expires_at: number | null }
+    ) {
+      const { actor, org } = place
+      if (actor.type === "user") return
+      const own = yield* repo.grantsOf({ orgId: org.id, subjectId: actor.id })
+      const lasting = own.filter((each) => lastsUntil(each.expires_at, rule.expires_at))
+      if (!manages({ actor, grants: lasting }, rule)) {
+        return yield* denied(
+          audit,
+          place,
+          `a service account grants no rule that lasts longer than its own: its admin rule for these patterns, or for */*, in organization ${org.name} ends before`
+        )
+      }
+    })
+
+    /** The rule of a subject for the same patterns. One that has ended is removed first: it is none. */
+    const current = Effect.fnUntraced(function* (
+      place: AclPlace,
+      subjectId: string,
+      { env_pattern: envPattern, project_pattern: projectPattern }: RulePatterns
+    ) {
+      const orgId = place.org.id
+      const patterns = { orgId, subjectId, projectPattern, envPattern }
+      yield* repo.holdSame(patterns)
+      const same = yield* repo.findSame(patterns)
+      if (same?.has_ended !== 1) return same
+      yield* expire({ ...same, org_id: orgId })
+      return undefined
     })
 
     const checkRoom = Effect.fnUntraced(function* (place: AclPlace, subjectId: string) {
@@ -94,17 +162,15 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
             `a service account manages rules of service accounts only: this needs an admin rule for exactly these patterns, or for */*, in organization ${place.org.name}`
           )
         }
+        const expires_at = yield* endOf(request)
+        yield* checkEnd(place, { ...request, expires_at })
         const granted_at = yield* now
         const newId = RuleId.make(yield* uuidV7)
         const { env_pattern, permission, project_pattern, subject_type } = request
         const { id: subject_id, ...named } = yield* resolve(place, request)
-        const same = yield* repo.findSame({
-          orgId: place.org.id,
-          subjectId: subject_id,
-          projectPattern: project_pattern,
-          envPattern: env_pattern
-        })
+        const same = yield* current(place, subject_id, request)
         if (same === undefined) yield* checkRoom(place, subject_id)
+        const end = expires_at === null ? {} : { expires_at: timestamp(expires_at) }
         const fresh = {
           id: newId,
           subject_type,
@@ -117,10 +183,12 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
           updated_at: granted_at
         }
         yield* same === undefined
-          ? repo.insert({ ...fresh, orgId: place.org.id })
-          : repo.setPermission({ id: same.id, permission, now: granted_at })
+          ? repo.insert({ ...fresh, orgId: place.org.id, expires_at })
+          : repo.set({ id: same.id, permission, expires_at, now: granted_at })
         const rule: AclRule =
-          same === undefined ? { ...fresh, ...named } : { ...aclRule(same), permission, updated_at: granted_at }
+          same === undefined
+            ? { ...fresh, ...named, ...end }
+            : { ...aclRule({ ...same, expires_at }), permission, updated_at: granted_at }
         yield* audit.write(sourceOf(place), {
           action: "acl.grant",
           resource_type: "acl_rule",
@@ -132,7 +200,9 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
             project_pattern,
             env_pattern,
             permission,
-            ...(same !== undefined && { before: same.permission })
+            ...end,
+            ...(same !== undefined && { before: same.permission }),
+            ...(typeof same?.expires_at === "number" && { expires_at_before: timestamp(same.expires_at) })
           }
         })
         return { rule, created: same === undefined }
@@ -159,21 +229,12 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         if (row === undefined || !manages(place, row)) {
           return yield* notFound(`access rule ${id}`)
         }
-        yield* repo.remove({ id, now: removed_at })
-        const { email, env_pattern, name, permission, project_pattern, subject_id, subject_type } = row
+        if ((yield* repo.remove({ id, now: removed_at })).length === 0) return yield* notFound(`access rule ${id}`)
         yield* audit.write(sourceOf(place), {
           action: "acl.revoke",
           resource_type: "acl_rule",
           resource_id: id,
-          metadata: {
-            subject_type,
-            subject_id,
-            ...(email !== null && { email }),
-            ...(name !== null && { name }),
-            project_pattern,
-            env_pattern,
-            permission
-          }
+          metadata: ruleFacts(row)
         })
       })
     )

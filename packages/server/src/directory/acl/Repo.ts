@@ -5,7 +5,8 @@ import { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
-import { query, sql } from "../../database/Query.js"
+import { liveRule } from "../../access/PlaceRow.js"
+import { databaseTime, query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({
   id: RuleId,
@@ -16,11 +17,14 @@ const RuleRow = Schema.Struct({
   project_pattern: Schema.String,
   env_pattern: Schema.String,
   permission: Permission,
+  expires_at: Schema.NullOr(Schema.Number),
   created_by: Schema.String,
   created_at: Schema.String,
   updated_at: Schema.String
 })
 export type RuleRow = typeof RuleRow.Type
+
+const SameRow = Schema.Struct({ ...RuleRow.fields, has_ended: Schema.Literal(0, 1) })
 
 const UserRow = Schema.Struct({
   id: UserId,
@@ -40,23 +44,32 @@ const GrantRow = Schema.Struct({
   id: Schema.String,
   project_pattern: Schema.String,
   env_pattern: Schema.String,
-  permission: Permission
+  permission: Permission,
+  expires_at: Schema.NullOr(Schema.Number)
 })
 
 const PlaceRow = Schema.Struct({ project_id: Schema.String, env_id: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
-const rules = sql`
-  SELECT r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email, a.name AS name,
+const IdRow = Schema.Struct({ id: RuleId })
+
+const columns = sql` r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email, a.name AS name,
     r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
-    r.created_by AS created_by, r.created_at AS created_at, r.updated_at AS updated_at
-  FROM acl_rules r
+    r.expires_at AS expires_at, r.created_by AS created_by, r.created_at AS created_at, r.updated_at AS updated_at`
+
+const subjects = sql`
   LEFT JOIN users u ON r.subject_type = 'user' AND u.id = r.subject_id
-  LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id
-  WHERE r.org_id = ${"orgId"} AND r.removed_at IS NULL`
+  LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id`
+
+const rules = sql`SELECT ${columns} FROM acl_rules r ${subjects} WHERE r.org_id = ${"orgId"} AND ${liveRule}`
+
+/** The rules of a subject for the same patterns. */
+const same = sql`
+  r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"}
+    AND r.project_pattern = ${"projectPattern"} AND r.env_pattern = ${"envPattern"}`
 
 export const aclRepo = Effect.gen(function* () {
-  const { all, first, one, write } = yield* query
+  const { all, first, lockingSoon, one, returning, write } = yield* query
   const pages = yield* allPages
 
   const page = all(RuleRow)`${rules} AND r.id > ${"after"} ORDER BY r.id LIMIT ${"limit"}`
@@ -80,9 +93,11 @@ export const aclRepo = Effect.gen(function* () {
       SELECT id, name, project_id, reveal FROM service_accounts
       WHERE org_id = ${"orgId"} AND id = ${"id"} AND removed_at IS NULL`,
 
+    /** With their ends. */
     grantsOf: all(GrantRow)`
-      SELECT id, project_pattern, env_pattern, permission FROM acl_rules
-      WHERE subject_id = ${"subjectId"} AND org_id = ${"orgId"} AND removed_at IS NULL`,
+      SELECT r.id AS id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
+        r.expires_at AS expires_at
+      FROM acl_rules r WHERE r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"} AND ${liveRule}`,
 
     findPlace: first(PlaceRow)`
       SELECT p.id AS project_id, e.id AS env_id FROM projects p
@@ -90,27 +105,34 @@ export const aclRepo = Effect.gen(function* () {
       WHERE p.org_id = ${"orgId"} AND p.name = ${"project"} AND p.removed_at IS NULL`,
 
     count: one(CountRow)`
-      SELECT count(*) AS count FROM acl_rules WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
+      SELECT count(*) AS count FROM acl_rules r WHERE r.org_id = ${"orgId"} AND ${liveRule}`,
 
     countOf: one(CountRow)`
-      SELECT count(*) AS count FROM acl_rules
-      WHERE subject_id = ${"subjectId"} AND org_id = ${"orgId"} AND removed_at IS NULL`,
+      SELECT count(*) AS count FROM acl_rules r
+      WHERE r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"} AND ${liveRule}`,
 
     find: first(RuleRow)`${rules} AND r.id = ${"id"}`,
 
-    findSame: first(RuleRow)`
-      ${rules} AND r.subject_id = ${"subjectId"}
-        AND r.project_pattern = ${"projectPattern"} AND r.env_pattern = ${"envPattern"}`,
+    /** Locks the rule that `findSame` finds: maintenance could remove it meanwhile. */
+    holdSame: lockingSoon`SELECT r.id FROM acl_rules r WHERE ${same} AND r.removed_at IS NULL`,
+
+    /** Also one that has ended. */
+    findSame: first(SameRow)`
+      SELECT ${columns}, CASE WHEN r.expires_at <= ${databaseTime} THEN 1 ELSE 0 END AS has_ended
+      FROM acl_rules r ${subjects} WHERE ${same} AND r.removed_at IS NULL`,
 
     insert: write`
       INSERT INTO acl_rules
-        (id, org_id, subject_type, subject_id, project_pattern, env_pattern, permission, created_by, created_at, updated_at)
+        (id, org_id, subject_type, subject_id, project_pattern, env_pattern, permission, expires_at, created_by, created_at,
+          updated_at)
       VALUES (${"id"}, ${"orgId"}, ${"subject_type"}, ${"subject_id"}, ${"project_pattern"}, ${"env_pattern"},
-        ${"permission"}, ${"created_by"}, ${"created_at"}, ${"updated_at"})`,
+        ${"permission"}, ${"expires_at"}, ${"created_by"}, ${"created_at"}, ${"updated_at"})`,
 
-    setPermission: write`
-      UPDATE acl_rules SET permission = ${"permission"}, updated_at = ${"now"} WHERE id = ${"id"}`,
+    set: write`
+      UPDATE acl_rules SET permission = ${"permission"}, expires_at = ${"expires_at"}, updated_at = ${"now"}
+      WHERE id = ${"id"}`,
 
-    remove: write`UPDATE acl_rules SET removed_at = ${"now"} WHERE id = ${"id"}`
+    remove: returning(IdRow)`
+      UPDATE acl_rules SET removed_at = ${"now"} WHERE id = ${"id"} AND removed_at IS NULL RETURNING id`
   } as const
 })

@@ -4,6 +4,7 @@ import { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
+import { liveRule } from "../../access/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const MemberRow = Schema.Struct({
@@ -39,7 +40,7 @@ export const membersRepo = Effect.gen(function* () {
   const pageWithAccess = all(WithAccessRow)`
     SELECT ${columns}, u.last_seen_at AS last_seen_at, CASE
         WHEN m.role IN ('owner', 'admin') OR u.superadmin = 1 OR EXISTS (
-          SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND r.removed_at IS NULL)
+          SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND ${liveRule})
         THEN 1 ELSE 0 END AS has_access ${ofOrg}`
 
   return {
@@ -92,7 +93,7 @@ export const membersRepo = Effect.gen(function* () {
       DELETE FROM use_rule_accounts WHERE subject_id = ${"userId"} AND org_id = ${"orgId"}`,
 
     removeRules: returning(IdRow)`
-      UPDATE acl_rules SET removed_at = ${"now"}
-      WHERE subject_id = ${"userId"} AND org_id = ${"orgId"} AND removed_at IS NULL RETURNING id`
+      UPDATE acl_rules AS r SET removed_at = ${"now"}
+      WHERE r.subject_id = ${"userId"} AND r.org_id = ${"orgId"} AND ${liveRule} RETURNING id`
   } as const
 })

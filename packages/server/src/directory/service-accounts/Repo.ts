@@ -3,6 +3,7 @@ import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
+import { liveRule } from "../../access/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const AccountRow = Schema.Struct({
@@ -91,7 +92,7 @@ export const serviceAccountsRepo = Effect.gen(function* () {
     DELETE FROM use_rule_accounts WHERE subject_id = ${"id"} AND org_id = ${"orgId"}`,
 
     removeRules: returning(IdRow)`
-    UPDATE acl_rules SET removed_at = ${"now"}
-    WHERE subject_id = ${"id"} AND org_id = ${"orgId"} AND removed_at IS NULL RETURNING id`
+    UPDATE acl_rules AS r SET removed_at = ${"now"}
+    WHERE r.subject_id = ${"id"} AND r.org_id = ${"orgId"} AND ${liveRule} RETURNING id`
   } as const
 })

@@ -9,6 +9,7 @@ import { query, type Sql, sql } from "../../database/Query.js"
 import { Jobs } from "../../database/jobs/Jobs.js"
 import { ago, now } from "../../base/Time.js"
 import { WrapBudget } from "../../keys/WrapBudget.js"
+import { makeRuleExpiry } from "../../directory/acl/RuleExpiry.js"
 import { KeyExpiry } from "../../directory/service-accounts/KeyExpiry.js"
 import { keptMillis } from "../../edges/webhooks/FanOut.js"
 import { forEachInSlices, nextTick } from "../../base/EventLoop.js"
@@ -25,7 +26,7 @@ const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: S
 /**
  * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
  * and logins of programs older than an hour, and sessions of keys that have expired: no such session and no window of a rate limit is longer. So do requests that wait for a
- * person, and deliveries of webhooks after 30 days. Announces keys that expire soon. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
+ * person, and deliveries of webhooks after 30 days. Announces keys that expire soon, and removes access rules that have ended. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -35,6 +36,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const erasures = yield* Erasures
     const jobs = yield* Jobs
     const expiry = yield* KeyExpiry
+    const rules = yield* makeRuleExpiry
 
     const headsAfter = all(HeadRow)`
       SELECT log, seq, chain FROM audit_heads WHERE log > ${"after"} ORDER BY log LIMIT ${"limit"}`
@@ -110,7 +112,9 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* jobs.run({ name: "heads", ...hourly }, () => logHeads)
       yield* jobs.run({ name: "wraps", ...hourly }, wraps.count)
       yield* wraps.load
-      yield* jobs.run({ name: "expiry", ...hourly }, expiry.announce)
+      yield* jobs.run({ name: "expiry", ...hourly }, (fenced) =>
+        Effect.zipRight(expiry.announce(fenced), rules.expireAll(fenced))
+      )
       yield* jobs.run({ name: "tidy", ...hourly }, () =>
         tidy.pipe(Effect.zipRight(maintain), Effect.zipRight(erasures.finish))
       )
