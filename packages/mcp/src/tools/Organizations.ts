@@ -51,7 +51,7 @@ export const orgMembersList = tool({
 })
 
 const rules = pages({
-  item: AclRule.pick("subject_type", "email", "name", "project_pattern", "env_pattern", "permission"),
+  item: AclRule.pick("subject_type", "email", "name", "project_pattern", "env_pattern", "permission", "expires_at"),
   // A subject may have several rules.
   nameOf: ({ email, id, name }: AclRule) => `${email ?? name ?? ""} ${id}`,
   by: "e-mail address or name",
