@@ -2,7 +2,11 @@ import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/Ac
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { RuleId } from "@coffer/domain/Ids"
 import { Pattern } from "@coffer/domain/Pattern"
+import { Expiry, isSpan, spanMillis } from "@coffer/domain/Due"
+import { withMessage } from "@coffer/domain/Message"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
 import { NotThere } from "../Failures.js"
 import { atEnv, atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { option, optionalArgument, requiredOption } from "../grammar/Fields.js"
@@ -21,6 +25,7 @@ const columns = {
   project: (rule: AclRule) => rule.project_pattern,
   env: (rule: AclRule) => rule.env_pattern,
   permission: (rule: AclRule) => rule.permission,
+  expires: (rule: AclRule) => rule.expires_at,
   "granted by": (rule: AclRule) => rule.created_by
 }
 
@@ -36,16 +41,35 @@ const list = atOrg("list", {
           "subject",
           "project",
           "env",
-          "permission"
+          "permission",
+          "expires"
         ])
     )
 })
 
 const about = (what: string) => `Which ${what} it is about: a name, or a pattern such as web-* or {dev,staging}`
 
+/** A date or time, or how long from now. */
+const Expires = Schema.String.pipe(
+  Schema.filter((text) => isSpan(text) || Schema.is(Expiry)(text), {
+    ...withMessage("must be a time such as 4h or 7d, a date, or a date and time in UTC such as 2027-01-31T08:00:00Z"),
+    description: "when the rule ends: a time such as 4h or 7d, or a date; without it, the rule lasts",
+    examples: ["4h"]
+  })
+)
+
+const endOf = (expires: string) =>
+  isSpan(expires)
+    ? Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis + spanMillis(expires)).toISOString())
+    : Effect.succeed(expires)
+
+const until = ({ expires_at }: { readonly expires_at?: string }) =>
+  expires_at === undefined ? "" : ` until ${expires_at}`
+
 const grant = atOrg("grant", {
-  description: "Grant a permission, or change the one that the subject has for these patterns",
+  description: "Grant a permission, or change the one that the subject has for these patterns, and when it ends",
   examples: [
+    "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern prod --permission read --expires 4h",
     "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern '{dev,staging}' --permission write",
     "coffer acl grant --service-account ci --project-pattern webshop --env-pattern prod --permission read"
   ],
@@ -58,7 +82,8 @@ const grant = atOrg("grant", {
       "permission",
       Permission,
       "use values without seeing them, read them, write them too, or admin: manage rules too"
-    )
+    ),
+    expires: option("expires", Expires)
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
@@ -66,7 +91,8 @@ const grant = atOrg("grant", {
       const granted = {
         project_pattern: options.projectPattern,
         env_pattern: options.envPattern,
-        permission: options.permission
+        permission: options.permission,
+        ...(options.expires !== undefined && { expires_at: yield* endOf(options.expires) })
       }
       const rule = yield* call("acl", (api) =>
         named.subject_type === "user"
@@ -74,7 +100,10 @@ const grant = atOrg("grant", {
           : api.grant({ path, payload: { ...named, ...granted } })
       )
       const place = `${rule.project_pattern}/${rule.env_pattern}`
-      return doneView(`${subject(rule)} has the permission ${rule.permission} for ${place} (rule ${rule.id})`, rule)
+      return doneView(
+        `${subject(rule)} has the permission ${rule.permission} for ${place}${until(rule)} (rule ${rule.id})`,
+        rule
+      )
     })
 })
 
@@ -144,7 +173,7 @@ const because = (reason: AclExplanation["because"][number]) =>
     reason.by === "role"
       ? `the role ${reason.role ?? "?"} gives ${reason.permission}`
       : reason.by === "rule"
-        ? `the rule ${reason.rule_id ?? "?"} gives ${reason.permission}`
+        ? `the rule ${reason.rule_id ?? "?"} gives ${reason.permission}${until(reason)}`
         : `${reason.by} gives ${reason.permission}`,
     ...(reason.limited_by === undefined ? [] : [`limited by ${reason.limited_by}`])
   ].join(", ")

@@ -106,6 +106,32 @@ describe("access rules", () => {
     const both = await place.home.coffer(["acl", "revoke", dev.id, "--email", "grace@example.com", "--yes"])
     assert.strictEqual(both.code, 2)
   })
+
+  it("end after a while or at a time, and say so", async () => {
+    const words = "acl grant --email grace@example.com --project-pattern webshop --env-pattern * --permission read"
+    const line = words.split(" ")
+    const before = Date.now()
+    const { expires_at } = await json(...line, "--expires", "4h")
+    assert.closeTo(Date.parse(expires_at) - before, 4 * 3_600_000, 60_000)
+    const end = new Date(before + 9 * 86_400_000).toISOString()
+    assert.include((await ok(...line, "--expires", end)).stdout, `webshop/* until ${end} (rule `)
+    for (const shown of [
+      ["list"],
+      ["explain", "--email", "grace@example.com", "--env", "prod"],
+      ["table", "--email", "grace@example.com"]
+    ]) {
+      assert.include((await ok("acl", ...shown)).stdout, end, shown.join(" "))
+    }
+    for (const wrong of ["4 hours", "soon", "0h", "2026-02-30"]) {
+      const { code, stderr } = await place.home.coffer([...line, "--expires", wrong])
+      assert.strictEqual(code, 2, wrong)
+      assert.match(stderr, /--expires must be a time such as 4h or 7d/, wrong)
+    }
+    const past = await place.home.coffer([...line, "--expires", "2020-01-01"])
+    assert.strictEqual(past.code, 2)
+    assert.match(past.stderr, /must be in the future/)
+    assert.notProperty(await json(...line), "expires_at")
+  })
 })
 
 describe("the audit log", () => {
