@@ -7,6 +7,7 @@ import { call } from "../client/Calls.js"
 import { environmentNames } from "../client/Environments.js"
 import { useLoad } from "./Load.js"
 import { Reading } from "./Reading.js"
+import { Ahead } from "./When.js"
 
 export type Subject =
   | { readonly subject_type: "user"; readonly email: Email }
@@ -53,6 +54,11 @@ const Access = ({ env, org, project, subject }: AccessProps) => {
                     ? `by the role ${reason.role ?? ""}`
                     : "as a superadmin of this server"}
                 {reason.rule_id !== undefined && <code class="quiet"> {reason.rule_id}</code>}
+                {reason.expires_at !== undefined && (
+                  <>
+                    , ends <Ahead time={reason.expires_at} />
+                  </>
+                )}
                 {reason.limited_by !== undefined && <span class="quiet">, limited by {reason.limited_by}</span>}
               </li>
             ))}

@@ -15,6 +15,13 @@ export const ago = (time: string, now: number): string => {
   return "just now"
 }
 
+/** A time that comes in words, such as `in 2 days`. */
+export const ahead = (time: string, now: number): string => {
+  const left = Date.parse(time) - now
+  for (const [unit, millis] of units) if (left >= millis) return format.format(Math.floor(left / millis), unit)
+  return left > 0 ? "in less than a minute" : "now"
+}
+
 /** The current time, in milliseconds since 1970. */
 export const wallMillis = (): number => performance.timeOrigin + performance.now()
 
@@ -25,5 +32,12 @@ export const exactly = (time: string): string => `${time.slice(0, 19).replace("T
 export const When = ({ time }: { readonly time: string }) => (
   <time dateTime={time} title={exactly(time)}>
     {ago(time, wallMillis())}
+  </time>
+)
+
+/** A time that comes in words, and exactly for those who point at it. */
+export const Ahead = ({ time }: { readonly time: string }) => (
+  <time dateTime={time} title={exactly(time)}>
+    {ahead(time, wallMillis())}
   </time>
 )

@@ -8,12 +8,14 @@ import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
+import { exactly } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 
-const because = ({ by, env_pattern, limited_by, project_pattern, role }: AccessReason): string =>
+const because = ({ by, env_pattern, expires_at, limited_by, project_pattern, role }: AccessReason): string =>
   [
     by === "rule" ? `rule ${project_pattern ?? ""} / ${env_pattern ?? ""}` : by === "role" ? `role ${role ?? ""}` : by,
+    ...(expires_at === undefined ? [] : [`until ${exactly(expires_at)}`]),
     ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
   ].join(", ")
 

@@ -15,6 +15,7 @@ import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import { Coverage } from "./Coverage.js"
+import { endOf, Ends, useEnd } from "./Ends.js"
 import "./Page.css"
 
 interface Named {
@@ -53,14 +54,16 @@ const Form = ({ done, org, subjects }: FormProps) => {
   const projects = useSignal("")
   const envs = useSignal("")
   const permission = useSignal<Permission>("read")
+  const end = useEnd()
   const act = useAct()
   const project = Option.getOrNull(decode(projects.value))
   const env = Option.getOrNull(decode(envs.value))
   const chosen = subjects.find(({ name }) => name === who.value) ?? null
   const submit = (event: Event) => {
     event.preventDefault()
-    if (chosen === null || project === null || env === null) return
-    const granted = { project_pattern: project, env_pattern: env, permission: permission.value }
+    const ends = endOf(end)
+    if (chosen === null || project === null || env === null || ends === null) return
+    const granted = { project_pattern: project, env_pattern: env, permission: permission.value, ...ends }
     const { subject } = chosen
     act.run(
       call("acl", (api) =>
@@ -107,7 +110,8 @@ const Form = ({ done, org, subjects }: FormProps) => {
           {permission.value === "write" && "Read and write values."}
           {permission.value === "admin" && "Read, write, and destroy versions for ever."}
         </p>
-        <button class="primary" disabled={act.isBusy.value || project === null || env === null}>
+        <Ends end={end} />
+        <button class="primary" disabled={act.isBusy.value || project === null || env === null || endOf(end) === null}>
           Grant {permission.value}
         </button>
         <Problem failure={act.failure.value} />

@@ -8,7 +8,7 @@ import { DialogButtons } from "../../kit/DialogButtons.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
-import { When } from "../../kit/When.js"
+import { Ahead, When } from "../../kit/When.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import type { PageProps } from "../PageProps.js"
 import { Editor } from "./Editor.js"
@@ -31,7 +31,7 @@ interface RowProps {
 const Row = ({ changed, org, rule }: RowProps) => {
   const isOpen = useSignal(false)
   const act = useAct()
-  const { created_at, created_by, env_pattern, id, permission, project_pattern, subject_type } = rule
+  const { created_at, created_by, env_pattern, expires_at, id, permission, project_pattern, subject_type } = rule
   const subject = subjectOf(rule)
   return (
     <tr>
@@ -48,6 +48,7 @@ const Row = ({ changed, org, rule }: RowProps) => {
           {permission}
         </span>
       </td>
+      <td>{expires_at === undefined ? <span class="quiet">never</span> : <Ahead time={expires_at} />}</td>
       <td class="quiet">
         <When time={created_at} /> by {created_by}
       </td>
@@ -112,7 +113,7 @@ const Rules = ({
         value={filter.value}
         onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
       />
-      <Table label="Rules" heads={["Who", "Projects / environments", "May", "Granted", ""]}>
+      <Table label="Rules" heads={["Who", "Projects / environments", "May", "Ends", "Granted", ""]}>
         {found.slice(0, 500).map((rule) => (
           <Row key={rule.id} org={org} rule={rule} changed={changed} />
         ))}
