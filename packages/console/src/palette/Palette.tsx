@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
-import { useEffect, useMemo, useRef } from "preact/hooks"
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { Dialog } from "../kit/Dialog.js"
 import { useLoad } from "../kit/Load.js"
 import { place } from "../routing/Router.js"
@@ -21,7 +21,7 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   const keys = useLoad(typed.value, () => Effect.orElseSucceed(foundKeys(org, typed.value), () => []))
   const active = useSignal(0)
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus()
   }, [])
 

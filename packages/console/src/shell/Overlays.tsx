@@ -1,14 +1,20 @@
-import { type Signal, signal, useSignal } from "@preact/signals"
+import { type Signal, signal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
 
 type Overlay = ComponentType<{ readonly close: () => void }>
+type Name = "palette" | "keys"
 
 /** What is open over every page; null: nothing. */
-export const overlay: Signal<"palette" | "keys" | null> = signal(null)
+export const overlay: Signal<Name | null> = signal(null)
 
-const load = async (name: "palette" | "keys"): Promise<Overlay> =>
-  name === "palette" ? (await import("../palette/Palette.js")).Palette : (await import("../palette/KeyMap.js")).KeyMap
+const loaded = signal<Readonly<Partial<Record<Name, Overlay>>>>({})
+
+const load = async (name: Name): Promise<void> => {
+  const Overlay =
+    name === "palette" ? (await import("../palette/Palette.js")).Palette : (await import("../palette/KeyMap.js")).KeyMap
+  loaded.value = { ...loaded.peek(), [name]: Overlay }
+}
 
 const isTyping = ({ target }: Event) =>
   target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null
@@ -22,32 +28,26 @@ const press = (event: KeyboardEvent) => {
   }
 }
 
-/** The palette and the list of keys, which are loaded when they are opened. */
+/** The palette and the list of keys, which are no part of the first page. */
 export const Overlays = () => {
-  const found = useSignal<{ readonly name: string; readonly Overlay: Overlay } | null>(null)
   const name = overlay.value
   useEffect(() => {
-    // What is typed right after the keys of the palette belongs into it.
-    setTimeout(() => void load("palette").catch(() => {}), 1_000)
+    // The palette has to open at once: what is typed right after its keys belongs into it.
+    load("palette").catch(() => {})
     document.addEventListener("keydown", press)
     return () => {
       document.removeEventListener("keydown", press)
     }
   }, [])
   useEffect(() => {
-    if (name === null) return
-    load(name).then(
-      (Overlay) => {
-        found.value = { name, Overlay }
-      },
-      () => {
-        overlay.value = null
-      }
-    )
+    if (name === null || loaded.peek()[name] !== undefined) return
+    load(name).catch(() => {
+      overlay.value = null
+    })
   }, [name])
-  if (name === null || found.value?.name !== name) return null
-  return (
-    <found.value.Overlay
+  const Overlay = name === null ? undefined : loaded.value[name]
+  return Overlay === undefined ? null : (
+    <Overlay
       close={() => {
         overlay.value = null
       }}

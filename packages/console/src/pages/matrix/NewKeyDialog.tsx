@@ -3,7 +3,7 @@ import { secretKeyForm } from "@coffer/domain/NameForms"
 import { useSignal } from "@preact/signals"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { Dialog } from "../../kit/Dialog.js"
 import { Generate } from "./Generate.js"
 import { type Model, stageIn } from "./Model.js"
@@ -15,7 +15,7 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
   const problem = useSignal<string | null>(null)
   const form = useRef<HTMLFormElement>(null)
   const keyField = useRef<HTMLInputElement>(null)
-  useEffect(() => {
+  useLayoutEffect(() => {
     keyField.current?.focus()
   }, [])
   const columns = model.grid.value.columns.filter(({ canWrite }) => canWrite)
