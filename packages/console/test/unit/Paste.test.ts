@@ -1,7 +1,8 @@
 import { it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { assert, describe } from "vitest"
-import { guessFormat, readPasted } from "../../src/pages/matrix/Paste.js"
+import { EnvName } from "@coffer/domain/Names"
+import { envOfFile, guessFormat, readPasted } from "../../src/pages/matrix/Paste.js"
 
 describe("a pasted text", () => {
   it("is taken for what it looks like, unless a file's name says it", () => {
@@ -11,6 +12,15 @@ describe("a pasted text", () => {
     assert.strictEqual(guessFormat("A: one\nB: two\n", ""), "yaml")
     assert.strictEqual(guessFormat("A=1", "secrets.yml"), "yaml")
     assert.strictEqual(guessFormat("{}", ".env.local"), "env")
+  })
+
+  it("is for the environment that the name of its file has, if it has one alone", () => {
+    const envs = ["dev", "pre-prod", "prod"].map((name) => EnvName.make(name))
+    const found = (file: string) => envOfFile(file, envs)
+    assert.strictEqual(found(".env.prod"), "prod")
+    assert.strictEqual(found("webshop-dev.yaml"), "dev")
+    assert.strictEqual(found("Shop.PRE-PROD.env"), "pre-prod")
+    for (const file of ["", ".env", "products.env", "devices.json", "dev-to-prod.env"]) assert.isUndefined(found(file))
   })
 
   it.effect("is read as the command line reads it", () =>

@@ -11,7 +11,7 @@ import { Problem, sentence } from "../../kit/Problem.js"
 import { tooLarge } from "../../staging/Pasted.js"
 import type { Column } from "./Grid.js"
 import { type Model, stageIn } from "./Model.js"
-import { guessFormat, type Pasted, readPasted } from "./Paste.js"
+import { envOfFile, guessFormat, type Pasted, readPasted } from "./Paste.js"
 
 interface ImportProps {
   readonly model: Model
@@ -104,7 +104,8 @@ const waitMillis = 250
 /** Reads a pasted text or a dropped file, and says what it would change. */
 export const ImportDialog = ({ close, env: first, file, model, text }: ImportProps) => {
   const columns = model.grid.value.columns.filter(({ canWrite }) => canWrite)
-  const env = useSignal(first ?? columns[0]?.name ?? null)
+  const names = columns.map(({ name }) => name)
+  const env = useSignal(envOfFile(file, names) ?? first ?? names[0] ?? null)
   const format = useSignal<FormatName | null>(null)
   const plan = useSignal<Plan | null>(null)
   const area = useRef<HTMLTextAreaElement>(null)

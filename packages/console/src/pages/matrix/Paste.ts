@@ -1,5 +1,6 @@
 import { formatOf, type Mistake } from "@coffer/domain/formats/Format"
 import type { FormatName } from "@coffer/domain/formats/FormatNames"
+import type { EnvName } from "@coffer/domain/Names"
 import { readSecrets, type SecretMap } from "@coffer/domain/formats/Reading"
 import { SecretValue } from "@coffer/domain/SecretValues"
 import * as Effect from "effect/Effect"
@@ -22,6 +23,15 @@ export const guessFormat = (text: string, file: string): FormatName => {
   if (byName !== undefined) return byName
   if (/^\s*\{/.test(text)) return "json"
   return /^(?!\s*(?:#|export\s)).*?[\w.-]+[^\S\n]*=/m.test(text) ? "env" : /^[\w."'-]+:\s/m.test(text) ? "yaml" : "env"
+}
+
+/** The environment whose name a file's name contains as a word, such as `.env.prod`; undefined unless it is one alone. */
+export const envOfFile = (file: string, envs: ReadonlyArray<EnvName>): EnvName | undefined => {
+  const name = file.toLowerCase()
+  const found = envs.filter((env) => new RegExp(`(?<![a-z0-9])${env}(?![a-z0-9])`).test(name))
+  // `pre-prod` contains the word `prod` too.
+  const longest = found.filter((env) => !found.some((other) => other !== env && other.includes(env)))
+  return longest.length === 1 ? longest[0] : undefined
 }
 
 /** Reads a text as the command line does. */
