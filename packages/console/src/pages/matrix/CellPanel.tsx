@@ -123,9 +123,21 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
       ref={panel}
       tabIndex={-1}
       onKeyDown={(event) => {
-        if (event.key !== "Escape") return
-        event.stopPropagation()
-        close()
+        if (event.key === "Escape") {
+          event.stopPropagation()
+          close()
+        } else if (
+          event.key === "e" &&
+          mode === "look" &&
+          found !== null &&
+          column.canWrite &&
+          !event.ctrlKey &&
+          !event.metaKey
+        ) {
+          // As in the grid. The editor must not get the letter.
+          event.preventDefault()
+          model.open.value = { type: "cell", mode: "edit", cell }
+        }
       }}
     >
       <header>

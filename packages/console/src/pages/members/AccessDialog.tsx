@@ -70,7 +70,7 @@ export const AccessDialog = ({
               </button>
             )}
             <p>
-              <Link to={orgAddress(org, "rules")}>Grant by a rule</Link>
+              <Link to={`${orgAddress(org, "rules")}?who=${encodeURIComponent(email)}`}>Grant by a rule</Link>
             </p>
           </>
         )}

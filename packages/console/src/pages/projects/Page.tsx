@@ -94,7 +94,7 @@ const Projects = ({ org }: { readonly org: OrgName }) => {
                 : "There are no projects yet. An admin or owner creates them."}
             </p>
           ) : (
-            <Table label="Projects" heads={["Project", "Environments", "Keys", "Last change"]}>
+            <Table label="Projects" heads={["Project", "Environments", "Secrets", "Last change"]}>
               {[...page.data, ...more.rows.value].map((one) => (
                 <Row key={one.project} org={org} of={one} />
               ))}

@@ -13,6 +13,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
+import { query } from "../../routing/Router.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import { Coverage } from "./Coverage.js"
 import { endOf, Ends, useEnd } from "./Ends.js"
@@ -50,7 +51,8 @@ interface FormProps {
 }
 
 const Form = ({ done, org, subjects }: FormProps) => {
-  const who = useSignal(subjects[0]?.name ?? "")
+  const asked = query.value.get("who")
+  const who = useSignal((subjects.find(({ name }) => name === asked) ?? subjects[0])?.name ?? "")
   const projects = useSignal("")
   const envs = useSignal("")
   const permission = useSignal<Permission>("read")
