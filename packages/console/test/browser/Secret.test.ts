@@ -1,19 +1,10 @@
 import { assert, describe, expect, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
+import { tabTo } from "../support/Keyboard.js"
 import { Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
 
 const why = hasBrowser() ? "" : ` [${noChromium}]`
-
-/** Moves the focus by the keyboard to what has a name, from where it is. */
-const tabTo = async (visit: Visit, name: string) => {
-  for (let presses = 0; presses < 60; presses++) {
-    const focused = await visit.page.evaluate("document.activeElement?.textContent ?? ''")
-    if (focused === name) return
-    await visit.page.keyboard.press("Tab")
-  }
-  assert.fail(`the keyboard does not reach ${name}`)
-}
 
 describe.skipIf(!hasBrowser())(`the page of a secret${why}`, { timeout: 120_000 }, () => {
   it("shows the secret: reveals, compares, edits and undoes by the keyboard alone", async () => {
