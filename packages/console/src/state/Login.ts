@@ -27,6 +27,9 @@ const settle = (isLoggedIn: boolean) => {
 export const loginAddress = (next: string, reason: LoginReason = "ended"): string =>
   `/login?next=${encodeURIComponent(next)}${reason === "recent" ? "&recent=1" : ""}`
 
+/** Whether the page goes to the login: each of its first calls finds that there is no session. */
+let isLeaving = false
+
 /**
  * Waits until the person has logged in, or fails with `failure` if they decline. The page stays as it is, with what is staged
  * on it. A page that has not begun goes to the login instead.
@@ -34,7 +37,8 @@ export const loginAddress = (next: string, reason: LoginReason = "ended"): strin
 export const askLogin = <E>(reason: LoginReason, failure: E): Effect.Effect<void, E> => {
   if (reason === "ended") noteEnd()
   if (me.peek() === null) {
-    location.assign(loginAddress(currentAddress()))
+    if (!isLeaving) location.assign(loginAddress(currentAddress()))
+    isLeaving = true
     return Effect.never
   }
   return Effect.async<void, E>((resume) => {

@@ -16,7 +16,14 @@ const traces = (visit: Visit): Promise<string> =>
 
 describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
   it("takes a newcomer from the login to a revealed value, and keeps no trace of it", async () => {
-    const visit = await Visit.open("/")
+    const visit = await Visit.open("/login")
+    const logins: Array<string> = []
+    visit.page.on("request", (request) => {
+      if (new URL(request.url()).pathname === "/login") logins.push(request.url())
+    })
+    await visit.page.goto(new URL("/", visit.page.url()).href)
+    await visit.page.waitForURL("**/login?**")
+    assert.lengthOf(logins, 1)
     await visit.fill("E-mail address", "newcomer@example.com")
     await visit.press("Send me a code")
     await visit.fill("Code", await codeFor("newcomer@example.com"))
