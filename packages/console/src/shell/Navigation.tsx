@@ -1,4 +1,5 @@
 import type { OrgName } from "@coffer/domain/Names"
+import { useEffect } from "preact/hooks"
 import type { PageRow } from "../pages/Pages.js"
 import { missingFor, shownPages } from "../pages/Shown.js"
 import { Link } from "../routing/Link.js"
@@ -20,10 +21,24 @@ const Count = ({ count }: { readonly count: number }) =>
     </span>
   )
 
+/** On a narrow screen, the tabs are wider than the page. */
+const showCurrent = () => {
+  const tab = document.querySelector<HTMLElement>(".tabs > [aria-current]")
+  const tabs = tab?.parentElement
+  if (tab !== null && tabs !== null && tabs !== undefined) {
+    tabs.scrollLeft = tab.offsetLeft - (tabs.clientWidth - tab.offsetWidth) / 2
+  }
+}
+
 const Tab = ({ org, place, row, to }: TabProps) => {
   const why = missingFor(row, org)
+  const isCurrent = place.page === row.page
+  // Each time: the tabs beside it have other widths once the session is known.
+  useEffect(() => {
+    if (isCurrent) showCurrent()
+  })
   return why === null ? (
-    <Link to={to} class="tab" isCurrent={place.page === row.page}>
+    <Link to={to} class="tab" isCurrent={isCurrent}>
       {row.title}
       {row.page === "approvals" && org !== null && <Count count={waiting.value.get(org) ?? 0} />}
     </Link>

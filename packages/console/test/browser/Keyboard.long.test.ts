@@ -8,13 +8,13 @@ const why = hasBrowser() ? "" : ` [${noChromium}]`
 
 describe.skipIf(!hasBrowser())(`the keyboard alone${why}`, { timeout: 120_000 }, () => {
   it("imports, copies chosen keys, and goes back in the history", async () => {
-    const ada = await Person.login("keyboard@example.com")
-    await ada.organization("keyboard", { dev: { ONE: "canary-1", TWO: "canary-2" } })
+    const ada = await Person.login("by-hand@example.com")
+    await ada.organization("by-hand", { dev: { ONE: "canary-1", TWO: "canary-2" } })
     const keysOf = async (env: string) => {
-      const { data } = await ada.call("GET", `/api/orgs/keyboard/projects/webshop/envs/${env}/secrets`)
+      const { data } = await ada.call("GET", `/api/orgs/by-hand/projects/webshop/envs/${env}/secrets`)
       return data.map(({ key, version }: Json) => `${key} ${version}`)
     }
-    const visit = await Visit.open("/keyboard", ada)
+    const visit = await Visit.open("/by-hand", ada)
     const { keyboard } = visit.page
     const go = async (text: string) => {
       await tabTo(visit, text)
@@ -26,7 +26,7 @@ describe.skipIf(!hasBrowser())(`the keyboard alone${why}`, { timeout: 120_000 },
     // What is typed at once after Ctrl K is for the palette.
     await keyboard.press("Control+k")
     await keyboard.type("webshop")
-    await visit.page.getByRole("option", { name: "webshop project of keyboard" }).waitFor()
+    await visit.page.getByRole("option", { name: "webshop project of by-hand" }).waitFor()
     await keyboard.press("Enter")
     await visit.page.getByRole("grid").waitFor()
     await keyboard.press("Control+k")

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "vitest"
+import { assert, describe, expect, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { cellOf } from "../support/Cells.js"
 import { type Json, Person } from "../support/Person.js"
@@ -26,6 +26,49 @@ describe.skipIf(!hasBrowser())(`the layout${why}`, () => {
     }`)
     assert.isAtMost(gap.gap, 1)
     assert.isAtMost(gap.key, 180)
+    await visit.close()
+  }, 120_000)
+
+  it("begins every page at the same place, cuts no table, and shows the current tab on a telephone", async () => {
+    const ada = await Person.login("layout@example.com")
+    await ada.organization("layout", { dev: { KEY: "1" }, prod: { KEY: "2" } })
+    const path = "/api/orgs/layout/projects/webshop/envs/prod/secrets"
+    for (const value of ["3", "4"]) await ada.call("PUT", `${path}/KEY`, { value })
+    await ada.call("PUT", `${path}/A_KEY_WITH_A_RATHER_LONG_NAME_OF_SEVERAL_WORDS`, { value: "5" })
+    const { id } = await ada.call("POST", "/api/orgs/layout/service-accounts", { name: "deploy", project: "webshop" })
+    const rule = { subject_type: "service_account", subject_id: id, permission: "read" }
+    await ada.call("POST", "/api/orgs/layout/acl", { ...rule, project_pattern: "webshop", env_pattern: "prod" })
+    const visit = await Visit.open("/", ada)
+    const { page } = visit
+    const starts = new Map<string, number>()
+    const ofOrg = ["members", "rules", "accounts", "approvals", "audit", "settings"].map((name) => `/layout/-/${name}`)
+    const ofProject = ["/-/promote", "/-/history", "/-/settings", "/KEY?env=prod"].map(
+      (name) => `/layout/webshop${name}`
+    )
+    for (const path of ["/", "/layout", ...ofOrg, ...ofProject]) {
+      await page.goto(inject("server").url + path)
+      await page.locator("h1").waitFor()
+      await page.locator(".loading").first().waitFor({ state: "detached" })
+      const found: Json = await page.evaluate(`({
+        start: document.querySelector("h1").getBoundingClientRect().left,
+        cut: [...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth).length,
+        broken: [...document.querySelectorAll("time")].filter((one) => one.getClientRects().length > 1).length
+      })`)
+      starts.set(path, found.start)
+      assert.deepInclude(found, { cut: 0, broken: 0 }, path)
+    }
+    assert.strictEqual(new Set(starts.values()).size, 1, JSON.stringify([...starts]))
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const path of ["/layout/-/approvals", "/layout/-/settings", "/layout/-/members"]) {
+      await page.goto(inject("server").url + path)
+      await page.locator("h1").waitFor()
+      const isCurrentShown = () =>
+        page.evaluate(`{
+          const { left, right } = document.querySelector(".tabs > [aria-current]").getBoundingClientRect()
+          left >= 0 && right <= innerWidth
+        }`)
+      await expect.poll(isCurrentShown, { message: path }).toBe(true)
+    }
     await visit.close()
   }, 120_000)
 

@@ -42,7 +42,9 @@ export const Changes = ({ of: { env, keys, revision }, place: { org, project } }
         isOpen.value = currentTarget.open
       }}
     >
-      <summary aria-label={`Changes of ${env} in revision ${revision}: ${summaryOf(keys)}`}>{summaryOf(keys)}</summary>
+      <summary aria-label={`Changes of ${env} in revision ${revision}: ${summaryOf(keys)}`}>
+        <span>{summaryOf(keys)}</span>
+      </summary>
       {isOpen.value && (
         <ul>
           {keys.map((one) => (

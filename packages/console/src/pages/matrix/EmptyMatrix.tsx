@@ -38,10 +38,8 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
             >
               New key
             </button>
-          </div>
-          <p>
             <DeletedChip model={model} />
-          </p>
+          </div>
           <p class="hint">
             From a terminal: <code>coffer secret import .env --env {first.name}</code>
           </p>
