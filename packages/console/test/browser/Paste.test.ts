@@ -37,6 +37,8 @@ describe.skipIf(!hasBrowser())(`pasting and dropping${why}`, { timeout: 120_000 
     await paste(visit, "API_KEY=canary-1\nLOG_LEVEL=debug\n")
     await visit.sees("2 created")
     assert.strictEqual(await page.getByLabel("Into").inputValue(), "dev")
+    await visit.isAccessible("the plan of an import")
+    await text.focus()
     await page.keyboard.press("Tab")
     await visit.press("Stage 2 for dev")
     await writeAll(visit, "dev")
