@@ -49,6 +49,7 @@ const onBothInLongTier = [
   "environments/Environments",
   "fairness/Database",
   "federations/Exchange",
+  "groups/Groups",
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
   "members/Invitations",

@@ -1,8 +1,8 @@
 import * as Schema from "effect/Schema"
 import { grace, graceId } from "./Examples.js"
-import { RuleId, ServiceAccountId, UserId } from "./Ids.js"
+import { GroupId, RuleId, ServiceAccountId, UserId } from "./Ids.js"
 import { withMessage } from "./Message.js"
-import { Email } from "./Names.js"
+import { Email, GroupName } from "./Names.js"
 import { Via } from "./User.js"
 import { createdAt, extensibleEnum, field, optional, Timestamp, updatedAt } from "./Schemas.js"
 
@@ -17,6 +17,11 @@ export const Permission = Schema.Literal(...permissions).annotations({
 export type Permission = typeof Permission.Type
 
 export const subjectTypes = ["user", "service_account"] as const
+
+/** The kinds of subjects of rules. */
+export const ruleSubjectTypes = [...subjectTypes, "group"] as const
+export const RuleSubjectType = Schema.Literal(...ruleSubjectTypes)
+export type RuleSubjectType = typeof RuleSubjectType.Type
 
 export const SubjectType = Schema.Literal(...subjectTypes).annotations({
   ...withMessage("must be user or service_account"),
@@ -60,14 +65,18 @@ export const maxRuleDays = 3_650
 
 export const AclRule = Schema.Struct({
   id: field(RuleId, "its id"),
-  subject_type: field(extensibleEnum("OpenSubjectType", "the kind of subject", subjectTypes), "the kind of subject"),
+  subject_type: field(
+    extensibleEnum("OpenSubjectType", "the kind of subject", ruleSubjectTypes),
+    "the kind of subject"
+  ),
   subject_id: field(
-    Schema.Union(UserId, ServiceAccountId).annotations({ jsonSchema: { type: "string", format: "uuid" } }),
-    "the id of the user or service account",
+    Schema.Union(UserId, ServiceAccountId, GroupId).annotations({ jsonSchema: { type: "string", format: "uuid" } }),
+    "the id of the user, service account or group",
     graceId
   ),
   email: optional(Email, "the subject's address, when it is a user", grace),
   name: optional(Schema.String, "the subject's name, when it is a service account"),
+  group: optional(GroupName, "the subject's name, when it is a group"),
   project_pattern: field(Schema.String, "a name or pattern of projects", "webshop"),
   env_pattern: field(Schema.String, "a name or pattern of environments", "{dev,staging}"),
   permission,
@@ -94,6 +103,7 @@ export const AclReason = Schema.Struct({
   ),
   role: optional(Schema.String, "a role in the organization"),
   rule_id: optional(RuleId, "the rule, if `by` is rule"),
+  group: optional(GroupName, "the group that the rule is about, if it is about a group"),
   expires_at: endsAt,
   limited_by: optional(
     Schema.String,

@@ -11,6 +11,7 @@ import { DeclaredApi } from "./api/DeclaredApi.js"
 import { DuesApi } from "./api/DuesApi.js"
 import { EnvironmentsApi } from "./api/EnvironmentsApi.js"
 import { FederationsApi } from "./api/FederationsApi.js"
+import { GroupsApi } from "./api/GroupsApi.js"
 import { HistoryApi } from "./api/HistoryApi.js"
 import { KeysApi } from "./api/KeysApi.js"
 import { MembersApi } from "./api/MembersApi.js"
@@ -58,6 +59,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(HistoryApi)
   .add(OverviewApi)
   .add(AclApi)
+  .add(GroupsApi)
   .add(ServiceAccountsApi)
   .add(FederationsApi)
   .add(UseRulesApi)

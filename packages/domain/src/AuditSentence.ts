@@ -59,6 +59,8 @@ class Facts {
 
   /** Whose access a rule is about. */
   subject(): string {
+    const group = this.text("group", "")
+    if (group !== "") return `the group ${group}`
     return this.text("name", this.text("email", this.text("subject_id", "an unknown subject")))
   }
 
@@ -170,6 +172,19 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "acl.revoke": (facts) => `revoked ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()}`,
   "acl.expire": (facts) =>
     `noted that ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()} ended${facts.with("expires_at", (at) => ` at ${at}`)}`,
+  "group.create": (facts) => `created the group ${facts.text("name")}`,
+  "group.update": (facts) => `renamed the group ${facts.text("before")} to ${facts.text("name")}`,
+  "group.delete": (facts) => `deleted the group ${facts.text("name")}`,
+  "group.member_add": (facts) => `added ${facts.text("email")} to the group ${facts.text("name")}`,
+  "group.member_remove": (facts) => `removed ${facts.text("email")} from the group ${facts.text("name")}`,
+  "group.members_set": (facts) => {
+    const changes = (["added", "removed"] as const).flatMap((change) => {
+      const people = facts.names(change)
+      if (people.length === 0) return []
+      return [`${change} ${people.length > 3 ? `${people.length} people` : conjoined(people)}`]
+    })
+    return `set the members of the group ${facts.text("name")}: ${facts.text("members")} (${changes.join(", ")})`
+  },
   "service_account.create": (facts) =>
     `created the service account ${facts.text("name")}${facts.with("project", (project) => `, bound to ${project}`)}`,
   "service_account.revoke": (facts) => `revoked the service account ${facts.text("name")}`,

@@ -53,13 +53,14 @@ export const secretKeyForm = form(
   "a letter or underscore first, then letters, digits, underscores, dots and hyphens"
 )
 
-export const accountNameForm = form(
-  "ServiceAccountName",
-  "a service account name",
-  [1, 64],
+const freeName = [
   /^(?![0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$)[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/,
   "letters, digits, spaces, dots, underscores and hyphens, with a letter or digit first, and is not a UUID"
-)
+] as const
+
+export const accountNameForm = form("ServiceAccountName", "a service account name", [1, 64], ...freeName)
+
+export const groupNameForm = form("GroupName", "a group name", [1, 64], ...freeName)
 
 /** The number of digits of a login code. */
 export const loginCodeLength = 6

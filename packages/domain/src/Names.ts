@@ -3,6 +3,7 @@ import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import {
   accountNameForm,
+  groupNameForm,
   envNameForm,
   federationNameForm,
   type Form,
@@ -104,6 +105,30 @@ export const NewServiceAccountName = Schema.transform(
 ).annotations({
   ...withJsonSchema(accountNameDescription, { type: "string", pattern: "^ *[A-Za-z0-9][A-Za-z0-9 ._-]{0,63} *$" }),
   examples: [ServiceAccountName.make("deploy pipeline")]
+})
+
+const groupNameDescription =
+  "the group's name: 1 to 64 letters, digits, spaces, dots, underscores and hyphens, starting with a letter or digit, and not a UUID"
+
+export const GroupName = Schema.String.pipe(
+  Schema.filter((text) => groupNameForm.pattern.test(text), {
+    ...withMessage(groupNameForm.message),
+    identifier: "GroupName",
+    description: groupNameDescription,
+    jsonSchema: { type: "string", pattern: "^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$" },
+    examples: ["backend"]
+  }),
+  Schema.brand("GroupName")
+)
+export type GroupName = typeof GroupName.Type
+
+/** The name of a new group. Decoding removes leading and trailing spaces. */
+export const NewGroupName = Schema.transform(Schema.String.annotations(withMessage(groupNameForm.message)), GroupName, {
+  decode: withoutSpaces,
+  encode: (name) => name
+}).annotations({
+  ...withJsonSchema(groupNameDescription, { type: "string", pattern: "^ *[A-Za-z0-9][A-Za-z0-9 ._-]{0,63} *$" }),
+  examples: [GroupName.make("backend")]
 })
 
 export const loginCodeMessage = `a login code has ${loginCodeLength} digits`

@@ -86,6 +86,28 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["approval.refuse", { ...place, account: "agent" }, "refused a request of agent in webshop/prod"],
   ["acl.grant", { ...rule, ...covered }, "granted deploy read on webshop/prod"],
   ["acl.grant", { ...rule, ...covered, before: "list" }, "granted deploy read on webshop/prod (was list)"],
+  ["acl.grant", { ...rule, ...covered, expires_at: "2027" }, "granted deploy read on webshop/prod until 2027"],
+  ["acl.grant", { group: "ops", ...covered }, "granted the group ops read on webshop/prod"],
+  [
+    "acl.expire",
+    { email: "b@c.de", ...covered, expires_at: "2027" },
+    "noted that read of b@c.de on webshop/prod ended at 2027"
+  ],
+  ["group.create", { name: "ops" }, "created the group ops"],
+  ["group.update", { name: "sre", before: "ops" }, "renamed the group ops to sre"],
+  ["group.delete", { name: "ops", rules_removed: 2 }, "deleted the group ops"],
+  ["group.member_add", { name: "ops", email: "b@c.de" }, "added b@c.de to the group ops"],
+  ["group.member_remove", { name: "ops", email: "b@c.de" }, "removed b@c.de from the group ops"],
+  [
+    "group.members_set",
+    { name: "ops", members: 2, added: ["b@c.de"], removed: [] },
+    "set the members of the group ops: 2 (added b@c.de)"
+  ],
+  [
+    "group.members_set",
+    { name: "ops", members: 0, added: [], removed: ["a@c.de", "b@c.de"] },
+    "set the members of the group ops: 0 (removed a@c.de and b@c.de)"
+  ],
   ["acl.revoke", { email: "b@c.de", ...covered }, "revoked read of b@c.de on webshop/prod"],
   ["service_account.create", { name: "ci", project: "webshop" }, "created the service account ci, bound to webshop"],
   ["service_account.revoke", { name: "ci" }, "revoked the service account ci"],

@@ -37,6 +37,7 @@ import { KeyringLive } from "./keys/Keyring.js"
 import { WrapBudget } from "./keys/WrapBudget.js"
 import { HistoryHttp } from "./secrets/project-history/Http.js"
 import { OverviewHttp } from "./secrets/overview/Http.js"
+import { GroupsHttp } from "./directory/groups/Http.js"
 import { KeysHttp } from "./secrets/key-search/Http.js"
 import { LoggingLive } from "./base/logging/Logging.js"
 import { Mailer } from "./base/mail/Mailer.js"
@@ -73,6 +74,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     HistoryHttp,
     OverviewHttp,
     AclHttp,
+    GroupsHttp,
     ServiceAccountsHttp,
     FederationsHttp,
     UseRulesHttp,

@@ -76,6 +76,10 @@ export const groupClients = (options: {
     const { AclApi } = await import("@coffer/domain/api/AclApi")
     return HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })
   }),
+  groups: once(async () => {
+    const { GroupsApi } = await import("@coffer/domain/api/GroupsApi")
+    return HttpApiClient.group(AnyApi.add(GroupsApi), { ...options, group: "groups" })
+  }),
   serviceAccounts: once(async () => {
     const { ServiceAccountsApi } = await import("@coffer/domain/api/ServiceAccountsApi")
     return HttpApiClient.group(AnyApi.add(ServiceAccountsApi), { ...options, group: "serviceAccounts" })

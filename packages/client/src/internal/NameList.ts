@@ -42,6 +42,7 @@ const word = matching(/^[A-Za-z0-9][A-Za-z0-9._-]*$/)
 const orgLists = {
   member: { segment: "members", field: "email", form: matching(/^[a-z0-9._+-]+@[a-z0-9.-]+$/) },
   account: { segment: "service-accounts", field: "name", form: word },
+  group: { segment: "groups", field: "name", form: word },
   rule: { segment: "acl", field: "id", form: id },
   webhook: { segment: "webhooks", field: "id", form: id }
 } as const

@@ -10,7 +10,7 @@ import { Expiry } from "../Due.js"
 import { grace } from "../Examples.js"
 import { Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { RuleId, ServiceAccountId } from "../Ids.js"
-import { Email, EnvName, ProjectName } from "../Names.js"
+import { Email, EnvName, GroupName, ProjectName } from "../Names.js"
 import { Pattern } from "../Pattern.js"
 import { body, field, LimitParameter, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
@@ -51,6 +51,11 @@ export class AclApi extends HttpApiGroup.make("acl")
             subject_type: field(Schema.Literal("service_account"), kind),
             subject_id: field(ServiceAccountId, "the id of the user or service account"),
             ...granted
+          }),
+          body({
+            subject_type: field(Schema.Literal("group"), kind),
+            group: field(GroupName, "the group's name"),
+            ...granted
           })
         )
       )
@@ -64,7 +69,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .annotate(OpenApi.Summary, "Grant a permission by pattern")
       .annotate(
         OpenApi.Description,
-        "`email` names a user, `subject_id` a service account. Granting again to the same subject and patterns changes the permission and the end (200): without `expires_at`, the rule lasts. A rule that has ended gives nothing."
+        "`email` names a user, `subject_id` a service account, `group` a group. Granting again to the same subject and patterns changes the permission and the end (200): without `expires_at`, the rule lasts. A rule that has ended gives nothing."
       )
   )
   .add(
@@ -125,5 +130,5 @@ export class AclApi extends HttpApiGroup.make("acl")
   .annotate(OpenApi.Title, "Access rules")
   .annotate(
     OpenApi.Description,
-    "Permissions of people and service accounts, by patterns of names. Without a rule, developers, members and service accounts have access to no secret"
+    "Permissions of people, groups and service accounts, by patterns of names. Without a rule, developers, members and service accounts have access to no secret"
   ) {}

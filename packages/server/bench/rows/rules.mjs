@@ -1,6 +1,6 @@
 import { cpSync } from "node:fs"
-import { settle, startCoffer } from "../support/coffer.mjs"
-import { addOwnRules, addPeople } from "../support/data.mjs"
+import { ask, logIn, settle, startCoffer } from "../support/coffer.mjs"
+import { addGroups, addOwnRules, addPeople } from "../support/data.mjs"
 import { fill } from "../support/stores.mjs"
 import { interleave, median, ratioOf } from "../support/load.mjs"
 import { readsOf } from "../support/requests.mjs"
@@ -58,4 +58,42 @@ const row = {
   }
 }
 
-export const rows = [row]
+const groups = {
+  name: "groups",
+  quick: true,
+  run: async (context) => {
+    const [none, many] = ["none", "many"].map((name) => context.folder(`groups-${name}`))
+    const first = await startCoffer(none)
+    const scene = await settle(first)
+    const email = "grace@example.com"
+    const org = `/api/orgs/${scene.org}`
+    await ask(first, "POST", `${org}/members`, { token: scene.owner, body: { email, role: "developer" } })
+    const rule = { subject_type: "user", email, project_pattern: "web", env_pattern: "prod", permission: "read" }
+    await ask(first, "POST", `${org}/acl`, { token: scene.owner, body: rule })
+    const token = await logIn(first, email)
+    await first.stop()
+    cpSync(none, many, { recursive: true })
+    await fill(many, (store) => addGroups(store, scene.org, email, 50))
+    const servers = [await startCoffer(many), await startCoffer(none)]
+    const headers = { authorization: `Bearer ${token}` }
+    const requests = scene.keys.map((key) => ({ path: `${scene.env}/secrets/${key}`, headers }))
+    const [grouped, alone] = await interleave(
+      servers.map((server) => ({ server, requests })),
+      context.pace
+    )
+    for (const server of servers) await server.stop()
+    return [
+      {
+        row: "processor time of a read by a member of 50 groups",
+        against: "of none",
+        measured: `${grouped.cpu.toFixed(0)} µs`,
+        base: `${alone.cpu.toFixed(0)} µs`,
+        ratio: ratioOf(grouped, alone, "cpu"),
+        target: 1.1,
+        atLeast: false
+      }
+    ]
+  }
+}
+
+export const rows = [row, groups]

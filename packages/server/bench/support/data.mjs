@@ -57,6 +57,25 @@ export const addOwnRules = async (store, org, accountId, rules, expires_at = nul
   await store.insert("acl_rules", made)
 }
 
+/** Adds groups with a member, and a rule of each for a project of its own. */
+export const addGroups = async (store, org, email, count) => {
+  const org_id = await orgId(store, org)
+  const { id: user_id } = await store.one("SELECT id FROM users WHERE email = ?", email)
+  const groups = Array.from({ length: count }, (_, index) => ({
+    ...{ id: randomUUID(), org_id, name: `team-${index}`, created_by: email },
+    ...times
+  }))
+  await store.insert("groups", groups)
+  await store.insert(
+    "group_members",
+    groups.map(({ id }) => ({ user_id, org_id, group_id: id, added_by: email, created_at: at }))
+  )
+  await store.insert(
+    "acl_rules",
+    groups.map(({ id }, index) => ({ ...ruleOf("group", id, index), project_pattern: `team-${index}`, org_id }))
+  )
+}
+
 /** Adds new environments with 100 secrets each to the project that has secrets. Their ciphertext is random. */
 export const addSecrets = async (store, { bytes, environments }) => {
   const { kek_id, project_id } = await store.one(

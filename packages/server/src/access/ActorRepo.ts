@@ -3,7 +3,7 @@ import { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from 
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../database/Query.js"
-import { joinPlace, orgOfPath, placeColumns, placeFields } from "./PlaceRow.js"
+import { accountPlaceColumns, joinPlace, orgOfPath, placeColumns, placeFields } from "./PlaceRow.js"
 
 const SessionActorRow = Schema.Struct({
   session_id: SessionId,
@@ -60,7 +60,7 @@ const sessionActor = sql`
 const accountColumns = sql`
   a.id AS account_id, a.name AS account_name, oo.id AS own_org_id, oo.name AS own_org_name,
     op.id AS own_project_id, op.name AS own_project_name, a.reveal AS reveal, a.last_used_at AS last_used_at,
-    ${placeColumns(sql`a.id`)}`
+    ${accountPlaceColumns(sql`a.id`)}`
 
 // A removed project still limits its accounts: without its row they could reach every project.
 const accountPlaces = sql`

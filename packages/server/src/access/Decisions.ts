@@ -1,5 +1,6 @@
 import { type Permission, permissions } from "@coffer/domain/AclRule"
 import { type Role, roles } from "@coffer/domain/Member"
+import type { GroupName } from "@coffer/domain/Names"
 import { type Action, type Need, needs } from "@coffer/domain/Permissions"
 import { matcherOf } from "@coffer/domain/PatternMatch"
 import { timestamp } from "../base/Time.js"
@@ -12,6 +13,8 @@ export interface Grant {
   readonly permission: Permission
   /** When it ends, in milliseconds since 1970; null if it lasts. Absent where only decisions are made. */
   readonly expires_at?: number | null
+  /** The group that it is about; absent where only decisions are made. */
+  readonly group?: GroupName
 }
 
 /** The caller within one organization: everything that a decision depends on. */
@@ -120,6 +123,7 @@ export interface Reason {
   readonly by: "superadmin" | "role" | "rule"
   readonly role?: Role
   readonly rule_id?: string
+  readonly group?: GroupName
   readonly expires_at?: string
   readonly limited_by?: string
 }
@@ -148,16 +152,19 @@ const limitOf = (subject: Subject, permission: Permission): string | undefined =
 /** Returns a subject's permissions on the secrets of an environment, with every reason. Agrees with `decide`. */
 export const explain = (subject: Subject, place: Required<PlaceNames>): Explanation => {
   const byRole = subject.account === null && hasRole(subject, "admin") ? subject.role : null
-  const rules = subject.grants.filter(ruleMatcherOf(place)).map(({ expires_at = null, id, permission }): Reason => {
-    const limit = limitOf(subject, permission)
-    return {
-      permission,
-      by: "rule",
-      rule_id: id,
-      ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
-      ...(limit !== undefined && { limited_by: limit })
-    }
-  })
+  const rules = subject.grants
+    .filter(ruleMatcherOf(place))
+    .map(({ expires_at = null, group, id, permission }): Reason => {
+      const limit = limitOf(subject, permission)
+      return {
+        permission,
+        by: "rule",
+        rule_id: id,
+        ...(group !== undefined && { group }),
+        ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
+        ...(limit !== undefined && { limited_by: limit })
+      }
+    })
   return {
     allowed: permissions.filter((permission) => decide(representatives[permission], subject, place).allowed),
     because: [

@@ -16,7 +16,8 @@ export const placeFields = {
   project_name: Schema.NullOr(ProjectName),
   env_id: Schema.NullOr(EnvId),
   env_name: Schema.NullOr(EnvName),
-  rules: Schema.String
+  rules: Schema.String,
+  group_rules: Schema.String
 }
 
 export const PlaceRow = Schema.Struct(placeFields)
@@ -57,6 +58,10 @@ export const grantsIn = (rules: string): ReadonlyArray<Grant> => {
     : []
 }
 
+/** An actor's own rules, and those of its groups. */
+export const grantsOf = ({ group_rules, rules }: Pick<PlaceRow, "rules" | "group_rules">): ReadonlyArray<Grant> =>
+  group_rules === "[]" ? grantsIn(rules) : [...grantsIn(rules), ...grantsIn(group_rules)]
+
 /** The place of a row. Null if the organization does not exist. */
 export const placeIn = (row: PlaceRow): FoundPlace | null => {
   const org = named(row.org_id, row.org_name)
@@ -67,7 +72,7 @@ export const placeIn = (row: PlaceRow): FoundPlace | null => {
         project: named(row.project_id, row.project_name),
         env: named(row.env_id, row.env_name),
         role: row.role,
-        grants: grantsIn(row.rules)
+        grants: grantsOf(row)
       }
 }
 
@@ -82,21 +87,43 @@ export interface PlaceNames {
 export const liveRule = sql`r.removed_at IS NULL AND (r.expires_at IS NULL OR r.expires_at > ${databaseTime})`
 
 /**
- * The live rules `r` of a condition as one JSON column: a row for each would repeat all other columns. Ids, patterns and
- * permissions have no character that JSON escapes.
+ * The live rules `r` of a source with a condition as one JSON column: a row for each would repeat all other columns. Ids, patterns
+ * and permissions have no character that JSON escapes.
  */
-export const rulesWhere = <Name extends string>(condition: Sql<Name>) => sql`
+const rulesIn = <Name extends string>(source: Sql<Name>) => sql`
   (SELECT '[' || coalesce(string_agg(
       '["' || r.id || '","' || r.project_pattern || '","' || r.env_pattern || '","' || r.permission || '"]', ','), '') || ']'
-    FROM acl_rules r WHERE ${condition} AND ${liveRule})`
+    FROM ${source} AND ${liveRule})`
 
-/** The columns of a place for an actor. For an environment, rules that name another project are omitted. */
-export const placeColumns = <Name extends string>(actorId: Sql<Name>) => sql`
+/** The rules of subjects themselves. */
+export const rulesWhere = <Name extends string>(condition: Sql<Name>) => rulesIn(sql`acl_rules r WHERE ${condition}`)
+
+/**
+ * The rules of the groups that a condition on their members `gm` finds. A CROSS JOIN makes SQLite begin with the members:
+ * otherwise, it would go through all rules of the organization.
+ */
+export const groupRules = <Name extends string>(condition: Sql<Name>) => sql`
+  group_members gm CROSS JOIN acl_rules r
+  WHERE ${condition} AND r.subject_id = gm.group_id AND r.org_id = gm.org_id`
+export const groupRulesWhere = <Name extends string>(condition: Sql<Name>) => rulesIn(groupRules(condition))
+
+/** For an environment, rules that name another project are omitted. */
+const aboutPlace = sql`(CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.name OR r.project_pattern LIKE '%*%'
+      OR r.project_pattern LIKE '%?%' OR r.project_pattern LIKE '%{%')`
+
+const columns = <Name extends string>(actorId: Sql<Name>) => sql`
   o.id AS org_id, o.name AS org_name, m.role AS role, p.id AS project_id, p.name AS project_name,
   e.id AS env_id, e.name AS env_name,
-  ${rulesWhere(sql`r.subject_id = ${actorId} AND r.org_id = o.id
-    AND (CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.name OR r.project_pattern LIKE '%*%'
-      OR r.project_pattern LIKE '%?%' OR r.project_pattern LIKE '%{%')`)} AS rules`
+  ${rulesWhere(sql`r.subject_id = ${actorId} AND r.org_id = o.id AND ${aboutPlace}`)} AS rules`
+
+/** The columns of a place for an actor, with the rules of a person's groups. */
+export const placeColumns = <Name extends string>(actorId: Sql<Name>) => sql`
+  ${columns(actorId)},
+  ${groupRulesWhere(sql`gm.user_id = ${actorId} AND gm.org_id = o.id AND ${aboutPlace}`)} AS group_rules`
+
+/** The same for a service account, which is in no group. */
+export const accountPlaceColumns = <Name extends string>(actorId: Sql<Name>) => sql`
+  ${columns(actorId)}, '[]' AS group_rules`
 
 /** The condition for the organization `o` of a path. */
 export const orgOfPath = sql`o.name = ${"org"} AND o.removed_at IS NULL`

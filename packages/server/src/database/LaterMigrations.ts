@@ -4,6 +4,7 @@ import { auditRuns } from "./migrations/0028_audit_runs.js"
 import { environmentPositions } from "./migrations/0029_environment_positions.js"
 import { sessionOrigins } from "./migrations/0030_session_origins.js"
 import { rulesThatEnd } from "./migrations/0031_rules_that_end.js"
+import { groups } from "./migrations/0032_groups.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -14,5 +15,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   auditRuns,
   environmentPositions,
   sessionOrigins,
-  rulesThatEnd
+  rulesThatEnd,
+  groups
 ]

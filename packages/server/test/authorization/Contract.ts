@@ -50,6 +50,7 @@ export const parameters = [
   "user_id",
   "rule_id",
   "sa_id",
+  "group_name",
   "federation_id",
   "use_rule_id",
   "approval_id",
@@ -102,6 +103,7 @@ export const useRuleBody = {
   accounts: ["bystander"] as const
 }
 
+const groups = "/api/orgs/:org_name/groups"
 const webhooks = "/api/orgs/:org_name/webhooks"
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
 const secrets = `${envs}/:env_name/secrets`
@@ -140,6 +142,10 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "GET /api/orgs/:org_name/acl/explain": ({ place, self }) => ({
     query: { ...self, project: place.project_name, env: place.env_name }
   }),
+  [`POST ${groups}`]: ({ fresh }) => ({ body: { name: `group ${fresh}` } }),
+  [`PATCH ${groups}/:group_name`]: ({ fresh }) => ({ body: { name: `renamed ${fresh}` } }),
+  [`PUT ${groups}/:group_name/members`]: () => ({ body: { emails: [] } }),
+  [`POST ${groups}/:group_name/members`]: () => ({ body: { email: "ada@example.com" } }),
   "POST /api/orgs/:org_name/service-accounts": ({ fresh }) => ({ body: { name: fresh } }),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": () => ({ body: {} }),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/federations": ({ fresh }) => ({

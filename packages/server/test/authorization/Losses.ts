@@ -14,7 +14,7 @@ import {
   pathOf,
   type Place
 } from "./Contract.js"
-import { type Caller, restsOn, type Scene, type Staged } from "./Scene.js"
+import { type Caller, restsOn, rootEmail, type Scene, type Staged } from "./Scene.js"
 import { word } from "./Service.js"
 
 /** What is taken away meanwhile, for which calls, and how a call is refused then. */
@@ -134,6 +134,7 @@ export const changing = endpoints
 /** Requests that change something, where the contract's own would not. */
 const bodies: Readonly<Record<string, (place: Place) => unknown>> = {
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/revert": () => ({ to: 1 }),
+  "POST /api/orgs/:org_name/groups/:group_name/members": () => ({ email: rootEmail }),
   "POST /api/backups/drill": ({ backup_id }) => ({ backup_id })
 }
 

@@ -57,7 +57,7 @@ export const restsOn = (endpoint: Endpoint) => {
 const repo = authRepo
 
 const none = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
-const rootEmail = email("root@example.com")
+export const rootEmail = email("root@example.com")
 
 /** The settings of a server with scenes. */
 export const sceneSettings = () => ({
@@ -146,6 +146,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       user_id: bystander.id,
       rule_id: none,
       sa_id: none,
+      group_name: "bystanders",
       federation_id: none,
       webhook_id: none,
       delivery_id: none,
@@ -171,6 +172,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     if (has("key")) await asRoot("PUT", `${org}/projects/webshop/declared/SHARED`, {})
     if (has("project_name")) return { ...place, ...ids }
     const member = await asRoot("POST", `${org}/members`, { email: `${word()}@example.com` })
+    await asRoot("POST", `${org}/groups`, { name: ids.group_name })
+    await asRoot("PUT", `${org}/groups/${ids.group_name}/members`, { emails: [member.email] })
     const rule = { subject_type: "service_account", subject_id: sa_id, permission: "read" }
     const granted = await asRoot("POST", `${org}/acl`, { ...rule, project_pattern: "webshop", env_pattern: "prod" })
     const federations = `${org}/service-accounts/${sa_id}/federations`

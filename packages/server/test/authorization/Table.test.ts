@@ -46,6 +46,7 @@ describe("before anything else of a request is looked at", () => {
     user_id: "no",
     rule_id: "no",
     sa_id: "no",
+    group_name: "-no",
     federation_id: "no",
     webhook_id: "no",
     delivery_id: "no",

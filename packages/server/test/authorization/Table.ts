@@ -310,7 +310,7 @@ const ownFederation = async (): Promise<Own> => {
   return { sa_id: account.id, federation_id: (await service.federation(ada, "acme", account)).id }
 }
 
-const ownHooked = async (cell: Cell): Promise<Own> => {
+const ownOrganizationOfAdmin = async (cell: Cell): Promise<Own> => {
   const own = await ownOrganization(cell)
   if (cell.actor !== "admin") return own
   const email = emailFor(cell.actor, cell.rule)
@@ -318,8 +318,22 @@ const ownHooked = async (cell: Cell): Promise<Own> => {
   return own
 }
 
+const ownGroup = async (cell: Cell): Promise<Own> => {
+  const { org_name = "" } = await ownOrganizationOfAdmin(cell)
+  const group_name = `own ${cell.fresh}`
+  await service.do(ada, "POST", `/api/orgs/${org_name}/groups`, { name: group_name })
+  return { org_name, group_name }
+}
+
+const ownGroupMember = async (cell: Cell): Promise<Own> => {
+  const { group_name = "", org_name = "" } = await ownGroup(cell)
+  const members = `/api/orgs/${org_name}/groups/${encodeURIComponent(group_name)}/members`
+  const { user_id } = await service.do(ada, "POST", members, { email: "ada@example.com" })
+  return { org_name, group_name, user_id }
+}
+
 const ownWebhook = async (cell: Cell): Promise<Own> => {
-  const { org_name } = await ownHooked(cell)
+  const { org_name } = await ownOrganizationOfAdmin(cell)
   const webhooks = `/api/orgs/${org_name}/webhooks`
   const { id: webhook_id } = await service.do(ada, "POST", webhooks, webhookBody)
   return { org_name: org_name ?? "", webhook_id }
@@ -378,6 +392,7 @@ const env = `${envs}/:env_name`
 const declared = `${projects}/:project_name/declared`
 const secret = `${env}/secrets/:key`
 const webhooks = "/api/orgs/:org_name/webhooks"
+const groups = "/api/orgs/:org_name/groups"
 const federations = "/api/orgs/:org_name/service-accounts/:sa_id/federations"
 
 /**
@@ -471,6 +486,16 @@ const table: Readonly<Record<string, Row>> = {
   "GET /api/orgs/:org_name/access": row(200, insiders, "acl.explain"),
   "DELETE /api/orgs/:org_name/acl/:rule_id": row(204, revokers, "acl.revoke", ownRule),
 
+  [`POST ${groups}`]: row(201, admins, "group.create", ownOrganizationOfAdmin),
+  [`GET ${groups}`]: row(200, admins, "group.list"),
+  [`GET ${groups}/:group_name`]: row(200, admins, "group.list"),
+  [`PATCH ${groups}/:group_name`]: row(200, admins, "group.update", ownGroup),
+  [`DELETE ${groups}/:group_name`]: row(204, admins, "group.delete", ownGroup),
+  [`GET ${groups}/:group_name/members`]: row(200, admins, "group.list"),
+  [`PUT ${groups}/:group_name/members`]: row(200, admins, "group.members"),
+  [`POST ${groups}/:group_name/members`]: row(201, admins, "group.members", ownGroup),
+  [`DELETE ${groups}/:group_name/members/:user_id`]: row(204, admins, "group.members", ownGroupMember),
+
   "POST /api/orgs/:org_name/service-accounts": row(201, admins, "service_account.create"),
   "GET /api/orgs/:org_name/service-accounts": row(200, admins, "service_account.list"),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": row(200, admins, "service_account.rotate"),
@@ -481,7 +506,7 @@ const table: Readonly<Record<string, Row>> = {
   [`POST ${federations}/try`]: row(200, admins, "federation.create"),
   [`DELETE ${federations}/:federation_id`]: row(204, admins, "federation.revoke", ownFederation),
 
-  [`POST ${webhooks}`]: row(201, admins, "webhook.create", ownHooked),
+  [`POST ${webhooks}`]: row(201, admins, "webhook.create", ownOrganizationOfAdmin),
   [`GET ${webhooks}`]: row(200, admins, "webhook.list"),
   [`GET ${webhooks}/:webhook_id`]: row(200, admins, "webhook.list"),
   [`PATCH ${webhooks}/:webhook_id`]: row(200, admins, "webhook.update"),
@@ -650,6 +675,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
     const bystander = await service.do(ada, "POST", `${acme}/members`, { email: "bystander@example.com" })
     const account = await service.account(ada, "acme", { name: "bystander" })
     const rule = await service.grant(ada, "acme", account, "read", matching.project_pattern, matching.env_pattern)
+    await service.do(ada, "POST", `${acme}/groups`, { name: "bystanders" })
     const webhook = await service.do(ada, "POST", `${acme}/webhooks`, webhookBody)
     const delivery = await service.do(ada, "POST", `${acme}/webhooks/${webhook.id}/test`)
     place = {
@@ -660,6 +686,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       user_id: bystander.user_id,
       rule_id: rule.id,
       sa_id: account.id,
+      group_name: "bystanders",
       federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       webhook_id: webhook.id,
       delivery_id: delivery.id,

@@ -78,6 +78,7 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       user_id: other.id,
       rule_id: rule.id,
       sa_id: scoped.id,
+      group_name: await grouped(owner, name, other, mark("group")),
       federation_id: (await service.federation(owner, name, scoped)).id,
       ...(await hooked(owner, name)),
       use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
@@ -89,6 +90,15 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
 }
 
 const useRulesOf = (org: string): string => `/api/orgs/${org}/projects/web/envs/prod/secrets/EQUAL/use-rules`
+
+/** Makes a group with a member and a rule; returns its name. */
+const grouped = async (owner: Person, org: string, member: Person, name: string): Promise<string> => {
+  await service.do(owner, "POST", `/api/orgs/${org}/groups`, { name })
+  await service.do(owner, "POST", `/api/orgs/${org}/groups/${name}/members`, { email: member.email })
+  const rule = { subject_type: "group", group: name, project_pattern: "web", env_pattern: "prod", permission: "read" }
+  await service.do(owner, "POST", `/api/orgs/${org}/acl`, rule)
+  return name
+}
 
 const hooked = async (owner: Person, org: string) => {
   const webhooks = `/api/orgs/${org}/webhooks`
@@ -118,6 +128,8 @@ const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
     members: await see(`${org}/members`),
     rules: await see(`${org}/acl`),
     accounts: await see(`${org}/service-accounts`),
+    groups: await see(`${org}/groups`),
+    grouped: await see(`${org}/groups/${place.group_name}/members`),
     uses: await see(useRulesOf(place.org_name)),
     webhooks: await see(`${org}/webhooks`),
     federations: await see(`${org}/service-accounts/${place.sa_id}/federations`),
@@ -175,6 +187,7 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     user_id: pick("user_id"),
     rule_id: pick("rule_id"),
     sa_id: pick("sa_id"),
+    group_name: pick("group_name"),
     federation_id: pick("federation_id"),
     use_rule_id: pick("use_rule_id"),
     webhook_id: pick("webhook_id"),

@@ -150,12 +150,16 @@ export class World {
       await make("PUT", `${secrets}/K_${key}`, { value: `first ${value}` })
       await make("PUT", `${secrets}/K_${key}`, { value: `second "${value}"\\ü` })
     }
-    const { user_id } = await make("POST", `${at}/members`, { email: this.address(), role: "member" })
+    const member = await make("POST", `${at}/members`, { email: this.address(), role: "member" })
+    const { user_id } = member
     await make("POST", `${at}/service-accounts`, { name: useRuleBody.accounts[0] })
     const account = await make("POST", `${at}/service-accounts`, { name: "ci" })
     const rule = { subject_type: "service_account", subject_id: account.id, permission: "write" }
     const { id: rule_id } = await make("POST", `${at}/acl`, { ...rule, project_pattern: "*", env_pattern: "*" })
     const place = { org_name: org, project_name: project, key: `K_${key}`, user_id, rule_id, sa_id: account.id }
+    const group_name = "bystanders"
+    await make("POST", `${at}/groups`, { name: group_name })
+    await make("PUT", `${at}/groups/${group_name}/members`, { emails: [member.email] })
     const federations = `${at}/service-accounts/${account.id}/federations`
     const { id: federation_id } = await make("POST", federations, { name: "bystander", ...federationBody })
     const useRules = `${at}/projects/${project}/envs/dev/secrets/${place.key}/use-rules`
@@ -165,6 +169,7 @@ export class World {
     const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)
     Object.assign(this.#place, place, {
       webhook_id,
+      group_name,
       delivery_id,
       use_rule_id,
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
@@ -176,8 +181,9 @@ export class World {
   get place(): Place {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
-    const { approval_id = "", delivery_id = "", use_rule_id = "", webhook_id = "" } = this.#place
+    const { approval_id = "", delivery_id = "", group_name = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
+      group_name,
       delivery_id,
       webhook_id,
       approval_id,

@@ -151,8 +151,14 @@ describe("a statement's plan", () => {
           for (const plan of [actor!, place!]) assertSearches(plan)
           assert.isTrue(actor!.steps.every((step) => /^(SEARCH|CORRELATED SCALAR SUBQUERY) /.test(step)))
           const rules = place!.steps.filter((step) => step.includes("SEARCH r "))
-          assert.deepStrictEqual(rules, ["SEARCH r USING INDEX acl_rules_live (subject_id=? AND org_id=?)"])
-          assert.strictEqual(place!.steps.length, 6)
+          // Their own, and those of their groups.
+          assert.deepStrictEqual(
+            rules,
+            Array(2).fill("SEARCH r USING INDEX acl_rules_live (subject_id=? AND org_id=?)")
+          )
+          const groups = place!.steps.filter((step) => step.includes("SEARCH gm "))
+          assert.deepStrictEqual(groups, ["SEARCH gm USING PRIMARY KEY (user_id=? AND org_id=?)"])
+          assert.strictEqual(place!.steps.length, 9)
         }
       })
     )

@@ -75,6 +75,10 @@ export interface Limits {
   readonly accounts: ReadonlyArray<string>
   readonly rules: ReadonlyArray<string>
   readonly sessions: ReadonlyArray<string>
+  /** The first has 2,000 members, the others a member with 1,300 rules of them. */
+  readonly groups: ReadonlyArray<string>
+  /** Addresses of members. */
+  readonly emails: ReadonlyArray<string>
 }
 
 /** A million entries of an organization, by one statement. Their links are not valid. */
@@ -161,6 +165,14 @@ export const fill = async (path: string): Promise<Limits> => {
     })
     return id
   }
+  const group = (name: string, userIds: ReadonlyArray<string>) => {
+    const id = randomUUID()
+    insert("groups", { id, org_id: org.id, name, created_by: superadmin, ...stamps })
+    for (const user_id of userIds) {
+      insert("group_members", { user_id, org_id: org.id, group_id: id, added_by: superadmin, created_at: at })
+    }
+    return id
+  }
   const environment = (project_id: string, name: string) => {
     const id = EnvId.make(randomUUID())
     insert("environments", { id, project_id, name, ...stamps })
@@ -206,6 +218,11 @@ export const fill = async (path: string): Promise<Limits> => {
       Array.makeBy(limits.rulesOfOne - 20, (index) => rule(type, id, pattern(index)))
     )
     rule("service_account", ruled.id, "*", "admin")
+    const groups = Array.makeBy(190, (index) => `group-${index}`)
+    groups.forEach((name, index) => {
+      const id = group(name, index === 0 ? members.slice(0, 2_000) : [powerless])
+      if (index > 0 && index <= 65) for (let n = 0; n < 20; n++) rule("group", id, pattern(n))
+    })
 
     const project = (name: string) => {
       const id = ProjectId.make(randomUUID())
@@ -296,7 +313,9 @@ export const fill = async (path: string): Promise<Limits> => {
       members: members.slice(0, 9),
       accounts: accounts.slice(1, 9).map(({ id }) => id),
       rules: rules.slice(0, 50),
-      sessions: Array.makeBy(20, () => session(root).id)
+      sessions: Array.makeBy(20, () => session(root).id),
+      groups,
+      emails: Array.makeBy(3_000, address)
     }
   })()
   database.close()

@@ -286,6 +286,27 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["", (about) => ({ place: { rule_id: one(about.limits.rules, about) } })]
   ],
 
+  "POST /api/orgs/:org_name/groups": [body("", ({ attempt }) => ({ name: `created ${attempt}` }))],
+  "GET /api/orgs/:org_name/groups": [["190", () => ({})]],
+  "GET /api/orgs/:org_name/groups/:group_name": [plain],
+  "PATCH /api/orgs/:org_name/groups/:group_name": [
+    ["", (about) => ({ place: { group_name: about.limits.groups[1]! }, body: { name: about.limits.groups[1] } })]
+  ],
+  "DELETE /api/orgs/:org_name/groups/:group_name": [
+    ["", (about) => ({ place: { group_name: one(about.limits.groups.slice(2), about) } })]
+  ],
+  "GET /api/orgs/:org_name/groups/:group_name/members": [["2,000", () => ({})]],
+  "PUT /api/orgs/:org_name/groups/:group_name/members": [
+    [
+      "2,000 others",
+      ({ attempt, limits }) => ({ body: { emails: limits.emails.slice(attempt * 10, 2_000 + attempt * 10) } })
+    ],
+    raw("a list of addresses", () => filled(mebibyte, `{"emails":[`, () => `"a@b.cd"`, "]}"))
+  ],
+  "POST /api/orgs/:org_name/groups/:group_name/members": [
+    body("of a full group", ({ limits }) => ({ email: limits.emails[2_900] }))
+  ],
+  "DELETE /api/orgs/:org_name/groups/:group_name/members/:user_id": [plain],
   "POST /api/orgs/:org_name/service-accounts": [body("", ({ attempt }) => ({ name: `created ${attempt}` }))],
   "GET /api/orgs/:org_name/service-accounts": [["2,000", () => ({})]],
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": [body("", () => ({}))],

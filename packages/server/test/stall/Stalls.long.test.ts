@@ -141,6 +141,7 @@ const placeOf = (): Place => ({
   user_id: limits.members[0]!,
   rule_id: limits.rules[0]!,
   sa_id: limits.accounts[0]!,
+  group_name: limits.groups[0]!,
   federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   webhook_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   delivery_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",

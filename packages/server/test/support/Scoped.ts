@@ -32,6 +32,8 @@ export const rules: Readonly<Record<string, Rule>> = {
   federated_sessions: { scopes: ["org"], alone: RegExp(expired("federated_sessions")) },
   federation_keys: ofOrganization,
   federations: ofOrganization,
+  group_members: ofOrganization,
+  groups: ofOrganization,
   identities: { scopes: ["address", "user"] },
   key_sessions: { scopes: ["org"], alone: RegExp(expired("key_sessions")) },
   login_codes: { scopes: ["address", "user"], alone: RegExp(expired("login_codes")) },

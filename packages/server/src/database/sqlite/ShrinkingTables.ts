@@ -8,6 +8,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "rate_events",
   "approvals",
   "use_rule_accounts",
+  "group_members",
   "declared_keys",
   "wrapped_keys",
   "webhook_deliveries",

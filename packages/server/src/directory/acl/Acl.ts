@@ -3,13 +3,13 @@ import {
   type AclRule,
   maxRuleDays,
   type Permission,
-  type SubjectType
+  type RuleSubjectType
 } from "@coffer/domain/AclRule"
 import { actorName, viaOf } from "@coffer/domain/Actor"
 import { dayMillis } from "@coffer/domain/DueState"
 import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { RuleId } from "@coffer/domain/Ids"
-import type { EnvName, ProjectName } from "@coffer/domain/Names"
+import type { EnvName, GroupName, ProjectName } from "@coffer/domain/Names"
 import type { Pattern } from "@coffer/domain/Pattern"
 import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
@@ -30,7 +30,12 @@ const maxRules = 20_000
 /** Each decision walks all rules of its subject. */
 const maxRulesOfSubject = 1_000
 
-export interface GrantRequest extends SubjectRef {
+/** A person may be in all groups, and gets the rules of all of them. */
+const maxRulesOfGroups = 2_000
+
+export interface GrantRequest extends Omit<SubjectRef, "subject_type"> {
+  readonly subject_type: RuleSubjectType
+  readonly group?: GroupName
   readonly project_pattern: Pattern
   readonly env_pattern: Pattern
   readonly permission: Permission
@@ -38,15 +43,16 @@ export interface GrantRequest extends SubjectRef {
   readonly expires_at?: string
 }
 
-const aclRule = ({ email, expires_at, name, ...row }: RuleRow): AclRule => ({
+const aclRule = ({ email, expires_at, group_name, name, ...row }: RuleRow): AclRule => ({
   ...row,
   ...(email !== null && { email }),
   ...(row.subject_type === "service_account" && name !== null && { name }),
+  ...(group_name !== null && { group: group_name }),
   ...(expires_at !== null && { expires_at: timestamp(expires_at) })
 })
 
 interface RulePatterns {
-  readonly subject_type: SubjectType
+  readonly subject_type: RuleSubjectType
   readonly project_pattern: string
   readonly env_pattern: string
 }
@@ -77,8 +83,12 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     const subjects = yield* makeSubjects
     const { expire } = yield* makeRuleExpiry
 
-    const resolve = Effect.fnUntraced(function* (place: AclPlace, subject: SubjectRef) {
+    const resolve = Effect.fnUntraced(function* (place: AclPlace, { group, ...subject }: GrantRequest) {
       const orgId = place.org.id
+      if (group !== undefined) {
+        const found = yield* repo.findGroup({ orgId, name: group })
+        return found === undefined ? yield* notFound(`group ${group}`) : { id: found.id, group: found.name }
+      }
       if (subject.email !== undefined) {
         const user = yield* repo.findUser({ orgId, email: subject.email })
         if (user !== undefined && user.role !== null) return { id: user.id, email: user.email }
@@ -140,14 +150,19 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
       return undefined
     })
 
-    const checkRoom = Effect.fnUntraced(function* (place: AclPlace, subjectId: string) {
+    const checkRoom = Effect.fnUntraced(function* (place: AclPlace, subjectId: string, subjectType: RuleSubjectType) {
       const orgId = place.org.id
       if ((yield* repo.count({ orgId })).count >= maxRules) {
         return yield* new LimitExceeded({ message: `an organization has at most ${maxRules} access rules` })
       }
       if ((yield* repo.countOf({ orgId, subjectId })).count >= maxRulesOfSubject) {
         return yield* new LimitExceeded({
-          message: `a user or service account has at most ${maxRulesOfSubject} access rules in an organization: grant one with a pattern, or revoke others`
+          message: `a user, service account or group has at most ${maxRulesOfSubject} access rules in an organization: grant one with a pattern, or revoke others`
+        })
+      }
+      if (subjectType === "group" && (yield* repo.countOfGroups({ orgId })).count >= maxRulesOfGroups) {
+        return yield* new LimitExceeded({
+          message: `the groups of an organization have together at most ${maxRulesOfGroups} access rules: grant one with a pattern, or revoke others`
         })
       }
     })
@@ -169,7 +184,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         const { env_pattern, permission, project_pattern, subject_type } = request
         const { id: subject_id, ...named } = yield* resolve(place, request)
         const same = yield* current(place, subject_id, request)
-        if (same === undefined) yield* checkRoom(place, subject_id)
+        if (same === undefined) yield* checkRoom(place, subject_id, subject_type)
         const end = expires_at === null ? {} : { expires_at: timestamp(expires_at) }
         const fresh = {
           id: newId,

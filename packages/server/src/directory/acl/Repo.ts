@@ -1,19 +1,20 @@
-import { Permission, SubjectType } from "@coffer/domain/AclRule"
-import { type OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
+import { Permission, RuleSubjectType } from "@coffer/domain/AclRule"
+import { GroupId, type OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
-import { Email } from "@coffer/domain/Names"
+import { Email, GroupName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
-import { liveRule } from "../../access/PlaceRow.js"
+import { groupRules, liveRule } from "../../access/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({
   id: RuleId,
-  subject_type: SubjectType,
-  subject_id: Schema.Union(UserId, ServiceAccountId),
+  subject_type: RuleSubjectType,
+  subject_id: Schema.Union(UserId, ServiceAccountId, GroupId),
   email: Schema.NullOr(Schema.typeSchema(Email)),
   name: Schema.NullOr(Schema.String),
+  group_name: Schema.NullOr(GroupName),
   project_pattern: Schema.String,
   env_pattern: Schema.String,
   permission: Permission,
@@ -48,18 +49,22 @@ const GrantRow = Schema.Struct({
   expires_at: Schema.NullOr(Schema.Number)
 })
 
+const GroupGrantRow = Schema.Struct({ ...GrantRow.fields, group_name: GroupName })
+const NamedGroupRow = Schema.Struct({ id: GroupId, name: GroupName })
+
 const PlaceRow = Schema.Struct({ project_id: Schema.String, env_id: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 const IdRow = Schema.Struct({ id: RuleId })
 
 const columns = sql` r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email, a.name AS name,
-    r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
+    g.name AS group_name, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
     r.expires_at AS expires_at, r.created_by AS created_by, r.created_at AS created_at, r.updated_at AS updated_at`
 
 const subjects = sql`
   LEFT JOIN users u ON r.subject_type = 'user' AND u.id = r.subject_id
-  LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id`
+  LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id
+  LEFT JOIN groups g ON r.subject_type = 'group' AND g.id = r.subject_id`
 
 const rules = sql`SELECT ${columns} FROM acl_rules r ${subjects} WHERE r.org_id = ${"orgId"} AND ${liveRule}`
 
@@ -99,6 +104,15 @@ export const aclRepo = Effect.gen(function* () {
         r.expires_at AS expires_at
       FROM acl_rules r WHERE r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"} AND ${liveRule}`,
 
+    findGroup: first(NamedGroupRow)`
+      SELECT id, name FROM groups WHERE org_id = ${"orgId"} AND name = ${"name"} AND removed_at IS NULL`,
+
+    /** The rules of a person's groups. */
+    groupGrantsOf: all(GroupGrantRow)`
+      SELECT r.id AS id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
+        r.expires_at AS expires_at, (SELECT g.name FROM groups g WHERE g.id = gm.group_id) AS group_name
+      FROM ${groupRules(sql`gm.user_id = ${"subjectId"} AND gm.org_id = ${"orgId"}`)} AND ${liveRule}`,
+
     findPlace: first(PlaceRow)`
       SELECT p.id AS project_id, e.id AS env_id FROM projects p
       JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL
@@ -106,6 +120,10 @@ export const aclRepo = Effect.gen(function* () {
 
     count: one(CountRow)`
       SELECT count(*) AS count FROM acl_rules r WHERE r.org_id = ${"orgId"} AND ${liveRule}`,
+
+    countOfGroups: one(CountRow)`
+      SELECT count(*) AS count FROM acl_rules r
+      WHERE r.org_id = ${"orgId"} AND r.subject_type = 'group' AND ${liveRule}`,
 
     countOf: one(CountRow)`
       SELECT count(*) AS count FROM acl_rules r

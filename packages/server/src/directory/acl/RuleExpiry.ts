@@ -1,5 +1,5 @@
-import { OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
-import { Permission, SubjectType } from "@coffer/domain/AclRule"
+import { GroupId, OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
+import { Permission, RuleSubjectType } from "@coffer/domain/AclRule"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -15,10 +15,11 @@ const EndedRow = Schema.Struct({
   id: RuleId,
   /** Null if the organization was removed. */
   org_id: Schema.NullOr(OrgId),
-  subject_type: SubjectType,
-  subject_id: Schema.Union(UserId, ServiceAccountId),
+  subject_type: RuleSubjectType,
+  subject_id: Schema.Union(UserId, ServiceAccountId, GroupId),
   email: Schema.NullOr(Schema.String),
   name: Schema.NullOr(Schema.String),
+  group_name: Schema.NullOr(Schema.String),
   project_pattern: Schema.String,
   env_pattern: Schema.String,
   permission: Permission,
@@ -34,6 +35,7 @@ export const ruleFacts = (rule: Omit<EndedRow, "id" | "org_id">) => ({
   subject_id: rule.subject_id,
   ...(rule.email !== null && { email: rule.email }),
   ...(rule.subject_type === "service_account" && rule.name !== null && { name: rule.name }),
+  ...(rule.group_name !== null && { group: rule.group_name }),
   project_pattern: rule.project_pattern,
   env_pattern: rule.env_pattern,
   permission: rule.permission,
@@ -47,7 +49,7 @@ export const makeRuleExpiry = Effect.gen(function* () {
 
   const ended = all(EndedRow)`
     SELECT r.id AS id, o.id AS org_id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email,
-      a.name AS name, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
+      a.name AS name, g.name AS group_name, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
       r.expires_at AS expires_at
     FROM (
       SELECT * FROM acl_rules
@@ -55,7 +57,8 @@ export const makeRuleExpiry = Effect.gen(function* () {
       ORDER BY expires_at, id LIMIT ${"limit"}) r
     LEFT JOIN organizations o ON o.id = r.org_id AND o.removed_at IS NULL
     LEFT JOIN users u ON r.subject_type = 'user' AND u.id = r.subject_id
-    LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id`
+    LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id
+    LEFT JOIN groups g ON r.subject_type = 'group' AND g.id = r.subject_id`
 
   // A change may have set another end, or another server may have removed it.
   const remove = returning(IdRow)`

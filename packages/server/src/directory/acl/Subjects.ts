@@ -5,7 +5,7 @@ import type { ServiceAccountId } from "@coffer/domain/Ids"
 import type { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { denied, type Place } from "../../access/Access.js"
-import type { Subject } from "../../access/Decisions.js"
+import type { Grant, Subject } from "../../access/Decisions.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { aclRepo } from "./Repo.js"
@@ -19,7 +19,7 @@ export interface SubjectRef {
   readonly subject_id?: ServiceAccountId
 }
 
-export const noSubject = ({ email, subject_id }: SubjectRef, place: AclPlace) =>
+export const noSubject = ({ email, subject_id }: Pick<SubjectRef, "email" | "subject_id">, place: AclPlace) =>
   email === undefined
     ? notFound(`service account ${subject_id ?? ""}`)
     : new NotFound({ message: `${email} is not a member of organization ${place.org.name}` })
@@ -47,7 +47,9 @@ export const makeSubjects = Effect.gen(function* () {
     if (ref.email !== undefined) {
       const user = yield* repo.findUser({ orgId, email: ref.email })
       if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
-      const grants = yield* repo.grantsOf({ orgId, subjectId: user.id })
+      const own: ReadonlyArray<Grant> = yield* repo.grantsOf({ orgId, subjectId: user.id })
+      const ofGroups = yield* repo.groupGrantsOf({ orgId, subjectId: user.id })
+      const grants = [...own, ...ofGroups.map(({ group_name: group, ...rule }) => ({ ...rule, group }))]
       const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants }
       return { subject, projectId: null }
     }

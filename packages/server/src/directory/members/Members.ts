@@ -143,7 +143,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     )
 
     /**
-     * Removes a member and the member's access rules, which a later invitation must not revive. Service accounts that the
+     * Removes a member with the member's access rules and places in groups, which a later invitation must not revive. Service accounts that the
      * member created stay; the audit entry counts them.
      */
     const remove = traced("Members.remove")(
@@ -155,6 +155,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         yield* keepAnOwner(place, member)
         yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
+        const groups = yield* repo.removeFromGroups({ orgId: place.org.id, userId })
         yield* repo.removeFromUseRules({ orgId: place.org.id, userId })
         const { count: service_accounts } = yield* repo.countAccountsOf({
           orgId: place.org.id,
@@ -164,7 +165,13 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
           action: "org.member_remove",
           resource_type: "member",
           resource_id: userId,
-          metadata: { email: member.email, role: member.role, rules_removed: rules.length, service_accounts }
+          metadata: {
+            email: member.email,
+            role: member.role,
+            rules_removed: rules.length,
+            ...(groups.length > 0 && { groups_left: groups.length }),
+            service_accounts
+          }
         })
       })
     )

@@ -4,7 +4,7 @@ import { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
-import { liveRule } from "../../access/PlaceRow.js"
+import { groupRules, liveRule } from "../../access/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const MemberRow = Schema.Struct({
@@ -22,6 +22,7 @@ const WithAccessRow = Schema.Struct({
 })
 
 const CountRow = Schema.Struct({ count: Schema.Number })
+const GroupRow = Schema.Struct({ group_id: Schema.String })
 const IdRow = Schema.Struct({ id: Schema.String })
 
 const columns = sql`m.user_id AS user_id, u.email AS email, u.name AS name, m.role AS role, m.created_at AS created_at`
@@ -41,6 +42,8 @@ export const membersRepo = Effect.gen(function* () {
     SELECT ${columns}, u.last_seen_at AS last_seen_at, CASE
         WHEN m.role IN ('owner', 'admin') OR u.superadmin = 1 OR EXISTS (
           SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND ${liveRule})
+          OR EXISTS (
+          SELECT 1 FROM ${groupRules(sql`gm.user_id = m.user_id AND gm.org_id = m.org_id`)} AND ${liveRule})
         THEN 1 ELSE 0 END AS has_access ${ofOrg}`
 
   return {
@@ -91,6 +94,9 @@ export const membersRepo = Effect.gen(function* () {
     /** Use rules are then for the others alone. */
     removeFromUseRules: write`
       DELETE FROM use_rule_accounts WHERE subject_id = ${"userId"} AND org_id = ${"orgId"}`,
+
+    removeFromGroups: returning(GroupRow)`
+      DELETE FROM group_members WHERE user_id = ${"userId"} AND org_id = ${"orgId"} RETURNING group_id`,
 
     removeRules: returning(IdRow)`
       UPDATE acl_rules AS r SET removed_at = ${"now"}

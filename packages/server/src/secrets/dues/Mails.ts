@@ -4,7 +4,7 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { decide } from "../../access/Decisions.js"
-import { grantsIn } from "../../access/PlaceRow.js"
+import { grantsOf } from "../../access/PlaceRow.js"
 import { timestamp } from "../../base/Time.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { Mailer } from "../../base/mail/Mailer.js"
@@ -36,7 +36,7 @@ export const dueMails = Effect.gen(function* () {
       const member = known.has(orgId) ? known.get(orgId) : yield* repo.rights({ orgId, userId })
       known.set(orgId, member)
       if (member === undefined) return false
-      const subject = { superadmin: false, role: member.role, account: null, grants: grantsIn(member.rules) }
+      const subject = { superadmin: false, role: member.role, account: null, grants: grantsOf(member) }
       return decide("secret.list", subject, { org, project, env }).allowed
     })
   }

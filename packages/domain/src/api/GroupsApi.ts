@@ -1,0 +1,138 @@
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
+import * as Schema from "effect/Schema"
+import { Authentication } from "../Actor.js"
+import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { grace, graceId } from "../Examples.js"
+import { Group, GroupEmails, GroupMember } from "../Group.js"
+import { UserId } from "../Ids.js"
+import { Email, GroupName, NewGroupName } from "../Names.js"
+import { body, field, list } from "../Schemas.js"
+import { orgPath, OrgPath, paths } from "./Paths.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { response } from "./Response.js"
+
+const groupPath = { ...orgPath, group_name: GroupName }
+const GroupPath = Schema.Struct(groupPath)
+const MemberPath = Schema.Struct({ ...groupPath, user_id: field(UserId, "the user's id", graceId) })
+
+const groups = `${paths.org}/groups` as const
+const group = `${groups}/:group_name` as const
+const members = `${group}/members` as const
+
+const newName = body({ name: NewGroupName })
+
+export class GroupsApi extends HttpApiGroup.make("groups")
+  .add(
+    HttpApiEndpoint.post("create", groups)
+      .setPath(OrgPath)
+      .setPayload(newName)
+      .addSuccess(response(Group, "The new group", { members: 0, rules: 0 }), { status: 201 })
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .annotate(Requires, "group.create")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Create a group")
+      .annotate(
+        OpenApi.Description,
+        "A group has no members and gives nothing at first: add members, and grant it rules with `subject_type: group`."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("list", groups)
+      .setPath(OrgPath)
+      .addSuccess(response(list(Group), "The groups"))
+      .addError(Forbidden)
+      .annotate(Requires, "group.list")
+      .annotate(OpenApi.Summary, "List groups")
+      .annotate(OpenApi.Description, "For admins and owners, by name.")
+  )
+  .add(
+    HttpApiEndpoint.get("get", group)
+      .setPath(GroupPath)
+      .addSuccess(response(Group, "The group"))
+      .addError(Forbidden)
+      .annotate(Requires, "group.list")
+      .annotate(OpenApi.Summary, "Show a group")
+      .annotate(OpenApi.Description, "For admins and owners.")
+  )
+  .add(
+    HttpApiEndpoint.patch("rename", group)
+      .setPath(GroupPath)
+      .setPayload(newName)
+      .addSuccess(response(Group, "The group with its new name"))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .annotate(Requires, "group.update")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Rename a group")
+      .annotate(OpenApi.Description, "Its members and rules stay.")
+  )
+  .add(
+    HttpApiEndpoint.del("remove", group)
+      .setPath(GroupPath)
+      .addSuccess(response(HttpApiSchema.NoContent, "The group is removed"))
+      .addError(Forbidden)
+      .annotate(Requires, "group.delete")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Remove a group and its access rules")
+      .annotate(
+        OpenApi.Description,
+        "Its members stay in the organization. What only the group gave them ends for every request that starts after the response."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("members", members)
+      .setPath(GroupPath)
+      .addSuccess(response(list(GroupMember), "The members"))
+      .addError(Forbidden)
+      .annotate(Requires, "group.list")
+      .annotate(OpenApi.Summary, "List the members of a group")
+      .annotate(OpenApi.Description, "For admins and owners, by e-mail address.")
+  )
+  .add(
+    HttpApiEndpoint.put("setMembers", members)
+      .setPath(GroupPath)
+      .setPayload(body({ emails: field(GroupEmails, "e-mail addresses of all members", [grace]) }))
+      .addSuccess(response(Group, "The group with its members"))
+      .addError(Forbidden)
+      .addError(Reauthenticate)
+      .annotate(Requires, "group.members")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Set all members of a group")
+      .annotate(
+        OpenApi.Description,
+        "Adds and removes what differs, all or nothing. Everyone has to be a member of the organization."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("addMember", members)
+      .setPath(GroupPath)
+      .setPayload(body({ email: field(Email, "an e-mail address; stored trimmed and in lowercase", grace) }))
+      .addSuccess(response(GroupMember, "The new member"), { status: 201 })
+      .addSuccess(response(GroupMember, "The member, who was in the group already"), { status: 200 })
+      .addError(Forbidden)
+      .addError(LimitExceeded)
+      .addError(Reauthenticate)
+      .annotate(Requires, "group.members")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Add a member to a group")
+      .annotate(OpenApi.Description, "The person has to be a member of the organization.")
+  )
+  .add(
+    HttpApiEndpoint.del("removeMember", `${members}/:user_id`)
+      .setPath(MemberPath)
+      .addSuccess(response(HttpApiSchema.NoContent, "The member is removed from the group"))
+      .addError(Forbidden)
+      .annotate(Requires, "group.members")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Remove a member from a group")
+      .annotate(OpenApi.Description, "The person stays in the organization.")
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Groups")
+  .annotate(OpenApi.Description, "Members of an organization who get access rules together. A group gives no role") {}

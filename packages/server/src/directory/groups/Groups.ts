@@ -1,0 +1,181 @@
+import { actorName } from "@coffer/domain/Actor"
+import { Conflict, LimitExceeded, NotFound } from "@coffer/domain/Errors"
+import { type Group, type GroupMember, maxGroupMembers } from "@coffer/domain/Group"
+import { GroupId, type UserId } from "@coffer/domain/Ids"
+import type { Email, GroupName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import type { AuditEvent } from "../../audit/AuditEvent.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { now } from "../../base/Time.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { groupsRepo, type GroupRow } from "./Repo.js"
+
+const maxGroups = 200
+
+type GroupPlace = Place<"group.list" | "group.create" | "group.update" | "group.delete" | "group.members">
+
+const byEmail = (a: GroupMember, b: GroupMember): number => (a.email < b.email ? -1 : 1)
+
+/** Groups of the members of an organization, who get access rules together. */
+export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
+  effect: Effect.gen(function* () {
+    const repo = yield* groupsRepo
+    const audit = yield* AuditLog
+
+    const find = (place: GroupPlace, name: GroupName) =>
+      Effect.flatMap(repo.find({ orgId: place.org.id, name }), (row) =>
+        row === undefined ? notFound(`group ${name}`) : Effect.succeed(row)
+      )
+
+    const record = (
+      place: GroupPlace,
+      action: AuditEvent["action"],
+      { id, name }: Pick<GroupRow, "id" | "name">,
+      metadata: AuditEvent["metadata"] = {}
+    ) =>
+      audit.write(sourceOf(place), {
+        action,
+        resource_type: "group",
+        resource_id: id,
+        metadata: { name, ...metadata }
+      })
+
+    /** Fails if another group has the name, or one that differs in case only. */
+    const checkName = Effect.fnUntraced(function* (place: GroupPlace, name: GroupName, exceptId: string) {
+      const alike = yield* repo.findAlike({ orgId: place.org.id, name, exceptId })
+      if (alike === undefined) return
+      const whose = alike.name === name ? "" : `, as ${JSON.stringify(alike.name)}`
+      return yield* new Conflict({ message: `the group name ${name} is in use${whose}: choose another` })
+    })
+
+    const noPerson = (place: GroupPlace, email: Email) =>
+      new NotFound({ message: `${email} is not a member of organization ${place.org.name}` })
+
+    const create = traced("Groups.create")(
+      Effect.fnUntraced(function* (place: Place<"group.create">, name: GroupName) {
+        const created_at = yield* now
+        const id = GroupId.make(yield* uuidV7)
+        const created_by = actorName(place.actor)
+        if ((yield* repo.count({ orgId: place.org.id })).count >= maxGroups) {
+          return yield* new LimitExceeded({ message: `an organization has at most ${maxGroups} groups` })
+        }
+        yield* checkName(place, name, id)
+        yield* repo.insert({ id, orgId: place.org.id, name, createdBy: created_by, now: created_at })
+        yield* record(place, "group.create", { id, name })
+        const group: Group = { id, name, members: 0, rules: 0, created_by, created_at, updated_at: created_at }
+        return group
+      })
+    )
+
+    const list = traced("Groups.list")((place: Place<"group.list">): Effect.Effect<ReadonlyArray<Group>> =>
+      repo.all(place.org.id)
+    )
+
+    const get = traced("Groups.get")((place: Place<"group.list">, name: GroupName): Effect.Effect<Group, NotFound> =>
+      find(place, name)
+    )
+
+    const rename = traced("Groups.rename")(
+      Effect.fnUntraced(function* (place: Place<"group.update">, name: GroupName, newName: GroupName) {
+        const updated_at = yield* now
+        const row = yield* find(place, name)
+        if (newName === name) return row
+        yield* checkName(place, newName, row.id)
+        yield* repo.rename({ id: row.id, name: newName, now: updated_at })
+        yield* record(place, "group.update", { id: row.id, name: newName }, { before: name })
+        const group: Group = { ...row, name: newName, updated_at }
+        return group
+      })
+    )
+
+    /** Removes a group with its rules, which a later group of the name must not have. */
+    const remove = traced("Groups.remove")(
+      Effect.fnUntraced(function* (place: Place<"group.delete">, name: GroupName) {
+        const removed_at = yield* now
+        const row = yield* find(place, name)
+        const { id } = row
+        yield* repo.remove({ id, now: removed_at })
+        yield* repo.removeMembers({ groupId: id })
+        const rules = yield* repo.removeRules({ id, orgId: place.org.id, now: removed_at })
+        yield* record(place, "group.delete", row, { rules_removed: rules.length, members: row.members })
+      })
+    )
+
+    const members = traced("Groups.members")(
+      Effect.fnUntraced(function* (place: Place<"group.list">, name: GroupName) {
+        const { id } = yield* find(place, name)
+        const rows: ReadonlyArray<GroupMember> = yield* repo.members(id)
+        return rows.toSorted(byEmail)
+      })
+    )
+
+    /** Makes exactly these people the members of a group. Those who stay keep their time. */
+    const setMembers = traced("Groups.setMembers")(
+      Effect.fnUntraced(function* (place: Place<"group.members">, name: GroupName, emails: ReadonlyArray<Email>) {
+        const created_at = yield* now
+        const row = yield* find(place, name)
+        const before = new Map((yield* repo.members(row.id)).map((member) => [member.email, member]))
+        const people = new Map((yield* repo.people(place.org.id)).map((person) => [person.email, person]))
+        const added_by = actorName(place.actor)
+        const wanted = new Map<Email, GroupMember>()
+        for (const email of emails) {
+          const person = people.get(email)
+          if (person === undefined) return yield* noPerson(place, email)
+          wanted.set(email, before.get(email) ?? { ...person, added_by, created_at })
+        }
+        const added = [...wanted.keys()].filter((email) => !before.has(email))
+        const removed = [...before.keys()].filter((email) => !wanted.has(email))
+        const group: Group = { ...row, members: wanted.size }
+        if (added.length === 0 && removed.length === 0) return group
+        yield* repo.removeMembers({ groupId: row.id })
+        yield* repo.addMembers(
+          [...wanted.values()].map(({ email: _, name: __, ...member }) => ({
+            ...member,
+            org_id: place.org.id,
+            group_id: row.id
+          }))
+        )
+        yield* record(place, "group.members_set", row, { members: wanted.size, added, removed })
+        return group
+      })
+    )
+
+    /** Adds a person. Returns whether the person was no member before. */
+    const addMember = traced("Groups.addMember")(
+      Effect.fnUntraced(function* (place: Place<"group.members">, name: GroupName, email: Email) {
+        const created_at = yield* now
+        const row = yield* find(place, name)
+        const person = yield* repo.findPerson({ orgId: place.org.id, email })
+        if (person === undefined) return yield* noPerson(place, email)
+        const known: GroupMember | undefined = yield* repo.findMember({ groupId: row.id, userId: person.user_id })
+        if (known !== undefined) return { member: known, created: false }
+        if (row.members >= maxGroupMembers) {
+          return yield* new LimitExceeded({
+            message: `a group has at most ${maxGroupMembers.toLocaleString("en")} members`
+          })
+        }
+        const { user_id } = person
+        const added_by = actorName(place.actor)
+        yield* repo.addMembers([{ user_id, org_id: place.org.id, group_id: row.id, added_by, created_at }])
+        yield* record(place, "group.member_add", row, { email })
+        const member: GroupMember = { ...person, added_by, created_at }
+        return { member, created: true }
+      })
+    )
+
+    const removeMember = traced("Groups.removeMember")(
+      Effect.fnUntraced(function* (place: Place<"group.members">, name: GroupName, userId: UserId) {
+        const row = yield* find(place, name)
+        const member = yield* repo.findMember({ groupId: row.id, userId })
+        if (member === undefined) return yield* notFound(`member ${userId} of group ${name}`)
+        yield* repo.removeMember({ userId, orgId: place.org.id, groupId: row.id })
+        yield* record(place, "group.member_remove", row, { email: member.email })
+      })
+    )
+
+    return { create, list, get, rename, remove, members, setMembers, addMember, removeMember } as const
+  })
+}) {}

@@ -1,0 +1,117 @@
+import { GroupId, type OrgId, UserId } from "@coffer/domain/Ids"
+import { Email, GroupName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { liveRule } from "../../access/PlaceRow.js"
+import { allPages } from "../../database/Pages.js"
+import { query, sql } from "../../database/Query.js"
+
+const GroupRow = Schema.Struct({
+  id: GroupId,
+  name: GroupName,
+  members: Schema.Number,
+  rules: Schema.Number,
+  created_by: Schema.String,
+  created_at: Schema.String,
+  updated_at: Schema.String
+})
+export type GroupRow = typeof GroupRow.Type
+
+const MemberRow = Schema.Struct({
+  user_id: UserId,
+  email: Schema.typeSchema(Email),
+  name: Schema.String,
+  added_by: Schema.String,
+  created_at: Schema.String
+})
+
+const UserRow = Schema.Struct({ user_id: UserId, email: Schema.typeSchema(Email), name: Schema.String })
+const NameRow = Schema.Struct({ name: GroupName })
+const CountRow = Schema.Struct({ count: Schema.Number })
+const IdRow = Schema.Struct({ id: Schema.String })
+
+const groups = sql`
+  SELECT g.id AS id, g.name AS name,
+    (SELECT count(*) FROM group_members gm WHERE gm.group_id = g.id) AS members,
+    (SELECT count(*) FROM acl_rules r WHERE r.subject_id = g.id AND r.org_id = g.org_id AND ${liveRule}) AS rules,
+    g.created_by AS created_by, g.created_at AS created_at, g.updated_at AS updated_at
+  FROM groups g WHERE g.org_id = ${"orgId"} AND g.removed_at IS NULL`
+
+const members = sql`
+  SELECT u.id AS user_id, u.email AS email, u.name AS name, gm.added_by AS added_by, gm.created_at AS created_at
+  FROM group_members gm JOIN users u ON u.id = gm.user_id WHERE gm.group_id = ${"groupId"}`
+
+export const groupsRepo = Effect.gen(function* () {
+  const { all, first, insert, one, returning, write } = yield* query
+  const pages = yield* allPages
+
+  const page = all(GroupRow)`${groups} AND g.name > ${"after"} ORDER BY g.name LIMIT ${"limit"}`
+  const memberPage = all(MemberRow)`${members} AND gm.user_id > ${"after"} ORDER BY gm.user_id LIMIT ${"limit"}`
+  const peoplePage = all(UserRow)`
+    SELECT m.user_id AS user_id, u.email AS email, u.name AS name
+    FROM members m JOIN users u ON u.id = m.user_id
+    WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND u.email > ${"after"}
+    ORDER BY u.email LIMIT ${"limit"}`
+
+  return {
+    /** The groups of an organization, sorted by name. */
+    all: (orgId: OrgId) =>
+      pages(
+        "",
+        (after, limit) => page({ orgId, after, limit }),
+        ({ name }): string => name
+      ),
+
+    find: first(GroupRow)`${groups} AND g.name = ${"name"}`,
+
+    /** A group whose name is the same but for case. */
+    findAlike: first(NameRow)`
+      SELECT name FROM groups
+      WHERE org_id = ${"orgId"} AND removed_at IS NULL AND lower(name) = lower(${"name"}) AND id <> ${"exceptId"} LIMIT 1`,
+
+    count: one(CountRow)`SELECT count(*) AS count FROM groups WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
+
+    insert: write`
+      INSERT INTO groups (id, org_id, name, created_by, created_at, updated_at)
+      VALUES (${"id"}, ${"orgId"}, ${"name"}, ${"createdBy"}, ${"now"}, ${"now"})`,
+
+    rename: write`UPDATE groups SET name = ${"name"}, updated_at = ${"now"} WHERE id = ${"id"}`,
+
+    remove: write`UPDATE groups SET removed_at = ${"now"} WHERE id = ${"id"}`,
+
+    removeRules: returning(IdRow)`
+      UPDATE acl_rules AS r SET removed_at = ${"now"}
+      WHERE r.subject_id = ${"id"} AND r.org_id = ${"orgId"} AND ${liveRule} RETURNING id`,
+
+    /** The members of a group. */
+    members: (groupId: GroupId) =>
+      pages(
+        "",
+        (after, limit) => memberPage({ groupId, after, limit }),
+        ({ user_id }): string => user_id
+      ),
+
+    findMember: first(MemberRow)`${members} AND gm.user_id = ${"userId"}`,
+
+    /** A person of the organization. */
+    findPerson: first(UserRow)`
+      SELECT m.user_id AS user_id, u.email AS email, u.name AS name
+      FROM users u JOIN members m ON m.user_id = u.id AND m.org_id = ${"orgId"} AND m.removed_at IS NULL
+      WHERE u.email = ${"email"}`,
+
+    /** All people of an organization. */
+    people: (orgId: OrgId) =>
+      pages(
+        "",
+        (after, limit) => peoplePage({ orgId, after, limit }),
+        ({ email }): string => email
+      ),
+
+    addMembers: insert("group_members", ["user_id", "org_id", "group_id", "added_by", "created_at"]),
+
+    removeMember: write`
+      DELETE FROM group_members WHERE user_id = ${"userId"} AND org_id = ${"orgId"} AND group_id = ${"groupId"}`,
+
+    removeMembers: write`DELETE FROM group_members WHERE group_id = ${"groupId"}`
+  } as const
+})
