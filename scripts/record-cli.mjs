@@ -167,6 +167,16 @@ $ coffer acl grant --email grace@example.com --project-pattern webshop --env-pat
 $ coffer acl list
 $ coffer acl explain --email grace@example.com
 $ coffer acl table --email grace@example.com
+$ coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern prod --permission read --expires 2035-01-01
+$ coffer group create backend
+$ coffer group add backend grace@example.com
+$ coffer acl grant --group backend --project-pattern webshop --env-pattern dev --permission write
+$ coffer group list
+$ coffer group members backend
+$ coffer group rename backend platform
+$ coffer group remove platform grace@example.com
+$ coffer group delete platform --yes
+$ coffer acl revoke --email grace@example.com --env-pattern prod --yes
 $ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --yes
 $ coffer member remove grace@example.com --yes
 When a person is removed or disabled, the service accounts that they created stay valid. The client lists them, because the person may know their keys.

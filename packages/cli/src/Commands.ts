@@ -17,6 +17,7 @@ import { runCommand } from "./commands/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
 import { secretCommand } from "./commands/secrets/Secrets.js"
 import { featuresCommand, settingsCommand } from "./commands/Server.js"
+import { groupCommand } from "./commands/Groups.js"
 import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
 import { sessionCommand } from "./commands/Sessions.js"
 import { setupCommands } from "./commands/setup/Setup.js"
@@ -64,7 +65,7 @@ export const tree: Tree = treeOf({
       title: "PEOPLE AND RIGHTS",
       rows: [
         row("Organizations and their people", orgCommand, memberCommand),
-        row("Who may read and write what", aclCommand),
+        row("Who may read and write what", aclCommand, groupCommand),
         row("The people whom the server knows", userCommand)
       ]
     },

@@ -11,13 +11,14 @@ import { NotThere } from "../Failures.js"
 import { atEnv, atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { option, optionalArgument, requiredOption } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
-import { email, serviceAccount, type Subject, subjectOf } from "../subjects/Subjects.js"
+import { email, groupOption, type RuleSubject, ruleSubjectOf, serviceAccount, subjectOf } from "../subjects/Subjects.js"
 import { note, printLine } from "../terminal/Print.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, printView } from "../terminal/View.js"
 import { table } from "./AccessTable.js"
 
-const subject = (rule: AclRule) => rule.email ?? rule.name ?? rule.subject_id
+const subject = (rule: AclRule) =>
+  rule.group === undefined ? (rule.email ?? rule.name ?? rule.subject_id) : `group ${rule.group}`
 
 const columns = {
   id: (rule: AclRule) => rule.id,
@@ -71,11 +72,13 @@ const grant = atOrg("grant", {
   examples: [
     "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern prod --permission read --expires 4h",
     "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern '{dev,staging}' --permission write",
-    "coffer acl grant --service-account ci --project-pattern webshop --env-pattern prod --permission read"
+    "coffer acl grant --service-account ci --project-pattern webshop --env-pattern prod --permission read",
+    "coffer acl grant --group backend --project-pattern webshop --env-pattern dev --permission write"
   ],
   options: {
     email,
     serviceAccount,
+    group: groupOption,
     projectPattern: completedBy("project", requiredOption("project-pattern", Pattern, about("projects"))),
     envPattern: requiredOption("env-pattern", Pattern, about("environments")),
     permission: requiredOption(
@@ -87,7 +90,7 @@ const grant = atOrg("grant", {
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
-      const named = yield* subjectOf(call, path, options)
+      const named = yield* ruleSubjectOf(call, path, options)
       const granted = {
         project_pattern: options.projectPattern,
         env_pattern: options.envPattern,
@@ -97,7 +100,9 @@ const grant = atOrg("grant", {
       const rule = yield* call("acl", (api) =>
         named.subject_type === "user"
           ? api.grant({ path, payload: { ...named, ...granted } })
-          : api.grant({ path, payload: { ...named, ...granted } })
+          : named.subject_type === "group"
+            ? api.grant({ path, payload: { ...named, ...granted } })
+            : api.grant({ path, payload: { ...named, ...granted } })
       )
       const place = `${rule.project_pattern}/${rule.env_pattern}`
       return doneView(
@@ -113,11 +118,15 @@ interface RuleFilter {
 }
 
 /** The rules about a subject, of these patterns. */
-const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named: Subject, filter: RuleFilter) {
+const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named: RuleSubject, filter: RuleFilter) {
   const { data } = yield* call("acl", (api) => api.list({ path }))
   const rules = data.filter(
     (rule) =>
-      (named.subject_type === "user" ? rule.email === named.email : rule.subject_id === named.subject_id) &&
+      (named.subject_type === "user"
+        ? rule.email === named.email
+        : named.subject_type === "group"
+          ? rule.group === named.group
+          : rule.subject_id === named.subject_id) &&
       (filter.projectPattern === undefined || rule.project_pattern === filter.projectPattern) &&
       (filter.envPattern === undefined || rule.env_pattern === filter.envPattern)
   )
@@ -138,13 +147,15 @@ const revoke = atOrg("revoke", {
     ruleId: completedBy("rule", optionalArgument("RULE_ID", RuleId, "The rule's id, as coffer acl list shows it")),
     email,
     serviceAccount,
+    group: groupOption,
     projectPattern: completedBy("project", option("project-pattern", Pattern, about("projects"))),
     envPattern: option("env-pattern", Pattern, about("environments")),
     yes
   },
-  check: ({ email, envPattern, projectPattern, ruleId, serviceAccount }) =>
-    (ruleId !== undefined) === [email, serviceAccount, projectPattern, envPattern].some((one) => one !== undefined)
-      ? "name either a rule by its id, or a subject by --email or --service-account: coffer acl list shows them"
+  check: ({ email, envPattern, group, projectPattern, ruleId, serviceAccount }) =>
+    (ruleId !== undefined) ===
+    [email, serviceAccount, group, projectPattern, envPattern].some((one) => one !== undefined)
+      ? "name either a rule by its id, or a subject by --email, --service-account or --group: coffer acl list shows them"
       : undefined,
   run: ({ call, json, options, path }) =>
     Effect.gen(function* () {
@@ -154,7 +165,7 @@ const revoke = atOrg("revoke", {
         yield* call("acl", (api) => api.revoke({ path: { ...path, rule_id } }))
         return doneView(`rule ${rule_id} revoked`)
       }
-      const rules = yield* rulesAbout(call, path, yield* subjectOf(call, path, options), options)
+      const rules = yield* rulesAbout(call, path, yield* ruleSubjectOf(call, path, options), options)
       if (!options.yes) yield* Effect.forEach(rules, (rule) => note(`would revoke ${sentence(rule)}`))
       yield* confirm(`Revoke ${rules.length === 1 ? "this rule" : `these ${rules.length} rules`}?`, options.yes)
       for (const rule of rules) {
@@ -173,7 +184,7 @@ const because = (reason: AclExplanation["because"][number]) =>
     reason.by === "role"
       ? `the role ${reason.role ?? "?"} gives ${reason.permission}`
       : reason.by === "rule"
-        ? `the rule ${reason.rule_id ?? "?"} gives ${reason.permission}${until(reason)}`
+        ? `the rule ${reason.rule_id ?? "?"}${reason.group === undefined ? "" : ` of the group ${reason.group}`} gives ${reason.permission}${until(reason)}`
         : `${reason.by} gives ${reason.permission}`,
     ...(reason.limited_by === undefined ? [] : [`limited by ${reason.limited_by}`])
   ].join(", ")

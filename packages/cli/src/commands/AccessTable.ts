@@ -7,9 +7,10 @@ import { atOrg, wide } from "../grammar/Command.js"
 import { email, serviceAccount, subjectOf } from "../subjects/Subjects.js"
 import { listView } from "../terminal/View.js"
 
-const because = ({ by, env_pattern, expires_at, limited_by, project_pattern, role }: AccessReason): string =>
+const because = ({ by, env_pattern, expires_at, group, limited_by, project_pattern, role }: AccessReason): string =>
   [
     by === "rule" ? `rule ${project_pattern ?? "?"}/${env_pattern ?? "?"}` : by === "role" ? `role ${role ?? "?"}` : by,
+    ...(group === undefined ? [] : [`of the group ${group}`]),
     ...(expires_at === undefined ? [] : [`until ${expires_at}`]),
     ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
   ].join(", ")

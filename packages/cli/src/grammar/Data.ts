@@ -7,7 +7,7 @@ import { pathForms } from "./PlacePath.js"
  */
 export const nameKinds = [
   ...(["org", "project", "env", "project-path", "env-path", "place", "key", "keys"] as const),
-  ...(["member", "account", "rule", "webhook", "federation"] as const)
+  ...(["member", "group", "account", "rule", "webhook", "federation"] as const)
 ] as const
 export type NameKind = (typeof nameKinds)[number]
 

@@ -52,6 +52,7 @@ const things: ReadonlyArray<Thing> = [
   { form: /^access rule /, depth: 1, list: plainly("coffer acl list") },
   { form: /^use rule /, depth: 3, list: plainly("coffer use list KEY") },
   { form: /^approval /, depth: 1, list: plainly("coffer approval list") },
+  { form: /^group /, depth: 1, list: plainly("coffer group list") },
   { form: /^webhook /, depth: 1, list: plainly("coffer webhook list") },
   { form: /^delivery /, depth: 1, list: plainly("coffer webhook deliveries ID") },
   { form: /^user /, depth: 0, list: plainly("coffer user list") },

@@ -1,12 +1,12 @@
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { ServiceAccountId } from "@coffer/domain/Ids"
 import { withMessage } from "@coffer/domain/Message"
-import { Email, type OrgName, ServiceAccountName } from "@coffer/domain/Names"
+import { Email, GroupName, type OrgName, ServiceAccountName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { NotThere, WrongUsage } from "../Failures.js"
 import type { Call } from "../grammar/Command.js"
-import { option } from "../grammar/Fields.js"
+import { argument, argumentsOf, option } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { note } from "../terminal/Print.js"
 
@@ -42,7 +42,17 @@ export const serviceAccount = completedBy(
   option("service-account", NameOrId, "The service account, by name or id")
 )
 
-/** The subject of a rule, as the API names it. */
+/** One person or several. */
+export const emails = completedBy(
+  "member",
+  argumentsOf("EMAIL", Email, { least: 1, most: 100 }, "The person's e-mail address, or several")
+)
+
+export const groupName = completedBy("group", argument("NAME", GroupName, "The group's name"))
+
+export const groupOption = completedBy("group", option("group", GroupName, "The group, by name"))
+
+/** The subject of an explanation, as the API names it. */
 export type Subject =
   | { readonly subject_type: "user"; readonly email: Email }
   | { readonly subject_type: "service_account"; readonly subject_id: ServiceAccountId }
@@ -63,4 +73,22 @@ export const subjectOf = Effect.fnUntraced(function* (
     return subject({ subject_type: "service_account", subject_id })
   }
   return yield* new WrongUsage({ message: "name one subject: either --email or --service-account" })
+})
+
+/** The subject of a rule: as of an explanation, or a group. */
+export type RuleSubject = Subject | { readonly subject_type: "group"; readonly group: GroupName }
+
+const ruleSubject = (named: RuleSubject) => named
+
+/** The subject of a rule that one of three options names. */
+export const ruleSubjectOf = Effect.fnUntraced(function* (
+  call: Call,
+  path: OrgPath,
+  { group, ...options }: Parameters<typeof subjectOf>[2] & { readonly group: GroupName | undefined }
+) {
+  if (group === undefined) return ruleSubject(yield* subjectOf(call, path, options))
+  if (options.email === undefined && options.serviceAccount === undefined) {
+    return ruleSubject({ subject_type: "group", group })
+  }
+  return yield* new WrongUsage({ message: "name one subject: --email, --service-account or --group" })
 })

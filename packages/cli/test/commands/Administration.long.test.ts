@@ -107,6 +107,37 @@ describe("access rules", () => {
     assert.strictEqual(both.code, 2)
   })
 
+  it("are given to groups, whose members have them", async () => {
+    await ok("group", "create", "backend")
+    const both = ["grace@example.com", "root@example.com"]
+    assert.include((await ok("group", "add", "backend", ...both)).stdout, both.join(", "))
+    const grant = "--project-pattern webshop --env-pattern staging --permission write".split(" ")
+    const rule = await json("acl", "grant", "--group", "backend", ...grant)
+    assert.include(rule, { subject_type: "group", group: "backend" })
+    assert.include((await ok("acl", "list")).stdout, "group backend")
+    const subject = ["--email", "grace@example.com"]
+    const explained = (await ok("acl", "explain", ...subject, "--env", "staging")).stdout
+    assert.match(explained, /the rule \S+ of the group backend gives write/)
+    assert.match((await ok("acl", "table", ...subject)).stdout, /rule webshop\/staging, of the group backend/)
+
+    await ok("group", "rename", "backend", "platform")
+    await ok("group", "remove", "platform", "grace@example.com")
+    const { data } = await json("group", "members", "platform")
+    assert.deepStrictEqual(
+      data.map(({ email }: { email: string }) => email),
+      ["root@example.com"]
+    )
+    const again = await place.home.coffer(["group", "remove", "platform", "grace@example.com"])
+    assert.deepStrictEqual([again.code, again.stderr.includes("coffer group members")], [4, true])
+    const [group] = (await json("group", "list")).data
+    assert.include(group, { name: "platform", members: 1, rules: 1 })
+    const two = await place.home.coffer(["acl", "grant", "--group", "platform", ...subject, ...grant])
+    assert.strictEqual(two.code, 2)
+    await ok("acl", "revoke", "--group", "platform", "--yes")
+    await ok("group", "delete", "platform", "--yes")
+    assert.deepStrictEqual((await json("group", "list")).data, [])
+  })
+
   it("end after a while or at a time, and say so", async () => {
     const words = "acl grant --email grace@example.com --project-pattern webshop --env-pattern * --permission read"
     const line = words.split(" ")
@@ -128,7 +159,7 @@ describe("access rules", () => {
       assert.match(stderr, /--expires must be a time such as 4h or 7d/, wrong)
     }
     const past = await place.home.coffer([...line, "--expires", "2020-01-01"])
-    assert.strictEqual(past.code, 2)
+    assert.strictEqual(past.code, 1)
     assert.match(past.stderr, /must be in the future/)
     assert.notProperty(await json(...line), "expires_at")
   })
@@ -270,6 +301,7 @@ describe("every command that destroys", () => {
     ["secret", "destroy", "API_KEY", "--versions", "1"],
     ["member", "remove", "root@example.com"],
     ["acl", "revoke", id],
+    ["group", "delete", "backend"],
     ["service-account", "revoke", id],
     ["session", "end", "--all"]
   ])("needs --yes where nobody can be asked: %s %s", async (...args) => {

@@ -33,6 +33,8 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
   ["declare list"],
   ["acl list"],
   ["acl table"],
+  ["group list"],
+  ["group members", "backend"],
   ["use list", key],
   ["approval list"],
   ["service-account list"],
@@ -56,6 +58,8 @@ beforeAll(async () => {
   const email = "grace.brewster.murray.hopper@navy.example.com"
   await post("/projects", { name: long })
   await post("/members", { email, role: "developer" })
+  await post("/groups", { name: "backend" })
+  await post("/groups/backend/members", { email })
   await post("/acl", {
     ...{ subject_type: "user", email, project_pattern: long, env_pattern: "{dev,staging,preview}", permission: "write" }
   })

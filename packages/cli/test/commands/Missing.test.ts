@@ -91,6 +91,7 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "; coffer member list --org acme"
   ],
   ["an access rule", `acl revoke ${id} --yes`, "coffer: acme: access rule ", "; coffer acl list --org acme"],
+  ["a group", "group members nope", "coffer: acme: group nope ", "; coffer group list --org acme"],
   ["a webhook", `webhook deliveries ${id}`, "coffer: acme: webhook ", "; coffer webhook list --org acme"],
   ["an approval", `approval approve ${id}`, "coffer: acme: approval ", "; coffer approval list --org acme"],
   [

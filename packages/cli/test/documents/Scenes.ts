@@ -82,6 +82,12 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     for (const { id } of await all("/acme/service-accounts")) await call("DELETE", `/acme/service-accounts/${id}`)
   }
 
+  const removeGroups = async () => {
+    for (const { name } of await all("/acme/groups")) await call("DELETE", `/acme/groups/${name}`)
+  }
+
+  const groups = () => call("POST", "/acme/groups", { name: "backend" })
+
   const removeMember = async () => {
     const found = (await all("/acme/members")).find(({ email }) => email === "grace@example.com")
     if (found !== undefined) await call("DELETE", `/acme/members/${found["user_id"]}`)
@@ -160,7 +166,15 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     },
     "environment copy": { before: [() => set("staging", { API_KEY: "1", DATABASE_URL: "1" })] },
     "environment revert": { before: [() => set("prod", { API_KEY: "1" })] },
-    "acl grant": { before: [invite, account] },
+    "acl grant": { before: [invite, account, groups] },
+    "group create": { before: [removeGroups] },
+    "group rename": { before: [removeGroups, groups] },
+    "group delete": { before: [groups] },
+    "group members": { before: [groups] },
+    "group add": { before: [invite, groups] },
+    "group remove": {
+      before: [invite, groups, () => call("POST", "/acme/groups/backend/members", { email: "grace@example.com" })]
+    },
     "acl revoke": { before: [grant] },
     "acl table": { before: [invite, account] },
     "use list": { before: [stripe] },

@@ -1,0 +1,140 @@
+import type { OrgPath } from "@coffer/domain/api/Paths"
+import type { Group, GroupMember } from "@coffer/domain/Group"
+import { type Email, NewGroupName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import { NotThere } from "../Failures.js"
+import { atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
+import { argument } from "../grammar/Fields.js"
+import { emails, groupName as name } from "../subjects/Subjects.js"
+import { confirm } from "../terminal/Prompts.js"
+import { doneView, listView } from "../terminal/View.js"
+
+const columns = {
+  name: (one: Group) => one.name,
+  members: (one: Group) => String(one.members),
+  rules: (one: Group) => String(one.rules),
+  "created by": (one: Group) => one.created_by
+}
+
+const list = atOrg("list", {
+  description: "List the groups",
+  examples: ["coffer group list", "coffer group list --json"],
+  options: { wide },
+  run: ({ call, path }) =>
+    Effect.map(
+      call("groups", (api) => api.list({ path })),
+      (groups) =>
+        listView(groups, columns, "there are no groups; make one with: coffer group create NAME", [
+          "name",
+          "members",
+          "rules"
+        ])
+    )
+})
+
+const create = atOrg("create", {
+  description: "Create a group",
+  examples: ["coffer group create backend"],
+  options: { name: argument("NAME", NewGroupName, "The group's name") },
+  run: ({ call, options, path }) =>
+    Effect.map(
+      call("groups", (api) => api.create({ path, payload: { name: options.name } })),
+      (made) => doneView(`created the group ${made.name}; add people with: coffer group add`, made)
+    )
+})
+
+const rename = atOrg("rename", {
+  description: "Rename a group; its members and rules stay",
+  examples: ["coffer group rename backend platform"],
+  options: { name, newName: argument("NEW", NewGroupName, "The new name") },
+  run: ({ call, options, path }) =>
+    Effect.map(
+      call("groups", (api) =>
+        api.rename({ path: { ...path, group_name: options.name }, payload: { name: options.newName } })
+      ),
+      (renamed) => doneView(`the group ${options.name} is now called ${renamed.name}`, renamed)
+    )
+})
+
+const remove = atOrg("delete", {
+  description: "Delete a group, with the access rules about it",
+  examples: ["coffer group delete backend"],
+  options: { name, yes },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      yield* confirm(`Delete the group ${options.name}, with the access rules about it?`, options.yes)
+      yield* call("groups", (api) => api.remove({ path: { ...path, group_name: options.name } }))
+      return doneView(`deleted the group ${options.name}, with its access rules`)
+    })
+})
+
+const memberColumns = {
+  email: (member: GroupMember) => member.email,
+  name: (member: GroupMember) => member.name,
+  "added by": (member: GroupMember) => member.added_by,
+  since: (member: GroupMember) => member.created_at
+}
+
+const members = atOrg("members", {
+  description: "List the members of a group",
+  examples: ["coffer group members backend"],
+  options: { name, wide },
+  run: ({ call, options, path }) =>
+    Effect.map(
+      call("groups", (api) => api.members({ path: { ...path, group_name: options.name } })),
+      (found) => listView(found, memberColumns, "the group has no members; add some with: coffer group add", ["email"])
+    )
+})
+
+const add = atOrg("add", {
+  description: "Add people of the organization to a group",
+  examples: ["coffer group add backend grace@example.com"],
+  options: { name, emails },
+  run: ({ call, options, path }) =>
+    Effect.map(
+      Effect.forEach(options.emails, (email) =>
+        call("groups", (api) => api.addMember({ path: { ...path, group_name: options.name }, payload: { email } }))
+      ),
+      (added) => doneView(`${added.map(({ email }) => email).join(", ")} in the group ${options.name}`, { data: added })
+    )
+})
+
+/** The ids of members of a group, by their addresses. */
+const memberIds = Effect.fnUntraced(function* (
+  call: Call,
+  path: OrgPath & { readonly group_name: Group["name"] },
+  wanted: ReadonlyArray<Email>
+) {
+  const { data } = yield* call("groups", (api) => api.members({ path }))
+  return yield* Effect.forEach(wanted, (email) => {
+    const found = data.find((member) => member.email === email)
+    return found === undefined
+      ? new NotThere({
+          message: `${email} is not in the group ${path.group_name}; coffer group members shows who is`
+        })
+      : Effect.succeed(found.user_id)
+  })
+})
+
+const removeMembers = atOrg("remove", {
+  description: "Remove people from a group; they stay in the organization",
+  examples: ["coffer group remove backend grace@example.com"],
+  options: { name, emails },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const at = { ...path, group_name: options.name }
+      const ids = yield* memberIds(call, at, options.emails)
+      yield* Effect.forEach(ids, (user_id) => call("groups", (api) => api.removeMember({ path: { ...at, user_id } })))
+      return doneView(`${options.emails.join(", ")} removed from the group ${options.name}`)
+    })
+})
+
+export const groupCommand = group("group", "Groups of people, who get access rules together", [
+  list,
+  create,
+  rename,
+  remove,
+  members,
+  add,
+  removeMembers
+])
