@@ -51,9 +51,18 @@ export const orgMembersList = tool({
 })
 
 const rules = pages({
-  item: AclRule.pick("subject_type", "email", "name", "project_pattern", "env_pattern", "permission", "expires_at"),
+  item: AclRule.pick(
+    "subject_type",
+    "email",
+    "name",
+    "group",
+    "project_pattern",
+    "env_pattern",
+    "permission",
+    "expires_at"
+  ),
   // A subject may have several rules.
-  nameOf: ({ email, id, name }: AclRule) => `${email ?? name ?? ""} ${id}`,
+  nameOf: ({ email, group, id, name }: AclRule) => `${email ?? group ?? name ?? ""} ${id}`,
   by: "e-mail address or name",
   size: 60
 })
