@@ -49,7 +49,9 @@ const Access = ({ env, org, project, subject }: AccessProps) => {
               <li key={`${reason.by} ${reason.rule_id ?? reason.permission}`}>
                 <strong>{reason.permission}</strong>{" "}
                 {reason.by === "rule"
-                  ? "by a rule"
+                  ? reason.group === undefined
+                    ? "by a rule"
+                    : `by a rule of the group ${reason.group}`
                   : reason.by === "role"
                     ? `by the role ${reason.role ?? ""}`
                     : "as a superadmin of this server"}

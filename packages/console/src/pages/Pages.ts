@@ -26,6 +26,7 @@ export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> }
   org: [
     { page: "", title: "Projects", load: () => import("./projects/Page.js") },
     { page: "members", title: "Members", need: "member.list", load: () => import("./members/Page.js") },
+    { page: "groups", title: "Groups", need: "group.list", load: () => import("./groups/Page.js") },
     { page: "rules", title: "Rules", need: "acl.list", load: () => import("./rules/Page.js") },
     {
       page: "accounts",

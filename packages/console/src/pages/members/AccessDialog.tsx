@@ -12,9 +12,10 @@ import { exactly } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 
-const because = ({ by, env_pattern, expires_at, limited_by, project_pattern, role }: AccessReason): string =>
+const because = ({ by, env_pattern, expires_at, group, limited_by, project_pattern, role }: AccessReason): string =>
   [
     by === "rule" ? `rule ${project_pattern ?? ""} / ${env_pattern ?? ""}` : by === "role" ? `role ${role ?? ""}` : by,
+    ...(group === undefined ? [] : [`of the group ${group}`]),
     ...(expires_at === undefined ? [] : [`until ${exactly(expires_at)}`]),
     ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
   ].join(", ")

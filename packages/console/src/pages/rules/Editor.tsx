@@ -1,5 +1,5 @@
 import { type Permission, permissions } from "@coffer/domain/AclRule"
-import type { OrgName } from "@coffer/domain/Names"
+import type { GroupName, OrgName } from "@coffer/domain/Names"
 import { Pattern } from "@coffer/domain/Pattern"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
@@ -21,16 +21,23 @@ import "./Page.css"
 
 interface Named {
   readonly name: string
-  readonly subject: Subject
+  readonly subject: Subject | { readonly subject_type: "group"; readonly group: GroupName }
 }
 
-/** People and service accounts, by name. */
+/** People, groups and service accounts, by name. */
 const readSubjects = (org: OrgName) =>
   Effect.all([
     Effect.map(
       call("members", (api) => api.list({ path: { org_name: org } })),
       ({ data }) => data.map(({ email }): Named => ({ name: email, subject: { subject_type: "user", email } }))
     ),
+    missingInOrg(org, "group.list") === null
+      ? Effect.map(
+          call("groups", (api) => api.list({ path: { org_name: org } })),
+          ({ data }) =>
+            data.map(({ name }): Named => ({ name: `group ${name}`, subject: { subject_type: "group", group: name } }))
+        )
+      : Effect.succeed([]),
     missingInOrg(org, "service_account.list") === null
       ? Effect.map(
           call("serviceAccounts", (api) => api.list({ path: { org_name: org } })),
@@ -38,7 +45,7 @@ const readSubjects = (org: OrgName) =>
             data.map(({ id, name }): Named => ({ name, subject: { subject_type: "service_account", subject_id: id } }))
         )
       : Effect.succeed([])
-  ]).pipe(Effect.map(([people, machines]) => [...people, ...machines]))
+  ]).pipe(Effect.map((found) => found.flat()))
 
 const decode = Schema.decodeUnknownOption(Pattern)
 
@@ -71,7 +78,9 @@ const Form = ({ done, org, subjects }: FormProps) => {
       call("acl", (api) =>
         subject.subject_type === "user"
           ? api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
-          : api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
+          : subject.subject_type === "group"
+            ? api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
+            : api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
       ),
       () => {
         projects.value = ""
@@ -124,7 +133,12 @@ const Form = ({ done, org, subjects }: FormProps) => {
       </section>
       <section aria-labelledby="rules-explain">
         <h2 id="rules-explain">Explain {who.value}</h2>
-        {chosen !== null && <Explain key={chosen.name} org={org} subject={chosen.subject} />}
+        {chosen?.subject.subject_type === "group" && (
+          <p class="quiet">Its members get what its rules give, beside what their own rules and roles do.</p>
+        )}
+        {chosen !== null && chosen.subject.subject_type !== "group" && (
+          <Explain key={chosen.name} org={org} subject={chosen.subject} />
+        )}
       </section>
     </div>
   )

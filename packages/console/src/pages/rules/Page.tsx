@@ -20,7 +20,7 @@ const read = (org: OrgName) =>
     ({ data }) => data
   )
 
-const subjectOf = ({ email, name, subject_id }: AclRule): string => email ?? name ?? subject_id
+const subjectOf = ({ email, group, name, subject_id }: AclRule): string => email ?? group ?? name ?? subject_id
 
 interface RowProps {
   readonly org: OrgName
@@ -37,6 +37,7 @@ const Row = ({ changed, org, rule }: RowProps) => {
     <tr>
       <th scope="row">
         {subject} {subject_type === "service_account" && <span class="badge">machine</span>}
+        {subject_type === "group" && <span class="badge">group</span>}
       </th>
       <td>
         <code>

@@ -1,0 +1,114 @@
+import type { Group, GroupMember } from "@coffer/domain/Group"
+import type { Email, OrgName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import * as Effect from "effect/Effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { Table } from "../../kit/Table.js"
+import { When } from "../../kit/When.js"
+
+interface MembersProps {
+  readonly org: OrgName
+  readonly group: Group
+  readonly changed: () => void
+}
+
+/** The members of a group, and the people of the organization. */
+const read = (org: OrgName, group: Group) =>
+  Effect.all([
+    call("groups", (api) => api.members({ path: { org_name: org, group_name: group.name } })),
+    call("members", (api) => api.list({ path: { org_name: org } }))
+  ]).pipe(Effect.map(([members, people]) => ({ members: members.data, people: people.data.map(({ email }) => email) })))
+
+const Add = ({ changed, group, org, others }: MembersProps & { readonly others: ReadonlyArray<Email> }) => {
+  const chosen = useSignal<Email | null>(null)
+  const act = useAct()
+  const email = others.find((one) => one === chosen.value) ?? others[0]
+  if (email === undefined) return <p class="quiet">Everyone of the organization is in the group.</p>
+  return (
+    <form
+      class="fields"
+      onSubmit={(event) => {
+        event.preventDefault()
+        const path = { org_name: org, group_name: group.name }
+        act.run(
+          call("groups", (api) => api.addMember({ path, payload: { email } })),
+          changed
+        )
+      }}
+    >
+      <Choose label="Person" value={email} words={others} choose={(word) => (chosen.value = word)} />
+      <button class="primary" disabled={act.isBusy.value}>
+        Add to the group
+      </button>
+      <Problem failure={act.failure.value} />
+    </form>
+  )
+}
+
+const Row = ({ changed, group, member, org }: MembersProps & { readonly member: GroupMember }) => {
+  const act = useAct()
+  const { added_by, created_at, email, user_id } = member
+  const path = { org_name: org, group_name: group.name, user_id }
+  return (
+    <tr>
+      <th scope="row">{email}</th>
+      <td class="quiet">
+        <When time={created_at} /> by {added_by}
+      </td>
+      <td class="actions">
+        <button
+          type="button"
+          disabled={act.isBusy.value}
+          onClick={() => {
+            act.run(
+              call("groups", (api) => api.removeMember({ path })),
+              changed
+            )
+          }}
+        >
+          Remove<span class="hidden"> {email}</span>
+        </button>
+        <Problem failure={act.failure.value} />
+      </td>
+    </tr>
+  )
+}
+
+/** Shows the members of a group, adds others and removes them. */
+export const Members = (props: MembersProps & { readonly close: () => void }) => {
+  const { changed, close, group, org } = props
+  const found = useLoad(`${org} ${group.name}`, () => read(org, group))
+  const own = {
+    ...props,
+    changed: () => {
+      found.reload()
+      changed()
+    }
+  }
+  return (
+    <Dialog title={`Members of ${group.name}`} close={close}>
+      <Reading of={found}>
+        {({ members, people }) => (
+          <>
+            <Add {...own} others={people.filter((email) => !members.some((member) => member.email === email))} />
+            {members.length === 0 ? (
+              <p class="quiet">The group has no members yet.</p>
+            ) : (
+              <Table label={`Members of ${group.name}`} heads={["Person", "Added", ""]}>
+                {members.map((member) => (
+                  <Row key={member.user_id} {...own} member={member} />
+                ))}
+              </Table>
+            )}
+          </>
+        )}
+      </Reading>
+    </Dialog>
+  )
+}
