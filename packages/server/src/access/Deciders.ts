@@ -8,14 +8,15 @@ import { mapInSlices } from "../base/EventLoop.js"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"
 import { decide, type PlaceNames } from "./Decisions.js"
-import { grantsIn, rulesWhere } from "./PlaceRow.js"
+import { grantsOf, groupRulesWhere, rulesWhere } from "./PlaceRow.js"
 
 const MemberRow = Schema.Struct({
   user_id: UserId,
   email: Schema.typeSchema(Email),
   superadmin: Schema.Number,
   role: Role,
-  rules: Schema.String
+  rules: Schema.String,
+  group_rules: Schema.String
 })
 
 /** Rules name the people of a place; a role is everybody's who administers the organization. */
@@ -37,7 +38,8 @@ export const makeDeciders = Effect.gen(function* () {
 
   const page = all(MemberRow)`
     SELECT m.user_id AS user_id, u.email AS email, u.superadmin AS superadmin, m.role AS role,
-      ${rulesWhere(sql`r.subject_id = m.user_id AND r.org_id = m.org_id`)} AS rules
+      ${rulesWhere(sql`r.subject_id = m.user_id AND r.org_id = m.org_id`)} AS rules,
+      ${groupRulesWhere(sql`gm.user_id = m.user_id AND gm.org_id = m.org_id`)} AS group_rules
     FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
     WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.user_id > ${"after"}
     ORDER BY m.user_id LIMIT ${"limit"}`
@@ -48,8 +50,9 @@ export const makeDeciders = Effect.gen(function* () {
       (after, limit) => page({ orgId, after, limit }),
       ({ user_id }): string => user_id
     )
-    const decided = yield* mapInSlices(members, ({ email, role, rules, superadmin, user_id: id }) => {
-      const subject = { superadmin: superadmin === 1, role, account: null, grants: grantsIn(rules) }
+    const decided = yield* mapInSlices(members, (row) => {
+      const { email, role, superadmin, user_id: id } = row
+      const subject = { superadmin: superadmin === 1, role, account: null, grants: grantsOf(row) }
       return { decider: { id, email } satisfies Decider, decision: decide(action, subject, place) }
     })
     return closest.flatMap((via): ReadonlyArray<Decider> =>

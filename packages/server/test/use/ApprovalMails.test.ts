@@ -96,6 +96,7 @@ It waits for 5 minutes. To see it as it would be sent, and to decide:
           admin: yield* member("admin@example.com", "admin"),
           lead: yield* member("lead@example.com", "developer"),
           elsewhere: yield* member("elsewhere@example.com", "developer"),
+          grouped: yield* member("grouped@example.com", "developer"),
           writer: yield* member("writer@example.com", "developer"),
           reader: yield* member("reader@example.com", "member"),
           disabled: yield* member("disabled@example.com", "admin"),
@@ -107,22 +108,26 @@ It waits for 5 minutes. To see it as it would be sent, and to decide:
         yield* grant(people.writer, "write")
         yield* grant(people.reader, "admin")
         const sql = yield* SqlClient.SqlClient
+        yield* grant(people.grouped, "admin", { project: "webshop", env: "prod" })
+        yield* sql`INSERT INTO groups (id, org_id, name, created_by, created_at, updated_at)
+          SELECT 'leads', id, 'leads', '', '2026', '2026' FROM organizations`
+        yield* sql`INSERT INTO group_members (user_id, org_id, group_id, added_by, created_at)
+          SELECT ${people.grouped.id}, id, 'leads', '', '2026' FROM organizations`
+        yield* sql`UPDATE acl_rules SET subject_type = 'group', subject_id = 'leads' WHERE subject_id = ${people.grouped.id}`
         yield* sql`UPDATE users SET superadmin = 1 WHERE id = ${operator.id}`
         yield* sql`UPDATE users SET disabled_at = '2026' WHERE id = ${people.disabled.id}`
         yield* sql`UPDATE members SET removed_at = '2026' WHERE user_id = ${people.removed.id}`
 
         yield* waits(bot, "one")
-        const mails = yield* Queue.takeN(received, 3)
-        assert.deepStrictEqual(recipients(mails).sort(), ["ada@example.com", "admin@example.com", "lead@example.com"])
+        const mails = yield* Queue.takeN(received, 4)
+        const deciders = ["ada@example.com", "admin@example.com", "grouped@example.com", "lead@example.com"]
+        assert.deepStrictEqual(recipients(mails).sort(), deciders)
         // All mails about a request are counted at once.
-        assert.strictEqual(yield* counted, 3)
+        assert.strictEqual(yield* counted, 4)
         // Who is disabled cannot log in to see it.
         const { disabled: _, ...others } = people
         const seen = yield* Effect.filter([ada, ...Object.values(others)], sees)
-        assert.deepStrictEqual(
-          seen.map(({ email }): string => email),
-          ["ada@example.com", "admin@example.com", "lead@example.com"]
-        )
+        assert.deepStrictEqual(seen.map(({ email }): string => email).sort(), deciders)
 
         // A person who asks is mailed too, if the person may decide.
         yield* TestClock.adjust("1 hour")
@@ -137,8 +142,8 @@ It waits for 5 minutes. To see it as it would be sent, and to decide:
         yield* waits(people.lead, "two")
         const more = recipients(yield* Queue.takeN(received, 20))
         assert.include(more, "lead@example.com")
-        assert.isTrue(more.every((to) => /^(?:lead|ada|admin-\d+)@/.test(to)))
-        assert.strictEqual(yield* counted, 3 + 20)
+        assert.isTrue(more.every((to) => /^(?:lead|grouped|ada|admin-\d+)@/.test(to)))
+        assert.strictEqual(yield* counted, 4 + 20)
       })
     )
   )
