@@ -42,7 +42,7 @@ const onBothInLongTier = [
   "acl/{AccessTable,RulesThatEnd}",
   "api/{Client,Connections}",
   "audit/{AuditLog,Breaks,LogList,Reach}",
-  "authorization/Races",
+  "authorization/{Delegations,Races}",
   "auth/{ClientLogins,LastUse}",
   "declared/Declared",
   "dues/Dues",

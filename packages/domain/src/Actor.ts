@@ -4,21 +4,53 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { Unauthorized } from "./Errors.js"
-import type { ApiKeyId, FederationId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "./Ids.js"
-import type { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
+import type { DelegablePermission } from "./Delegation.js"
+import type {
+  ApiKeyId,
+  DelegationId,
+  EnvId,
+  FederationId,
+  OrgId,
+  ProjectId,
+  ServiceAccountId,
+  SessionId,
+  UserId
+} from "./Ids.js"
+import type { Email, EnvName, FederationName, OrgName, ProjectName, SecretKey, ServiceAccountName } from "./Names.js"
 
 export interface UserActor {
   readonly type: "user"
   readonly id: UserId
   readonly email: Email
   readonly name: string
+  /** Never true by a delegation, which gives no right on the whole server. */
   readonly superadmin: boolean
-  readonly sessionId: SessionId
+  /** Null for a delegation. */
+  readonly sessionId: SessionId | null
   /**
    * Whether calls that need a recent login (`RecentLogin`) are allowed. A browser's session loses that 15 minutes after the
    * person proved who they are. The session of a program keeps it, if it began with such a proof.
    */
   readonly loginIsRecent: boolean
+  /** Null for a session: the person. */
+  readonly delegation: Delegated | null
+}
+
+/** The part of a person's rights in one environment that an agent or a script has. */
+export interface Delegated {
+  readonly id: DelegationId
+  readonly name: string
+  readonly org: { readonly id: OrgId; readonly name: OrgName }
+  readonly project: { readonly id: ProjectId; readonly name: ProjectName }
+  readonly env: { readonly id: EnvId; readonly name: EnvName }
+  readonly permission: DelegablePermission
+  readonly reveal: boolean
+  /** The only keys that it may name; null: all. */
+  readonly keys: ReadonlySet<SecretKey> | null
+  /** Whether the person is a superadmin, whose rights in organizations it may need. */
+  readonly ofSuperadmin: boolean
+  readonly createdAt: string
+  readonly expiresAt: string
 }
 
 export interface ServiceAccountActor {
@@ -51,11 +83,21 @@ export type Actor = UserActor | ServiceAccountActor
 /** Returns the display name: a user's e-mail address, or a service account's name. */
 export const actorName = (actor: Actor): string => (actor.type === "user" ? actor.email : actor.name)
 
-/** Says by which federation a service account signed in; null for a key or a person. */
-export const viaOf = (actor: Actor): string | null =>
-  actor.type === "service_account" && actor.credential.type === "federation"
-    ? `federation ${actor.credential.name}`
-    : null
+/** The delegation of an actor; null for others. */
+export const delegationOf = (actor: Actor): Delegated | null => (actor.type === "user" ? actor.delegation : null)
+
+/** The only keys that an actor may name, by its credential; null: all. */
+export const keysOf = (actor: Actor): ReadonlySet<SecretKey> | null => delegationOf(actor)?.keys ?? null
+
+/** Whether an actor may be given values, by its credential: its rights may still forbid it. */
+export const mayReveal = (actor: Actor): boolean =>
+  actor.type === "user" ? (actor.delegation?.reveal ?? true) : actor.reveal
+
+/** Says by which federation or delegation the actor signed in; null for a key or a person. */
+export const viaOf = (actor: Actor): string | null => {
+  if (actor.type === "user") return actor.delegation === null ? null : `delegation ${actor.delegation.name}`
+  return actor.credential.type === "federation" ? `federation ${actor.credential.name}` : null
+}
 
 /** The caller of a request. */
 export interface Caller {
@@ -75,7 +117,7 @@ export class Authentication extends HttpApiMiddleware.Tag<Authentication>()("@co
     session: HttpApiSecurity.bearer.pipe(
       HttpApiSecurity.annotate(
         OpenApi.Description,
-        "A person's session token (svc_st_…), from /api/auth/verify, or a service account's (svc_ft_…), from /api/auth/federate"
+        "A person's session token (svc_st_…), from /api/auth/verify, a delegation's (svc_dt_…), from /api/auth/delegations, or a service account's (svc_ft_…), from /api/auth/federate"
       )
     ),
     apiKey: HttpApiSecurity.apiKey({ in: "header", key: "X-API-Key" }).pipe(

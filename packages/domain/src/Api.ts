@@ -8,6 +8,7 @@ import { AuditApi } from "./api/AuditApi.js"
 import { AuthApi } from "./api/AuthApi.js"
 import { BackupsApi } from "./api/BackupsApi.js"
 import { DeclaredApi } from "./api/DeclaredApi.js"
+import { DelegationsApi } from "./api/DelegationsApi.js"
 import { DuesApi } from "./api/DuesApi.js"
 import { EnvironmentsApi } from "./api/EnvironmentsApi.js"
 import { FederationsApi } from "./api/FederationsApi.js"
@@ -48,6 +49,7 @@ const withoutToolkitError = (node: unknown): unknown => {
 
 /** The API contract. Handlers, the typed client, MCP tool schemas and the documentation are derived from it. */
 export class Api extends AnyApi.add(AuthApi)
+  .add(DelegationsApi)
   .add(OrganizationsApi)
   .add(MembersApi)
   .add(ProjectsApi)

@@ -185,6 +185,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
     })
     return `set the members of the group ${facts.text("name")}: ${facts.text("members")} (${changes.join(", ")})`
   },
+  "delegation.create": (facts) =>
+    `delegated ${facts.text("permission")}${facts.inPlace()} to ${facts.text("name")}${facts.with("expires_at", (at) => ` until ${at}`)}`,
+  "delegation.revoke": (facts) => `revoked the delegation to ${facts.text("name")}${facts.inPlace()}`,
   "service_account.create": (facts) =>
     `created the service account ${facts.text("name")}${facts.with("project", (project) => `, bound to ${project}`)}`,
   "service_account.revoke": (facts) => `revoked the service account ${facts.text("name")}`,
@@ -227,7 +230,12 @@ export const auditDeed = ({ action, metadata }: Omit<Named, "actor_name">): stri
   // Later versions have more actions.
   const deed = isKnown(action) ? deeds[action](facts) : `did ${action}${facts.inPlace()}`
   const times = facts.with("attempts", (count) => `, ${count} more times`)
-  return `${deed}${times}${facts.text("via", "") === "superadmin" ? ", as a superadmin" : ""}`
+  const delegation = metadata["delegation"]
+  const by =
+    Predicate.isRecord(delegation) && typeof delegation["name"] === "string"
+      ? `, by the delegation to ${delegation["name"]}`
+      : ""
+  return `${deed}${times}${by}${facts.text("via", "") === "superadmin" ? ", as a superadmin" : ""}`
 }
 
 /** Says what happened in one sentence, such as `ada@example.com granted deploy read on webshop/prod`. */

@@ -53,14 +53,19 @@ export const secretKeyForm = form(
   "a letter or underscore first, then letters, digits, underscores, dots and hyphens"
 )
 
-const freeName = [
-  /^(?![0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$)[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/,
-  "letters, digits, spaces, dots, underscores and hyphens, with a letter or digit first, and is not a UUID"
-] as const
+/** A name that people choose, in place of which commands take an id. */
+const chosenName = <const B extends string>(brand: B, what: string) =>
+  form(
+    brand,
+    what,
+    [1, 64],
+    /^(?![0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$)[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$/,
+    "letters, digits, spaces, dots, underscores and hyphens, with a letter or digit first, and is not a UUID"
+  )
 
-export const accountNameForm = form("ServiceAccountName", "a service account name", [1, 64], ...freeName)
-
-export const groupNameForm = form("GroupName", "a group name", [1, 64], ...freeName)
+export const accountNameForm = chosenName("ServiceAccountName", "a service account name")
+export const groupNameForm = chosenName("GroupName", "a group name")
+export const delegationNameForm = chosenName("DelegationName", "a delegation name")
 
 /** The number of digits of a login code. */
 export const loginCodeLength = 6

@@ -10,9 +10,16 @@ import type { Role } from "./Member.js"
  * By rule: an access rule of at least `permission` for the environment. Users also need `role`; owners and admins need
  * no rule. `reveals` marks actions that return values: accounts with `reveal: false` may not do them. `people` marks actions
  * that no service account may do, whatever its rules.
+ *
+ * A delegation does what is by rule and not for people alone, within its permission, and what is `delegable`.
  */
 export type Need =
-  | { readonly on: "org" | "project" | "env"; readonly role: Role; readonly account?: "any" | "manager" }
+  | {
+      readonly on: "org" | "project" | "env"
+      readonly role: Role
+      readonly account?: "any" | "manager"
+      readonly delegable?: true
+    }
   | {
       readonly on: "env"
       readonly permission: Permission
@@ -60,7 +67,7 @@ export const needs = {
   "acl.list": { on: "org", role: "admin", account: "manager" },
   "acl.grant": { on: "org", role: "admin", account: "manager" },
   "acl.revoke": { on: "org", role: "admin", account: "manager" },
-  "acl.explain": { on: "org", role: "member", account: "any" },
+  "acl.explain": { on: "org", role: "member", account: "any", delegable: true },
   "group.list": { on: "org", role: "admin" },
   "group.create": { on: "org", role: "admin" },
   "group.update": { on: "org", role: "admin" },

@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { OwnDelegation } from "./Delegation.js"
 import { ServiceAccountId, UserId } from "./Ids.js"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "./Names.js"
 import { field, optional } from "./Schemas.js"
@@ -11,13 +12,14 @@ export const User = Schema.Struct({
   type: field(Schema.Literal("user"), type),
   email: field(Email, "the user's address"),
   name: field(Schema.String, "its name", "ada"),
-  is_superadmin: field(Schema.Boolean, superadmin, false)
+  is_superadmin: field(Schema.Boolean, superadmin, false),
+  delegation: optional(OwnDelegation)
 }).annotations({ identifier: "User", description: "the calling user" })
 export type User = typeof User.Type
 
 /** How the caller signed in, for people to read. */
 export const Via = Schema.String.annotations({
-  description: "the federation by which the caller signed in; absent for a key or a person's session",
+  description: "the federation or the delegation by which the caller signed in; absent for a key or a person's session",
   examples: ["federation github"]
 })
 

@@ -25,6 +25,17 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["auth.federate", { federation: "github" }, "signed in with a token, via the federation github"],
   ["auth.federate", { refused: true, issuer: "https://a.b" }, "was refused a sign-in with a token of https://a.b"],
   ["org.create", { name: "acme" }, "created the organization acme"],
+  [
+    "delegation.create",
+    { ...place, name: "claude", permission: "read", expires_at: "2026-01-01" },
+    "delegated read in webshop/prod to claude until 2026-01-01"
+  ],
+  ["delegation.revoke", { ...place, name: "claude" }, "revoked the delegation to claude in webshop/prod"],
+  [
+    "secret.set",
+    { ...secret, delegation: { id: "5b0c", name: "claude" } },
+    "set API_KEY (version 3) in webshop/prod, by the delegation to claude"
+  ],
   ["org.update", { name: "acme", before: "ac" }, "renamed the organization ac to acme"],
   ["org.delete", { name: "acme" }, "deleted the organization acme"],
   ["org.member_invite", { email: "b@c.de", role: "admin" }, "invited b@c.de as admin"],

@@ -32,6 +32,10 @@ export const groupClients = (options: {
     const { AuthApi } = await import("@coffer/domain/api/AuthApi")
     return HttpApiClient.group(AnyApi.add(AuthApi), { ...options, group: "auth" })
   }),
+  delegations: once(async () => {
+    const { DelegationsApi } = await import("@coffer/domain/api/DelegationsApi")
+    return HttpApiClient.group(AnyApi.add(DelegationsApi), { ...options, group: "delegations" })
+  }),
   organizations: once(async () => {
     const { OrganizationsApi } = await import("@coffer/domain/api/OrganizationsApi")
     return HttpApiClient.group(AnyApi.add(OrganizationsApi), { ...options, group: "organizations" })

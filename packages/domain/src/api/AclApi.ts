@@ -15,7 +15,7 @@ import { Pattern } from "../Pattern.js"
 import { body, field, LimitParameter, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, ForDelegations, RecentLogin, Requires } from "./Requirement.js"
 
 const subject = {
   subject_type: field(SubjectType, "the kind of subject to explain"),
@@ -90,6 +90,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .addSuccess(response(AclExplanation, "The permissions and the reasons for them", { allowed: ["read"] }))
       .addError(Forbidden)
       .annotate(Requires, "acl.explain")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Show what a subject may do in an environment, and why")
       .annotate(
         OpenApi.Description,

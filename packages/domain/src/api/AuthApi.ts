@@ -26,7 +26,7 @@ import { OthersParameter, Session } from "../Session.js"
 import { LoginMethods } from "../LoginMethods.js"
 import { Identity } from "../User.js"
 import { response } from "./Response.js"
-import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, ForDelegations, RecentLogin, Requires } from "./Requirement.js"
 
 const smallBody = 8 * 1024
 
@@ -185,6 +185,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .middleware(Authentication)
       .addSuccess(response(HttpApiSchema.NoContent, "The session has ended"))
       .addSuccess(response(ProviderLogout, "The browser's session has ended, and the provider has a logout of its own"))
+      .addError(Forbidden)
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End the current session")
@@ -198,6 +199,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .middleware(Authentication)
       .addSuccess(response(Identity, "The caller"))
       .annotate(Requires, "credential")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Show the owner of the credential")
       .annotate(
         OpenApi.Description,
@@ -208,6 +210,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.get("sessions", "/api/auth/sessions")
       .middleware(Authentication)
       .addSuccess(response(list(Session), "The sessions"))
+      .addError(Forbidden)
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "List the caller's own sessions")
       .annotate(OpenApi.Description, "Lists the active sessions of all devices.")
@@ -217,6 +220,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .setUrlParams(Schema.Struct({ others: optional(OthersParameter) }))
       .middleware(Authentication)
       .addSuccess(response(HttpApiSchema.NoContent, "All sessions have ended"))
+      .addError(Forbidden)
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End all of the caller's sessions")
@@ -227,6 +231,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .setPath(Schema.Struct({ session_id: SessionId }))
       .middleware(Authentication)
       .addSuccess(response(HttpApiSchema.NoContent, "The session has ended"))
+      .addError(Forbidden)
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End one of the caller's sessions")

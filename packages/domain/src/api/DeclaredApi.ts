@@ -10,7 +10,7 @@ import { SecretKey } from "../Names.js"
 import { body, list } from "../Schemas.js"
 import { response } from "./Response.js"
 import { EnvPath, paths, ProjectPath, projectPath } from "./Paths.js"
-import { Admission, LargeResponse, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, ForDelegations, LargeResponse, RecentLogin, Requires } from "./Requirement.js"
 
 const declared = `${paths.project}/declared` as const
 const KeyPath = Schema.Struct({ ...projectPath, key: SecretKey })
@@ -71,6 +71,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
+      .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "Compare an environment with what its project declares, without returning values")
       .annotate(
         OpenApi.Description,

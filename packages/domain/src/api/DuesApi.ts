@@ -9,7 +9,7 @@ import { body, LimitParameter, optional } from "../Schemas.js"
 import { SecretListed } from "../Secret.js"
 import { response } from "./Response.js"
 import { OrgPath, paths, SecretPath } from "./Paths.js"
-import { Admission, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 export class DuesApi extends HttpApiGroup.make("dues")
   .add(
@@ -26,6 +26,7 @@ export class DuesApi extends HttpApiGroup.make("dues")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "none")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Set when a secret is due, and its owner")

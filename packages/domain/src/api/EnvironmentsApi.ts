@@ -24,7 +24,7 @@ import { Bundle, bundleFormats, BundleObject, BundleWritten, Diff, RawParameter,
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { response, SendsETag } from "./Response.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, LargeResponse, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, BodyLimit, ForDelegations, LargeResponse, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 /** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
@@ -179,6 +179,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
+      .annotate(ForDelegations, "any")
       .annotate(LargeResponse, 8 * 1024 * 1024)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Read every secret of an environment")
@@ -215,6 +216,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "given")
       .annotate(RecentLogin, "never")
       .annotate(BodyLimit, 16 * 1024 * 1024)
@@ -292,6 +294,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addSuccess(response(list(Revision), "The revisions"))
       .addError(Forbidden)
       .annotate(Requires, "secret.list")
+      .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "List the changes of an environment, newest first, without values")
       .annotate(
         OpenApi.Description,
@@ -325,6 +328,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ForDelegations, "whole")
       .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(SendsETag, true)

@@ -26,6 +26,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
     HttpApiEndpoint.get("list", paths.orgs)
       .addSuccess(response(list(Organization), "The organizations"))
+      .addError(Forbidden)
       .annotate(Requires, "credential")
       .annotate(OpenApi.Summary, "List the caller's organizations")
       .annotate(OpenApi.Description, "A superadmin sees all organizations, a service account its own.")

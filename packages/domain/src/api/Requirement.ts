@@ -32,6 +32,15 @@ export class ValueFlow extends Context.Tag("@coffer/domain/Requirement/ValueFlow
   "given" | "moved" | "none"
 >() {}
 
+/**
+ * Whether a delegation may make the call: none of them unless it says so; `any`, or `whole`: only one that is not limited to some
+ * keys. With `any`, the handler shows, counts and changes no other keys.
+ */
+export class ForDelegations extends Context.Tag("@coffer/domain/Requirement/ForDelegations")<
+  ForDelegations,
+  "any" | "whole"
+>() {}
+
 /** The maximum body size of an endpoint in bytes, if it is not `defaultBodyLimit`. */
 export class BodyLimit extends Context.Tag("@coffer/domain/Requirement/BodyLimit")<BodyLimit, number>() {}
 

@@ -48,7 +48,7 @@ import {
 import { RedactedSecretValue } from "../SecretValues.js"
 import { response } from "./Response.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
@@ -104,6 +104,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "given")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Write a new version of a secret")
@@ -121,6 +122,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Read the current or an earlier version of a secret")
       .annotate(
         OpenApi.Description,
@@ -143,6 +145,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List keys, without returning values")
       .annotate(
         OpenApi.Description,
@@ -163,6 +166,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Conflict)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "none")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a secret")
@@ -178,6 +182,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
+      .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "List what a secret refers to and what refers to it, without values")
       .annotate(
         OpenApi.Description,
@@ -199,6 +204,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(RateLimited)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List a secret's versions, newest first, without values")
       .annotate(
         OpenApi.Description,
@@ -219,6 +225,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Restore an earlier value as a new version, without returning it")
@@ -235,6 +242,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
+      .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Restore a removed secret with its versions")

@@ -6,13 +6,14 @@ import { Forbidden } from "../Errors.js"
 import { list } from "../Schemas.js"
 import { ServerFacts, ServerSetting } from "../ServerFacts.js"
 import { response } from "./Response.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, ForDelegations, Requires } from "./Requirement.js"
 
 export class ServerApi extends HttpApiGroup.make("server")
   .add(
     HttpApiEndpoint.get("show", "/api/server")
       .addSuccess(response(ServerFacts, "What the server offers"))
       .annotate(Requires, "credential")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Show what this server offers")
       .annotate(OpenApi.Description, "For clients that offer only what the server's settings switch on.")
   )

@@ -17,7 +17,7 @@ import { UseRequest, UseResponse } from "../UseRequest.js"
 import { Use } from "../UseRule.js"
 import { response } from "./Response.js"
 import { EnvPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, ForDelegations, RecentLogin, Requires } from "./Requirement.js"
 
 export class UseApi extends HttpApiGroup.make("use")
   .add(
@@ -26,6 +26,7 @@ export class UseApi extends HttpApiGroup.make("use")
       .addSuccess(response(list(Use), "What the caller may use"))
       .addError(Forbidden)
       .annotate(Requires, "secret.uses")
+      .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List what the caller may use, without values")
       .annotate(OpenApi.Description, "The use rules that name the caller, with what is left of their budgets.")
   )
@@ -43,6 +44,7 @@ export class UseApi extends HttpApiGroup.make("use")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.use")
+      .annotate(ForDelegations, "any")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Make a request with secrets, without seeing them")
       .annotate(

@@ -1,4 +1,4 @@
-import { type Actor, type Caller, CurrentCaller } from "@coffer/domain/Actor"
+import { type Actor, type Caller, CurrentCaller, type Delegated, delegationOf } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
 import type { Forbidden, NotFound } from "@coffer/domain/Errors"
@@ -8,6 +8,7 @@ import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Action, ScopeOf } from "@coffer/domain/Permissions"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
 import { AuditLog } from "../audit/AuditLog.js"
 import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
@@ -16,7 +17,14 @@ import { withService } from "../base/WithService.js"
 import { Database, type Transaction } from "../database/Database.js"
 import { orgScope, type Scope, userScope } from "../database/Scopes.js"
 import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
-import { decide, explain, type Grant, type PlaceNames as DecidedNames, type Subject } from "./Decisions.js"
+import {
+  beyondDelegation,
+  decide,
+  explain,
+  type Grant,
+  type PlaceNames as DecidedNames,
+  type Subject
+} from "./Decisions.js"
 import { makeServerRights } from "./Everywhere.js"
 import { notVisible } from "./NotFound.js"
 import { refuse } from "./Refusal.js"
@@ -102,12 +110,20 @@ export const denied = (audit: AuditLog, place: OrgPlace<Action>, message: string
 
 const subjectOf = ({ actor, grants, role }: Pick<OrgPlace<Action>, "actor" | "grants" | "role">): Subject =>
   actor.type === "user"
-    ? { superadmin: actor.superadmin, role, account: null, grants }
+    ? {
+        superadmin: actor.superadmin || actor.delegation?.ofSuperadmin === true,
+        role,
+        account: null,
+        grants,
+        delegation: actor.delegation
+      }
     : { superadmin: false, role: null, account: { scoped: actor.project !== null, reveal: actor.reveal }, grants }
 
 /** Whether the actor may learn that the organization exists. */
 const mayKnow = (actor: Actor, { org, role }: FoundPlace): boolean =>
-  actor.type === "user" ? actor.superadmin || role !== null : actor.orgId === org.id
+  actor.type === "user"
+    ? actor.superadmin || role !== null || actor.delegation?.ofSuperadmin === true
+    : actor.orgId === org.id
 
 /** What a change needs besides its right and its step. */
 interface ChangeOptions {
@@ -168,6 +184,21 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         missing
       )
 
+    /** Refuses a call that a delegation may not make. The entry belongs to the delegation's place: the path may name any other. */
+    const refuseDelegation = (
+      actor: Actor,
+      { env, org, project }: Delegated,
+      action: string,
+      missing: string,
+      path = ""
+    ) =>
+      refuse(
+        audit,
+        { ...actorSource(actor), orgId: org.id, project: project.name, env: env.name },
+        { resource_type: "env", resource_id: env.id, metadata: { action, ...(path !== "" && { asked: path }) } },
+        missing
+      )
+
     /** Reads a place, unless it was read together with the caller. */
     const find = (caller: Caller, names: PlaceNames): Effect.Effect<FoundPlace | null> => {
       const found = caller instanceof AuthenticatedCaller ? caller.takePlace(names) : undefined
@@ -183,6 +214,15 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     ): Effect.Effect<P, NotFound | Forbidden> => {
       const { actor } = caller
       const { env_name = null, org_name, project_name = null } = path
+      const names = { org: org_name, project: project_name ?? undefined, env: env_name ?? undefined }
+      const delegation = delegationOf(actor)
+      if (delegation !== null) {
+        const missing = beyondDelegation(delegation, action, names, path.key)
+        if (missing !== null) {
+          const asked = [org_name, project_name, env_name, path.key].filter(Predicate.isString).join("/")
+          return refuseDelegation(actor, delegation, action, missing, asked)
+        }
+      }
       return Effect.flatMap(
         find(caller, { org: org_name, project: project_name, env: env_name }),
         (found): Effect.Effect<P, NotFound | Forbidden> => {
@@ -193,13 +233,10 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           if (project_name !== null && (project === null || scopedElsewhere)) {
             return notVisible(`project ${project_name}`)
           }
-          if (env_name !== null && env === null) return notVisible(`environment ${env_name}`)
+          const isNamesake = delegation !== null && env?.id !== delegation.env.id
+          if (env_name !== null && (env === null || isNamesake)) return notVisible(`environment ${env_name}`)
 
-          const decision = decide(action, subjectOf({ actor, grants, role }), {
-            org: org_name,
-            project: project_name ?? undefined,
-            env: env_name ?? undefined
-          })
+          const decision = decide(action, subjectOf({ actor, grants, role }), names)
           if (!decision.allowed) return refused(actor, found, path, action, decision.missing)
           const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
           return place === null ? Effect.dieMessage("a place was entered that has no row") : Effect.succeed(place)
@@ -313,7 +350,20 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       )
     }
 
-    return { org, project, env, within, alongside, everywhere, founder, check, mayAlso, mayList, change } as const
+    return {
+      org,
+      project,
+      env,
+      within,
+      alongside,
+      everywhere,
+      founder,
+      check,
+      mayAlso,
+      mayList,
+      refuseDelegation,
+      change
+    } as const
   }),
   dependencies: [Authenticator.Default]
 }) {}

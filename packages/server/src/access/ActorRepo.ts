@@ -1,5 +1,16 @@
-import { ApiKeyId, FederationId, OrgId, ProjectId, ServiceAccountId, SessionId, UserId } from "@coffer/domain/Ids"
-import { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
+import { delegablePermissions } from "@coffer/domain/Delegation"
+import {
+  ApiKeyId,
+  DelegationId,
+  EnvId,
+  FederationId,
+  OrgId,
+  ProjectId,
+  ServiceAccountId,
+  SessionId,
+  UserId
+} from "@coffer/domain/Ids"
+import { Email, EnvName, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../database/Query.js"
@@ -17,6 +28,29 @@ const SessionActorRow = Schema.Struct({
   ...placeFields
 })
 export type SessionActorRow = typeof SessionActorRow.Type
+
+const DelegationActorRow = Schema.Struct({
+  delegation_id: DelegationId,
+  delegation_name: Schema.String,
+  permission: Schema.Literal(...delegablePermissions),
+  reveal: Schema.Number,
+  keys: Schema.NullOr(Schema.String),
+  created_at: Schema.String,
+  expires_at: Schema.String,
+  last_used_at: Schema.NullOr(Schema.String),
+  user_id: UserId,
+  email: Schema.typeSchema(Email),
+  name: Schema.String,
+  superadmin: Schema.Number,
+  own_org_id: OrgId,
+  own_org_name: OrgName,
+  own_project_id: ProjectId,
+  own_project_name: ProjectName,
+  own_env_id: EnvId,
+  own_env_name: EnvName,
+  ...placeFields
+})
+export type DelegationActorRow = typeof DelegationActorRow.Type
 
 const accountFields = {
   account_id: ServiceAccountId,
@@ -56,6 +90,26 @@ const sessionActor = sql`
   FROM sessions s JOIN users u ON u.id = s.user_id
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
   WHERE ${liveSession} AND u.disabled_at IS NULL`
+
+/** The delegations `d` that have not ended. The server's limit shortens those that were made under a longer one. */
+export const liveDelegation = sql`d.expires_at > ${"now"} AND d.created_at > ${"delegatedAfter"}`
+
+/** The place of a delegation `d`, which ends with it. */
+export const delegatedPlace = sql`
+  JOIN environments de ON de.id = d.env_id AND de.removed_at IS NULL
+  JOIN projects dp ON dp.id = de.project_id AND dp.removed_at IS NULL
+  JOIN organizations dg ON dg.id = dp.org_id AND dg.removed_at IS NULL`
+
+// The role and the rules are the person's: what the delegation leaves of them is decided with each of them.
+const delegationActor = sql`
+  SELECT d.id AS delegation_id, d.name AS delegation_name, d.permission AS permission, d.reveal AS reveal,
+    d.keys AS keys, d.created_at AS created_at, d.expires_at AS expires_at, d.last_used_at AS last_used_at,
+    u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
+    dg.id AS own_org_id, dg.name AS own_org_name, dp.id AS own_project_id, dp.name AS own_project_name,
+    de.id AS own_env_id, de.name AS own_env_name, ${placeColumns(sql`u.id`)}
+  FROM delegations d JOIN users u ON u.id = d.user_id ${delegatedPlace}
+  LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
+  WHERE ${liveDelegation} AND u.disabled_at IS NULL`
 
 const accountColumns = sql`
   a.id AS account_id, a.name AS account_name, oo.id AS own_org_id, oo.name AS own_org_name,
@@ -99,6 +153,8 @@ const federatedActor = sql`
 export const actorRepo = Effect.map(query, ({ first }) => ({
   findSession: first(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
   sessionById: first(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
+  findDelegation: first(DelegationActorRow)`${delegationActor} AND d.token_hash = ${"hash"}`,
+  delegationById: first(DelegationActorRow)`${delegationActor} AND d.id = ${"id"}`,
   findKey: first(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
   keyById: first(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
   findKeySession: first(KeySessionActorRow)`${keySessionActor} AND s.token_hash = ${"hash"}`,

@@ -1,15 +1,16 @@
-import { type Actor, CurrentCaller } from "@coffer/domain/Actor"
+import { type Actor, CurrentCaller, delegationOf } from "@coffer/domain/Actor"
 import {
   Admission,
   AnyContentType,
   BodyLimit,
   defaultBodyLimit,
+  ForDelegations,
   LargeResponse,
   RecentLogin,
   type RecentLoginRule,
   Requires
 } from "@coffer/domain/api/Requirement"
-import type { Overloaded } from "@coffer/domain/Errors"
+import type { Forbidden, Overloaded } from "@coffer/domain/Errors"
 import { NotFound, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
@@ -24,6 +25,7 @@ import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as Scope from "effect/Scope"
 import { Access } from "./Access.js"
+import { neverDelegated } from "./Decisions.js"
 import { entry } from "./Entry.js"
 import { nextTick } from "../base/EventLoop.js"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
@@ -44,6 +46,10 @@ interface EndpointLimits {
   readonly largeResponse: number | null
   readonly recentLogin: RecentLoginRule
   readonly check: ReturnType<typeof entry>
+  /** The name under which a refusal is recorded. */
+  readonly call: string
+  /** Which delegations may make the call. */
+  readonly forDelegations: "any" | "whole" | "none"
   /** Whether a process that only makes requests with secrets has the endpoint too. */
   readonly isOfBroker: boolean
 }
@@ -74,7 +80,11 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         onNone: () => [],
         onSome: ({ ast }) => SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
       })
+      // A refusal is recorded under the action's name, such as `backup.drill` in the group `backups`.
+      const call = `${group.identifier.replace(/s$/, "")}.${endpoint.name}`
       endpoints.set(endpointKey(endpoint), {
+        call,
+        forDelegations: Option.getOrElse(Context.getOption(mergedAnnotations, ForDelegations), () => "none" as const),
         parameters: isStrict ? new Set(parameters) : null,
         bodyLimit: hasBody
           ? Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
@@ -89,8 +99,7 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         ),
         isOfBroker: ofBroker.includes(group.identifier),
         largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeResponse)),
-        // A refusal is recorded under the action's name, such as `backup.drill` in the group `backups`.
-        check: entry(access, requires, `${group.identifier.replace(/s$/, "")}.${endpoint.name}`)
+        check: entry(access, requires, call)
       })
     }
   })
@@ -145,7 +154,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
     const admit = Effect.withFiberRuntime(
       ({
         currentContext: context
-      }): Effect.Effect<void, NotFound | Overloaded | Reauthenticate | ValidationError, Scope.Scope> => {
+      }): Effect.Effect<void, Forbidden | NotFound | Overloaded | Reauthenticate | ValidationError, Scope.Scope> => {
         const { params, route } = Context.unsafeGet(context, HttpRouter.RouteContext)
         const limits = endpoints.get(endpointKey(route))
         const request = Context.unsafeGet(context, HttpServerRequest.HttpServerRequest)
@@ -163,6 +172,19 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         if (parameters !== null) {
           for (const name of Object.keys(Context.unsafeGet(context, HttpServerRequest.ParsedSearchParams))) {
             if (!parameters.has(name)) return Effect.fail(unknownParameter(name))
+          }
+        }
+        const delegation = actor === null ? null : delegationOf(actor)
+        if (actor !== null && delegation !== null) {
+          const { call, forDelegations } = limits
+          if (forDelegations === "none") return access.refuseDelegation(actor, delegation, call, neverDelegated)
+          if (forDelegations === "whole" && delegation.keys !== null) {
+            return access.refuseDelegation(
+              actor,
+              delegation,
+              call,
+              "a delegation that is limited to keys never does this"
+            )
           }
         }
         if (isLoginTooOld(recentLogin, actor)) return Effect.fail(loginTooOld)

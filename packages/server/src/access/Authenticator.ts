@@ -2,10 +2,13 @@ import {
   type AccountCredential,
   type Actor,
   Authentication,
+  type Delegated,
   type ServiceAccountActor,
   type UserActor
 } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
+import type { SecretKey } from "@coffer/domain/Names"
+import { secretKeyForm } from "@coffer/domain/NameForms"
 import type { SessionKind } from "@coffer/domain/Session"
 import type * as Headers from "@effect/platform/Headers"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
@@ -13,6 +16,7 @@ import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Predicate from "effect/Predicate"
 import { ServerConfig } from "../base/Config.js"
 import { timestamp } from "../base/Time.js"
 import { withService } from "../base/WithService.js"
@@ -21,6 +25,7 @@ import { hasPrefix, hashToken, isWellFormed, type TokenKind } from "../keys/Toke
 import {
   type AccountActorRow,
   actorRepo,
+  type DelegationActorRow,
   type FederatedActorRow,
   type KeyActorRow,
   type KeySessionActorRow,
@@ -29,10 +34,14 @@ import {
 import { AuthenticatedCaller, namesIn } from "./AuthenticatedCaller.js"
 import { makeLastUses } from "./LastUses.js"
 import { placeIn, type PlaceNames, type PlaceRow } from "./PlaceRow.js"
-import { isRecentLogin, sessionLimitsAt } from "./SessionLimits.js"
+import { delegationEnd, delegationLimitsAt, isRecentLogin, sessionLimitsAt } from "./SessionLimits.js"
 
 const refusal = new Unauthorized({
   message: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key"
+})
+
+const delegationRefusal = new Unauthorized({
+  message: "this delegation is unknown, has ended or was revoked: ask its person for another one (coffer delegate)"
 })
 
 const userOf = (row: SessionActorRow, millis: number): UserActor => ({
@@ -42,8 +51,42 @@ const userOf = (row: SessionActorRow, millis: number): UserActor => ({
   name: row.name,
   superadmin: row.superadmin === 1,
   sessionId: row.session_id,
-  loginIsRecent: row.proven_at !== null && (row.kind === "token" || isRecentLogin(row.proven_at, millis))
+  loginIsRecent: row.proven_at !== null && (row.kind === "token" || isRecentLogin(row.proven_at, millis)),
+  delegation: null
 })
+
+/** The keys of a JSON column. What is no key of a list names none. */
+export const keysIn = (keys: string | null): Delegated["keys"] => {
+  if (keys === null) return null
+  const found: unknown = JSON.parse(keys)
+  const texts: ReadonlyArray<unknown> = Array.isArray(found) ? found : []
+  return new Set(texts.filter(Predicate.isString).filter((text): text is SecretKey => secretKeyForm.is(text)))
+}
+
+const delegateOf =
+  (maxHours: number) =>
+  (row: DelegationActorRow): UserActor => ({
+    type: "user",
+    id: row.user_id,
+    email: row.email,
+    name: row.name,
+    superadmin: false,
+    sessionId: null,
+    loginIsRecent: false,
+    delegation: {
+      id: row.delegation_id,
+      name: row.delegation_name,
+      org: { id: row.own_org_id, name: row.own_org_name },
+      project: { id: row.own_project_id, name: row.own_project_name },
+      env: { id: row.own_env_id, name: row.own_env_name },
+      permission: row.permission,
+      reveal: row.reveal === 1,
+      keys: keysIn(row.keys),
+      ofSuperadmin: row.superadmin === 1,
+      createdAt: row.created_at,
+      expiresAt: delegationEnd(row, maxHours)
+    }
+  })
 
 const accountOf = (row: AccountActorRow, credential: AccountCredential): ServiceAccountActor => ({
   type: "service_account",
@@ -72,19 +115,22 @@ const accountByFederation = (row: FederatedActorRow) =>
     sessionId: row.session_id
   })
 
+const bearerIn = (headers: Headers.Headers) => /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
+
 type Identified<A extends Actor = Actor> = Effect.Effect<AuthenticatedCaller<A>, Unauthorized>
 
 /** Reads a caller: the actor, and with it the place that the request's path names. */
 const callerBy = <Row extends PlaceRow, A extends Actor>(
   find: (names: PlaceNames, millis: number) => Effect.Effect<Row | undefined>,
   actorOf: (row: Row, millis: number) => A,
-  recordUse: (row: Row, millis: number, request: Context.Context<never>) => void = () => undefined
+  recordUse: (row: Row, millis: number, request: Context.Context<never>) => void = () => undefined,
+  refused = refusal
 ): Identified<A> =>
   Effect.withFiberRuntime(({ currentContext, currentDefaultServices }) => {
     const millis = Context.get(currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
     const names = namesIn(currentContext)
     return Effect.flatMap(find(names, millis), (row) => {
-      if (row === undefined) return refusal
+      if (row === undefined) return refused
       recordUse(row, millis, currentContext)
       return Effect.succeed(new AuthenticatedCaller(actorOf(row, millis), names, placeIn(row)))
     })
@@ -111,6 +157,19 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           )
         : refusal
 
+    const delegate = delegateOf(config.delegationMaxHours)
+    const delegationLimits = (millis: number) => delegationLimitsAt(millis, config.delegationMaxHours)
+
+    const byDelegation = (token: string): Identified<UserActor> =>
+      isWellFormed("delegation", token)
+        ? callerBy(
+            (names, millis) => actors.findDelegation({ hash: hashToken(token), ...delegationLimits(millis), ...names }),
+            delegate,
+            lastUses.ofDelegation,
+            delegationRefusal
+          )
+        : delegationRefusal
+
     const byAccount =
       <Row extends AccountActorRow>(
         kind: TokenKind,
@@ -134,28 +193,41 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const identify = (headers: Headers.Headers): Identified => {
       const key = headers["x-api-key"]
       if (key !== undefined) return identifyKey(key)
-      const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? "")?.[1]
+      const bearer = bearerIn(headers)
       if (headers.authorization !== undefined) {
         if (bearer === undefined) return refusal
+        if (hasPrefix("delegation", bearer)) return byDelegation(bearer)
         return hasPrefix("federated", bearer) ? byFederation(bearer) : bySession(bearer, "token")
       }
       const cookie = sessionCookie(config, headers)
       return cookie === null ? refusal : bySession(cookie, "cookie")
     }
 
-    /** Resolves what the Vault API takes as a token: the key of a service account, or the token of one of its sessions. */
+    /** Resolves a service account's key, or the token of one of its sessions. */
     const identifyAccount = (credential: string): Identified<ServiceAccountActor> => {
       if (hasPrefix("keySession", credential)) return byKeySession(credential)
       return hasPrefix("federated", credential) ? byFederation(credential) : identifyKey(credential)
     }
 
+    /** Resolves what the Vault API takes as a token: a delegation, or what `identifyAccount` takes. */
+    const identifyToken = (credential: string): Identified =>
+      hasPrefix("delegation", credential) ? byDelegation(credential) : identifyAccount(credential)
+
     /** Reads the caller of a credential again, in the open transaction. Fails when the credential is no longer valid. */
     const revalidate = (actor: Actor): Identified => {
       if (actor.type === "user") {
-        return callerBy(
-          (names, millis) => actors.sessionById({ id: actor.sessionId, ...sessionLimitsAt(millis), ...names }),
-          userOf
-        )
+        const { delegation, sessionId: id } = actor
+        if (delegation !== null) {
+          return callerBy(
+            (names, millis) => actors.delegationById({ id: delegation.id, ...delegationLimits(millis), ...names }),
+            delegate,
+            undefined,
+            delegationRefusal
+          )
+        }
+        return id === null
+          ? refusal
+          : callerBy((names, millis) => actors.sessionById({ id, ...sessionLimitsAt(millis), ...names }), userOf)
       }
       const { credential } = actor
       if (credential.type === "federation") {
@@ -173,7 +245,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           )
     }
 
-    return { identify, identifyAccount, identifyKey, revalidate } as const
+    return { identify, identifyAccount, identifyKey, identifyToken, revalidate } as const
   })
 }) {}
 
@@ -185,6 +257,11 @@ export const AuthenticationLive = Layer.effect(
   Authentication,
   Effect.map(Authenticator, ({ identify }) => {
     const authenticate = withService(HttpServerRequest.HttpServerRequest, ({ headers }) => identify(headers))
-    return Authentication.of({ session: () => authenticate, apiKey: () => refusal, cookie: () => refusal })
+    const refused = withService(
+      HttpServerRequest.HttpServerRequest,
+      ({ headers }): Effect.Effect<never, Unauthorized> =>
+        hasPrefix("delegation", bearerIn(headers) ?? "") ? delegationRefusal : refusal
+    )
+    return Authentication.of({ session: () => authenticate, apiKey: () => refused, cookie: () => refused })
   })
 ).pipe(Layer.provide(Authenticator.Default))

@@ -1,6 +1,7 @@
 import { type Permission, permissions } from "@coffer/domain/AclRule"
+import type { Delegated } from "@coffer/domain/Actor"
 import { type Role, roles } from "@coffer/domain/Member"
-import type { GroupName } from "@coffer/domain/Names"
+import type { GroupName, SecretKey } from "@coffer/domain/Names"
 import { type Action, type Need, needs } from "@coffer/domain/Permissions"
 import { matcherOf } from "@coffer/domain/PatternMatch"
 import { timestamp } from "../base/Time.js"
@@ -24,6 +25,8 @@ export interface Subject {
   /** For a service account of this organization; `null` for a user. */
   readonly account: { readonly scoped: boolean; readonly reveal: boolean } | null
   readonly grants: ReadonlyArray<Grant>
+  /** The part of a person's rights that a delegation gives; absent for the person. */
+  readonly delegation?: Delegated | null
 }
 
 export interface PlaceNames {
@@ -57,6 +60,9 @@ const where = (place: PlaceNames): string =>
 
 const allowed = (via: "role" | "rule" | "superadmin"): Decision => ({ allowed: true, via })
 const denied = (missing: string): Decision => ({ allowed: false, missing })
+
+/** Why a call is none that a delegation makes. */
+export const neverDelegated = "a delegation never does this: the person has to, who made it"
 
 const decideByRole = (
   need: { readonly role: Role; readonly account?: "any" | "manager" },
@@ -107,11 +113,35 @@ const decideByRule = (
     : denied(`this needs a rule with permission ${need.permission} for ${where(place)}`)
 }
 
+/** Says why a delegation does not cover an action at a place; null if it does. Depends on names alone: it reveals nothing. */
+export const beyondDelegation = (
+  { env, keys, name, org, permission, project, reveal }: Delegated,
+  action: Action,
+  place: PlaceNames,
+  key?: SecretKey
+): string | null => {
+  const isThere = (asked: string | undefined, own: string) => asked === undefined || asked === own
+  if (place.org !== org.name || !isThere(place.project, project.name) || !isThere(place.env, env.name)) {
+    return `the delegation ${name} is for environment ${project.name}/${env.name} of organization ${org.name} alone`
+  }
+  const need: Need = needs[action]
+  if (!("permission" in need)) return need.delegable === true ? null : neverDelegated
+  if (need.people === true) return neverDelegated
+  if (!atLeast(permissions, permission, need.permission)) {
+    return `the delegation ${name} gives at most ${permission}, and this needs ${need.permission}`
+  }
+  if (need.reveals === true && !reveal) return `the delegation ${name} was made without values and is never given one`
+  return key === undefined || keys === null || keys.has(key) ? null : `the delegation ${name} is limited to other keys`
+}
+
 /**
  * Decides whether the subject may do the action: deny by default, allow by role, by rule, or as superadmin. Call it only
  * for places whose existence the subject may know; others are NOT_FOUND.
  */
 export const decide = (action: Action, subject: Subject, place: PlaceNames): Decision => {
+  const { delegation = null } = subject
+  const beyond = delegation && beyondDelegation(delegation, action, place)
+  if (beyond !== null) return denied(beyond)
   const need: Need = needs[action]
   const decision = "permission" in need ? decideByRule(need, subject, place) : decideByRole(need, subject, place)
   return !decision.allowed && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
@@ -141,35 +171,44 @@ const representatives = {
   admin: "secret.destroy"
 } as const
 
+const delegatedLimitOf = ({ delegation = null }: Subject, permission: Permission): string | undefined => {
+  if (delegation === null) return undefined
+  if (!atLeast(permissions, delegation.permission, permission)) {
+    return `the delegation ${delegation.name}, which gives at most ${delegation.permission}`
+  }
+  return delegation.reveal || permission === "use" ? undefined : "reveal: false, no value is ever returned"
+}
+
 const limitOf = (subject: Subject, permission: Permission): string | undefined => {
   if (subject.account !== null) {
     return subject.account.reveal || permission === "use" ? undefined : "reveal: false, no value is ever returned"
   }
-  if (permission === "use" || permission === "read" || hasRole(subject, "developer")) return undefined
+  const limit = delegatedLimitOf(subject, permission)
+  if (limit !== undefined || permission === "use" || permission === "read" || hasRole(subject, "developer"))
+    return limit
   return `the role ${subject.role ?? "none"}, which never writes`
 }
 
 /** Returns a subject's permissions on the secrets of an environment, with every reason. Agrees with `decide`. */
 export const explain = (subject: Subject, place: Required<PlaceNames>): Explanation => {
   const byRole = subject.account === null && hasRole(subject, "admin") ? subject.role : null
+  const limited = (limit: string | undefined) => limit !== undefined && { limited_by: limit }
   const rules = subject.grants
     .filter(ruleMatcherOf(place))
-    .map(({ expires_at = null, group, id, permission }): Reason => {
-      const limit = limitOf(subject, permission)
-      return {
-        permission,
-        by: "rule",
-        rule_id: id,
-        ...(group !== undefined && { group }),
-        ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
-        ...(limit !== undefined && { limited_by: limit })
-      }
-    })
+    .map(({ expires_at = null, group, id, permission }): Reason => ({
+      permission,
+      by: "rule",
+      rule_id: id,
+      ...(group !== undefined && { group }),
+      ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
+      ...limited(limitOf(subject, permission))
+    }))
+  const whole = { permission: "admin", ...limited(delegatedLimitOf(subject, "admin")) } as const
   return {
     allowed: permissions.filter((permission) => decide(representatives[permission], subject, place).allowed),
     because: [
-      ...(subject.superadmin && subject.account === null ? [{ permission: "admin", by: "superadmin" } as const] : []),
-      ...(byRole === null ? [] : [{ permission: "admin", by: "role", role: byRole } as const]),
+      ...(subject.superadmin && subject.account === null ? [{ ...whole, by: "superadmin" } as const] : []),
+      ...(byRole === null ? [] : [{ ...whole, by: "role", role: byRole } as const]),
       ...rules
     ]
   }

@@ -4,7 +4,7 @@ import * as Queue from "effect/Queue"
 import { RequestInfo } from "../base/RequestInfo.js"
 import { timestamp } from "../base/Time.js"
 import { Database, type Transaction } from "../database/Database.js"
-import type { AccountActorRow, SessionActorRow } from "./ActorRepo.js"
+import type { AccountActorRow, DelegationActorRow, SessionActorRow } from "./ActorRepo.js"
 import { authRepo } from "./credentials/Repo.js"
 
 const everyMillis = 60_000
@@ -41,6 +41,14 @@ export const makeLastUses = Effect.gen(function* () {
       const { ip } = Context.get(request, RequestInfo)
       uses.unsafeOffer(
         Effect.zipRight(repo.touchSession({ id: session_id, now, ip }), repo.touchUser({ id: user_id, now }))
+      )
+    },
+
+    ofDelegation: ({ delegation_id, last_used_at, user_id }: DelegationActorRow, millis: number): void => {
+      if (isRecorded(last_used_at, millis)) return
+      const now = timestamp(millis)
+      uses.unsafeOffer(
+        Effect.zipRight(repo.touchDelegation({ id: delegation_id, now }), repo.touchUser({ id: user_id, now }))
       )
     },
 

@@ -25,5 +25,17 @@ export const sessionLimitsAt = (millis: number): SessionLimits => ({
 
 export const sessionLimits: Effect.Effect<SessionLimits> = Effect.map(Clock.currentTimeMillis, sessionLimitsAt)
 
+/** The parameters of `liveDelegation`. */
+export const delegationLimitsAt = (millis: number, maxHours: number) => ({
+  now: timestamp(millis),
+  delegatedAfter: timestamp(millis - maxHours * hour)
+})
+
+/** When a delegation ends: as it was made, or by the server's limit. */
+export const delegationEnd = (row: { readonly created_at: string; readonly expires_at: string }, maxHours: number) => {
+  const limit = timestamp(Date.parse(row.created_at) + maxHours * hour)
+  return row.expires_at < limit ? row.expires_at : limit
+}
+
 /** Whether a proof is so recent that it still counts for the most sensitive calls. */
 export const isRecentLogin = (provenAt: string, millis: number): boolean => provenAt > timestamp(millis - recentMillis)

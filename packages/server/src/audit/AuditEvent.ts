@@ -1,4 +1,4 @@
-import { type Actor, actorName, type UserActor } from "@coffer/domain/Actor"
+import { type Actor, actorName, delegationOf, type UserActor } from "@coffer/domain/Actor"
 import type { ActorType, AuditAction, ResourceType } from "@coffer/domain/AuditEntry"
 import type { OrgId } from "@coffer/domain/Ids"
 import * as Array from "effect/Array"
@@ -21,7 +21,8 @@ export interface AuditEvent {
 
 /**
  * The actor and the place of an event. Metadata records the names of the project and the environment at that time: people
- * search by name, and ids of removed rows resolve to nothing. `via` is set if only the right of a superadmin allowed it.
+ * search by name, and ids of removed rows resolve to nothing. `via` is set if only the right of a superadmin allowed it;
+ * `delegation`, if a delegation of the actor did it.
  */
 export interface AuditSource {
   readonly actor: { readonly type: ActorType; readonly id: string | null; readonly name: string }
@@ -29,13 +30,18 @@ export interface AuditSource {
   readonly project?: string
   readonly env?: string
   readonly via?: string
+  readonly delegation?: { readonly id: string; readonly name: string }
 }
 
 /** The source of an event that belongs to no organization. */
-export const actorSource = (actor: Actor): AuditSource => ({
-  actor: { type: actor.type, id: actor.id, name: actorName(actor) },
-  orgId: null
-})
+export const actorSource = (actor: Actor): AuditSource => {
+  const delegation = delegationOf(actor)
+  return {
+    actor: { type: actor.type, id: actor.id, name: actorName(actor) },
+    orgId: null,
+    ...(delegation !== null && { delegation: { id: delegation.id, name: delegation.name } })
+  }
+}
 
 /** The source of an event on the whole server, which only a superadmin may cause. */
 export const superadminSource = (actor: UserActor): AuditSource => ({ ...actorSource(actor), via: "superadmin" })
@@ -50,12 +56,17 @@ export interface EntryGroup {
   readonly drafts: Array.NonEmptyReadonlyArray<Draft>
 }
 
-const metadataOf = ({ env, project, via }: AuditSource, { metadata = {} }: AuditEvent, client: string | null) => {
+const metadataOf = (
+  { delegation, env, project, via }: AuditSource,
+  { metadata = {} }: AuditEvent,
+  client: string | null
+) => {
   const all: Record<string, unknown> = {}
   if (project !== undefined) all["project"] = project
   if (env !== undefined) all["env"] = env
   Object.assign(all, metadata)
   if (via === "superadmin") all["via"] = via
+  if (delegation !== undefined) all["delegation"] = delegation
   if (client !== null) all["client"] = client
   return all
 }

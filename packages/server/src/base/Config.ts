@@ -13,6 +13,7 @@ import {
   domain,
   email,
   file,
+  integer,
   listeningHost,
   listeningPort,
   listOf,
@@ -52,6 +53,7 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   /** In lowercase. */
   readonly signupDomains: ReadonlyArray<string>
   readonly orgCreation: "anyone" | "superadmin"
+  readonly delegationMaxHours: number
   readonly auditStream: null | "stdout" | { readonly file: string }
   readonly auditRequired: boolean
   readonly invitationMail: boolean
@@ -155,6 +157,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
           word({ anyone: "anyone", superadmin: "superadmin" } as const),
           "anyone" as const
         ),
+        delegationMaxHours: settings.withDefault("SERVICE_DELEGATION_MAX_HOURS", integer(0, 8_760), 24),
         auditStream: Effect.map(
           settings.optional("SERVICE_AUDIT_STREAM", { ...file, rule: "must be stdout or the path of a file" }),
           (stream) => (stream === null || stream === "stdout" ? stream : { file: stream })

@@ -5,6 +5,7 @@ import { environmentPositions } from "./migrations/0029_environment_positions.js
 import { sessionOrigins } from "./migrations/0030_session_origins.js"
 import { rulesThatEnd } from "./migrations/0031_rules_that_end.js"
 import { groups } from "./migrations/0032_groups.js"
+import { delegations } from "./migrations/0033_delegations.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -16,5 +17,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   environmentPositions,
   sessionOrigins,
   rulesThatEnd,
-  groups
+  groups,
+  delegations
 ]

@@ -1,5 +1,6 @@
-import { type Actor, currentActor, CurrentCaller, viaOf } from "@coffer/domain/Actor"
+import { type Actor, currentActor, CurrentCaller, type Delegated, viaOf } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
+import type { OwnDelegation } from "@coffer/domain/Delegation"
 import { Forbidden } from "@coffer/domain/Errors"
 import type { LoginMethods } from "@coffer/domain/LoginMethods"
 import { ProviderLogout } from "@coffer/domain/ProviderLogout"
@@ -23,9 +24,29 @@ import { Login } from "./login/Login.js"
 import { clearSessionCookie, cookieReach, setSessionCookie } from "./login/SessionCookie.js"
 import { Sessions } from "./login/Sessions.js"
 
+const own = ({ env, expiresAt, id, keys, name, org, permission, project, reveal }: Delegated): OwnDelegation => ({
+  id,
+  name,
+  org: org.name,
+  project: project.name,
+  env: env.name,
+  permission,
+  reveal,
+  ...(keys !== null && { keys: [...keys] }),
+  expires_at: expiresAt
+})
+
 const identityOf = (actor: Actor): Identity => {
   if (actor.type === "user") {
-    return { id: actor.id, type: actor.type, email: actor.email, name: actor.name, is_superadmin: actor.superadmin }
+    const { delegation, email, id, name, superadmin, type } = actor
+    return {
+      id,
+      type,
+      email,
+      name,
+      is_superadmin: superadmin,
+      ...(delegation !== null && { delegation: own(delegation) })
+    }
   }
   const via = viaOf(actor)
   return {

@@ -3,10 +3,11 @@ import { crc32 } from "node:zlib"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 
-export type TokenKind = "session" | "apiKey" | "federated" | "keySession" | "webhook"
+export type TokenKind = "session" | "delegation" | "apiKey" | "federated" | "keySession" | "webhook"
 
 const prefixes: Readonly<Record<TokenKind, string>> = {
   session: "svc_st_",
+  delegation: "svc_dt_",
   apiKey: "svc_sa_",
   federated: "svc_ft_",
   keySession: "svc_kt_",
@@ -41,9 +42,8 @@ const checksum = (random: string): string => {
 }
 
 /**
- * Returns the token of a session (`svc_st_…`, or `svc_ft_…` and `svc_kt_…` of a service account), an API key (`svc_sa_…`) or the
- * signing key of a webhook (`svc_wh_…`): the prefix, 43
- * random base62 characters (256 bits) and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are
+ * Returns the token of a session (`svc_st_…`, or `svc_ft_…` and `svc_kt_…` of a service account) or of a delegation (`svc_dt_…`), an
+ * API key (`svc_sa_…`) or the signing key of a webhook (`svc_wh_…`): the prefix, 43 random base62 characters (256 bits) and their CRC-32 in 6 more. Secret scanners recognize this form, and mistyped tokens are
  * rejected without a lookup.
  */
 export const mintToken = (kind: TokenKind): Effect.Effect<Redacted.Redacted> =>

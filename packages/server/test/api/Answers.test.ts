@@ -138,6 +138,24 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${env}/bundle`, { by })
   await ask("HEAD", `${env}/bundle`, { by })
   await ask("GET", `${env}/bundle?keys=ANOTHER`, { by })
+
+  recorder.part("Delegations")
+  const scope = { org: "acme", project: "webshop", env: "dev" }
+  const delegating = { name: "claude", ...scope, permission: "read", expires_in: 3600 }
+  const delegated = await ask("POST", "/api/auth/delegations", { by, body: { ...delegating, keys: ["ANOTHER"] } })
+  await ask("POST", "/api/auth/delegations", { by, body: { ...delegating, expires_in: 86_401 } })
+  await ask("POST", "/api/auth/delegations", { ...outsider, body: delegating })
+  await ask("GET", "/api/auth/delegations", { by })
+  const delegate = { by: delegated.token }
+  await ask("GET", "/api/auth/me", delegate)
+  await ask("GET", `${env}/secrets`, delegate)
+  await ask("GET", secret, delegate)
+  await ask("GET", `${org}/members`, delegate)
+  await ask("DELETE", `/api/auth/delegations/${delegated.id}`, { by })
+  await ask("GET", `${env}/secrets`, delegate)
+  await ask("DELETE", `/api/auth/delegations/${delegated.id}`, { by })
+
+  recorder.part("Bundles")
   await ask("GET", `${env}/bundle?keys=ANOTHER,MISSING`, { by })
   const { headers } = await program.call("GET", `${env}/bundle`, { token: by })
   await ask("GET", `${env}/bundle`, { by, fields: [`If-None-Match: ${headers.get("etag")}`], why: "unchanged" })

@@ -111,6 +111,7 @@ const withoutRecentLogin = [
   // They only take rights away, or cannot give any.
   "acl.revoke",
   /^groups\.(remove|removeMember)$/,
+  "delegations.revoke",
   "approvals.refuse",
   "federations.revoke",
   "federations.try",
@@ -247,6 +248,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
 
   it("succeeds with the status that its kind of call has", () => {
     const creates = [
+      "delegations.create",
       "organizations.create",
       "members.invite",
       "projects.create",

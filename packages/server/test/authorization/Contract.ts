@@ -57,6 +57,7 @@ export const parameters = [
   "webhook_id",
   "delivery_id",
   "session_id",
+  "delegation_id",
   "backup_id"
 ] as const
 export type Parameter = (typeof parameters)[number]
@@ -114,6 +115,16 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "POST /api/auth/verify": ({ fresh }) => ({ body: { email: `${fresh}@example.com`, code: "000000" } }),
   "POST /api/auth/device": () => ({ body: { machine: "build-box" } }),
   "POST /api/auth/token": () => ({ body: { device_code: "A".repeat(43) } }),
+  "POST /api/auth/delegations": ({ fresh, place }) => ({
+    body: {
+      name: fresh,
+      org: place.org_name,
+      project: place.project_name,
+      env: place.env_name,
+      permission: "read",
+      expires_in: 3_600
+    }
+  }),
   "POST /api/orgs": ({ fresh }) => ({ body: { name: `org-${fresh}` } }),
   "PATCH /api/orgs/:org_name": ({ fresh }) => ({ body: { name: `renamed-${fresh}` } }),
   "POST /api/orgs/:org_name/members": ({ fresh }) => ({ body: { email: `${fresh}@example.com` } }),

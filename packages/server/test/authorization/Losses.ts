@@ -85,6 +85,16 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
     concerns: (endpoint, kind) => kind === "user" && restsOn(endpoint).permission !== undefined,
     happens: ({ caller, place }) => server.run(endRule(caller.rule ?? "", place.org_name))
   },
+  "the delegating caller is put out of the organization": {
+    statuses: [404],
+    concerns: ({ call }) => call === "POST /api/auth/delegations",
+    happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/members/${scene.caller.id}`)
+  },
+  "the environment of the delegation is removed": {
+    statuses: [404],
+    concerns: ({ path }) => path.includes("delegations"),
+    happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod`)
+  },
   "the caller is put out of the organization": {
     statuses: [404],
     concerns: (endpoint, kind) => kind === "user" && restsOn(endpoint).role !== undefined,

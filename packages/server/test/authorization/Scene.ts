@@ -151,6 +151,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       webhook_id: none,
       delivery_id: none,
       session_id: none,
+      delegation_id: none,
       use_rule_id: none,
       approval_id: none,
       backup_id
@@ -210,6 +211,18 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     return { ...caller, rule: rule.id }
   }
 
+  /** A place where a caller may delegate, with a delegation of the caller's. */
+  const delegating = async (place: Place, { headers }: Caller): Promise<Place> => {
+    const org = `/api/orgs/${place.org_name}`
+    await asRoot("POST", "/api/orgs", { name: place.org_name })
+    await asRoot("POST", `${org}/projects`, { name: "webshop" })
+    const { email: address } = await server.do(headers, "GET", "/api/auth/me")
+    await asRoot("POST", `${org}/members`, { email: address, role: "admin" })
+    const scope = { org: place.org_name, project: "webshop", env: "prod", permission: "read", expires_in: 3_600 }
+    const made = await server.do(headers, "POST", "/api/auth/delegations", { name: "agent", ...scope })
+    return { ...place, delegation_id: made.id }
+  }
+
   return {
     ...server,
     asRoot,
@@ -220,6 +233,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       const place = await build(endpoint)
       const caller = await callerOf(endpoint, kind, place)
       if (endpoint.requires !== "credential") return { place, caller }
+      if (endpoint.path.includes("delegations")) return { place: await delegating(place, caller), caller }
       return { place: { ...place, session_id: (await session(UserId.make(caller.id))).id }, caller }
     }
   }

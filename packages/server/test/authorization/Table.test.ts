@@ -53,6 +53,7 @@ describe("before anything else of a request is looked at", () => {
     use_rule_id: "no",
     approval_id: "no",
     session_id: "no",
+    delegation_id: "no",
     backup_id: "no"
   }
   const guarded = endpoints.filter(({ requires }) => requires !== "nothing")

@@ -43,6 +43,23 @@ const persons = grid(
    account scoped-here scoped-elsewhere blind            403`
 )
 
+/** As persons; the credential is enough. */
+const delegating = grid(
+  /service account.*a person/,
+  `anonymous                                             401
+   outsider member developer admin owner superadmin      ok
+   account scoped-here scoped-elsewhere blind            403`
+)
+
+const delegators = grid(
+  /permission read for environment webshop\/prod of organization acme|service account.*a person/,
+  `anonymous                           401
+   outsider                            404
+   member developer                    403  ok   ok    ok    403
+   admin owner superadmin              ok
+   account scoped-here scoped-elsewhere blind   403`
+)
+
 const superadmins = grid(
   /superadmin/,
   `anonymous                                             401
@@ -376,6 +393,15 @@ const ownSession = async ({ actor, caller, rule }: Cell): Promise<Own> => {
   return { headers, session_id: sessions.data.find((session: Json) => session.current).id }
 }
 
+/** A delegation in an organization of the caller's own. */
+const ownDelegation = async ({ caller, fresh }: Cell): Promise<Own> => {
+  const org = `own-${fresh}`
+  await service.do(caller, "POST", "/api/orgs", { name: org })
+  await service.do(caller, "POST", `/api/orgs/${org}/projects`, { name: "webshop" })
+  const scope = { org, project: "webshop", env: "prod", permission: "read", expires_in: 60 }
+  return { delegation_id: (await service.do(caller, "POST", "/api/auth/delegations", { name: "own", ...scope })).id }
+}
+
 const ownCode = async ({ fresh }: Cell): Promise<Own> => {
   const email = `code.${fresh}@example.com`
   return { body: { email, code: await service.program.codeFor(email) } }
@@ -418,6 +444,10 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/auth/federate": row(200, everyone, null, ownToken),
   "GET /api/auth/me": row(200, anyCredential),
   "GET /api/auth/sessions": row(200, anyCredential),
+
+  "POST /api/auth/delegations": row(201, delegators, "secret.list"),
+  "GET /api/auth/delegations": row(200, delegating, "delegation.list"),
+  "DELETE /api/auth/delegations/:delegation_id": row(204, delegating, "delegation.revoke", ownDelegation),
 
   "POST /api/orgs": row(201, persons, "org.create"),
   "GET /api/orgs": row(200, anyCredential),
@@ -618,7 +648,7 @@ const walk = async (call: string, actor: Actor, rule: Rule): Promise<string | nu
   walked += 1
   const expected = outcome === "ok" ? status : outcome
   if (answer.status === 403) {
-    const log = call.includes(":org_name") ? "acme" : "server"
+    const log = /:org_name|delegations/.test(call) ? "acme" : "server"
     refusals.push(`${caller.id} ${action ?? "?"} ${log}`)
   }
   if (answer.status !== expected) {
@@ -693,6 +723,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      delegation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
     await each(cells, ({ actor, rule }) => makeCaller(actor, rule))

@@ -84,10 +84,21 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: sessions.data[0].id,
+      delegation_id: (await delegationOf(owner, name)).id,
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
   }
 }
+
+const delegationOf = (owner: Person, org: string) =>
+  service.do(owner, "POST", "/api/auth/delegations", {
+    name: "agent",
+    org,
+    project: "web",
+    env: "prod",
+    permission: "read",
+    expires_in: 3_600
+  })
 
 const useRulesOf = (org: string): string => `/api/orgs/${org}/projects/web/envs/prod/secrets/EQUAL/use-rules`
 
@@ -194,6 +205,7 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     delivery_id: pick("delivery_id"),
     approval_id: pick("approval_id"),
     session_id: pick("session_id"),
+    delegation_id: pick("delegation_id"),
     backup_id: own.backup_id
   }
 }

@@ -17,6 +17,8 @@ const secrets = "/api/orgs/:org_name/projects/:project_name/envs/:env_name/secre
 
 /** Sound calls that need another one before them, or end what others need, come in this order behind the rest. */
 const later = [
+  "POST /api/auth/delegations",
+  "DELETE /api/auth/delegations/:delegation_id",
   `POST ${secrets}/rollback`,
   "POST /api/backups/:backup_id/restore",
   `POST ${secrets}/destroy`,
@@ -87,6 +89,7 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
         token = await world.login(world.root, 3)
     }
     const answer = await world.sound(endpoint, token)
+    if (endpoint.call === "POST /api/auth/delegations") world.move({ delegation_id: answer.body.id })
     if (endpoint.call === "POST /api/backups") world.move({ backup_id: answer.body.id })
     if (endpoint.call === "PATCH /api/orgs/:org_name") world.move({ org_name: answer.body.name })
     if (endpoint.path.endsWith("/:project_name") && endpoint.method === "PATCH") {

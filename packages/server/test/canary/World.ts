@@ -54,7 +54,7 @@ export class World {
     readonly prefix: string,
     readonly root: string
   ) {
-    this.#place = { env_name: "dev", session_id: "", backup_id: "" }
+    this.#place = { env_name: "dev", session_id: "", delegation_id: "", backup_id: "" }
   }
 
   static async start(format: "json" | "pretty"): Promise<World> {
@@ -175,14 +175,17 @@ export class World {
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     })
     Object.assign(this.#place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
-    Object.assign(this.#place, { session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
+    const none = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
+    Object.assign(this.#place, { session_id: none, delegation_id: none })
   }
 
   get place(): Place {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
-    const { approval_id = "", delivery_id = "", group_name = "", use_rule_id = "", webhook_id = "" } = this.#place
+    const { approval_id = "", delegation_id = "", delivery_id = "" } = this.#place
+    const { group_name = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
+      delegation_id,
       group_name,
       delivery_id,
       webhook_id,

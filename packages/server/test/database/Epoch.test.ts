@@ -7,6 +7,7 @@ import { raw, onDatabase, transaction } from "../support/Services.js"
 /** Tables with secrets or rights that last for a while, and what a new epoch does with them. */
 const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> = {
   sessions: "emptied",
+  delegations: "emptied",
   key_sessions: "emptied",
   federated_sessions: "emptied",
   login_codes: "ended",

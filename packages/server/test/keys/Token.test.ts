@@ -10,6 +10,7 @@ const mint = (kind: TokenKind) => Effect.map(mintToken(kind), Redacted.value)
 for (const [kind, prefix, other] of [
   ["session", "svc_st_", "apiKey"],
   ["apiKey", "svc_sa_", "session"],
+  ["delegation", "svc_dt_", "session"],
   ["federated", "svc_ft_", "keySession"],
   ["keySession", "svc_kt_", "federated"]
 ] as const) {

@@ -119,6 +119,21 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["", (about) => ({ place: { session_id: one(about.limits.sessions, about) } })]
   ],
 
+  "POST /api/auth/delegations": [
+    body("100 keys", ({ attempt }) => ({
+      name: `agent ${attempt}`,
+      org: "large",
+      project: "web",
+      env: "full",
+      permission: "read",
+      keys: Array.from({ length: 100 }, (_, index) => `KEY_${index}`),
+      expires_in: 3_600
+    })),
+    body("101 keys", () => ({ keys: Array.from({ length: 101 }, (_, index) => `KEY_${index}`) }))
+  ],
+  "GET /api/auth/delegations": [plain],
+  "DELETE /api/auth/delegations/:delegation_id": [plain],
+
   "POST /api/orgs": [body("", ({ attempt }) => ({ name: `created-${attempt}` }))],
   "GET /api/orgs": [["of 10,000", () => ({})]],
   "GET /api/orgs/:org_name": [plain],

@@ -10,7 +10,8 @@ const ada: Actor = {
   name: "ada",
   superadmin: false,
   sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
-  loginIsRecent: true
+  loginIsRecent: true,
+  delegation: null
 }
 const bob: Actor = { ...ada, id: UserId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2f"), email: email("bob@example.com") }
 

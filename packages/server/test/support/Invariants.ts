@@ -155,6 +155,11 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       `SELECT id FROM key_sessions WHERE trim(token_hash, '0123456789abcdef') <> '' OR length(token_hash) <> 64`
     )
     yield* none(
+      "a delegation whose token is not a hash, or of a person who is disabled",
+      `SELECT d.id FROM delegations d JOIN users u ON u.id = d.user_id
+        WHERE trim(d.token_hash, '0123456789abcdef') <> '' OR length(d.token_hash) <> 64 OR u.disabled_at IS NOT NULL`
+    )
+    yield* none(
       "a session of another service account than its federation's, or one that outlasts its federation",
       `SELECT s.id FROM federated_sessions s JOIN federations f ON f.id = s.federation_id
         WHERE s.service_account_id <> f.service_account_id OR s.created_at < f.created_at

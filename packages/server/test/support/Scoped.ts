@@ -27,6 +27,11 @@ export const rules: Readonly<Record<string, Rule>> = {
   approvals: { scopes: ["org"], alone: RegExp(expired("approvals")) },
   client_logins: { scopes: ["server", "address", "user"], alone: RegExp(expired("client_logins")) },
   declared_keys: ofOrganization,
+  // A new one is counted under its person, and needs a right in its organization.
+  delegations: {
+    scopes: ["server", "user", "org"],
+    alone: RegExp(`${expired("delegations")}|SET last_used_at = `)
+  },
   due_mails: none,
   environments: ofOrganization,
   federated_sessions: { scopes: ["org"], alone: RegExp(expired("federated_sessions")) },
@@ -83,7 +88,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   wrapped_keys: none
 }
 
-const written = /\b(?:INSERT INTO|(?<!DO )UPDATE|DELETE FROM)\s+([a-z_]+)/gi
+const written = /\b(?:INSERT INTO|(?<!(?:DO|FOR) )UPDATE|DELETE FROM)\s+([a-z_]+)/gi
 
 /** Why a statement may not be written under scopes; undefined if it may. */
 export const refusalOf = (text: string, held: ReadonlyArray<ScopeKind>): string | undefined => {

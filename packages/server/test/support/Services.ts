@@ -311,7 +311,8 @@ export const person = (address: string, rights: { readonly superadmin?: boolean 
       name,
       superadmin: rights.superadmin ?? false,
       sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000"),
-      loginIsRecent: true
+      loginIsRecent: true,
+      delegation: null
     }
     return actor
   })

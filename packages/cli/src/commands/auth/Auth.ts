@@ -44,7 +44,24 @@ const whoami = atServer("whoami", {
   run: ({ call, server }) =>
     Effect.map(
       call("auth", (api) => api.me({})),
-      (identity) => ({ ...recordView({ ...identity, server: server.origin }), json: identity })
+      (identity) => {
+        const delegation = "delegation" in identity ? identity.delegation : undefined
+        const { delegation: _, ...record } = { delegation: undefined, ...identity }
+        return {
+          ...recordView({
+            ...record,
+            ...(delegation !== undefined && {
+              delegation: delegation.name,
+              of: `${delegation.permission} on ${delegation.org}/${delegation.project}/${delegation.env}`,
+              reveal: delegation.reveal,
+              ...(delegation.keys !== undefined && { keys: delegation.keys.join(" ") }),
+              until: delegation.expires_at
+            }),
+            server: server.origin
+          }),
+          json: identity
+        }
+      }
     )
 })
 

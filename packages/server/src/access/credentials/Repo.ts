@@ -69,6 +69,8 @@ export const authRepo = Effect.gen(function* () {
   const endClientLogins = write`
     UPDATE client_logins SET state = 'refused' WHERE user_id = ${"id"} AND state = 'approved'`
 
+  const deleteDelegations = write`DELETE FROM delegations WHERE user_id = ${"id"}`
+
   const countEnded = write`UPDATE users SET logins_ended = logins_ended + 1 WHERE id = ${"id"}`
 
   const insertCode = write`
@@ -79,6 +81,7 @@ export const authRepo = Effect.gen(function* () {
     touchSession: write`
       UPDATE sessions SET last_used_at = ${"now"}, ip_address = COALESCE(${"ip"}, ip_address) WHERE id = ${"id"}`,
     touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
+    touchDelegation: write`UPDATE delegations SET last_used_at = ${"now"} WHERE id = ${"id"}`,
     touchAccount: write`UPDATE service_accounts SET last_used_at = ${"now"} WHERE id = ${"id"}`,
 
     /** A user's live sessions, newest first. */
@@ -140,10 +143,14 @@ export const authRepo = Effect.gen(function* () {
 
     /**
      * Ends what could start another session: pages on which a login of a program can be approved, the pending code, and
-     * approved logins. The user's row comes first: an approval locks it too.
+     * approved logins; and the delegations, which a session made. The user's row comes first: an approval locks it too.
      */
     endPendingLogins: ({ email, id }: { readonly email: Email; readonly id: UserId }) =>
-      countEnded({ id }).pipe(Effect.zipRight(claimedCodes({ email })), Effect.zipRight(endClientLogins({ id }))),
+      countEnded({ id }).pipe(
+        Effect.zipRight(claimedCodes({ email })),
+        Effect.zipRight(endClientLogins({ id })),
+        Effect.zipRight(deleteDelegations({ id }))
+      ),
 
     /** As `requestsBetween`. */
     failuresBetween: all(MomentRow)`

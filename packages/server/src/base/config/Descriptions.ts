@@ -212,6 +212,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
         variable: "SERVICE_ORG_CREATION",
         meaning: "`superadmin` lets only superadmins create organizations",
         default: "anyone"
+      },
+      {
+        variable: "SERVICE_DELEGATION_MAX_HOURS",
+        meaning:
+          "How long delegations of people's rights to agents and scripts last at most, those that exist too. `0`: there are none",
+        default: "24"
       }
     ]
   },

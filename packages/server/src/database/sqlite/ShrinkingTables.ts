@@ -1,6 +1,7 @@
 /** The tables whose rows are deleted. All other tables only grow. */
 export const shrinkingTables: ReadonlySet<string> = new Set([
   "sessions",
+  "delegations",
   "federated_sessions",
   "key_sessions",
   "login_codes",

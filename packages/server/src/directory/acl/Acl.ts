@@ -5,7 +5,7 @@ import {
   type Permission,
   type RuleSubjectType
 } from "@coffer/domain/AclRule"
-import { actorName, viaOf } from "@coffer/domain/Actor"
+import { actorName, delegationOf, viaOf } from "@coffer/domain/Actor"
 import { dayMillis } from "@coffer/domain/DueState"
 import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { RuleId } from "@coffer/domain/Ids"
@@ -13,7 +13,7 @@ import type { EnvName, GroupName, ProjectName } from "@coffer/domain/Names"
 import type { Pattern } from "@coffer/domain/Pattern"
 import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
-import { explain } from "../../access/Decisions.js"
+import { beyondDelegation, explain } from "../../access/Decisions.js"
 import { notFound, notVisible } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
@@ -258,6 +258,9 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     const explainAccess = traced("Acl.explain")(
       Effect.fnUntraced(function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName) {
         yield* subjects.mayAskAbout(place, ref)
+        const delegation = delegationOf(place.actor)
+        const beyond = delegation && beyondDelegation(delegation, place.action, { org: place.org.name, project, env })
+        if (beyond !== null) return yield* denied(audit, place, beyond)
         const found = yield* repo.findPlace({ orgId: place.org.id, project, env })
         const scope = place.actor.type === "service_account" ? place.actor.project : null
         if (found === undefined || (scope !== null && scope.id !== found.project_id)) {

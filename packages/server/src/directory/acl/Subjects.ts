@@ -1,5 +1,5 @@
 import type { SubjectType } from "@coffer/domain/AclRule"
-import type { Actor } from "@coffer/domain/Actor"
+import { type Actor, delegationOf } from "@coffer/domain/Actor"
 import { type Forbidden, NotFound } from "@coffer/domain/Errors"
 import type { ServiceAccountId } from "@coffer/domain/Ids"
 import type { Email } from "@coffer/domain/Names"
@@ -34,10 +34,10 @@ export const makeSubjects = Effect.gen(function* () {
 
   /** Fails with Forbidden unless the caller is an admin, or asks about itself. */
   const mayAskAbout = (place: Place<"acl.explain">, ref: SubjectRef): Effect.Effect<void, Forbidden> =>
-    place.role === "owner" ||
-    place.role === "admin" ||
-    (place.actor.type === "user" && place.actor.superadmin) ||
-    isSelf(place.actor, ref)
+    isSelf(place.actor, ref) ||
+    // A delegation asks about itself alone, whatever its person's role.
+    (delegationOf(place.actor) === null &&
+      (place.role === "owner" || place.role === "admin" || (place.actor.type === "user" && place.actor.superadmin)))
       ? Effect.void
       : denied(audit, place, `this needs the role admin in organization ${place.org.name}, unless it is about yourself`)
 
@@ -50,7 +50,8 @@ export const makeSubjects = Effect.gen(function* () {
       const own: ReadonlyArray<Grant> = yield* repo.grantsOf({ orgId, subjectId: user.id })
       const ofGroups = yield* repo.groupGrantsOf({ orgId, subjectId: user.id })
       const grants = [...own, ...ofGroups.map(({ group_name: group, ...rule }) => ({ ...rule, group }))]
-      const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants }
+      const delegation = delegationOf(place.actor)
+      const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants, delegation }
       return { subject, projectId: null }
     }
     const account = ref.subject_id === undefined ? undefined : yield* repo.findAccount({ orgId, id: ref.subject_id })

@@ -136,6 +136,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     const logout = traced("Sessions.logout")(
       Effect.fnUntraced(function* (actor: Actor) {
         if (actor.type === "service_account") return yield* endOfAccount(actor)
+        if (actor.sessionId === null) return
         yield* Effect.catchTag(end(actor, actor.sessionId), "NotFound", () => Effect.void)
       })
     )

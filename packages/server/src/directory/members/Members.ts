@@ -143,7 +143,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     )
 
     /**
-     * Removes a member with the member's access rules and places in groups, which a later invitation must not revive. Service accounts that the
+     * Removes a member with the member's access rules, delegations and places in groups, which a later invitation must not revive. Service accounts that the
      * member created stay; the audit entry counts them.
      */
     const remove = traced("Members.remove")(
@@ -156,6 +156,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
         const groups = yield* repo.removeFromGroups({ orgId: place.org.id, userId })
+        yield* repo.removeDelegations({ orgId: place.org.id, userId })
         yield* repo.removeFromUseRules({ orgId: place.org.id, userId })
         const { count: service_accounts } = yield* repo.countAccountsOf({
           orgId: place.org.id,

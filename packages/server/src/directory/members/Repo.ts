@@ -91,6 +91,8 @@ export const membersRepo = Effect.gen(function* () {
       UPDATE members SET removed_at = ${"now"}
       WHERE org_id = ${"orgId"} AND user_id = ${"userId"} AND removed_at IS NULL`,
 
+    removeDelegations: write`DELETE FROM delegations WHERE user_id = ${"userId"} AND org_id = ${"orgId"}`,
+
     /** Use rules are then for the others alone. */
     removeFromUseRules: write`
       DELETE FROM use_rule_accounts WHERE subject_id = ${"userId"} AND org_id = ${"orgId"}`,

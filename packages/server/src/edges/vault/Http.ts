@@ -1,4 +1,4 @@
-import { currentActor } from "@coffer/domain/Actor"
+import { currentActor, delegationOf } from "@coffer/domain/Actor"
 import { MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
@@ -53,7 +53,7 @@ const TokenHttp = HttpApiBuilder.group(VaultApi, "vaultToken", (handlers) =>
     return handlers
       .handle("lookup", () =>
         Effect.gen(function* () {
-          const actor = yield* account
+          const actor = yield* currentActor
           return yield* withData(tokenOf(actor, yield* sentToken, yield* keySessions.lifetime(actor)))
         })
       )
@@ -82,11 +82,20 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
     const environments = yield* Environments
     const revisions = yield* Revisions
 
-    const inProject = (headers: Namespace, path: { readonly project_name: string }) =>
-      Effect.flatMap(projectOf(headers, path), (names) => access.project(names, "env.list"))
+    /** A project with those of its environments that the token may know of: a delegation, of its own alone. */
+    const inProject = Effect.fnUntraced(function* (headers: Namespace, path: { readonly project_name: string }) {
+      const names = yield* projectOf(headers, path)
+      const delegation = delegationOf(yield* currentActor)
+      if (delegation !== null) {
+        const place = yield* access.env({ ...names, env_name: delegation.env.name }, "secret.list")
+        return { name: place.project.name, environments: Effect.succeed([place.env]) }
+      }
+      const place = yield* access.project(names, "env.list")
+      return { name: place.project.name, environments: environments.list(place) }
+    })
 
     const mount = (headers: Namespace, path: { readonly project_name: string }) =>
-      Effect.flatMap(inProject(headers, path), ({ project }) => withData(Status.mountOf(project.name)))
+      Effect.flatMap(inProject(headers, path), ({ name }) => withData(Status.mountOf(name)))
 
     return handlers
       .handle("read", ({ headers, path, urlParams }) =>
@@ -111,8 +120,8 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
       .handle("list", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           if (urlParams.list !== "true") return yield* listAlone
-          const place = yield* inProject(headers, path)
-          return yield* withData({ keys: (yield* environments.list(place)).map(({ name }) => name) })
+          const project = yield* inProject(headers, path)
+          return yield* withData({ keys: (yield* project.environments).map(({ name }) => name) })
         })
       )
       .handle("describe", ({ headers, path, urlParams }) =>
@@ -136,9 +145,9 @@ const StatusHttp = HttpApiBuilder.group(VaultApi, "vaultStatus", (handlers) =>
 
 const AuthenticationLive = Layer.effect(
   VaultAuthentication,
-  Effect.map(Authenticator, ({ identifyAccount }) =>
+  Effect.map(Authenticator, ({ identifyToken }) =>
     VaultAuthentication.of({
-      token: () => Effect.flatMap(sentToken, (token) => identifyAccount(Redacted.value(token)))
+      token: () => Effect.flatMap(sentToken, (token) => identifyToken(Redacted.value(token)))
     })
   )
 ).pipe(Layer.provide(Authenticator.Default))

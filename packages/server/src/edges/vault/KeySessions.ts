@@ -1,4 +1,4 @@
-import type { Actor, ServiceAccountActor } from "@coffer/domain/Actor"
+import { type Actor, delegationOf, type ServiceAccountActor } from "@coffer/domain/Actor"
 import { ValidationError } from "@coffer/domain/Errors"
 import { SessionId } from "@coffer/domain/Ids"
 import * as Clock from "effect/Clock"
@@ -29,7 +29,7 @@ const notRenewable = new ValidationError({
   message: "only the token of a login with a key can be renewed: log in again"
 })
 
-/** Middleware lets only service accounts in. */
+/** Middleware lets only service accounts and delegations in, and delegations only where the contract says so. */
 export const accountOf = (actor: Actor): Effect.Effect<ServiceAccountActor> =>
   actor.type === "service_account" ? Effect.succeed(actor) : Effect.dieMessage("a person called the Vault API")
 
@@ -41,7 +41,14 @@ export class KeySessions extends Effect.Service<KeySessions>()("@coffer/server/K
 
     /** The lifetime of the credential of a request. */
     const lifetime = traced("KeySessions.lifetime")(
-      Effect.fnUntraced(function* ({ credential }: ServiceAccountActor) {
+      Effect.fnUntraced(function* (actor: Actor) {
+        const delegation = delegationOf(actor)
+        if (delegation !== null) {
+          const { createdAt: created_at, expiresAt: expires_at } = delegation
+          const ttl = secondsBetween(yield* Clock.currentTimeMillis, expires_at)
+          return { created_at, expires_at, ttl, renewable: false } satisfies Lifetime
+        }
+        const { credential } = yield* accountOf(actor)
         const { sessionId, type } = credential
         const row =
           type === "federation"

@@ -1,4 +1,4 @@
-import { currentActor } from "@coffer/domain/Actor"
+import { currentActor, delegationOf } from "@coffer/domain/Actor"
 import type { NotFound } from "@coffer/domain/Errors"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
@@ -23,12 +23,13 @@ const orgNamed = nameAs(OrgName, "the namespace")
 const projectNamed = nameAs(ProjectName, "the project")
 const envNamed = nameAs(EnvName, "the environment")
 
-/** The organization that a request names, or else that of its account. Whether it exists is not looked at. */
+/** The organization that a request names, or else that of its token. Whether it exists is not looked at. */
 const orgOf = (headers: Namespace) =>
   Effect.gen(function* () {
-    const account = yield* Effect.flatMap(currentActor, accountOf)
     const namespace = namespaceOf(headers)
-    return namespace === null ? account.orgName : yield* orgNamed(namespace)
+    if (namespace !== null) return yield* orgNamed(namespace)
+    const actor = yield* currentActor
+    return delegationOf(actor)?.org.name ?? (yield* accountOf(actor)).orgName
   })
 
 /** The names of a project and its organization. Whether they exist is not looked at. */

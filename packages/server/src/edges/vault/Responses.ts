@@ -1,4 +1,4 @@
-import type { ServiceAccountActor } from "@coffer/domain/Actor"
+import { type Actor, actorName } from "@coffer/domain/Actor"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import { longObject } from "../../http/LongList.js"
@@ -46,21 +46,27 @@ export const withToken = (
   return frame(null, auth)
 }
 
-export const metadataOf = ({ name, orgName }: ServiceAccountActor) => ({ account: name, organization: orgName })
+export const metadataOf = (actor: Actor): Readonly<Record<string, string>> => {
+  if (actor.type === "service_account") return { account: actor.name, organization: actor.orgName }
+  const { delegation, email } = actor
+  return delegation === null ? {} : { delegation: delegation.name, person: email, organization: delegation.org.name }
+}
 
 const seconds = (time: string): number => Math.floor(Date.parse(time) / 1000)
 
 /** How the caller signed in, as the path of Vault's login. */
-const pathOf = ({ credential }: ServiceAccountActor): string => {
+const pathOf = (actor: Actor): string => {
+  if (actor.type === "user") return "auth/token/create"
+  const { credential } = actor
   if (credential.type === "federation") return "auth/jwt/login"
   return credential.sessionId === null ? "auth/token/create" : "auth/approle/login"
 }
 
-export const tokenOf = (actor: ServiceAccountActor, id: Redacted.Redacted, lifetime: Lifetime): Token => ({
+export const tokenOf = (actor: Actor, id: Redacted.Redacted, lifetime: Lifetime): Token => ({
   accessor: "",
   creation_time: seconds(lifetime.created_at),
   creation_ttl: lifetime.expires_at === null ? 0 : seconds(lifetime.expires_at) - seconds(lifetime.created_at),
-  display_name: actor.name,
+  display_name: actorName(actor),
   entity_id: "",
   expire_time: lifetime.expires_at,
   explicit_max_ttl: 0,

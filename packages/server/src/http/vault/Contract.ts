@@ -5,6 +5,7 @@ import {
   Admission,
   AnyContentType,
   BodyLimit,
+  ForDelegations,
   LargeResponse,
   RecentLogin,
   Requires
@@ -133,9 +134,9 @@ class LoginGroup extends HttpApiGroup.make("vaultLogin")
 
 class TokenGroup extends HttpApiGroup.make("vaultToken")
   .add(
-    HttpApiEndpoint.get("lookup", "/v1/auth/token/lookup-self").addSuccess(
-      response(withData(Token), "The caller's token")
-    )
+    HttpApiEndpoint.get("lookup", "/v1/auth/token/lookup-self")
+      .addSuccess(response(withData(Token), "The caller's token"))
+      .annotate(ForDelegations, "any")
   )
   .add(HttpApiEndpoint.post("renew", "/v1/auth/token/renew-self").addSuccess(Login))
   .add(
@@ -143,6 +144,7 @@ class TokenGroup extends HttpApiGroup.make("vaultToken")
       response(HttpApiSchema.NoContent, "The token has ended")
     )
   )
+  .addError(Forbidden)
   .annotateEndpoints(Requires, "credential")
   .annotateEndpoints(RecentLogin, "never")
   .middleware(Admission)
@@ -189,6 +191,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .addError(DecryptionFailed)
       .addError(ReferenceRefused)
       .annotate(Requires, "secret.read")
+      .annotate(ForDelegations, "any")
       .annotate(LargeResponse, 8 * 1024 * 1024)
   )
   .add(
@@ -198,6 +201,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .setUrlParams(Schema.Struct({ list: optional(flag) }))
       .addSuccess(response(withData(Schema.Struct({ keys: Schema.Array(EnvName) })), "The environments of a project"))
       .annotate(Requires, "env.list")
+      .annotate(ForDelegations, "any")
   )
   .add(
     HttpApiEndpoint.get("describe", "/v1/:project_name/metadata/:env_name")
@@ -206,6 +210,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .setUrlParams(Schema.Struct({ list: optional(flag) }))
       .addSuccess(response(withData(Description), "The version of an environment"))
       .annotate(Requires, "secret.list")
+      .annotate(ForDelegations, "whole")
   )
   .add(
     HttpApiEndpoint.get("mount", "/v1/sys/internal/ui/mounts/:project_name")
@@ -213,6 +218,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .setHeaders(Namespace)
       .addSuccess(response(withData(Schema.Unknown), "That the project is a mount of KV v2"))
       .annotate(Requires, "env.list")
+      .annotate(ForDelegations, "any")
   )
   .add(
     HttpApiEndpoint.get("mountOf", "/v1/sys/internal/ui/mounts/:project_name/*")
@@ -220,6 +226,7 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .setHeaders(Namespace)
       .addSuccess(response(withData(Schema.Unknown), "That the project is a mount of KV v2"))
       .annotate(Requires, "env.list")
+      .annotate(ForDelegations, "any")
   )
   .addError(Forbidden)
   .middleware(Admission)

@@ -25,7 +25,7 @@ const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: S
 
 /**
  * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
- * and logins of programs older than an hour, and sessions of keys that have expired: no such session and no window of a rate limit is longer. So do requests that wait for a
+ * and logins of programs older than an hour, and sessions of keys and delegations that have ended: no such session and no window of a rate limit is longer. So do requests that wait for a
  * person, and deliveries of webhooks after 30 days. Announces keys that expire soon, and removes access rules that have ended. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
@@ -57,6 +57,10 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
         DELETE FROM key_sessions WHERE id IN (
           SELECT id FROM key_sessions WHERE expires_at <= ${"until"} LIMIT ${"limit"})
         RETURNING id`,
+      delegations: returning(IdRow)`
+        DELETE FROM delegations WHERE id IN (
+          SELECT id FROM delegations WHERE expires_at <= ${"until"} LIMIT ${"limit"})
+        RETURNING id`,
       codes: deleteBatch(sql`login_codes`),
       failures: deleteBatch(sql`login_failures`),
       events: deleteBatch(sql`rate_events`),
@@ -84,6 +88,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("idle", yield* ago(idleMillis))
       yield* remove("federated", anHourAgo)
       yield* remove("keySessions", yield* now)
+      yield* remove("delegations", yield* now)
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)

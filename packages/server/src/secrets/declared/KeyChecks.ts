@@ -1,3 +1,4 @@
+import { mayReveal } from "@coffer/domain/Actor"
 import { isRequired, type KeyCheck } from "@coffer/domain/DeclaredKey"
 import type { SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
@@ -12,7 +13,6 @@ import { Versions } from "../stored/Versions.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { makeMatching } from "./Patterns.js"
 import { declaredRepo, type Expected } from "./Repo.js"
-import { mayLearn } from "./WriteChecks.js"
 
 /** Compares environments with what their projects declare, without returning values. */
 export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyChecks", {
@@ -30,7 +30,7 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
           const declared = yield* repo.expected(place.project.id)
           const listed = yield* secrets.list(place.env.id)
           const existing = new Set<string>(listed.map(({ key }) => key))
-          const keys = mayLearn(place.actor)
+          const keys = mayReveal(place.actor)
             ? declared.flatMap(({ key, pattern }) => (pattern !== null && existing.has(key) ? [key] : []))
             : []
           // Pages of the whole environment take fewer statements than many keys.
@@ -87,7 +87,7 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
             isRequired(required_in, place.env.name) && !existing.has(key) ? [key] : []
           ),
           extra: listed.flatMap(({ key }) => (known.has(key) ? [] : [key])),
-          breaks: mayLearn(place.actor) ? yield* broken(place, declared, rows) : null
+          breaks: mayReveal(place.actor) ? yield* broken(place, declared, rows) : null
         }
         return answer
       })

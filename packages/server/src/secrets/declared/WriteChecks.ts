@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import { mayReveal } from "@coffer/domain/Actor"
 import { isRequired, type KeyWarning } from "@coffer/domain/DeclaredKey"
 import { PatternBroken } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
@@ -11,12 +11,6 @@ import type { Value } from "../../keys/Envelope.js"
 import type { Content } from "../stored/Versions.js"
 import { makeMatching } from "./Patterns.js"
 import { declaredRepo } from "./Repo.js"
-
-/**
- * Whether the actor may learn what a value looks like. Callers who may read values could match them without the server, so the result
- * is no oracle. Accounts that are never given values learn nothing of them.
- */
-export const mayLearn = (actor: Actor): boolean => actor.type === "user" || actor.reveal
 
 /** A change of one key: a new value, or null to remove the secret. */
 export interface ValueChange {
@@ -58,7 +52,8 @@ export class WriteChecks extends Effect.Service<WriteChecks>()("@coffer/server/W
         ? repo.expectedOf(place.project.id, only.key)
         : repo.expected(place.project.id)
       const expected = new Map(declared.map((one) => [one.key, one]))
-      const maySay = values === "given" || mayLearn(place.actor)
+      // Whoever may read values could match them without the server, so the result is no oracle.
+      const maySay = values === "given" || mayReveal(place.actor)
       const matches = makeMatching()
       const isMatch = (pattern: string, value: string) =>
         isStrict ? matches(pattern, value) : Effect.orElseSucceed(matches(pattern, value), () => true)

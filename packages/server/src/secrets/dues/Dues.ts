@@ -5,6 +5,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
+import { withinKeys } from "../../access/DelegatedKeys.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { allPages } from "../../database/Pages.js"
 import { timestamp } from "../../base/Time.js"
@@ -103,8 +104,9 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
           ({ due_at, id }, limit) => repo.within({ envId: place.env.id, until, dueAt: due_at, id, limit }),
           (row) => row
         )
-        for (const row of rows) yield* versions.checkNewest(place, row)
-        return rows
+        const shown = withinKeys(place, rows)
+        for (const row of shown) yield* versions.checkNewest(place, row)
+        return shown
           .map(({ key, updated_at, version, ...row }): SecretListed => ({ key, version, updated_at, ...dueOf(row) }))
           .sort((a, b) => (a.key < b.key ? -1 : 1))
       })

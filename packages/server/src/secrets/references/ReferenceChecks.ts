@@ -1,3 +1,4 @@
+import { keysOf, mayReveal } from "@coffer/domain/Actor"
 import { Conflict, LimitExceeded, ReferenceRefused, type UseWidens, ValidationError } from "@coffer/domain/Errors"
 import type { EnvId, ProjectId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
@@ -19,7 +20,6 @@ import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { secretsRepo } from "../stored/Repo.js"
 import type { Value } from "../../keys/Envelope.js"
-import { mayReveal } from "../use-rules/Widening.js"
 import { type Arrival, ReferenceRules } from "./ReferenceRules.js"
 import { checking, type Graph, graphOf, type Node, nodeId, walk, type Wrong } from "./Graph.js"
 import { type DependentRow, type EdgeRow, referencesRepo } from "../stored/ReferencesRepo.js"
@@ -94,12 +94,19 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
 
     /** The failure of a removal: it names the secrets that refer to what goes, as far as the caller may see them. */
     const stillNeeded = (place: EnvPlace<Action>, what: string, rows: ReadonlyArray<DependentRow>): Conflict => {
-      const seen = rows.filter((row) => alongside(place, { id: row.env_id, name: row.env }, "secret.list") !== null)
+      const only = keysOf(place.actor)
+      const seen = rows.filter(
+        ({ env, env_id, key }) =>
+          alongside(place, { id: env_id, name: env }, "secret.list") !== null && only?.has(key) !== false
+      )
       const names = seen.slice(0, maxNamed).map(named(place))
-      const others = rows.length - names.length
+      // What a delegation may not name is not counted either.
+      const others = only === null ? rows.length - names.length : 0
       const all = [
         ...names,
-        ...(others === 0 ? [] : [names.length === 0 ? "secrets that you may not see" : `${others} more`])
+        ...(others === 0 && names.length > 0
+          ? []
+          : [names.length === 0 ? "secrets that you may not see" : `${others} more`])
       ]
       const [name] = names
       return new Conflict({
@@ -261,6 +268,14 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
         (change) => change.kind === "reference" && change.targets.length > 0
       )
       const mayCarry = (options.arriving ?? []).length > 0 && !mayReveal(place.actor)
+      // What these checks say names other secrets.
+      if ((isReferring || mayCarry) && keysOf(place.actor) !== null) {
+        return yield* refused(
+          isReferring
+            ? "a delegation that is limited to keys writes no references"
+            : "a delegation that is limited to keys and given no values restores no versions"
+        )
+      }
       if (isReferring || mayCarry) {
         yield* checkReferences(place, changes, options)
       }

@@ -1,3 +1,4 @@
+import { mayReveal } from "@coffer/domain/Actor"
 import type { UseWidens } from "@coffer/domain/Errors"
 import type { EnvId, SecretId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
@@ -5,7 +6,7 @@ import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { secretsRepo } from "../stored/Repo.js"
-import { mayReveal, type Move, Widening } from "../use-rules/Widening.js"
+import { type Move, Widening } from "../use-rules/Widening.js"
 import { type Graph, type Node, nodeId, reachable } from "./Graph.js"
 
 /** A value that a change moves to a key of the place from another secret or version. */

@@ -1,3 +1,4 @@
+import { keysOf } from "@coffer/domain/Actor"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { maxReferenceDepth } from "@coffer/domain/Reference"
@@ -97,11 +98,13 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
         for (const key of keys) if (!closure.found.has(nodeId({ env, key }))) note(key, { why })
       }
       if (typeof there === "string") return refuse(there)
+      const only = keysOf(there.actor)
       const known = env === closure.place.env.name ? closure.known : new Map<SecretKey, WholeRow>()
       const wanted = new Set<SecretKey>()
       for (const key of keys) {
         const row = known.get(key)
-        if (row === undefined) wanted.add(key)
+        if (only?.has(key) === false) note(key, { why: "and this delegation is limited to other keys" })
+        else if (row === undefined) wanted.add(key)
         else note(key, { place: there, row })
       }
       if (wanted.size === 0) return

@@ -1,3 +1,4 @@
+import { keysOf } from "@coffer/domain/Actor"
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
 import { type NotFound, ReferenceRefused, ValidationError } from "@coffer/domain/Errors"
 import type { EnvId } from "@coffer/domain/Ids"
@@ -7,6 +8,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { type Place, sourceOf } from "../../access/Access.js"
+import { admitKeys } from "../../access/DelegatedKeys.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
 import { namesETag } from "../../http/ETag.js"
@@ -124,7 +126,8 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       place: Place<"secret.read">,
       keys: ReadonlyArray<SecretKey> | undefined
     ) {
-      const contents = yield* repo.contents(place.env.id, keys)
+      const only = keysOf(place.actor)
+      const contents = yield* repo.contents(place.env.id, keys ?? (only === null ? undefined : [...only]))
       if (contents === undefined) return yield* missingEnvironment(place.env.name)
       const { refers, revision, secrets: rows } = contents
       yield* checkFound(rows, keys)
@@ -162,6 +165,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         { format = "list", ifNoneMatch, keys, raw = false }: BundleRead = {}
       ) {
         const { id } = place.env
+        yield* admitKeys(audit, place, keys ?? [])
         const form = raw ? `${format} raw` : format
         if (ifNoneMatch !== undefined) {
           const etag = yield* currentTag(place, form, raw)

@@ -1,4 +1,4 @@
-import { actorName } from "@coffer/domain/Actor"
+import { actorName, mayReveal } from "@coffer/domain/Actor"
 import type { ValidationError } from "@coffer/domain/Errors"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
@@ -7,6 +7,7 @@ import type { BundleWritten, SecretWritten } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type EnvPlace, type Place, sourceOf } from "../../access/Access.js"
+import { admitKeys } from "../../access/DelegatedKeys.js"
 import type { FoundPlace } from "../../access/PlaceRow.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -20,7 +21,7 @@ import { changesRepo, type Totals } from "../stored/ChangesRepo.js"
 import { checkLimits } from "../stored/Limits.js"
 import { type Contents, keysAtOnce, secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { type Content, Versions } from "../stored/Versions.js"
-import { mayReveal, Widening } from "../use-rules/Widening.js"
+import { Widening } from "../use-rules/Widening.js"
 import {
   deletion,
   inByteOrder,
@@ -272,6 +273,11 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       { dryRun = false, eventOfAll, force = false, moved, recorded, values }: ApplyOptions
     ) {
       const { place, totals } = claimed
+      yield* admitKeys(
+        audit,
+        place,
+        steps.map(({ key }) => key)
+      )
       const arriving = moved === undefined ? undefined : movesOf(steps, moved)
       yield* widening.check(place, arriving?.filter(({ isNew }) => !isNew) ?? [])
       const after = totalsAfter(totals, steps)

@@ -1,3 +1,4 @@
+import { mayReveal } from "@coffer/domain/Actor"
 import { RateLimited } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
 import { type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
@@ -6,7 +7,6 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { orgScope } from "../../database/Scopes.js"
-import { mayReveal } from "../use-rules/Widening.js"
 
 const limit: RateLimit = { kind: "compare", max: 60, window: 3_600_000 }
 

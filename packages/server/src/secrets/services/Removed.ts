@@ -3,6 +3,7 @@ import { paginationOf } from "@coffer/domain/Pagination"
 import type { SecretListed } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
+import { withinKeys } from "../../access/DelegatedKeys.js"
 import { pacing } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { removedRepo, type RemovedRow } from "../stored/RemovedRepo.js"
@@ -44,7 +45,8 @@ export class Removed extends Effect.Service<Removed>()("@coffer/server/Removed",
         const most = key === undefined ? keysAtOnce : 1
         for (let from: string = key ?? request.after ?? ""; found.length <= limit;) {
           const rows = yield* repo.page({ envId: place.env.id, from, limit: most })
-          for (const row of rows) if (row.in_use === 0 && row.key === (key ?? row.key)) found.push(row)
+          for (const row of withinKeys(place, rows))
+            if (row.in_use === 0 && row.key === (key ?? row.key)) found.push(row)
           const last = rows.at(-1)
           if (last === undefined || rows.length < keysAtOnce) break
           from = after(last.key)

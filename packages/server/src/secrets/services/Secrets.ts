@@ -1,8 +1,9 @@
-import { Conflict, NotFound } from "@coffer/domain/Errors"
+import { Conflict, type Forbidden, NotFound } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
 import type { SecretRead } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
+import { withinKeys } from "../../access/DelegatedKeys.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
 import { dueOf } from "../stored/DueColumns.js"
@@ -88,7 +89,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
 
     const list = traced("Secrets.list")(
       Effect.fnUntraced(function* (place: Place<"secret.list">) {
-        const rows = yield* repo.list(place.env.id)
+        const rows = withinKeys(place, yield* repo.list(place.env.id))
         for (const row of rows) yield* versions.checkNewest(place, row)
         return rows.map(({ key, updated_at, version, ...row }) => ({ key, version, updated_at, ...dueOf(row) }))
       })
@@ -124,7 +125,9 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
         yield* checkExpected(key, expectedVersion, current.version)
         yield* changes.apply(claimed, [deletion(key, current)], { force }).pipe(
           // Everything else is about values.
-          Effect.catchAll((refused) => (refused._tag === "Conflict" ? refused : Effect.die(refused)))
+          Effect.catchAll((refused): Effect.Effect<never, Conflict | Forbidden> =>
+            refused._tag === "Conflict" || refused._tag === "Forbidden" ? Effect.fail(refused) : Effect.die(refused)
+          )
         )
       })
     )

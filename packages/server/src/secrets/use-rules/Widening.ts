@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import { mayReveal } from "@coffer/domain/Actor"
 import { UseWidens } from "@coffer/domain/Errors"
 import type { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
@@ -10,9 +10,6 @@ import { timestamp } from "../../base/Time.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { useRepo } from "./Repo.js"
 import { isLive, termsOf } from "./Terms.js"
-
-/** Whether an actor may be given values; others move them by rules alone. */
-export const mayReveal = (actor: Actor): boolean => actor.type === "user" || actor.reveal
 
 /** A value moved to another secret, or restored from an earlier version. */
 export interface Move {

@@ -7,6 +7,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { type Place, sourceOf } from "../../access/Access.js"
+import { admitKeys, withinKeys } from "../../access/DelegatedKeys.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { secretsRepo } from "../stored/Repo.js"
@@ -153,6 +154,7 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
         const millis = yield* Clock.currentTimeMillis
         const { target } = wanted
         const keys = Array.dedupe(wanted.secrets)
+        yield* admitKeys(audit, place, keys)
         const granted = yield* Effect.forEach(keys, (key) => grantOf(place, key, target, timestamp(millis)))
         const wrong = wrongTogether(granted)
         if (wrong !== null) return yield* new UseRefused({ message: wrong })
@@ -186,7 +188,7 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
       Effect.fnUntraced(function* (place: Place<"secret.uses">) {
         const millis = yield* Clock.currentTimeMillis
         const account = actorName(place.actor)
-        const rows = yield* repo.ofEnvironment({ envId: place.env.id })
+        const rows = withinKeys(place, yield* repo.ofEnvironment({ envId: place.env.id }))
         const rules = yield* Effect.forEach(rows, (row) => Effect.map(termsOf(row), (terms) => ({ row, terms })))
         return rules
           .filter(({ terms }) => terms.accounts.includes(account) && isLive(terms, timestamp(millis)))

@@ -1,0 +1,146 @@
+import type { UserActor } from "@coffer/domain/Actor"
+import {
+  type DelegablePermission,
+  type Delegation,
+  maxDelegations,
+  type NewDelegation
+} from "@coffer/domain/Delegation"
+import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
+import { DelegationId } from "@coffer/domain/Ids"
+import type { SecretKey } from "@coffer/domain/Names"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { keysIn } from "../../access/Authenticator.js"
+import { notFound } from "../../access/NotFound.js"
+import { delegationEnd, delegationLimitsAt } from "../../access/SessionLimits.js"
+import { actorSource } from "../../audit/AuditEvent.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { ServerConfig } from "../../base/Config.js"
+import { timestamp } from "../../base/Time.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { hashToken, mintToken } from "../../keys/Token.js"
+import { type DelegationRow, delegationsRepo } from "./Repo.js"
+
+/** What a person must be allowed to do, to delegate a permission. */
+export const neededFor = {
+  use: "secret.use",
+  read: "secret.list",
+  write: "secret.write"
+} as const satisfies Record<DelegablePermission, string>
+
+export interface DelegationRequest {
+  readonly name: string
+  readonly permission: DelegablePermission
+  readonly keys?: ReadonlyArray<SecretKey>
+  readonly reveal?: boolean
+  readonly expires_in: number
+}
+
+/** The delegations of persons: parts of their rights in one environment, for agents and scripts. */
+export class Delegations extends Effect.Service<Delegations>()("@coffer/server/Delegations", {
+  effect: Effect.gen(function* () {
+    const repo = yield* delegationsRepo
+    const audit = yield* AuditLog
+    const { delegationMaxHours } = yield* ServerConfig
+
+    const delegationOf = ({ expires_at, keys, org_id: _, reveal, ...row }: DelegationRow): Delegation => {
+      const only = keysIn(keys)
+      return {
+        ...row,
+        reveal: reveal === 1,
+        ...(only !== null && { keys: [...only] }),
+        expires_at: delegationEnd({ created_at: row.created_at, expires_at }, delegationMaxHours)
+      }
+    }
+
+    const limits = Effect.map(Clock.currentTimeMillis, (millis) => delegationLimitsAt(millis, delegationMaxHours))
+
+    /** Makes a delegation at a place, where the person has the permission. Call it in the transaction that enters the place. */
+    const create = traced("Delegations.create")(
+      Effect.fnUntraced(function* (
+        place: Place<"secret.use" | "secret.list" | "secret.write">,
+        person: UserActor,
+        { expires_in, keys, name, permission, reveal = true }: DelegationRequest
+      ) {
+        if (expires_in > delegationMaxHours * 3_600) {
+          return yield* new ValidationError({
+            message: `expires_in: a delegation lasts at most ${delegationMaxHours} hours on this server`
+          })
+        }
+        const millis = yield* Clock.currentTimeMillis
+        const userId = person.id
+        if ((yield* repo.live({ userId, ...(yield* limits) })).length >= maxDelegations) {
+          return yield* new LimitExceeded({
+            message: `a person has at most ${maxDelegations} delegations: revoke one of them first`
+          })
+        }
+        const token = yield* mintToken("delegation")
+        const id = DelegationId.make(yield* uuidV7)
+        const only = keys === undefined ? null : [...new Set(keys)].sort()
+        const row: DelegationRow = {
+          id,
+          name,
+          org_id: place.org.id,
+          org: place.org.name,
+          project: place.project.name,
+          env: place.env.name,
+          permission,
+          reveal: reveal && permission !== "use" ? 1 : 0,
+          keys: only && JSON.stringify(only),
+          created_at: timestamp(millis),
+          expires_at: timestamp(millis + expires_in * 1_000),
+          last_used_at: null
+        }
+        yield* repo.insert({
+          id,
+          userId,
+          orgId: row.org_id,
+          envId: place.env.id,
+          name,
+          hash: hashToken(Redacted.value(token)),
+          permission,
+          reveal: row.reveal,
+          keys: row.keys,
+          now: row.created_at,
+          expiresAt: row.expires_at
+        })
+        const delegation = delegationOf(row)
+        const { expires_at } = delegation
+        yield* audit.write(sourceOf(place), {
+          action: "delegation.create",
+          resource_type: "delegation",
+          resource_id: id,
+          metadata: { name, permission, reveal: delegation.reveal, ...(only !== null && { keys: only }), expires_at }
+        })
+        const made: NewDelegation = { ...delegation, token }
+        return made
+      })
+    )
+
+    /** A person's delegations that have not ended, newest first. */
+    const list = traced("Delegations.list")(
+      Effect.fnUntraced(function* (person: UserActor) {
+        return (yield* repo.live({ userId: person.id, ...(yield* limits) })).map(delegationOf)
+      })
+    )
+
+    const revoke = traced("Delegations.revoke")(
+      Effect.fnUntraced(function* (person: UserActor, id: DelegationId) {
+        const row = yield* repo.find({ id, userId: person.id, ...(yield* limits) })
+        if (row === undefined || (yield* repo.remove({ id, userId: person.id })).length === 0) {
+          return yield* notFound(`delegation ${id}`)
+        }
+        const { env, name, org_id: orgId, permission, project } = row
+        yield* audit.write(
+          { ...actorSource(person), orgId, project, env },
+          { action: "delegation.revoke", resource_type: "delegation", resource_id: id, metadata: { name, permission } }
+        )
+      })
+    )
+
+    return { create, list, revoke } as const
+  })
+}) {}

@@ -1,0 +1,54 @@
+import { currentActor, type UserActor } from "@coffer/domain/Actor"
+import { Api } from "@coffer/domain/Api"
+import { Delegation } from "@coffer/domain/Delegation"
+import type { Forbidden } from "@coffer/domain/Errors"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Access } from "../../access/Access.js"
+import { refuse } from "../../access/Refusal.js"
+import { actorSource } from "../../audit/AuditEvent.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { userScope } from "../../database/Scopes.js"
+import { longList } from "../../http/LongList.js"
+import { Delegations, neededFor } from "./Delegations.js"
+
+const listed = longList(Delegation)
+
+const noPerson = "a service account delegates nothing: a person has to"
+
+export const DelegationsHttp = HttpApiBuilder.group(Api, "delegations", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const delegations = yield* Delegations
+    const audit = yield* AuditLog
+
+    /** Admits persons only. */
+    const person = (action: string) =>
+      Effect.flatMap(currentActor, (actor): Effect.Effect<UserActor, Forbidden> => {
+        if (actor.type === "user") return Effect.succeed(actor)
+        const { orgId } = actor
+        const refusal = { resource_type: "org", resource_id: orgId, metadata: { action } } as const
+        return refuse(audit, { ...actorSource(actor), orgId }, refusal, noPerson)
+      })
+
+    return handlers
+      .handle("create", ({ payload }) =>
+        Effect.flatMap(person(neededFor[payload.permission]), (actor) => {
+          const { env: env_name, org: org_name, permission, project: project_name } = payload
+          return access.change(
+            access.env({ org_name, project_name, env_name }, neededFor[permission]),
+            (place) => delegations.create(place, actor, payload),
+            // The delegations of a person are counted.
+            { also: [userScope(actor.id)] }
+          )
+        })
+      )
+      .handle("list", () =>
+        Effect.flatMap(Effect.flatMap(person("delegation.list"), delegations.list), (data) => listed({ data }))
+      )
+      .handle("revoke", ({ path }) =>
+        access.change(person("delegation.revoke"), (actor) => delegations.revoke(actor, path.delegation_id))
+      )
+  })
+).pipe(Layer.provide(Delegations.Default))

@@ -1,0 +1,47 @@
+import { DelegationId, OrgId } from "@coffer/domain/Ids"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { delegatedPlace, liveDelegation } from "../../access/ActorRepo.js"
+import { query, sql } from "../../database/Query.js"
+
+const DelegationRow = Schema.Struct({
+  id: DelegationId,
+  name: Schema.String,
+  org_id: OrgId,
+  org: OrgName,
+  project: ProjectName,
+  env: EnvName,
+  permission: Schema.String,
+  reveal: Schema.Number,
+  keys: Schema.NullOr(Schema.String),
+  created_at: Schema.String,
+  expires_at: Schema.String,
+  last_used_at: Schema.NullOr(Schema.String)
+})
+export type DelegationRow = typeof DelegationRow.Type
+
+const IdRow = Schema.Struct({ id: DelegationId })
+
+export const delegationsRepo = Effect.map(query, ({ all, first, returning, write }) => {
+  const ofPerson = sql`
+    SELECT d.id AS id, d.name AS name, dg.id AS org_id, dg.name AS org, dp.name AS project, de.name AS env,
+      d.permission AS permission, d.reveal AS reveal, d.keys AS keys, d.created_at AS created_at,
+      d.expires_at AS expires_at, d.last_used_at AS last_used_at
+    FROM delegations d ${delegatedPlace}
+    WHERE d.user_id = ${"userId"} AND ${liveDelegation}`
+
+  return {
+    /** Those of a person that have not ended, newest first. */
+    live: all(DelegationRow)`${ofPerson} ORDER BY d.created_at DESC, d.id DESC`,
+
+    find: first(DelegationRow)`${ofPerson} AND d.id = ${"id"}`,
+
+    insert: write`
+      INSERT INTO delegations (id, user_id, org_id, env_id, name, token_hash, permission, reveal, keys, created_at, expires_at)
+      VALUES (${"id"}, ${"userId"}, ${"orgId"}, ${"envId"}, ${"name"}, ${"hash"}, ${"permission"}, ${"reveal"}, ${"keys"},
+        ${"now"}, ${"expiresAt"})`,
+
+    remove: returning(IdRow)`DELETE FROM delegations WHERE id = ${"id"} AND user_id = ${"userId"} RETURNING id`
+  } as const
+})

@@ -1,0 +1,372 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Json } from "../support/Program.js"
+import { email } from "../support/Services.js"
+import { type About, endpoints, type Place, requestOf } from "./Contract.js"
+import { type Pair, startPair } from "./Pair.js"
+import { sceneSettings } from "./Scene.js"
+import { people, word } from "./Service.js"
+
+// What a delegation gives: its person's right now, within its scope, and nothing that is not listed here.
+
+let pair: Pair
+
+beforeAll(async () => {
+  pair = await startPair({ ...sceneSettings(), SERVICE_VAULT_API: "1" })
+})
+
+afterAll(async () => {
+  await pair.stop()
+})
+
+type Headers = Readonly<Record<string, string>>
+
+/** A place with secrets, and a person there with a role, who delegates. */
+const scene = async (role = "owner") => {
+  const org_name = `org-${word()}`
+  const org = `/api/orgs/${org_name}`
+  await pair.first.asRoot("POST", "/api/orgs", { name: org_name })
+  await pair.first.asRoot("POST", `${org}/projects`, { name: "webshop" })
+  const prod = `${org}/projects/webshop/envs/prod`
+  for (const value of ["one", "two"]) await pair.first.asRoot("PUT", `${prod}/secrets/SHARED`, { value })
+  await pair.first.asRoot("PUT", `${prod}/secrets/OTHER`, { value: "of another key" })
+  await pair.first.asRoot("PUT", `${prod}/secrets/THROUGH`, { value: "x${OTHER}", kind: "reference" })
+  await pair.first.asRoot("PUT", `${org}/projects/webshop/envs/staging/secrets/SHARED`, { value: "three" })
+  const address = `${word()}@example.com`
+  const person = await pair.first.person(email(address))
+  await pair.first.asRoot("POST", `${org}/members`, { email: address, role })
+  const delegated = (fields: object = {}): Promise<Json> =>
+    pair.first.do(person.headers, "POST", "/api/auth/delegations", {
+      name: "claude",
+      org: org_name,
+      project: "webshop",
+      env: "prod",
+      permission: "write",
+      expires_in: 3600,
+      ...fields
+    })
+  const delegate = async (fields: object = {}) => people((await delegated(fields)).token)
+  return { org, org_name, prod, person, address, delegated, delegate }
+}
+
+const send = async (headers: Headers, method: string, path: string, body?: unknown) => {
+  const { status, text } = await pair.second.send({ method, path, headers, body })
+  const json: Json = text.startsWith("{") ? JSON.parse(text) : undefined
+  return { status, text, message: json?.error?.message as string | undefined, body: json }
+}
+const statusOf = async (...call: Parameters<typeof send>) => (await send(...call)).status
+
+const env = "/api/orgs/:org_name/projects/:project_name/envs/:env_name"
+const secret = `${env}/secrets/:key`
+
+/** All that a delegation may call with a credential. Those of `whole` not if it is limited to keys. */
+const any = [
+  "GET /api/server",
+  "GET /api/auth/me",
+  "GET /api/orgs/:org_name/acl/explain",
+  `GET ${env}/bundle`,
+  `PATCH ${env}/bundle`,
+  `GET ${env}/secrets`,
+  `GET ${env}/uses`,
+  `POST ${env}/use`,
+  `GET ${secret}`,
+  `PUT ${secret}`,
+  `PATCH ${secret}`,
+  `DELETE ${secret}`,
+  `GET ${secret}/versions`,
+  `POST ${secret}/rollback`,
+  `POST ${secret}/undelete`
+]
+const whole = [`GET ${env}/check`, `GET ${env}/revisions`, `POST ${env}/revert`, `GET ${secret}/references`]
+
+describe("a delegation of an owner who is a superadmin too", () => {
+  it("is refused every call of the contract but those listed, whatever its person may do", async () => {
+    const { address, delegate, org_name, person } = await scene()
+    await pair.first.setSuperadmins(email(address))
+    const place: Place = {
+      org_name,
+      project_name: "webshop",
+      env_name: "prod",
+      key: "SHARED",
+      user_id: person.id,
+      rule_id: person.id,
+      sa_id: person.id,
+      federation_id: person.id,
+      webhook_id: person.id,
+      delivery_id: person.id,
+      use_rule_id: person.id,
+      approval_id: person.id,
+      session_id: person.id,
+      delegation_id: person.id,
+      backup_id: person.id
+    }
+    const about: About = {
+      place,
+      fresh: word(),
+      self: { subject_type: "user", email: address },
+      patterns: { project_pattern: "webshop", env_pattern: "prod" }
+    }
+    const asked = endpoints.filter(({ requires }) => requires !== "nothing")
+    const admitted = async (headers: Headers) => {
+      const found: Array<string> = []
+      for (const endpoint of asked) {
+        const { body, method, path } = requestOf(endpoint, about)
+        const { message, status, text } = await send(headers, method, path, body)
+        assert.notInclude([401, 500], status, `${endpoint.call}: ${text}`)
+        if (status === 403 && /delegation/.test(message ?? "")) continue
+        found.push(endpoint.call)
+      }
+      return found
+    }
+    const all = await admitted(await delegate())
+    assert.sameMembers(all, [...any, ...whole])
+    assert.sameMembers(await admitted(await delegate({ keys: ["SHARED", `SET_${about.fresh}`] })), any)
+    await pair.first.setSuperadmins()
+  })
+})
+
+/** The rights that a person may have later, and the highest permission that each gives. */
+const rights = {
+  nothing: { role: "developer", rule: undefined, gives: -1 },
+  use: { role: "developer", rule: "use", gives: 0 },
+  read: { role: "developer", rule: "read", gives: 1 },
+  "write of a member, who never writes": { role: "member", rule: "write", gives: 1 },
+  write: { role: "developer", rule: "write", gives: 2 },
+  "those of an admin": { role: "admin", rule: undefined, gives: 2 }
+} as const
+
+const scopes = [
+  { permission: "use", reveal: true, gives: 0, reveals: false },
+  { permission: "read", reveal: false, gives: 1, reveals: false },
+  { permission: "read", reveal: true, gives: 1, reveals: true },
+  { permission: "write", reveal: false, gives: 2, reveals: false },
+  { permission: "write", reveal: true, gives: 2, reveals: true }
+] as const
+
+describe("a delegation gives its person's right within its scope", () => {
+  it.each(Object.entries(rights))("when the person has %s", async (_name, { gives, role, rule }) => {
+    const { address, delegate, org, person, prod } = await scene("admin")
+    const made = []
+    for (const scope of scopes) {
+      const { permission, reveal } = scope
+      made.push({ scope, headers: await delegate({ permission, reveal }) })
+    }
+    await pair.first.asRoot("PATCH", `${org}/members/${person.id}`, { role })
+    if (rule !== undefined) {
+      const patterns = { project_pattern: "web*", env_pattern: "{prod,staging}" }
+      const subject = { subject_type: "user", email: address }
+      await pair.first.asRoot("POST", `${org}/acl`, { ...subject, ...patterns, permission: rule })
+    }
+    for (const { headers, scope } of made) {
+      const most = Math.min(gives, scope.gives)
+      const told = JSON.stringify(scope)
+      const expected = (isAllowed: boolean) => (isAllowed ? 200 : 403)
+      assert.strictEqual(await statusOf(headers, "GET", `${prod}/uses`), expected(most >= 0), told)
+      assert.strictEqual(await statusOf(headers, "GET", `${prod}/secrets`), expected(most >= 1), told)
+      for (const value of [`${prod}/secrets/SHARED`, `${prod}/bundle`, `${prod}/bundle?raw=1`]) {
+        assert.strictEqual(await statusOf(headers, "GET", value), expected(most >= 1 && scope.reveals), told)
+      }
+      const set = await statusOf(headers, "PUT", `${prod}/secrets/SHARED`, { value: word() })
+      assert.strictEqual(set, expected(most >= 2), told)
+      // The person may act there; the delegation may not, and does not learn what exists.
+      for (const elsewhere of [`${org}/projects/webshop/envs/staging`, `${org}/projects/webshop/envs/nowhere`]) {
+        const { message, status } = await send(headers, "GET", `${elsewhere}/secrets`)
+        assert.strictEqual(status, 403, told)
+        assert.match(message ?? "", /is for environment webshop\/prod of organization .* alone/)
+      }
+      const query = new URLSearchParams({ subject_type: "user", email: address, project: "webshop", env: "prod" })
+      const { body } = await send(headers, "GET", `${org}/acl/explain?${query.toString()}`)
+      assert.deepStrictEqual(body.allowed, ["use", "read", "write"].slice(0, most + 1), told)
+      assert.strictEqual(body.via, "delegation claude")
+    }
+  })
+})
+
+describe("the next request of a delegation is refused once", () => {
+  const losses: Readonly<Record<string, (at: Awaited<ReturnType<typeof scene>>, id: string) => Promise<unknown>>> = {
+    "it is revoked": ({ person }, id) => pair.first.do(person.headers, "DELETE", `/api/auth/delegations/${id}`),
+    "its person is disabled": ({ person }) => pair.first.asRoot("POST", `/api/users/${person.id}/disable`),
+    "its person's logins are ended": ({ person }) => pair.first.asRoot("POST", `/api/users/${person.id}/end-sessions`),
+    "its person leaves the organization": ({ org, person }) =>
+      pair.first.asRoot("DELETE", `${org}/members/${person.id}`),
+    "the environment is removed": ({ prod }) => pair.first.asRoot("DELETE", prod),
+    "the project is removed": ({ org }) => pair.first.asRoot("DELETE", `${org}/projects/webshop`),
+    "the organization is removed": ({ org }) => pair.first.asRoot("DELETE", org)
+  }
+  it.each(Object.entries(losses))("%s", async (_name, happens) => {
+    const at = await scene()
+    const { id, token } = await at.delegated()
+    const headers = people(token)
+    const write = [headers, "PUT", `${at.prod}/secrets/SHARED`, { value: "x" }] as const
+    assert.strictEqual(await statusOf(...write), 200)
+    await happens(at, id)
+    const { message, status } = await send(...write)
+    assert.strictEqual(status, 401)
+    assert.match(message ?? "", /this delegation is unknown, has ended or was revoked/)
+    // What comes back does not bring it back.
+    await pair.first.send({
+      method: "POST",
+      path: `${at.org}/members`,
+      headers: pair.first.root,
+      body: { email: at.address, role: "owner" }
+    })
+    await pair.first.send({ method: "POST", path: `/api/users/${at.person.id}/enable`, headers: pair.first.root })
+    assert.strictEqual(await statusOf(...write), 401)
+  })
+
+  it("a write and the loss of it at the same time come in one order on two servers", async () => {
+    for (let round = 0; round < 6; round++) {
+      const at = await scene()
+      const { id, token } = await at.delegated()
+      const lose = Object.values(losses)[round]
+      const [status] = await Promise.all([
+        statusOf(people(token), "PUT", `${at.prod}/secrets/RACED`, { value: "x" }),
+        lose?.(at, id)
+      ])
+      assert.include([200, 401, 404], status)
+      const { data } = await pair.first.asRoot("GET", `${at.org}/audit-logs?limit=100`)
+      const written = data.filter(({ metadata }: Json) => metadata.key === "RACED" && metadata.delegation?.id === id)
+      assert.strictEqual(written.length, status === 200 ? 1 : 0, `${round}: ${status}`)
+    }
+  })
+
+  it("ten live at most, also when they are made at the same time on two servers", async () => {
+    const at = await scene()
+    const body = { org: at.org_name, project: "webshop", env: "prod", permission: "read", name: "a", expires_in: 60 }
+    const servers = [pair.first, pair.second]
+    const ask = (n: number) =>
+      (servers[n % 2] ?? pair.first).send({
+        method: "POST",
+        path: "/api/auth/delegations",
+        headers: at.person.headers,
+        body
+      })
+    const statuses = (await Promise.all(Array.from({ length: 14 }, (_, n) => ask(n)))).map(({ status }) => status)
+    assert.deepStrictEqual(statuses.toSorted(), [...Array<number>(10).fill(201), ...Array<number>(4).fill(409)])
+  })
+})
+
+describe("a delegation that is limited to keys", () => {
+  it("names, lists, counts and changes no other, and reads no other through a reference", async () => {
+    const { delegate, org, person, prod } = await scene()
+    await pair.first.asRoot("PUT", `${prod}/secrets/GONE`, { value: "x" })
+    await pair.first.asRoot("DELETE", `${prod}/secrets/GONE`)
+    const headers = await delegate({ keys: ["SHARED", "THROUGH", "UNSET"] })
+    const keys = (list: Json) => list.data.map(({ key }: { readonly key: string }) => key)
+    const all = await send(headers, "GET", `${prod}/secrets`)
+    assert.deepStrictEqual(keys(all.body), ["SHARED", "THROUGH"])
+    assert.deepStrictEqual(keys((await send(headers, "GET", `${prod}/secrets?removed=1`)).body), [])
+    assert.deepStrictEqual(keys((await send(headers, "GET", `${prod}/secrets?due_within=30d`)).body), [])
+
+    const bundle = await send(headers, "GET", `${prod}/bundle`)
+    assert.deepStrictEqual(keys(bundle.body), ["SHARED"])
+    assert.deepStrictEqual(bundle.body.errors, [
+      {
+        key: "THROUGH",
+        code: "REFERENCE_REFUSED",
+        message: "THROUGH refers to OTHER, and this delegation is limited to other keys"
+      }
+    ])
+    assert.notInclude(bundle.text, "of another key")
+    const vault = { "x-vault-token": headers.authorization.replace("Bearer ", "") }
+    const view = await send(await delegate({ keys: ["SHARED"] }), "GET", `/v1/webshop/data/prod`)
+    assert.strictEqual(view.status, 200, view.text)
+    assert.deepStrictEqual(view.body.data.data, { SHARED: "two" })
+    assert.strictEqual(await statusOf(vault, "GET", "/v1/webshop/metadata/prod"), 403)
+    assert.deepStrictEqual((await send(vault, "GET", "/v1/webshop/metadata?list=true")).body.data.keys, ["prod"])
+    assert.strictEqual(await statusOf(vault, "GET", "/v1/sys/internal/ui/mounts/webshop"), 200)
+    assert.strictEqual((await send(vault, "GET", "/v1/auth/token/lookup-self")).body.data.meta.delegation, "claude")
+
+    // The same words for what exists and what does not.
+    const refused: Array<readonly [string, string, unknown?]> = [
+      ["GET", "secrets/OTHER"],
+      ["GET", "secrets/OTHER/versions"],
+      ["GET", "bundle?keys=SHARED,OTHER"],
+      ["PUT", "secrets/OTHER", { value: "x" }],
+      ["DELETE", "secrets/OTHER"],
+      ["PATCH", "bundle", { set: { SHARED: "x", OTHER: "x" } }],
+      ["PATCH", "bundle", { delete: ["OTHER"], dry_run: true }]
+    ]
+    for (const [method, path, body] of refused) {
+      const there = await send(headers, method, `${prod}/${path}`, body)
+      assert.strictEqual(there.status, 403, `${path}: ${there.text}`)
+      assert.strictEqual(there.message, "the delegation claude is limited to other keys")
+      const absent = JSON.parse(JSON.stringify(body ?? null).replaceAll("OTHER", "ABSENT")) ?? undefined
+      const here = await send(headers, method, `${prod}/${path.replace("OTHER", "ABSENT")}`, absent)
+      assert.strictEqual(here.text.replace(/"request_id":"[^"]*"/, ""), there.text.replace(/"request_id":"[^"]*"/, ""))
+    }
+    // A reference would be a way to read another key, and says whether that exists.
+    const written = await send(headers, "PUT", `${prod}/secrets/SHARED`, { value: "${OTHER}", kind: "reference" })
+    assert.match(written.message ?? "", /limited to keys writes no references/)
+    await pair.first.do(person.headers, "PUT", `${prod}/secrets/BEHIND`, { value: "${SHARED}", kind: "reference" })
+    const gone = await send(headers, "DELETE", `${prod}/secrets/SHARED`)
+    assert.strictEqual(gone.status, 409)
+    assert.notInclude(gone.text, "BEHIND")
+    assert.strictEqual(await statusOf(headers, "PUT", `${prod}/secrets/UNSET`, { value: "x" }), 200)
+    assert.strictEqual(await statusOf(headers, "GET", `${org}/keys?query=OTHER`), 403)
+  })
+})
+
+describe("what a delegation does", () => {
+  it("is its person's in the log, with the delegation, and it says what it is", async () => {
+    const { address, delegated, delegate, org, org_name, person, prod } = await scene()
+    const { id, token, ...made } = await delegated({ name: "nightly job", keys: ["SHARED"], reveal: false })
+    assert.match(token, /^svc_dt_/)
+    const headers = people(token)
+    await send(headers, "PUT", `${prod}/secrets/SHARED`, { value: "x" })
+    await send(headers, "GET", `${prod}/secrets/OTHER`)
+    const newest = async (): Promise<Json> => {
+      const { data } = await pair.first.asRoot("GET", `${org}/audit-logs?limit=3`)
+      // The entry of a refusal is written after its answer.
+      return data[0].action === "access.denied" ? data : newest()
+    }
+    const data = await newest()
+    const by = { id, name: "nightly job" }
+    const place = { project: "webshop", env: "prod" }
+    const entry = ({ action, actor_name, metadata }: Json) => ({ action, actor_name, metadata })
+    const { expires_at } = made
+    const terms = { name: "nightly job", permission: "write", reveal: false, keys: ["SHARED"], expires_at }
+    assert.deepStrictEqual(data.map(entry), [
+      {
+        action: "access.denied",
+        actor_name: address,
+        metadata: {
+          ...place,
+          action: "secret.read",
+          asked: `${org_name}/webshop/prod/OTHER`,
+          delegation: by
+        }
+      },
+      { action: "secret.set", actor_name: address, metadata: { ...place, key: "SHARED", version: 3, delegation: by } },
+      { action: "delegation.create", actor_name: address, metadata: { ...place, ...terms } }
+    ])
+    const me = (await send(headers, "GET", "/api/auth/me")).body
+    assert.deepStrictEqual(me.delegation, {
+      id,
+      name: "nightly job",
+      org: org_name,
+      ...place,
+      permission: "write",
+      reveal: false,
+      keys: ["SHARED"],
+      expires_at
+    })
+    const list = async () => (await send(person.headers, "GET", "/api/auth/delegations")).body.data
+    assert.deepStrictEqual((await list())[0], { id, ...made, last_used_at: (await list())[0].last_used_at })
+    // Nobody else's.
+    const other = await scene()
+    assert.strictEqual(await statusOf(other.person.headers, "DELETE", `/api/auth/delegations/${id}`), 404)
+    assert.strictEqual(await statusOf(await delegate(), "DELETE", `/api/auth/delegations/${id}`), 403)
+  })
+
+  it("needs a person with the permission, and ends in the time that the server allows", async () => {
+    const { delegate, delegated, org, person } = await scene("member")
+    const refusal = (fields: object) => delegated(fields).then(() => assert.fail("delegated"), String)
+    assert.match(await refusal({}), /FORBIDDEN/)
+    await pair.first.asRoot("PATCH", `${org}/members/${person.id}`, { role: "admin" })
+    assert.match(await refusal({ expires_in: 24 * 3600 + 1 }), /at most 24 hours/)
+    assert.match(await refusal({ env: "nowhere" }), /NOT_FOUND/)
+    assert.match(await refusal({ permission: "admin" }), /VALIDATION_ERROR/)
+    assert.match(await refusal({ keys: [] }), /VALIDATION_ERROR/)
+    await delegate({ expires_in: 24 * 3600 })
+  })
+})
