@@ -6,6 +6,7 @@ import { composeCommand } from "./commands/compose/Compose.js"
 import { completionsCommand } from "./commands/Completions.js"
 import { checkCommand } from "./commands/declare/Check.js"
 import { declareCommands } from "./commands/declare/Declare.js"
+import { delegate, delegateList, delegateRevoke } from "./commands/Delegate.js"
 import { doctorCommand } from "./commands/doctor/Doctor.js"
 import { environmentCommand } from "./commands/environments/Environments.js"
 import { helpCommands } from "./commands/Help.js"
@@ -72,7 +73,7 @@ export const tree: Tree = treeOf({
     {
       title: "MACHINES AND AGENTS",
       rows: [
-        row("Accounts for programs", serviceAccountCommand),
+        row("Accounts and rights for programs", serviceAccountCommand, delegate, delegateList, delegateRevoke),
         row("Use secrets without seeing them", useCommand, approvalCommand),
         row("Send events to other systems", webhookCommand)
       ]

@@ -1,6 +1,7 @@
 import type { CofferClient } from "@coffer/client/internal/CofferClient"
 import type { Credential } from "@coffer/client/internal/Credential"
 import { credentialFor, type CredentialError } from "@coffer/client/internal/Credentials"
+import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -12,7 +13,11 @@ import * as Scope from "effect/Scope"
 export type Call = CofferClient["call"]
 
 /** Returns the client for a server, with the credential for that server, if there is one. */
-export type Connect = (server: ServerUrl, withCredential: boolean) => Effect.Effect<Call, CredentialError>
+export type Connect = (
+  server: ServerUrl,
+  withCredential: boolean,
+  place?: EnvNames
+) => Effect.Effect<Call, CredentialError>
 
 /** The maximum of concurrent requests to the server; further requests wait. */
 const atOnce = 32
@@ -47,8 +52,8 @@ export const makeConnect = Effect.fnUntraced(function* (version: string) {
     })
   )
 
-  const connect: Connect = Effect.fnUntraced(function* (server, withCredential) {
-    const credential = withCredential ? Option.some(yield* credentialFor(server)) : Option.none()
+  const connect: Connect = Effect.fnUntraced(function* (server, withCredential, place) {
+    const credential = withCredential ? Option.some(yield* credentialFor(server, place)) : Option.none()
     // The cache compares by value. A cancelled call must not leave an unfinished client in it.
     const to = Data.struct({ server: Data.struct(server), credential: Option.map(credential, byValue) })
     return yield* Effect.uninterruptible(clientFor(to))

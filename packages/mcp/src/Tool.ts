@@ -6,7 +6,7 @@ import type { Action } from "@coffer/domain/Permissions"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type * as Option from "effect/Option"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
@@ -128,13 +128,15 @@ export const tool = <
         onRight: (right) => findSettings(right, definition.about?.(right) ?? {})
       })
     )
+    const place =
+      at === "env" ? Option.getOrUndefined(yield* Effect.option(Effect.flatMap(settings, pathsOf.env))) : undefined
     return yield* Effect.all(
       {
         decoded,
         path: Effect.flatMap(settings, pathsOf[at]),
         call: settings.pipe(
           Effect.flatMap(({ server }) => server),
-          Effect.flatMap((server) => Effect.map(connect(server, credential), (call) => ({ call, server })))
+          Effect.flatMap((server) => Effect.map(connect(server, credential, place), (call) => ({ call, server })))
         )
       },
       { mode: "validate" }

@@ -68,3 +68,24 @@ describe("coffer-mcp in a pod", () => {
     assert.notInclude(text + agent.log, token)
   })
 })
+
+describe("an agent without a terminal, where a person has delegated", () => {
+  it("takes the delegation for the place of a call, and no session where it must not", async () => {
+    const { SERVICE_API_KEY: _, ...at } = service.at("")
+    const home = new TestHome().session(service.url, "svc_st_unused")
+    const made = await service.post("/api/auth/delegations", {
+      name: "claude",
+      org: "acme",
+      project: "shop",
+      env: "dev",
+      permission: "read",
+      expires_in: 3_600
+    })
+    home.delegation(`${service.url} acme/shop/dev`, made)
+    const agent = await Agent.start({ ...at, SERVICE_NON_INTERACTIVE: "1" }, home)
+    await agent.use("secret_list", {})
+    const { text } = await agent.call("secret_list", { env: "prod" })
+    assert.include(text, "no delegation is stored for acme/shop/prod")
+    assert.notInclude(agent.log, "all the rights of that person")
+  })
+})

@@ -23,7 +23,16 @@ import { Version } from "../Version.js"
 import type { Syntax } from "./Data.js"
 import { type Fields, flag, type OptionField, optionField } from "./Fields.js"
 import type { PlacePath } from "./Missing.js"
-import { allEnvsSpec, explainingMissing, findPlace, jsonSpec, placeSpecs, refuse, wideSpec } from "./Place.js"
+import {
+  allEnvsSpec,
+  explainingMissing,
+  findPlace,
+  jsonSpec,
+  nonInteractiveSpec,
+  placeSpecs,
+  refuse,
+  wideSpec
+} from "./Place.js"
 import { syntaxOf } from "./Specs.js"
 
 /** The terminal that a command is used at. */
@@ -92,8 +101,13 @@ export const clientWith = (server: ServerUrl, credential: Option.Option<Credenti
   Effect.flatMap(Version, (version) => makeClient({ server, credential, program: "cli", version }))
 
 /** A client for a server, with the credential for that server. */
-export const connect = Effect.fnUntraced(function* (server: ServerUrl) {
-  return yield* clientWith(server, Option.some(yield* credentialFor(server)))
+export const connect = Effect.fnUntraced(function* (server: ServerUrl, path: PlacePath | void, takesNoSession = false) {
+  const { env_name, org_name, project_name } = path ?? {}
+  const place =
+    org_name === undefined || project_name === undefined || env_name === undefined
+      ? undefined
+      : { org_name, project_name, env_name }
+  return yield* clientWith(server, Option.some(yield* credentialFor(server, place, takesNoSession)))
 })
 
 export const serverUrl = optionField(placeSpecs.serverUrl)
@@ -101,6 +115,7 @@ export const org = optionField(placeSpecs.org)
 export const project = optionField(placeSpecs.project)
 export const env = optionField(placeSpecs.env)
 export const json = optionField(jsonSpec)
+export const nonInteractive = optionField(nonInteractiveSpec)
 /** The option of a list: a command that has it prints its view as a list. */
 export const wide = optionField(wideSpec)
 export const yes = flag("yes", "Do not ask, where something is destroyed")
@@ -170,6 +185,7 @@ export const command = <const F extends Fields, E extends Failure>(
 }
 
 interface PlaceOptions extends CommandLineSettings {
+  readonly nonInteractive: boolean
   readonly json: boolean
 }
 
@@ -194,7 +210,7 @@ const commandsAt =
         Effect.gen(function* () {
           yield* refuse(check?.(options))
           const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
-          const { call, exchange } = yield* connect(found.server)
+          const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
           const context = { ...found, options, call, exchange, json: at.json }
           const isWide = Predicate.hasProperty(options, wideName) && options[wideName] === true
           const running = explainingMissing(found)(run(context))
@@ -207,10 +223,10 @@ const commandsAt =
     return { type: "command", name, description, examples, ...syntax, make }
   }
 
-const serverFields = { serverUrl, json }
-const orgFields = { serverUrl, org, json }
-const projectFields = { serverUrl, org, project, json }
-const envFields = { serverUrl, org, project, env, json }
+const serverFields = { serverUrl, nonInteractive, json }
+const orgFields = { serverUrl, org, nonInteractive, json }
+const projectFields = { serverUrl, org, project, nonInteractive, json }
+const envFields = { serverUrl, org, project, env, nonInteractive, json }
 
 /** A command at a server, with a credential. */
 export const atServer = commandsAt(serverFields, Options.all(serverFields), () => Effect.void)
@@ -222,7 +238,7 @@ export const atProject = commandsAt(projectFields, Options.all(projectFields), (
 export const atEnv = commandsAt(envFields, Options.all(envFields), ({ envPath }) => envPath)
 
 const allEnvs = optionField(allEnvsSpec)
-const envsFields = { serverUrl, org, project, env, allEnvs, json }
+const envsFields = { serverUrl, org, project, env, allEnvs, nonInteractive, json }
 
 /** A command at an environment or, with `--all-envs`, at all environments of a project. */
 export const atEnvs = commandsAt(
@@ -234,7 +250,7 @@ export const atEnvs = commandsAt(
   ): Effect.Effect<ProjectPath & Partial<EnvPath>, BadSetting | MissingSettings> => (allEnvs ? projectPath : envPath)
 )
 
-const plainFields = { serverUrl, org, project, env }
+const plainFields = { serverUrl, org, project, env, nonInteractive }
 const plainParser = Options.map(Options.all(plainFields), (given) => ({ ...given, json: false }))
 
 /** A command at an environment that prints no record: without `--json`. */

@@ -1,5 +1,6 @@
 import { connectTo } from "@coffer/client/internal/Connection"
 import { credentialFor } from "@coffer/client/internal/Credentials"
+import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import { type ServerUrl, warnOfClearText } from "@coffer/client/internal/ServerUrl"
 import { type CommandLineSettings, loadSettings, type Settings } from "@coffer/client/internal/Settings"
 import type { NotFound } from "@coffer/domain/Errors"
@@ -26,8 +27,13 @@ export const jsonSpec = flag("json", "Print the API's own records, for machines"
 /** Of commands that print a list, whose text has no secret values. */
 export const wideSpec = flag("wide", "Show every column in full, also where the terminal has no room")
 
+export const nonInteractiveSpec = flag(
+  "non-interactive",
+  "Take no session: an API key, or the delegation for the place; as SERVICE_NON_INTERACTIVE=1"
+)
+
 /** The options of a command at an environment. */
-export const envSpecs = { ...placeSpecs, json: jsonSpec }
+export const envSpecs = { ...placeSpecs, nonInteractive: nonInteractiveSpec, json: jsonSpec }
 
 export const allEnvsSpec = flag("all-envs", "Compare all environments of the project, without showing values")
 
@@ -51,8 +57,8 @@ export const findPlace = Effect.fnUntraced(function* <Path, E>(
 })
 
 /** An exchange with a server, with the credential for that server. The connections are closed with the scope. */
-export const exchangeAt = Effect.fnUntraced(function* (server: ServerUrl) {
-  const credential = yield* credentialFor(server)
+export const exchangeAt = Effect.fnUntraced(function* (server: ServerUrl, place: EnvNames, takesNoSession: boolean) {
+  const credential = yield* credentialFor(server, place, takesNoSession)
   yield* warnOfClearText(server)
   return yield* connectTo({ server, credential: Option.some(credential), program: "cli", version: yield* Version })
 })

@@ -35,6 +35,8 @@ export interface RunOptions {
   readonly isChecking: boolean
   /** Whether nothing is written but why the command did not start. */
   readonly isQuiet: boolean
+  /** Whether no session is taken. */
+  readonly isNonInteractive: boolean
   /** Follow changes of the environment. */
   readonly watch: WatchOptions | undefined
   /** Keep a copy of the secrets, and use it if the server is unreachable. */
@@ -109,6 +111,7 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
     isMasking: found.has("mask"),
     isChecking: found.has("check"),
     isQuiet: found.has("quiet"),
+    isNonInteractive: found.has("non-interactive"),
     watch: found.has("watch") ? { interval, stopSignal, stopTimeout, signal } : undefined,
     offline: found.has("offline-fallback") ? { maxAge } : undefined
   }

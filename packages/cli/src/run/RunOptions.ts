@@ -35,6 +35,10 @@ export const runSyntax: Syntax = {
       ),
       isRepeatable: true
     },
+    flag(
+      "non-interactive",
+      "Take no session: an API key, or the delegation for the place; as SERVICE_NON_INTERACTIVE=1"
+    ),
     flag("no-override", "Let inherited variables win over secrets of the same name; without it, secrets win"),
     flag("mask", "Mask the values in the command's output, which then is a pipe and no terminal"),
     flag("check", "Do not start if a declared key is missing or its value breaks its pattern, and name the keys"),

@@ -82,10 +82,17 @@ export const bundleRequests = Effect.fnUntraced(function* (options: RunOptions) 
   if (keys.join(",").length > maxKeysLength) {
     return yield* new WrongUsage({ message: "--only names too many keys: leave it out, or name fewer" })
   }
-  const credential = yield* credentialFor(server)
   yield* warnOfClearText(server)
   const version = yield* Version
-  const requests: Requests = Array.map(paths, (place) => ({ server, credential, path: place, keys, version }))
+  const requests: Requests = yield* Effect.forEach(paths, (place) =>
+    Effect.map(credentialFor(server, place, options.isNonInteractive), (credential) => ({
+      server,
+      credential,
+      path: place,
+      keys,
+      version
+    }))
+  )
   return { requests, allowance: yield* fileAllowance(settings.files) }
 })
 

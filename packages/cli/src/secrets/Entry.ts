@@ -41,7 +41,7 @@ const entry =
     if (run === undefined) return undefined
     return Effect.gen(function* () {
       const found = yield* findPlace(place, ({ envPath }) => envPath)
-      const exchange = yield* exchangeAt(found.server)
+      const exchange = yield* exchangeAt(found.server, found.path, place.nonInteractive)
       const view = yield* explainingMissing(found)(run(exchange, found.path))
       yield* isList
         ? printListView(view, {

@@ -177,6 +177,8 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     },
     "acl revoke": { before: [grant] },
     "acl table": { before: [invite, account] },
+    delegate: { after: ["coffer delegate revoke claude || coffer delegate revoke 'nightly job'"] },
+    "delegate revoke": { before: ["coffer delegate --for claude --place acme/webshop/dev"] },
     "use list": { before: [stripe] },
     "use allow": { before: [stripe, agent] },
     "use revoke": {

@@ -32,6 +32,7 @@ describe("the data of coffer", () => {
         "member developer admin owner",
         "use read write admin",
         "env shell docker json yaml",
+        "use read write",
         "GET HEAD POST PUT PATCH DELETE",
         "status json text",
         "none each",

@@ -13,6 +13,7 @@ const none = {
   isMasking: false,
   isChecking: false,
   isQuiet: false,
+  isNonInteractive: false,
   watch: undefined,
   offline: undefined
 }

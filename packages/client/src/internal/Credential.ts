@@ -1,8 +1,8 @@
 import type * as Redacted from "effect/Redacted"
 import type { FederatedSession } from "./FederatedSession.js"
 
-/** What authenticates a client: a service account's key or session, or a user's session token. */
-export type Credential = ApiKey | FederatedSession | SessionToken
+/** What authenticates a client: a service account's key or session, or a user's session token or delegation. */
+export type Credential = ApiKey | DelegationToken | FederatedSession | SessionToken
 
 export interface ApiKey {
   readonly type: "api_key"
@@ -11,5 +11,11 @@ export interface ApiKey {
 
 export interface SessionToken {
   readonly type: "session"
+  readonly secret: Redacted.Redacted
+}
+
+/** A part of a user's rights in one environment. */
+export interface DelegationToken {
+  readonly type: "delegation"
   readonly secret: Redacted.Redacted
 }

@@ -46,6 +46,13 @@ export class TestHome {
     return this
   }
 
+  /** Somebody has delegated, for a place. */
+  delegation(key: string, { expires_at, id, name, token }: Json): this {
+    const text = JSON.stringify({ [key]: { id, name, token, expires_at } })
+    writeFileSync(join(this.#config, "delegations"), text, { mode: 0o600 })
+    return this
+  }
+
   /** Somebody has said that keys may go there. */
   trust(origin: string): this {
     writeFileSync(join(this.#config, "trusted"), `${origin}\n`, { mode: 0o600 })

@@ -46,7 +46,7 @@ interface Choice extends CommandLineSettings {
 const read = Effect.fnUntraced(function* (given: CommandLineSettings, keys: ReadonlyArray<Key>) {
   const settings = yield* loadSettings(yield* placeGiven(given))
   const path: EnvPath = yield* settings.envPath
-  const { call } = yield* connect(yield* settings.server)
+  const { call } = yield* connect(yield* settings.server, path)
   const urlParams = defined({ keys: keys.length === 0 ? undefined : keys })
   const bundle = yield* call("environments", (api) => api.bundle({ path, urlParams, headers: {} }))
   const secrets = yield* requireComplete(bundle)

@@ -1,0 +1,147 @@
+import { delegationKey } from "@coffer/client/internal/DelegationFile"
+import { forgetDelegations, storeDelegation } from "@coffer/client/internal/StoredDelegations"
+import { DelegablePermission, type Delegation, DelegationName } from "@coffer/domain/Delegation"
+import { DelegationId } from "@coffer/domain/Ids"
+import { withMessage } from "@coffer/domain/Message"
+import { SecretKey } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { defined } from "@coffer/domain/Defined"
+import { NotThere, WrongUsage } from "../Failures.js"
+import { atServer, wide } from "../grammar/Command.js"
+import { argument, flag, option, repeatedOption, requiredOption } from "../grammar/Fields.js"
+import { pathForms } from "../grammar/PlacePath.js"
+import { completedBy } from "../grammar/Specs.js"
+import { doneView, listView } from "../terminal/View.js"
+
+const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
+
+/** A time such as `30m`, `8h` or `1d`, in seconds. */
+const span = {
+  value: "text",
+  description: "How long it lasts, such as 30m or 8h; 8h when left out",
+  decode: (name: string, text: string) => {
+    const [, digits, unit = ""] = /^([1-9][0-9]{0,7})([smhd])$/.exec(text) ?? []
+    const scale = seconds[unit]
+    return digits === undefined || scale === undefined
+      ? Either.left(`${name} takes a time such as 30m, 8h or 1d`)
+      : Either.right(Number(digits) * scale)
+  }
+} as const
+
+const keysIn = (texts: ReadonlyArray<string>) =>
+  Effect.mapError(
+    Schema.decode(Schema.Array(SecretKey))(texts.flatMap((text) => text.split(","))),
+    () => new WrongUsage({ message: "--only takes secret keys, separated by commas" })
+  )
+
+const placeOf = ({ env, org, project }: Delegation) => `${org}/${project}/${env}`
+
+const columns = {
+  id: ({ id }: Delegation) => id,
+  name: ({ name }: Delegation) => name,
+  place: placeOf,
+  permission: ({ permission }: Delegation) => permission,
+  reveal: ({ reveal }: Delegation) => (reveal ? "yes" : "no"),
+  keys: ({ keys }: Delegation) => keys?.join(" ") ?? "all",
+  ends: ({ expires_at }: Delegation) => expires_at,
+  "last used": ({ last_used_at }: Delegation) => last_used_at
+}
+
+export const delegate = atServer("delegate", {
+  description: "Give an agent or a script a part of your rights, for commands without a terminal on this machine",
+  examples: [
+    "coffer delegate --for claude --place acme/webshop/dev",
+    "coffer delegate --for 'nightly job' --place acme/webshop/dev --permission write --ttl 2h --only DATABASE_URL",
+    "coffer delegate --for claude --place acme/webshop/dev --no-reveal"
+  ],
+  options: {
+    for: requiredOption("for", DelegationName, "Who or what it is for, as the audit log names it"),
+    place: option("place", Schema.String, `Where, ${pathForms.env}; left out, the place of the settings`),
+    permission: option(
+      "permission",
+      DelegablePermission,
+      "use values without seeing them, read them, or write them too; read when left out"
+    ),
+    ttl: option("ttl", span, "How long it lasts, such as 30m or 8h; 8h when left out"),
+    noReveal: flag("no-reveal", "Never give it a value: it can list and write, but not read"),
+    only: completedBy(
+      "keys",
+      repeatedOption("only", Schema.String, "Only these keys, separated by commas; may be given again")
+    )
+  },
+  place: ({ place }) => defined({ env: place }),
+  run: ({ call, options: { for: name, noReveal, only, permission = "read", ttl = 8 * 3_600 }, server, settings }) =>
+    Effect.gen(function* () {
+      const path = yield* settings.envPath
+      const keys = yield* keysIn(only)
+      const { env_name: env, org_name: org, project_name: project } = path
+      const payload = {
+        name,
+        org,
+        project,
+        env,
+        permission,
+        expires_in: ttl,
+        ...defined({
+          keys: keys.length === 0 ? undefined : keys,
+          reveal: noReveal ? false : undefined
+        })
+      }
+      const { token, ...made } = yield* call("delegations", (api) => api.create({ payload }))
+      const { expires_at: expiresAt, id } = made
+      yield* storeDelegation(delegationKey(server.origin, path), { id, name, token, expiresAt })
+      const values = made.reveal ? "" : ", without values"
+      return doneView(
+        `${name} may ${made.permission} in ${placeOf(made)}${values} until ${expiresAt}: commands on this machine that have no terminal take it there`,
+        { ...made, token: Redacted.value(token) }
+      )
+    })
+})
+
+export const delegateList = atServer("delegate list", {
+  description: "List your delegations that have not ended",
+  examples: ["coffer delegate list", "coffer delegate list --json"],
+  options: { wide },
+  run: ({ call }) =>
+    Effect.map(
+      call("delegations", (api) => api.list({})),
+      (found) =>
+        listView(found, columns, "there are no delegations; make one with: coffer delegate", [
+          "name",
+          "place",
+          "permission",
+          "ends"
+        ])
+    )
+})
+
+const NameOrId = Schema.Union(DelegationId, DelegationName).annotations(
+  withMessage("must be the name or the id of a delegation")
+)
+
+export const delegateRevoke = atServer("delegate revoke", {
+  description: "End a delegation; by its name, all of that name",
+  examples: ["coffer delegate revoke claude"],
+  options: { nameOrId: argument("NAME_OR_ID", NameOrId, "The delegation, by name or id") },
+  run: ({ call, options: { nameOrId }, server }) =>
+    Effect.gen(function* () {
+      const { data } = yield* call("delegations", (api) => api.list({}))
+      const found = data.filter(({ id, name }) => id === nameOrId || name === nameOrId)
+      for (const { id } of found) {
+        yield* call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))
+        yield* forgetDelegations(server.origin, id)
+      }
+      const forgotten = yield* forgetDelegations(server.origin, nameOrId)
+      if (found.length > 0) {
+        const ended = found.map(({ id }) => ({ id }))
+        return doneView(`delegation ${nameOrId} ended: ${found.map(placeOf).join(", ")}`, ended)
+      }
+      if (forgotten > 0) return doneView(`delegation ${nameOrId} had ended, and is forgotten here`, [])
+      return yield* new NotThere({
+        message: `there is no delegation ${nameOrId} of yours that has not ended; coffer delegate list shows them`
+      })
+    })
+})
