@@ -7,6 +7,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
+import { Delegations } from "./Delegations.js"
 import { organizations } from "../../state/Organizations.js"
 import { me } from "../../state/Session.js"
 import { Table } from "../../kit/Table.js"
@@ -84,6 +85,7 @@ export const Page = () => {
           </>
         )}
       </dl>
+      <Delegations />
       <h2>Sessions</h2>
       <p>Browsers and programs in which you are logged in. End those that you do not know.</p>
       <Reading of={sessions}>

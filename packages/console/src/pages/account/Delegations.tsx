@@ -1,0 +1,78 @@
+import type { Delegation } from "@coffer/domain/Delegation"
+import * as Effect from "effect/Effect"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { Table } from "../../kit/Table.js"
+import { When } from "../../kit/When.js"
+
+const read = Effect.map(
+  Effect.suspend(() => call("delegations", (api) => api.list())),
+  ({ data }) => data
+)
+
+const scopeOf = ({ keys, permission, reveal }: Delegation): string =>
+  [permission, reveal || permission === "use" ? "" : "no values", keys === undefined ? "" : keys.join(", ")]
+    .filter((part) => part !== "")
+    .join("; ")
+
+const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonly changed: () => void }) => {
+  const act = useAct()
+  const { env, expires_at, id, last_used_at, name, org, project } = delegation
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td>
+        {org}/{project}/{env}
+      </td>
+      <td class="quiet">{scopeOf(delegation)}</td>
+      <td class="quiet">
+        <When time={expires_at} />
+      </td>
+      <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
+      <td class="actions">
+        <button
+          type="button"
+          disabled={act.isBusy.value}
+          onClick={() => {
+            act.run(
+              call("delegations", (api) => api.revoke({ path: { delegation_id: id } })),
+              changed
+            )
+          }}
+        >
+          Revoke<span class="hidden"> the delegation to {name}</span>
+        </button>
+        <Problem failure={act.failure.value} />
+      </td>
+    </tr>
+  )
+}
+
+/** The parts of the person's rights that agents and scripts have. */
+export const Delegations = () => {
+  const delegations = useLoad("delegations", () => read)
+  return (
+    <>
+      <h2>Delegations</h2>
+      <p>
+        Parts of your rights for agents and scripts. Make one with <code>coffer delegate</code>.
+      </p>
+      <Reading of={delegations}>
+        {(found) =>
+          found.length === 0 ? (
+            <p class="quiet">There are none.</p>
+          ) : (
+            <Table label="Delegations" heads={["For", "Where", "What", "Ends", "Last used", ""]}>
+              {found.map((delegation) => (
+                <Row key={delegation.id} delegation={delegation} changed={delegations.reload} />
+              ))}
+            </Table>
+          )
+        }
+      </Reading>
+    </>
+  )
+}
