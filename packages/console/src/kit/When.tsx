@@ -18,7 +18,7 @@ export const ago = (time: string, now: number): string => {
 /** A time that comes in words, such as `in 2 days`. */
 export const ahead = (time: string, now: number): string => {
   const left = Date.parse(time) - now
-  for (const [unit, millis] of units) if (left >= millis) return format.format(Math.floor(left / millis), unit)
+  for (const [unit, millis] of units) if (left >= millis) return format.format(Math.round(left / millis), unit)
   return left > 0 ? "in less than a minute" : "now"
 }
 

@@ -86,6 +86,8 @@ const Row = (props: RowProps) => {
 /** The groups of an organization, whose members get access rules together. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const groups = useLoad(org, () => read(org))
+  // Empties the form.
+  const made = useSignal(0)
   const why = missingInOrg(org, "group.create")
   return (
     <section class="wide-page">
@@ -95,13 +97,17 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
       </p>
       {why === null ? (
         <CreateForm
+          key={made.value}
           what="group"
           example="backend"
           form={groupNameForm}
           create={(name) =>
             call("groups", (api) => api.create({ path: { org_name: org }, payload: { name: GroupName.make(name) } }))
           }
-          done={groups.reload}
+          done={() => {
+            made.value += 1
+            groups.reload()
+          }}
         />
       ) : (
         <p class="quiet">To create groups, one {why}.</p>
