@@ -171,6 +171,17 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
         WHERE f.org_id <> a.org_id OR (f.removed_at IS NULL AND a.removed_at IS NOT NULL)`
     )
     yield* none(
+      "a member of a group that was removed, or of one of another organization than the member's",
+      `SELECT gm.user_id FROM group_members gm JOIN groups g ON g.id = gm.group_id
+        LEFT JOIN members m ON m.user_id = gm.user_id AND m.org_id = gm.org_id AND m.removed_at IS NULL
+        WHERE g.org_id <> gm.org_id OR g.removed_at IS NOT NULL OR m.id IS NULL`
+    )
+    yield* none(
+      "a lasting rule of a group that was removed",
+      `SELECT r.id FROM acl_rules r JOIN groups g ON g.id = r.subject_id
+        WHERE r.removed_at IS NULL AND r.expires_at IS NULL AND g.removed_at IS NOT NULL`
+    )
+    yield* none(
       "an approved login of a program without a person",
       `SELECT id FROM client_logins WHERE state = 'approved' AND user_id IS NULL`
     )
