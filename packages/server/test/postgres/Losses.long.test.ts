@@ -3,7 +3,7 @@ import { lockStatements } from "@coffer/server/database/postgres/ScopeLocks"
 import { orgScope, type Scope, serverScope, userScope } from "@coffer/server/database/Scopes"
 import { Client } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import type { Endpoint } from "../authorization/Contract.js"
+import { type Endpoint, endpointOf } from "../authorization/Contract.js"
 import { changing, type Loss, lossesOn, prepareOn, using } from "../authorization/Losses.js"
 import { type OtherSide, otherSideSettings, startOtherSide } from "../authorization/OtherSide.js"
 import { type Caller, restsOn, type Scene, sceneSettings, scenesOn, type Staged } from "../authorization/Scene.js"
@@ -160,5 +160,31 @@ describe("a call on one server changes nothing once its caller has lost the righ
 
   it("takes everything from some of the calls", () => {
     assert.sameMembers([...met], Object.keys(lossesOn(first)))
+  })
+})
+
+describe("a rule that ends by the database's clock while a call waits", () => {
+  const write = endpointOf("PUT /api/orgs/:org_name/projects/:project_name/envs/:env_name/secrets/:key")
+
+  it("gives it no right, and one that ends later does", async () => {
+    for (const [lasts, statuses] of [
+      [1_000, [403]],
+      [60_000, [200, 201]]
+    ] as const) {
+      const { ask, scene } = await prepare(write, "user")
+      await locks.query(
+        "UPDATE acl_rules SET expires_at = floor(extract(epoch FROM clock_timestamp()) * 1000) + $1 WHERE id = $2",
+        [lasts, scene.caller.rule]
+      )
+      await holding(await scopeOf(write, scene), async (release) => {
+        const call = started(second.send(ask))
+        await waiting(1, call.ended)
+        assert.isFalse(call.ended(), "the call was let in before it waits")
+        await pause(1_100)
+        await release()
+        const { status, text } = await call.result
+        assert.include<unknown>(statuses, status, text)
+      })
+    }
   })
 })
