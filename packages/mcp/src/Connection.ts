@@ -1,6 +1,7 @@
 import type { CofferClient } from "@coffer/client/internal/CofferClient"
 import type { Credential } from "@coffer/client/internal/Credential"
-import { credentialFor, type CredentialError } from "@coffer/client/internal/Credentials"
+import type { CredentialError } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Data from "effect/Data"

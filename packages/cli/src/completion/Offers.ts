@@ -1,5 +1,5 @@
 import { connectTo } from "@coffer/client/internal/Connection"
-import { credentialFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import {
   federationList,
   isOrgListKind,

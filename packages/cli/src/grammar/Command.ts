@@ -5,7 +5,7 @@ import { type CofferClient, makeClient } from "@coffer/client/internal/CofferCli
 import type { Exchange } from "@coffer/client/internal/Exchange"
 import type { EnvPath, ProjectPath } from "@coffer/domain/api/Paths"
 import type { Credential } from "@coffer/client/internal/Credential"
-import { credentialFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import type { CommandLineSettings, MissingSettings, Settings } from "@coffer/client/internal/Settings"
 import type { BadSetting } from "@coffer/client/internal/Variables"

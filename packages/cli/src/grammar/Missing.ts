@@ -1,5 +1,5 @@
 import { connectTo } from "@coffer/client/internal/Connection"
-import { credentialFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import { type NamePath, placeList, readNames } from "@coffer/client/internal/NameList"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Effect from "effect/Effect"

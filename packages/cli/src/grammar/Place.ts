@@ -1,5 +1,5 @@
 import { connectTo } from "@coffer/client/internal/Connection"
-import { credentialFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import { type ServerUrl, warnOfClearText } from "@coffer/client/internal/ServerUrl"
 import { type CommandLineSettings, loadSettings, type Settings } from "@coffer/client/internal/Settings"

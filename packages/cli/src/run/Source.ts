@@ -5,7 +5,7 @@ import {
   type FetchedBundle,
   readBundle
 } from "@coffer/client/internal/BundleClient"
-import { credentialFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import { warnOfClearText } from "@coffer/client/internal/ServerUrl"
 import { loadSettings } from "@coffer/client/internal/Settings"
 import { secretKeyForm } from "@coffer/domain/NameForms"

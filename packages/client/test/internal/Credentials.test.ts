@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { credentialFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import { readSession } from "@coffer/client/internal/SessionFile"
 import { forgetSession, storeSession } from "@coffer/client/internal/StoredSessions"
 import { loadSettings } from "@coffer/client/internal/Settings"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { credentialFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
 import { Effect, Either, Option, Redacted, TestClock } from "effect"
 import { clientFor, json, listen, withVariables } from "./Support.js"

@@ -1,6 +1,6 @@
 import { makeClient } from "@coffer/client/internal/CofferClient"
 import type { Credential } from "@coffer/client/internal/Credential"
-import { credentialFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import { type CommandLineSettings, loadSettings } from "@coffer/client/internal/Settings"
 import { Variables } from "@coffer/client/internal/Variables"
 import { Effect, Option } from "effect"

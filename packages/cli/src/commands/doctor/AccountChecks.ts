@@ -1,5 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { configuredBy, credentialFor, sessionFor } from "@coffer/client/internal/Credentials"
+import { configuredBy, sessionFor } from "@coffer/client/internal/Credentials"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import type { Identity } from "@coffer/domain/User"
 import * as Effect from "effect/Effect"
