@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser())(`rights and names in the console${why}`, () => {
     await ada.call("POST", "/api/orgs/rights/members", { email: "bob-of-rights@example.com", role: "member" })
     const bob = await Person.login("bob-of-rights@example.com")
     const visit = await Visit.open("/rights", bob)
-    for (const page of ["rules", "accounts", "webhooks", "audit"]) {
+    for (const page of ["groups", "rules", "accounts", "webhooks", "audit"]) {
       await visit.page.goto(`${inject("server").url}/rights/-/${page}`)
       await visit.sees("needs the role admin")
       assert.strictEqual(await visit.page.getByRole("button", { name: "Try again" }).count(), 0, page)

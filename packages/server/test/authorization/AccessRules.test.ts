@@ -134,7 +134,7 @@ describe("a rule", () => {
     ["an account by an address", { subject_type: "service_account", email: "a@example.com" }, /^email: /],
     ["an account by both", { subject_type: "service_account", subject_id: id, email: "a@example.com" }, /^email: /],
     ["an account by what is no UUID", { subject_type: "service_account", subject_id: "deploy" }, /^subject_id: /],
-    ["another type", { subject_type: "group", email: "a@example.com" }, /^subject_type: /],
+    ["another type", { subject_type: "team", email: "a@example.com" }, /^subject_type: /],
     ["no type", { email: "a@example.com" }, /^subject_type: /],
     ["a null address", { subject_type: "user", email: null }, /^email: /],
     ["an unknown field", { subject_type: "user", email: "a@example.com", role: "admin" }, /^role: /],

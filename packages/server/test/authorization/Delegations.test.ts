@@ -86,6 +86,7 @@ describe("a delegation of an owner who is a superadmin too", () => {
       org_name,
       project_name: "webshop",
       env_name: "prod",
+      group_name: "ops",
       key: "SHARED",
       user_id: person.id,
       rule_id: person.id,
