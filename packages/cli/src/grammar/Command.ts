@@ -101,7 +101,11 @@ export const clientWith = (server: ServerUrl, credential: Option.Option<Credenti
   Effect.flatMap(Version, (version) => makeClient({ server, credential, program: "cli", version }))
 
 /** A client for a server, with the credential for that server. */
-export const connect = Effect.fnUntraced(function* (server: ServerUrl, path: PlacePath | void, takesNoSession = false) {
+export const connect = Effect.fnUntraced(function* (
+  server: ServerUrl,
+  path: PlacePath | void,
+  takesNoSession?: boolean
+) {
   const { env_name, org_name, project_name } = path ?? {}
   const place =
     org_name === undefined || project_name === undefined || env_name === undefined

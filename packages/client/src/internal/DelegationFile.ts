@@ -3,7 +3,13 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { privatePath, PrivateFileError, readPrivate } from "./PrivateFile.js"
-import type { EnvNames } from "./SecretCalls.js"
+
+/** The names of an environment. */
+export interface DelegatedPlace {
+  readonly org_name: string
+  readonly project_name: string
+  readonly env_name: string
+}
 
 /** A delegation that is kept here, for one place of one server. */
 export interface StoredDelegation {
@@ -16,10 +22,10 @@ export interface StoredDelegation {
 /** Delegations by origin and place; a JSON object in the file. */
 export type StoredDelegations = ReadonlyMap<string, StoredDelegation>
 
-export const placeName = ({ env_name, org_name, project_name }: EnvNames): string =>
+export const placeName = ({ env_name, org_name, project_name }: DelegatedPlace): string =>
   `${org_name}/${project_name}/${env_name}`
 
-export const delegationKey = (origin: string, place: EnvNames): string => `${origin} ${placeName(place)}`
+export const delegationKey = (origin: string, place: DelegatedPlace): string => `${origin} ${placeName(place)}`
 
 /** Written by hand, because loading schemas is too slow for `coffer run`. */
 const decode = (text: string): Option.Option<StoredDelegations> =>

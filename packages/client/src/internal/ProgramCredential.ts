@@ -3,9 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Credential, DelegationToken } from "./Credential.js"
 import { type CredentialError, machineCredentialFor, NotAuthenticated, sessionFor } from "./Credentials.js"
-import { delegationKey, placeName, readDelegations } from "./DelegationFile.js"
+import { type DelegatedPlace, delegationKey, placeName, readDelegations } from "./DelegationFile.js"
 import type { PrivateFileError } from "./PrivateFile.js"
-import type { EnvNames } from "./SecretCalls.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { variable, Variables } from "./Variables.js"
 
@@ -14,7 +13,7 @@ const isTerminal = (descriptor: number): boolean => process.getBuiltinModule("no
 /** The delegation for a place, also one that has ended: a session must not take its place unasked. */
 const delegationFor = Effect.fnUntraced(function* (
   { origin }: ServerUrl,
-  place: EnvNames
+  place: DelegatedPlace
 ): Effect.fn.Return<Option.Option<DelegationToken>, NotAuthenticated | PrivateFileError> {
   const found = (yield* readDelegations).get(delegationKey(origin, place))
   if (found === undefined) return Option.none()
@@ -33,12 +32,13 @@ const delegationFor = Effect.fnUntraced(function* (
  */
 export const credentialFor = Effect.fnUntraced(function* (
   server: ServerUrl,
-  place?: EnvNames,
-  takesNoSession = false
+  place?: DelegatedPlace,
+  takesNoSession?: boolean
 ): Effect.fn.Return<Credential, CredentialError> {
   const machine = yield* machineCredentialFor(server)
   if (Option.isSome(machine)) return machine.value
-  const isNonInteractive = takesNoSession || variable(yield* Variables, "SERVICE_NON_INTERACTIVE") === "1"
+  const env = yield* Variables
+  const isNonInteractive = takesNoSession === true || variable(env, "SERVICE_NON_INTERACTIVE") === "1"
   if (place !== undefined && (isNonInteractive || (!isTerminal(0) && !isTerminal(2)))) {
     const delegation = yield* delegationFor(server, place)
     if (Option.isSome(delegation)) return delegation.value
