@@ -13,7 +13,7 @@ export const User = Schema.Struct({
   email: field(Email, "the user's address"),
   name: field(Schema.String, "its name", "ada"),
   is_superadmin: field(Schema.Boolean, superadmin, false),
-  delegation: optional(OwnDelegation)
+  delegation: optional(OwnDelegation, "the delegation of the credential; absent with any other")
 }).annotations({ identifier: "User", description: "the calling user" })
 export type User = typeof User.Type
 

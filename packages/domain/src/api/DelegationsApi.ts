@@ -27,7 +27,7 @@ export class DelegationsApi extends HttpApiGroup.make("delegations")
     HttpApiEndpoint.post("create", delegations)
       .setPayload(
         body({
-          name: DelegationName,
+          name: field(DelegationName, "a name, such as that of the agent"),
           org: field(OrgName, "the organization's name"),
           project: field(ProjectName, "the project's name"),
           env: field(EnvName, "the environment's name", EnvName.make("dev")),
