@@ -18,7 +18,7 @@ export const actors = [
 ] as const
 export type Actor = (typeof actors)[number]
 
-const columns = ["none", "use", "read", "write", "admin", "elsewhere"] as const
+export const columns = ["none", "use", "read", "write", "admin", "elsewhere"] as const
 
 /**
  * The one rule about the caller: for the place that is called, of that level; or an admin rule for another place; or an admin rule

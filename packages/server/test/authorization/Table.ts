@@ -531,7 +531,7 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": row(200, admins, "service_account.rotate"),
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": row(204, admins, "service_account.revoke", ownAccount),
 
-  [`POST ${federations}`]: row(201, admins, "federation.create"),
+  [`POST ${federations}`]: row(201, admins, "federation.create", ownAccount),
   [`GET ${federations}`]: row(200, admins, "federation.list"),
   [`POST ${federations}/try`]: row(200, admins, "federation.create"),
   [`DELETE ${federations}/:federation_id`]: row(204, admins, "federation.revoke", ownFederation),

@@ -92,6 +92,9 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
     if (endpoint.call === "POST /api/auth/delegations") world.move({ delegation_id: answer.body.id })
     if (endpoint.call === "POST /api/backups") world.move({ backup_id: answer.body.id })
     if (endpoint.call === "PATCH /api/orgs/:org_name") world.move({ org_name: answer.body.name })
+    if (endpoint.call === "PATCH /api/orgs/:org_name/groups/:group_name") {
+      world.move({ group_name: answer.body.name })
+    }
     if (endpoint.path.endsWith("/:project_name") && endpoint.method === "PATCH") {
       world.move({ project_name: answer.body.name })
     }

@@ -221,9 +221,10 @@ export class World {
     const about = this.about()
     const own: Readonly<Record<string, unknown>> = {
       "PUT /secrets/:key": { value: `sound ${value} "quoted"\\ü\n` },
+      "POST /groups/:group_name/members": { email: this.root },
       "PATCH /bundle": { set: { [`B_${key}`]: `bundled ${value}`, [about.place.key]: `again ${value}` } }
     }
-    const [end = ""] = /\/(bundle|secrets\/:key)$/.exec(endpoint.path) ?? []
+    const [end = ""] = /\/(bundle|secrets\/:key|groups\/:group_name\/members)$/.exec(endpoint.path) ?? []
     const valued = own[`${endpoint.method} ${end}`]
     const ask = valued === undefined ? askOf(endpoint, about) : { body: valued }
     const { body, method, path } = requestOf(endpoint, about, ask)

@@ -18,6 +18,7 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   use_rules: "kept: they hold no secret, and end by themselves",
   audit_heads: "kept: their MACs prove the log",
   secret_dues: "kept: dates of secrets",
+  acl_rules: "kept: as those that last, each until its end",
   jobs: "kept: leases of servers, which take them again"
 }
 

@@ -108,7 +108,9 @@ const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
     await release()
     const { status, text } = await call.result
     const told = `${kind}, ${name}: ${status} ${text}`
-    if (isBehind) assert.isBelow(status, 300, told)
+    // In the other of its scopes, the loss may have been first.
+    const isServed = isBehind && !(endpoint.call === "POST /api/auth/delegations" && loss.statuses.includes(status))
+    if (isServed) assert.isBelow(status, 300, told)
     else assert.include<unknown>(loss.statuses, status, told)
     // The call may have removed what the loss is about.
     await taken.result.catch(() => undefined)
@@ -135,11 +137,11 @@ const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
 }
 
 /**
- * Two of the losses, others with each call, which show that the call reads nothing before it has its scope. What it then reads is
+ * Whether a loss is one of the two that are met with a call, others with each, which show that the call reads nothing before it has its scope. What it then reads is
  * the same on both engines: `Meanwhile` takes everything from each call on SQLite, as a soak does here.
  */
-const someOf = <A>(losses: ReadonlyArray<A>, from: number): ReadonlyArray<A> =>
-  isSoak ? losses : losses.filter((_, index) => (index - from) % Math.ceil(losses.length / 2) === 0)
+const isChosen = (index: number, total: number, from: number): boolean =>
+  isSoak || (index - from) % Math.ceil(total / 2) === 0
 
 const met = new Set<string>()
 
@@ -151,7 +153,8 @@ describe("a call on one server changes nothing once its caller has lost the righ
     const kinds = restsOn(endpoint).account ? (["user", "account"] as const) : (["user"] as const)
     for (const kind of kinds) {
       const losses = Object.entries(lossesOn(first)).filter(([, { concerns }]) => concerns(endpoint, kind))
-      for (const [name, loss] of someOf(losses, at)) {
+      for (const [index, [name, loss]] of losses.entries()) {
+        if (met.has(name) && !isChosen(index, losses.length, at)) continue
         if (await callFirst(endpoint, kind, name, loss)) await lossFirst(endpoint, kind, name, loss)
         met.add(name)
       }

@@ -1,10 +1,11 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { type Outcome, type Rule, rules } from "../authorization/Grid.js"
+import { columns, type Outcome } from "../authorization/Grid.js"
 import { type Account, each, nobody, type Person, Service } from "../authorization/Service.js"
 import { Client } from "./Client.js"
 
 // The rights of each account under /v1 are those that it has in Coffer's own API, with whatever credential it comes.
 
+type Rule = (typeof columns)[number]
 const kinds = ["account", "scoped-here", "scoped-elsewhere", "blind"] as const
 type Kind = (typeof kinds)[number]
 
@@ -65,7 +66,7 @@ beforeAll(async () => {
   for (const name of ["webshop", "other"]) await service.do(ada, "POST", `${acme}/projects`, { name })
   await service.do(ada, "PUT", `${acme}/projects/webshop/envs/prod/secrets/SHARED`, { value: "shared" })
   cells = await each(
-    kinds.flatMap((kind) => rules.map((rule) => [kind, rule] as const)),
+    kinds.flatMap((kind) => columns.map((rule) => [kind, rule] as const)),
     ([kind, rule]) => makeCell(kind, rule)
   )
 })
@@ -92,7 +93,7 @@ const walk = (path: string, twin: string, expected: (cell: Cell) => Outcome) =>
     }
   })
 
-const readOf = ({ kind, rule }: Cell): Outcome => reads[kind][rules.indexOf(rule)]!
+const readOf = ({ kind, rule }: Cell): Outcome => reads[kind][columns.indexOf(rule)]!
 
 describe("the rights of accounts under /v1", () => {
   it("to an environment are those to its bundle", async () => {
@@ -101,7 +102,7 @@ describe("the rights of accounts under /v1", () => {
 
   it("to the description of an environment are those to its revisions", async () => {
     const path = `${acme}/projects/webshop/envs/prod/revisions`
-    await walk("webshop/metadata/prod", path, (cell) => described[cell.kind][rules.indexOf(cell.rule)]!)
+    await walk("webshop/metadata/prod", path, (cell) => described[cell.kind][columns.indexOf(cell.rule)]!)
   })
 
   it("to a list and to a mount are those to the list of environments", async () => {
