@@ -13,7 +13,8 @@ import { distinct, search } from "./Search.js"
 /** Finds any place, key and action by name. */
 export const Palette = ({ close }: { readonly close: () => void }) => {
   const here = useMemo(() => place.peek(), [])
-  const actions = useMemo(() => pageCommands.peek(), [])
+  // The page publishes them after it is drawn, which may be after the palette has opened.
+  const actions = pageCommands.value
   const known = useMemo(() => knownPlaces(here), [])
   const more = useLoad("places", () => foundPlaces(here))
   const typed = useSignal("")
