@@ -10,8 +10,18 @@ const server = process.env["SERVICE_SERVER_URL"] ?? "http://localhost:7100"
 const expected =
   /\/FastCheck\.js$|imported by ".*\/node_modules\/dotenv\/|\/domain\/dist\/Errors\.js is dynamically imported/
 
+const documentation = /\.annotate\(OpenApi\.(?:Summary|Description|Title), (?:"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)\)/g
+
+/** Leaves out what the contract says for its document alone. */
+const withoutDocumentation = {
+  name: "without-documentation",
+  transform: (code: string, id: string) =>
+    /\/domain\/dist\/api\/\w+\.js$/.test(id) ? { code: code.replace(documentation, ""), map: null } : null
+}
+
 export default defineConfig({
   root: file("./"),
+  plugins: [withoutDocumentation],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   build: {
     // No organization can be named `-`.
