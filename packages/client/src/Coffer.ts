@@ -6,7 +6,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type { Reloadable } from "effect/Reloadable"
-import { MissingSecret, type StartError } from "./Errors.js"
+import { secretIn, type StartError } from "./Errors.js"
 import type { Followed } from "./Follow.js"
 import { open } from "./Open.js"
 import type { Options } from "./Options.js"
@@ -17,13 +17,7 @@ import { testSecrets } from "./TestSecrets.js"
 
 const service = (followed: Followed, call: Call): CofferService => ({
   ...followed,
-  get: (key) =>
-    Effect.flatMap(followed.snapshot, ({ place, refused, values }) => {
-      const value = values.get(key)
-      if (value !== undefined) return Effect.succeed(value)
-      const why = refused.get(key)
-      return new MissingSecret({ key, place, ...(why === undefined ? {} : { refused: why }) })
-    }),
+  get: (key) => Effect.flatMap(followed.snapshot, (snapshot) => secretIn(snapshot, key)),
   call
 })
 

@@ -9,7 +9,11 @@ import type {
   Overloaded,
   Unauthorized
 } from "@coffer/domain/Errors"
+import { defined } from "@coffer/domain/Defined"
 import * as Data from "effect/Data"
+import * as Either from "effect/Either"
+import type * as Redacted from "effect/Redacted"
+import type { Snapshot } from "./Service.js"
 
 /** The environment has no such key, or the key has no value. */
 export class MissingSecret extends Data.TaggedError("MissingSecret")<{
@@ -24,6 +28,15 @@ export class MissingSecret extends Data.TaggedError("MissingSecret")<{
     return refused === undefined ? `${key} does not exist in ${place}` : `${refused} (${place})`
   }
 }
+
+export const secretIn = (
+  { place, refused, values }: Snapshot,
+  key: string
+): Either.Either<Redacted.Redacted, MissingSecret> =>
+  Either.fromNullable(
+    values.get(key),
+    () => new MissingSecret({ key, place, ...defined({ refused: refused.get(key) }) })
+  )
 
 /** The environment holds no secret at all, so the place is probably wrong. */
 export class EmptyEnvironment extends Data.TaggedError("EmptyEnvironment")<{ readonly place: string }> {

@@ -8,6 +8,7 @@ import { withoutCopy } from "./Offline.js"
 import type { Options } from "./Options.js"
 import { connect } from "./Read.js"
 import { resolve } from "./Resolve.js"
+import { explain } from "./Start.js"
 
 interface Opened {
   readonly exchange: Exchange
@@ -21,4 +22,4 @@ export const open = Effect.fnUntraced(function* (options: Options): Effect.fn.Re
   yield* warnOfClearText(connection.server)
   const exchange = yield* connect(connection)
   return { exchange, followed: yield* follow(exchange, resolved) }
-})
+}, Effect.mapError(explain))

@@ -47,29 +47,43 @@ export const makeEnvironment = (
 export const connect = ({ credential, program, server }: Connection): Effect.Effect<Exchange, never, Scope.Scope> =>
   connectTo({ server, credential: Option.some(credential), program, version })
 
-/** Errors of other calls are unknown ones of a read: a newer server may send them. */
-const toReadError = (failure: CallFailure): ReadError => {
+/**
+ * The errors of a read, which name the option or variable that is probably wrong. Errors of other calls are unknown ones: a
+ * newer server may send them.
+ */
+const toReadError = Effect.fnUntraced(function* (
+  { credentialFrom, server }: Connection,
+  failure: CallFailure
+): Effect.fn.Return<never, ReadError> {
   switch (failure._tag) {
     case "DatabaseUnavailable":
     case "DecryptionFailed":
-    case "Forbidden":
     case "InternalError":
-    case "NotFound":
     case "Overloaded":
     case "ServerUnreachable":
     case "SignInFailed":
-    case "Unauthorized":
     case "UnexpectedResponse":
     case "UnknownApiError":
-      return failure
+      return yield* failure
+    case "Forbidden":
+    case "NotFound":
+    case "Unauthorized": {
+      const errors = yield* Effect.promise(() => import("@coffer/domain/Errors"))
+      const { _tag, message } = failure
+      const sentence =
+        _tag === "Unauthorized"
+          ? `${credentialFrom}: ${server.base} refuses the credential: it is unknown, expired or revoked`
+          : `place: ${message}`
+      return yield* new errors[_tag]({ message: sentence })
+    }
     case "BadSetting":
-      return new SignInFailed({ reason: failure.message, next: "correct the setting" })
+      return yield* new SignInFailed({ reason: failure.message, next: "correct the setting" })
     default: {
       const { code, message, retryAfter, status } = failure
-      return new UnknownApiError({ code, message, status, ...defined({ retryAfter }) })
+      return yield* new UnknownApiError({ code, message, status, ...defined({ retryAfter }) })
     }
   }
-}
+})
 
 const read = (
   exchange: Exchange,
@@ -117,7 +131,7 @@ export const readEnvironment = (
       times: 1,
       while: ({ _tag }) => _tag === "Unauthorized" && connection.credential.type === "federated"
     }),
-    Effect.mapError(toReadError),
+    Effect.catchAll((failure) => toReadError(connection, failure)),
     Effect.withSpan("coffer.read", {
       kind: "client",
       captureStackTrace: false,

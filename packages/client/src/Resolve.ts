@@ -2,7 +2,7 @@ import type { Credential } from "./internal/Credential.js"
 import { configuredBy, machineCredentialFor, sessionFor } from "./internal/Credentials.js"
 import type { SignInError } from "./internal/ClientErrors.js"
 import { parseServerUrl, type ServerUrl } from "./internal/ServerUrl.js"
-import { BadSetting, Variables } from "./internal/Variables.js"
+import { BadSetting } from "./internal/Variables.js"
 import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/NameForms"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -68,21 +68,6 @@ interface Found {
   readonly from: string
 }
 
-const signIn = Effect.fnUntraced(function* (server: ServerUrl, account: string, token: Redacted.Redacted | undefined) {
-  const SignIn = yield* Effect.promise(() => import("./internal/SignIn.js"))
-  if (token === undefined) return yield* SignIn.signIn(server, account)
-  const withToken = Effect.provideService(Variables, { SERVICE_ID_TOKEN: Redacted.value(token) })
-  const session = yield* withToken(SignIn.signIn(server, account))
-  return {
-    type: "federated",
-    get secret() {
-      return session.secret
-    },
-    refresh: withToken(session.refresh),
-    expire: session.expire
-  } as const
-})
-
 const storedSession = Effect.fnUntraced(function* (server: ServerUrl) {
   const session = yield* Effect.mapError(sessionFor(server), ({ message }) => bad(`credential.session: ${message}`))
   return yield* Option.match(session, {
@@ -118,7 +103,9 @@ const findCredential = Effect.fnUntraced(function* (
     return { credential: { type: "api_key", secret: option.apiKey }, from: "credential.apiKey" }
   }
   if ("account" in option) {
-    return { credential: yield* signIn(server, option.account, option.token), from: "credential.account" }
+    const { signIn } = yield* Effect.promise(() => import("./internal/SignIn.js"))
+    const from = "credential.account"
+    return { credential: yield* signIn(server, option.account, { setting: from, token: option.token }), from }
   }
   return { credential: yield* storedSession(server), from: "credential.session" }
 })

@@ -1,11 +1,12 @@
-import { ServerUnreachable } from "./internal/ClientErrors.js"
+import { ServerUnreachable, UnexpectedResponse } from "./internal/ClientErrors.js"
 import type { Exchange } from "./internal/Exchange.js"
+import { defined } from "@coffer/domain/Defined"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { EmptyEnvironment, type ReadError, type StartError } from "./Errors.js"
+import { EmptyEnvironment, type StartError } from "./Errors.js"
 import { dropCopies, keepCopy, loadCopies } from "./Offline.js"
-import { type Connection, type Environment, makeEnvironment, readEnvironment } from "./Read.js"
+import { type Environment, makeEnvironment, readEnvironment } from "./Read.js"
 import type { Resolved } from "./Resolve.js"
 
 /** An environment and when the server last confirmed it, in milliseconds. */
@@ -17,38 +18,29 @@ export interface Confirmed {
 export const confirmedNow = (environment: Environment): Effect.Effect<Confirmed> =>
   Effect.map(Clock.currentTimeMillis, (at) => ({ environment, at }))
 
-const because = ({ answered, reason, transient, url }: ServerUnreachable, more: string) =>
-  new ServerUnreachable({ answered, reason: `${reason}; ${more}`, transient, url })
-
-/** Names the option or variable that is probably wrong. */
-const explain = Effect.fnUntraced(function* (
-  { credentialFrom, server }: Connection,
-  error: ReadError
-): Effect.fn.Return<ReadError> {
-  const { _tag, message } = error
-  if (_tag === "ServerUnreachable") return because(error, "check the option server")
-  if (_tag !== "Unauthorized" && _tag !== "Forbidden" && _tag !== "NotFound") return error
-  const { Forbidden, NotFound, Unauthorized } = yield* Effect.promise(() => import("@coffer/domain/Errors"))
-  switch (_tag) {
-    case "Unauthorized":
-      return new Unauthorized({ message: `${credentialFrom}: ${server.base} refuses the credential: ${message}` })
-    case "Forbidden":
-      return new Forbidden({ message: `place: ${message}` })
-    case "NotFound":
-      return new NotFound({ message: `place: ${message}` })
+/** Names the option that is probably wrong, if the server was never reached. */
+export const explain = (error: StartError): StartError => {
+  const next = "check the option server"
+  if (error._tag === "UnexpectedResponse") {
+    const { redirect, status, url } = error
+    return new UnexpectedResponse({ next, status, url, ...defined({ redirect }) })
   }
-})
+  if (error._tag !== "ServerUnreachable" || error.next !== undefined) return error
+  const { answered, reason, transient, url } = error
+  return new ServerUnreachable({ answered, next, reason, transient, url })
+}
 
 const fromCopy = Effect.fnUntraced(function* (
   { connection, offline }: Resolved,
   failure: ServerUnreachable
 ): Effect.fn.Return<Confirmed, ServerUnreachable> {
   // Any response takes precedence over the copy.
-  if (offline === undefined || failure.answered) return yield* because(failure, "check the option server")
+  if (offline === undefined || failure.answered) return yield* failure
+  const { answered, reason, transient, url } = failure
   const copies = yield* loadCopies
   const { age, savedAt, secrets } = yield* Effect.mapError(
     copies.readCopy(offline.folder, connection, offline.maxAge),
-    ({ message }) => because(failure, `and offline: ${message}`)
+    ({ message }) => new ServerUnreachable({ answered, next: `and offline: ${message}`, reason, transient, url })
   )
   yield* Effect.logWarning(
     `${failure.message}; using the offline copy of ${connection.place}, ${copies.showAge(age)} old`
@@ -66,7 +58,7 @@ export const firstValues = Effect.fnUntraced(function* (
   if (read._tag === "Left") {
     if (read.left._tag === "ServerUnreachable") return yield* fromCopy(resolved, read.left)
     yield* dropCopies(resolved, read.left)
-    return yield* Effect.flip(explain(connection, read.left))
+    return yield* read.left
   }
   const environment = Option.getOrElse(read.right, () => makeEnvironment([]))
   const isEmpty = environment.values.size === 0 && environment.refused.size === 0

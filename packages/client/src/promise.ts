@@ -1,13 +1,14 @@
 /** `@coffer/client/promise`: the client for programs without Effect. */
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
+import * as Either from "effect/Either"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Logger from "effect/Logger"
 import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { MissingSecret, type ReadError, type StartError } from "./Errors.js"
+import { type ReadError, secretIn, type StartError } from "./Errors.js"
 import { Pause } from "./Follow.js"
 import { open } from "./Open.js"
 import type { CredentialOption, Options } from "./Options.js"
@@ -102,17 +103,12 @@ const credentialOption = (credential: NonNullable<ConnectOptions["credential"]>)
   if ("apiKey" in credential) return { apiKey: Redacted.make(credential.apiKey) }
   if ("session" in credential) return credential
   const { account, token } = credential
-  return { account, ...(token === undefined ? {} : { token: Redacted.make(token) }) }
+  return { account, ...(token !== undefined && { token: Redacted.make(token) }) }
 }
 
-const toOptions = ({ credential, every, keys, name, offline, place, server }: ConnectOptions): Options => ({
-  server,
-  place,
-  ...(credential === undefined ? {} : { credential: credentialOption(credential) }),
-  ...(every === undefined ? {} : { every }),
-  ...(keys === undefined ? {} : { keys }),
-  ...(name === undefined ? {} : { name }),
-  ...(offline === undefined ? {} : { offline })
+const toOptions = ({ credential, ...same }: ConnectOptions): Options => ({
+  ...same,
+  ...(credential && { credential: credentialOption(credential) })
 })
 
 /** Waits with a timer that does not keep the process alive. */
@@ -177,14 +173,13 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   const { coffer, current, note } = await run(Effect.onError(started, () => Scope.close(scope, Exit.void)))
   return {
-    get: (key) => {
-      const { place, refused, values } = current()
-      const value = values.get(key)
-      if (value !== undefined) return Redacted.value(value)
-      const why = refused.get(key)
-      const missing = new MissingSecret({ key, place, ...(why === undefined ? {} : { refused: why }) })
-      throw new MissingSecretError(key, place, missing.message)
-    },
+    get: (key) =>
+      Either.match(secretIn(current(), key), {
+        onLeft: ({ message, place }) => {
+          throw new MissingSecretError(key, place, message)
+        },
+        onRight: Redacted.value
+      }),
     all: () => Object.fromEntries(textsOf(current())),
     snapshot: () => {
       const { age, place, refused, revision, values } = Effect.runSync(coffer.snapshot)

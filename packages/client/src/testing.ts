@@ -5,9 +5,16 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import { startProcess } from "./testing/DevProcess.js"
-import type { Seed, TestServerOptions } from "./testing/Settings.js"
 
-export type { Seed, TestServerOptions }
+/** The secrets of each environment. */
+export type Seed = Readonly<Record<string, Readonly<Record<string, string>>>>
+
+export interface TestServerOptions {
+  /** The server's program with its first arguments. By default that of `@coffer/server`, which must be installed. */
+  readonly command?: readonly [string, ...Array<string>]
+  /** More variables of its process, such as `SERVICE_LOG_LEVEL`. */
+  readonly env?: Readonly<Record<string, string>>
+}
 
 /** A server that runs as a process of its own, with a temporary database. It is gone when this process ends, if not before. */
 export interface RunningServer extends AsyncDisposable {

@@ -15,9 +15,12 @@ import {
   Stream,
   Tracer
 } from "effect"
+import type { IncomingMessage, ServerResponse } from "node:http"
+import { setTimeout } from "node:timers/promises"
 import { beforeAll } from "vitest"
 import { Coffer } from "../src/Coffer.js"
 import type { Snapshot } from "../src/Service.js"
+import { listen } from "./internal/Support.js"
 import { type Account, testPlace } from "./support/Place.js"
 
 const place = testPlace()
@@ -86,72 +89,6 @@ describe("Coffer.layer", () => {
     })
   )
 
-  const wrong: ReadonlyArray<readonly [string, Parameters<typeof place.options>[2], string, RegExp]> = [
-    [
-      "a key that is none",
-      { credential: { apiKey: Redacted.make("canary") } },
-      "BadSetting",
-      /^credential\.apiKey does not hold an API key/
-    ],
-    [
-      "a key that the server does not know",
-      { credential: { apiKey: Redacted.make(`svc_sa_${"a".repeat(49)}`) } },
-      "Unauthorized",
-      /^credential\.apiKey: http.* refuses the credential: /
-    ],
-    [
-      "a place of two names",
-      { place: "acme/webshop" },
-      "BadSetting",
-      /^place must be ORGANIZATION\/PROJECT\/ENVIRONMENT/
-    ],
-    [
-      "a place that no place is called",
-      { place: "acme/Web/prod" },
-      "BadSetting",
-      /^place must be .*: a project name has/
-    ],
-    ["a place that does not exist", { place: "acme/nothing/prod" }, "NotFound", /^place: /],
-    ["a place without a right to it", { place: "acme/webshop/other2" }, "Forbidden", /^place: .*read/],
-    [
-      "a place without secrets",
-      { place: "acme/webshop/app-empty" },
-      "EmptyEnvironment",
-      /^place: acme\/webshop\/app-empty holds no secrets$/
-    ],
-    ["a URL that is none", { server: "coffer" }, "BadSetting", /^server is not a URL$/],
-    [
-      "a server that is none",
-      { server: "http://127.0.0.1:9" },
-      "ServerUnreachable",
-      /^cannot reach http:\/\/127\.0\.0\.1:9: .*; check the option server$/
-    ],
-    ["a key that no key is called", { keys: ["a b"] }, "BadSetting", /^keys: "a b": a secret key has/],
-    ["no time", { every: 0 }, "BadSetting", /^every must be a time/],
-    ["no name", { name: "a\nb" }, "BadSetting", /^name must be a name/]
-  ]
-
-  it.scopedLive("says in one sentence which option is wrong", () =>
-    Effect.gen(function* () {
-      yield* environment("other2", { A: "1" })
-      yield* environment("app-empty")
-      for (const [what, more, tag, sentence] of wrong) {
-        const error = yield* Effect.flip(start("app1", more))
-        assert.strictEqual(error._tag, tag, what)
-        assert.match(error.message, sentence, what)
-        assert.notInclude(error.message, "canary")
-      }
-    })
-  )
-
-  it.scopedLive("needs a credential, and takes no person's session", () =>
-    Effect.gen(function* () {
-      const { credential: _, ...options } = place.options("app1", reader)
-      const error = yield* Effect.flip(Layer.build(Coffer.layer(options)))
-      assert.match(error.message, /^no credential: set SERVICE_API_KEY, SERVICE_API_KEY_FILE or SERVICE_ACCOUNT/)
-    })
-  )
-
   it.scopedLive("takes its options from configs", () =>
     Effect.gen(function* () {
       yield* environment("app4", { A: "1" })
@@ -177,6 +114,46 @@ describe("Coffer.layer", () => {
 })
 
 describe("an environment that is followed", () => {
+  it.scopedLive("costs one request for all keys, then responses without a body, one at a time", () =>
+    Effect.gen(function* () {
+      yield* environment("app10", { A: "1", B: "2", C: "3" })
+      const seen: Array<{ readonly url: string; readonly status: number }> = []
+      let underway = 0
+      let most = 0
+      const pass = async (request: IncomingMessage, response: ServerResponse) => {
+        most = Math.max(most, ++underway)
+        const { "if-none-match": etag = "", "x-api-key": apiKey = "" } = request.headers
+        const { url = "" } = request
+        const headers = { "if-none-match": etag, "x-api-key": String(apiKey) }
+        const answer = await fetch(`${place.server.url}${url}`, { headers })
+        const body = await answer.text()
+        await setTimeout(50)
+        seen.push({ url, status: answer.status })
+        underway--
+        response.writeHead(answer.status, { etag: answer.headers.get("etag") ?? "" }).end(body)
+      }
+      const { url: server } = yield* listen((request, response) => void pass(request, response))
+      const coffer = yield* start("app10", { server, keys: ["A", "B"], every: "100 millis" })
+      yield* until(
+        Effect.zipRight(
+          coffer.refresh,
+          Effect.sync(() => seen.length)
+        ),
+        (count) => count > 12
+      )
+      assert.deepStrictEqual(
+        [...new Set(seen.map(({ url }) => url.replace(/^.*envs/, "")))],
+        ["/app10/bundle?keys=A%2CB"]
+      )
+      assert.deepStrictEqual(
+        seen.slice(0, 13).map(({ status }) => status),
+        [200, ...Array.from({ length: 12 }, () => 304)]
+      )
+      assert.strictEqual(most, 1)
+      assert.deepStrictEqual(plain(yield* coffer.snapshot), { A: "1", B: "2" })
+    })
+  )
+
   it.scopedLive("emits what it is, then one change for many writes", () =>
     Effect.gen(function* () {
       yield* environment("app5", { A: "0" })
@@ -275,6 +252,7 @@ describe("an environment that is followed", () => {
       yield* Effect.promise(() => place.ok("service-account", "revoke", account.id, "--yes"))
       const error = yield* Effect.flip(coffer.refresh)
       assert.strictEqual(error._tag, "Unauthorized")
+      assert.match(error.message, /^credential\.apiKey: .* it is unknown, expired or revoked$/)
       assert.strictEqual(Redacted.value(yield* coffer.get("A")), "1")
     })
   )

@@ -4,6 +4,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import { beforeAll } from "vitest"
 import { Cluster } from "../../cli/test/support/Federations.js"
 import { Coffer } from "../src/Coffer.js"
+import type { CredentialOption } from "../src/Options.js"
 import { testPlace } from "./support/Place.js"
 
 const place = testPlace((url) => ({ SERVICE_PUBLIC_URL: url }))
@@ -42,8 +43,17 @@ describe("an account that signs in", () => {
       )
       yield* Effect.promise(() => cluster.endSessions())
       yield* coffer.refresh
-      const error = yield* Effect.flip(Layer.build(Coffer.layer({ ...options(), credential: { account: "deploy" } })))
-      assert.strictEqual(error._tag, "BadSetting")
+      const refusals: ReadonlyArray<readonly [CredentialOption, string]> = [
+        [{ account: "deploy" }, "credential.account must be ORGANIZATION/ACCOUNT"],
+        [{ account }, "credential.account is acme/deploy, but there is no identity token"],
+        [{ account, token: Redacted.make("canary") }, "credential.token is not a signed token"],
+        [{ account, token: Redacted.make("e30.e30.c2ln") }, "the server does not let acme/deploy sign in"]
+      ]
+      for (const [credential, sentence] of refusals) {
+        const error = yield* Effect.flip(Layer.build(Coffer.layer({ ...options(), credential })))
+        assert.include(error.message, sentence)
+        assert.notInclude(error.message, "canary")
+      }
     })
   )
 })

@@ -1,18 +1,27 @@
 import * as Data from "effect/Data"
 import type { BadSetting } from "./Variables.js"
 
+/** What to check, if the address may be wrong. */
+interface Advice {
+  readonly next?: string
+}
+
+const adviceOf = ({ next }: Advice) => (next === undefined ? "" : `; ${next}`)
+
 /** The connection failed: refused, unknown host, untrusted certificate, or timeout. */
-export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<{
-  readonly url: string
-  /** A message for people. Never contains request data. */
-  readonly reason: string
-  /** Whether a retry is likely to succeed. */
-  readonly transient: boolean
-  /** Whether the response had begun when the connection failed. */
-  readonly answered: boolean
-}> {
+export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<
+  Advice & {
+    readonly url: string
+    /** A message for people. Never contains request data. */
+    readonly reason: string
+    /** Whether a retry is likely to succeed. */
+    readonly transient: boolean
+    /** Whether the response had begun when the connection failed. */
+    readonly answered: boolean
+  }
+> {
   override get message() {
-    return `cannot reach ${this.url}: ${this.reason}`
+    return `cannot reach ${this.url}: ${this.reason}${adviceOf(this)}`
   }
 }
 
@@ -25,12 +34,14 @@ const proxyProblems: ReadonlyMap<number, string> = new Map([
 ])
 
 /** A response that does not fit the contract: from another program, from a newer server, or a redirect. */
-export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<{
-  readonly url: string
-  readonly status: number
-  /** The origin that a redirect points to. It is not followed: the credential is for `url` only. */
-  readonly redirect?: string
-}> {
+export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
+  Advice & {
+    readonly url: string
+    readonly status: number
+    /** The origin that a redirect points to. It is not followed: the credential is for `url` only. */
+    readonly redirect?: string
+  }
+> {
   /** Whether a proxy in front of the server sent the response, so that the address may be right. */
   get isFromProxy(): boolean {
     return proxyProblems.has(this.status)
@@ -38,9 +49,11 @@ export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<{
   override get message() {
     const problem = proxyProblems.get(this.status)
     if (problem !== undefined) return `${this.url} answered ${this.status}: a proxy in front of the server ${problem}`
-    return this.redirect === undefined
-      ? `${this.url} answered ${this.status}, not as a Coffer server does`
-      : `${this.url} answered ${this.status}, a redirect to ${this.redirect}, which is not followed`
+    const found =
+      this.redirect === undefined
+        ? "not as a Coffer server does"
+        : `a redirect to ${this.redirect}, which is not followed`
+    return `${this.url} answered ${this.status}, ${found}${adviceOf(this)}`
   }
 }
 

@@ -22,6 +22,12 @@ export class PodTokenPath extends Context.Reference<PodTokenPath>()("@coffer/cli
 
 const seconds = 30
 
+/** Where the account is set, for messages, and the token that replaces those of the platform. */
+export interface AccountSource {
+  readonly setting: string
+  readonly token?: Redacted.Redacted | undefined
+}
+
 type Env = Readonly<Record<string, string | undefined>>
 
 /** The request to the CI system failed before it answered. Another one may succeed. */
@@ -101,20 +107,22 @@ const fromActions = (address: string, bearer: string | undefined, audience: stri
   })
 
 /** The next step, for the system that the variables show. */
-const missing = (env: Env, podToken: string): string => {
+const missing = (env: Env, podToken: string, setting: string): string => {
   if (env["GITHUB_ACTIONS"] === "true" || env["GITEA_ACTIONS"] === "true" || env["FORGEJO_ACTIONS"] === "true") {
     return "give the job the permission id-token: write (Forgejo: enable-openid-connect: true)"
   }
   if (env["GITLAB_CI"] !== undefined) return "give the job SERVICE_ID_TOKEN under id_tokens, with aud"
   if (env["KUBERNETES_SERVICE_HOST"] !== undefined) return `mount a projected token at ${podToken}`
-  return "set SERVICE_ID_TOKEN or SERVICE_ID_TOKEN_FILE, or unset SERVICE_ACCOUNT to use another credential"
+  return `set SERVICE_ID_TOKEN or SERVICE_ID_TOKEN_FILE, or unset ${setting} to use another credential`
 }
 
 /** Reads a token for this audience from the CI system or cluster that the program runs in. */
 export const identityToken = Effect.fnUntraced(function* (
   account: string,
-  audience: string
+  audience: string,
+  { setting, token: given }: AccountSource
 ): Effect.fn.Return<Redacted.Redacted, BadSetting | SignInFailed> {
+  if (given !== undefined) return yield* tokenIn(Redacted.value(given), "credential.token")
   const env = yield* Variables
   const token = variable(env, "SERVICE_ID_TOKEN")
   const file = variable(env, "SERVICE_ID_TOKEN_FILE")
@@ -132,7 +140,7 @@ export const identityToken = Effect.fnUntraced(function* (
   const podToken = yield* PodTokenPath
   if (existsSync(podToken)) return yield* fromFile(podToken, "the pod's token")
   return yield* new SignInFailed({
-    reason: `SERVICE_ACCOUNT is ${account}, but there is no identity token to sign in with`,
-    next: missing(env, podToken)
+    reason: `${setting} is ${account}, but there is no identity token to sign in with`,
+    next: missing(env, podToken, setting)
   })
 })

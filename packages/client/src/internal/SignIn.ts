@@ -12,7 +12,7 @@ import { type SignInError, SignInFailed, UnexpectedResponse } from "./ClientErro
 import { exchangeWith } from "./Connection.js"
 import type { ExchangeFailure } from "./Exchange.js"
 import type { FederatedSession } from "./FederatedSession.js"
-import { identityToken } from "./IdentityToken.js"
+import { type AccountSource, identityToken } from "./IdentityToken.js"
 import { parseJson } from "./ParseJson.js"
 import { headerOf, textOf } from "./Send.js"
 import type { ServerUrl } from "./ServerUrl.js"
@@ -78,13 +78,13 @@ const refused = (org: string, name: string, { message, response }: Refused) =>
   })
 
 /** Exchanges a token of the CI system or cluster for a session. Retries at most twice after transient errors. */
-const exchange = Effect.fnUntraced(function* (server: ServerUrl, org: string, name: string) {
+const exchange = Effect.fnUntraced(function* (server: ServerUrl, org: string, name: string, source: AccountSource) {
   const account = `${org}/${name}`
-  const token = yield* identityToken(account, audienceOf(server.base, org, name))
+  const token = yield* identityToken(account, audienceOf(server.base, org, name), source)
   return yield* Effect.catchTag(exchangeToken(server, account, token), "Refused", (error) => refused(org, name, error))
 })
 
-const makeSession = (server: ServerUrl, org: string, name: string): FederatedSession => {
+const makeSession = (server: ServerUrl, org: string, name: string, source: AccountSource): FederatedSession => {
   const mutex = Effect.unsafeMakeSemaphore(1)
   let secret = Redacted.make("")
   let renewAt = -Infinity
@@ -92,7 +92,7 @@ const makeSession = (server: ServerUrl, org: string, name: string): FederatedSes
   const renew = Effect.gen(function* () {
     const now = yield* Clock.currentTimeMillis
     if (now < renewAt) return
-    const issued = yield* Effect.either(exchange(server, org, name))
+    const issued = yield* Effect.either(exchange(server, org, name, source))
     if (issued._tag === "Right") {
       const { lifetime } = issued.right
       secret = issued.right.secret
@@ -113,19 +113,22 @@ const makeSession = (server: ServerUrl, org: string, name: string): FederatedSes
   }
 }
 
-/** Signs the account `ORGANIZATION/ACCOUNT` in, once for each server and account. */
+/** Signs the account `ORGANIZATION/ACCOUNT` in: once for each server and account, unless a token is given. */
 export const signIn = Effect.fnUntraced(function* (
   server: ServerUrl,
-  account: string
+  account: string,
+  source: AccountSource = { setting: "SERVICE_ACCOUNT" }
 ): Effect.fn.Return<FederatedSession, SignInError> {
+  const { setting, token } = source
   const [org = "", name = "", ...rest] = account.split("/")
   if (!orgNameForm.is(org) || !accountNameForm.is(name) || rest.length > 0) {
-    return yield* new BadSetting({ message: "SERVICE_ACCOUNT must be ORGANIZATION/ACCOUNT, such as acme/deploy" })
+    return yield* new BadSetting({ message: `${setting} must be ORGANIZATION/ACCOUNT, such as acme/deploy` })
   }
   const sessions = yield* Sessions
-  const id = `${server.base} ${account}`
-  const session = sessions.get(id) ?? makeSession(server, org, name)
-  sessions.set(id, session)
+  const id = `${setting} ${server.base} ${account}`
+  const shared = token === undefined ? sessions.get(id) : undefined
+  const session = shared ?? makeSession(server, org, name, source)
+  if (token === undefined) sessions.set(id, session)
   yield* session.refresh
   return session
 })

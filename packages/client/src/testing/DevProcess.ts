@@ -4,9 +4,10 @@ import { rmSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Seed, TestServerOptions } from "../testing.js"
 import { findServer, notInstalled } from "./FindServer.js"
 import { ServerProcess } from "./ServerProcess.js"
-import { processVariables, type Seed, type TestServerOptions } from "./Settings.js"
+import { processVariables } from "./Settings.js"
 
 /** The line of `coffer-server dev --json`. */
 const Line = Schema.parseJson(Schema.Struct({ url: Schema.String, api_key: Schema.String, place: Schema.String }))

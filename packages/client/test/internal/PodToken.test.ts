@@ -9,7 +9,7 @@ import { folder, withVariables } from "./Support.js"
 const pod = Effect.map(folder, (path) => {
   const file = join(path, "token")
   const read = (variables: Readonly<Record<string, string>> = {}) =>
-    identityToken("acme/deploy", "coffer:coffer.example.com/acme/deploy").pipe(
+    identityToken("acme/deploy", "coffer:coffer.example.com/acme/deploy", { setting: "SERVICE_ACCOUNT" }).pipe(
       withVariables(variables),
       Effect.provideService(PodTokenPath, file)
     )
