@@ -9,7 +9,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
-import { ServerProcess } from "../packages/client/dist/testing/ServerProcess.js"
+import { startBuiltServer } from "../packages/client/dist/testing/BuiltServer.js"
 import { chromiumFlags, chromiumPath, noChromium } from "./chromium.mjs"
 
 const root = new URL("../", import.meta.url)
@@ -25,25 +25,6 @@ const port = await freePort()
 const url = `http://127.0.0.1:${port}`
 
 const folder = await mkdtemp(join(tmpdir(), "coffer-pictures-"))
-
-const startServer = async () => {
-  const program = fileURLToPath(new URL("packages/server/bin/coffer-server.js", root))
-  const server = new ServerProcess([process.execPath, program], {
-    cwd: folder,
-    env: {
-      PATH: process.env.PATH,
-      SERVICE_MASTER_KEY: "c0ffee".padEnd(64, "0"),
-      SERVICE_PORT: String(port),
-      SERVICE_PUBLIC_URL: url,
-      SMTP_HOST: "log",
-      SUPERADMIN_EMAIL_0: "ada@example.com",
-      SERVICE_BROKER: "1",
-      BACKUP_DIR: folder
-    }
-  })
-  await server.err.said(/listening on/)
-  return server
-}
 
 const headers = { "content-type": "application/json", "x-coffer": "1", origin: url }
 
@@ -154,7 +135,13 @@ const take = async (page, name, file, { scheme = "light", width = 1280, height =
 
 const path = chromiumPath()
 if (path === undefined) throw new Error(noChromium)
-const server = await startServer()
+const { server } = await startBuiltServer(folder, {
+  SERVICE_PORT: String(port),
+  SERVICE_PUBLIC_URL: url,
+  SUPERADMIN_EMAIL_0: "ada@example.com",
+  SERVICE_BROKER: "1",
+  BACKUP_DIR: folder
+})
 const browser = await chromium.launch({ executablePath: path, args: chromiumFlags })
 try {
   const cookie = await login("ada@example.com")

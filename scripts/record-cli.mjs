@@ -3,13 +3,12 @@
  * between runs (ids, times, keys) are replaced. With `--print`, it prints the page, for a test to compare.
  */
 import { spawn } from "node:child_process"
-import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { ServerProcess } from "../packages/client/dist/testing/ServerProcess.js"
+import { startBuiltServer } from "../packages/client/dist/testing/BuiltServer.js"
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url))
 
@@ -276,19 +275,11 @@ writeFileSync(
 )
 chmodSync(join(bin, "coffer"), 0o755)
 
-const server = new ServerProcess([process.execPath, path("packages/server/bin/coffer-server.js")], {
-  env: {
-    PATH: process.env.PATH,
-    SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
-    SMTP_HOST: "log",
-    SERVICE_DB_PATH: join(base, "service.db"),
-    SERVICE_PORT: "0",
-    SERVICE_PUBLIC_URL: "https://coffer.example.com",
-    SERVICE_BROKER: "1",
-    SUPERADMIN_EMAIL_0: "ada@example.com"
-  }
+const { server, url } = await startBuiltServer(base, {
+  SERVICE_PUBLIC_URL: "https://coffer.example.com",
+  SERVICE_BROKER: "1",
+  SUPERADMIN_EMAIL_0: "ada@example.com"
 })
-const [, url] = await server.err.said(/listening on (http:\/\/[\d.:]+)/)
 
 /** Returns the output of a command on both streams, in order. */
 const run = async (command) => {

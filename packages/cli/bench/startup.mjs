@@ -6,13 +6,12 @@
  * DOTENVX is the path of a `dotenvx` executable from npm, for comparison.
  */
 import { spawnSync } from "node:child_process"
-import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { ServerProcess } from "../../client/dist/testing/ServerProcess.js"
+import { startBuiltServer } from "../../client/dist/testing/BuiltServer.js"
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
@@ -25,20 +24,10 @@ const runs = Number(values.runs)
 const node = process.env.COFFER_TEST_NODE ?? process.execPath
 
 const coffer = fileURLToPath(new URL("../bin/coffer.js", import.meta.url))
-const program = fileURLToPath(new URL("../../server/bin/coffer-server.js", import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), "coffer-bench-"))
 
 const home = { PATH: process.env.PATH, HOME: folder }
-const server = new ServerProcess([process.execPath, program], {
-  env: {
-    ...home,
-    SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
-    SMTP_HOST: "log",
-    SERVICE_DB_PATH: join(folder, "service.db"),
-    SERVICE_PORT: "0"
-  }
-})
-const [, url] = await server.err.said(/listening on (http:\/\/[\d.:]+)/)
+const { server, url } = await startBuiltServer(folder)
 const env = { ...home, SERVICE_SERVER_URL: url }
 
 const start = (...args) => spawnSync(node, args, { cwd: folder, env, encoding: "utf8" })

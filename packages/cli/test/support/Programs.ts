@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { ServerProcess } from "../../../client/src/testing/ServerProcess.js"
+import { startBuiltServer } from "../../../client/src/testing/BuiltServer.js"
+import type { ServerProcess } from "../../../client/src/testing/ServerProcess.js"
 import { freePort } from "../../../server/test/support/Port.js"
 
 const programs = {
@@ -129,21 +130,13 @@ export class Server {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const env = {
-      ...bare,
       SERVICE_MASTER_KEY: randomBytes(32).toString("hex"),
-      SMTP_HOST: "log",
       SERVICE_DB_PATH: join(folder, "service.db"),
       SERVICE_PORT: String(port),
       SUPERADMIN_EMAIL_0: "root@example.com",
       ...(await settings(url))
     }
-    return new Server(url, folder, env, await Server.spawn(env))
-  }
-
-  private static async spawn(env: Record<string, string>) {
-    const server = new ServerProcess([process.execPath, programs.server], { env })
-    await server.err.said(/listening on http/)
-    return server
+    return new Server(url, folder, env, (await startBuiltServer(folder, env)).server)
   }
 
   /** Ends it at once, as a machine that loses its power does. */
@@ -153,13 +146,14 @@ export class Server {
 
   /** Starts it again where it was. */
   async restart() {
-    this.process = await Server.spawn(this.env)
+    this.process = (await startBuiltServer(this.folder, this.env)).server
   }
 
   /** Runs a command of the server's own while the server is stopped. */
   async offline(args: ReadonlyArray<string>): Promise<Result> {
     await this.process.stop()
-    const result = await finish(spawn(process.execPath, [programs.server, ...args], { env: this.env, stdio: "pipe" }))
+    const env = { ...bare, ...this.env }
+    const result = await finish(spawn(process.execPath, [programs.server, ...args], { env, stdio: "pipe" }))
     await this.restart()
     return result
   }

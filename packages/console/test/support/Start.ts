@@ -1,10 +1,9 @@
 import { createWriteStream, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
-import { ServerProcess } from "../../../client/src/testing/ServerProcess.js"
+import { startBuiltServer } from "../../../client/src/testing/BuiltServer.js"
 import { freePort } from "../../../server/test/support/Port.js"
 import { chromiumFlags, chromiumPath } from "../../../../scripts/chromium.mjs"
 
@@ -16,28 +15,21 @@ declare module "vitest" {
   }
 }
 
-const program = fileURLToPath(new URL("../../../server/bin/coffer-server.js", import.meta.url))
-
 /** Starts a server whose log goes into a file: login codes are read there. */
 export const startServer = async (folder: string, variables: NodeJS.ProcessEnv = {}) => {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const log = join(folder, "log")
-  const env = {
-    PATH: process.env["PATH"],
-    SERVICE_MASTER_KEY: "c0ffee".padEnd(64, "0"),
+  const { server } = await startBuiltServer(folder, {
     SERVICE_PORT: String(port),
     SERVICE_PUBLIC_URL: url,
-    SMTP_HOST: "log",
     SUPERADMIN_EMAIL_0: "root@example.com",
     BACKUP_DIR: folder,
     SERVICE_BROKER: "1",
     SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8",
     ...variables
-  }
-  const server = new ServerProcess([process.execPath, program], { cwd: folder, env })
+  })
   server.err.stream?.pipe(createWriteStream(log))
-  await server.err.said(/listening on/)
   return { url, log, stop: () => server.stop() }
 }
 
