@@ -65,6 +65,8 @@ const bundled = async (folder, version) => {
     entryPoints: [join(outdir, "index.js")],
     outdir,
     format: "esm",
+    // Node prints the line of an error that ends the program.
+    lineLimit: 300,
     splitting: true,
     write: false
   })

@@ -67,6 +67,8 @@ const service = (connection: Pick<core.Connection, "onChange" | "refresh" | "sna
 export const open = Effect.fnUntraced(function* (options: Options) {
   const warnings = yield* Queue.unbounded<string>()
   yield* Queue.take(warnings).pipe(Effect.flatMap(Effect.logWarning), Effect.forever, Effect.forkScoped)
+  // The polls keep no process alive. The layer does, as on Effect 3.
+  yield* Effect.forkScoped(Effect.forever(Effect.sleep("1 hour")))
   const onWarning = (message: string) => void Queue.offerUnsafe(warnings, message)
   const start = async (signal: AbortSignal) => {
     const connection = await core.connect({ ...connectOptions(options), onWarning })

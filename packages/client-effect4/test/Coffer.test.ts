@@ -16,6 +16,7 @@ import {
 } from "effect"
 import { join } from "node:path"
 import { assert, beforeAll, describe, it } from "vitest"
+import { ServerProcess } from "../../client/src/testing/ServerProcess.js"
 import { type Account, testPlace } from "../../client/test/support/Place.js"
 import { Coffer, type Options, type Snapshot } from "../src/index.js"
 
@@ -111,7 +112,7 @@ describe("Coffer.layer on Effect 4", () => {
       "a key that the server does not know",
       { credential: { apiKey: Redacted.make(`svc_sa_${"a".repeat(49)}`) } },
       "Unauthorized",
-      /^credential\.apiKey: http.* refuses the credential: /
+      /^credential\.apiKey: http.* refuses the credential: it is unknown, expired or revoked$/
     ],
     ["a place of two names", { place: "acme/webshop" }, "BadSetting", /^place must be ORGANIZATION/],
     ["a place that does not exist", { place: "acme/nothing/prod" }, "NotFound", /^place: /],
@@ -257,6 +258,25 @@ describe("an environment that is followed, on Effect 4", () => {
         assert.strictEqual(Redacted.value(yield* coffer.get("A")), "2")
       })
     ))
+
+  it("keeps a process alive that only follows, and lets it end with its layer", async () => {
+    await place.environment("app12", { A: "1" })
+    const { credential: _, ...more } = options("app12")
+    const program = `
+      import { Coffer } from "@coffer/client-effect4"
+      import { Console, Effect, Redacted, Stream } from "effect"
+      const shown = Effect.flatMap(Coffer, ({ changes }) =>
+        Stream.runForEach(Stream.take(changes, 2), ({ values }) => Console.log(Redacted.value(values.get("A")))))
+      await Effect.runPromise(Effect.provide(shown, Coffer.layer(${JSON.stringify(more)})))`
+    const child = new ServerProcess([process.execPath, "--input-type=module", "--eval", program], {
+      cwd: import.meta.dirname,
+      env: { PATH: process.env["PATH"], SERVICE_API_KEY: reader.apiKey }
+    })
+    await child.out.said(/^1$/m)
+    await place.write("app12", { set: { A: "2" } })
+    await child.out.said(/^2$/m)
+    assert.deepStrictEqual(await child.ended, { code: 0, signal: null })
+  })
 
   it("ends with its scope", () =>
     run(
