@@ -13,7 +13,7 @@ import {
 import { Email, EnvName, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { query, sql } from "../database/Query.js"
+import { databaseTime, query, sql } from "../database/Query.js"
 import { accountPlaceColumns, joinPlace, orgOfPath, placeColumns, placeFields } from "./PlaceRow.js"
 
 const SessionActorRow = Schema.Struct({
@@ -35,8 +35,8 @@ const DelegationActorRow = Schema.Struct({
   permission: Schema.Literal(...delegablePermissions),
   reveal: Schema.Number,
   keys: Schema.NullOr(Schema.String),
-  created_at: Schema.String,
-  expires_at: Schema.String,
+  created_at: Schema.Number,
+  ends_at: Schema.Number,
   last_used_at: Schema.NullOr(Schema.String),
   user_id: UserId,
   email: Schema.typeSchema(Email),
@@ -91,8 +91,12 @@ const sessionActor = sql`
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
   WHERE ${liveSession} AND u.disabled_at IS NULL`
 
-/** The delegations `d` that have not ended. The server's limit shortens those that were made under a longer one. */
-export const liveDelegation = sql`d.expires_at > ${"now"} AND d.created_at > ${"delegatedAfter"}`
+/** When a delegation `d` ends, in milliseconds. The server's limit shortens those that were made under a longer one. */
+export const delegationEnd = sql`
+  CASE WHEN d.expires_at < d.created_at + ${"maxMillis"} THEN d.expires_at ELSE d.created_at + ${"maxMillis"} END`
+
+/** The delegations `d` that have not ended. */
+export const liveDelegation = sql`${delegationEnd} > ${databaseTime}`
 
 /** The place of a delegation `d`, which ends with it. */
 export const delegatedPlace = sql`
@@ -103,7 +107,7 @@ export const delegatedPlace = sql`
 // The role and the rules are the person's: what the delegation leaves of them is decided with each of them.
 const delegationActor = sql`
   SELECT d.id AS delegation_id, d.name AS delegation_name, d.permission AS permission, d.reveal AS reveal,
-    d.keys AS keys, d.created_at AS created_at, d.expires_at AS expires_at, d.last_used_at AS last_used_at,
+    d.keys AS keys, d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at,
     u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
     dg.id AS own_org_id, dg.name AS own_org_name, dp.id AS own_project_id, dp.name AS own_project_name,
     de.id AS own_env_id, de.name AS own_env_name, ${placeColumns(sql`u.id`)}

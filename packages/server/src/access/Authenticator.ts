@@ -34,7 +34,7 @@ import {
 import { AuthenticatedCaller, namesIn } from "./AuthenticatedCaller.js"
 import { makeLastUses } from "./LastUses.js"
 import { placeIn, type PlaceNames, type PlaceRow } from "./PlaceRow.js"
-import { delegationEnd, delegationLimitsAt, isRecentLogin, sessionLimitsAt } from "./SessionLimits.js"
+import { delegationLimit, isRecentLogin, sessionLimitsAt } from "./SessionLimits.js"
 
 const refusal = new Unauthorized({
   message: "no credential, or one that is unknown, expired or revoked: log in, or send a service account's key"
@@ -63,30 +63,28 @@ export const keysIn = (keys: string | null): Delegated["keys"] => {
   return new Set(texts.filter(Predicate.isString).filter((text): text is SecretKey => secretKeyForm.is(text)))
 }
 
-const delegateOf =
-  (maxHours: number) =>
-  (row: DelegationActorRow): UserActor => ({
-    type: "user",
-    id: row.user_id,
-    email: row.email,
-    name: row.name,
-    superadmin: false,
-    sessionId: null,
-    loginIsRecent: false,
-    delegation: {
-      id: row.delegation_id,
-      name: row.delegation_name,
-      org: { id: row.own_org_id, name: row.own_org_name },
-      project: { id: row.own_project_id, name: row.own_project_name },
-      env: { id: row.own_env_id, name: row.own_env_name },
-      permission: row.permission,
-      reveal: row.reveal === 1,
-      keys: keysIn(row.keys),
-      ofSuperadmin: row.superadmin === 1,
-      createdAt: row.created_at,
-      expiresAt: delegationEnd(row, maxHours)
-    }
-  })
+const delegateOf = (row: DelegationActorRow): UserActor => ({
+  type: "user",
+  id: row.user_id,
+  email: row.email,
+  name: row.name,
+  superadmin: false,
+  sessionId: null,
+  loginIsRecent: false,
+  delegation: {
+    id: row.delegation_id,
+    name: row.delegation_name,
+    org: { id: row.own_org_id, name: row.own_org_name },
+    project: { id: row.own_project_id, name: row.own_project_name },
+    env: { id: row.own_env_id, name: row.own_env_name },
+    permission: row.permission,
+    reveal: row.reveal === 1,
+    keys: keysIn(row.keys),
+    ofSuperadmin: row.superadmin === 1,
+    createdAt: timestamp(row.created_at),
+    expiresAt: timestamp(row.ends_at)
+  }
+})
 
 const accountOf = (row: AccountActorRow, credential: AccountCredential): ServiceAccountActor => ({
   type: "service_account",
@@ -157,14 +155,13 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           )
         : refusal
 
-    const delegate = delegateOf(config.delegationMaxHours)
-    const delegationLimits = (millis: number) => delegationLimitsAt(millis, config.delegationMaxHours)
+    const limit = delegationLimit(config)
 
     const byDelegation = (token: string): Identified<UserActor> =>
       isWellFormed("delegation", token)
         ? callerBy(
-            (names, millis) => actors.findDelegation({ hash: hashToken(token), ...delegationLimits(millis), ...names }),
-            delegate,
+            (names) => actors.findDelegation({ hash: hashToken(token), ...limit, ...names }),
+            delegateOf,
             lastUses.ofDelegation,
             delegationRefusal
           )
@@ -219,8 +216,8 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
         const { delegation, sessionId: id } = actor
         if (delegation !== null) {
           return callerBy(
-            (names, millis) => actors.delegationById({ id: delegation.id, ...delegationLimits(millis), ...names }),
-            delegate,
+            (names) => actors.delegationById({ id: delegation.id, ...limit, ...names }),
+            delegateOf,
             undefined,
             delegationRefusal
           )

@@ -1,5 +1,6 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type { Settings } from "../base/Config.js"
 import { timestamp } from "../base/Time.js"
 
 const minute = 60_000
@@ -25,17 +26,10 @@ export const sessionLimitsAt = (millis: number): SessionLimits => ({
 
 export const sessionLimits: Effect.Effect<SessionLimits> = Effect.map(Clock.currentTimeMillis, sessionLimitsAt)
 
-/** The parameters of `liveDelegation`. */
-export const delegationLimitsAt = (millis: number, maxHours: number) => ({
-  now: timestamp(millis),
-  delegatedAfter: timestamp(millis - maxHours * hour)
+/** The parameter of `liveDelegation`. */
+export const delegationLimit = ({ delegationMaxHours }: Pick<Settings, "delegationMaxHours">) => ({
+  maxMillis: delegationMaxHours * hour
 })
-
-/** When a delegation ends: as it was made, or by the server's limit. */
-export const delegationEnd = (row: { readonly created_at: string; readonly expires_at: string }, maxHours: number) => {
-  const limit = timestamp(Date.parse(row.created_at) + maxHours * hour)
-  return row.expires_at < limit ? row.expires_at : limit
-}
 
 /** Whether a proof is so recent that it still counts for the most sensitive calls. */
 export const isRecentLogin = (provenAt: string, millis: number): boolean => provenAt > timestamp(millis - recentMillis)

@@ -1,41 +1,17 @@
-import type { UserActor } from "@coffer/domain/Actor"
 import { Authenticator } from "@coffer/server/access/Authenticator"
 import { pause } from "@coffer/server/base/EventLoop"
-import { Delegations, type DelegationRequest } from "@coffer/server/directory/delegations/Delegations"
+import { Delegations } from "@coffer/server/directory/delegations/Delegations"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
-import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Redacted, TestClock } from "effect"
-import {
-  enter,
-  entries,
-  onDatabase,
-  organization,
-  outcome,
-  person,
-  setSecret,
-  transaction
-} from "../support/Services.js"
+import { Effect, Layer, TestClock } from "effect"
+import { entries, onDatabase, organization, outcome, person, setSecret } from "../support/Services.js"
+import { delegate, identified } from "./Support.js"
 
 const hour = 60 * 60 * 1000
 const born = Date.UTC(2026, 0, 1)
 
-const services = Layer.mergeAll(Authenticator.Default, Delegations.Default)
-
-const delegate = (ada: UserActor, request: Partial<DelegationRequest> = {}) =>
-  Effect.gen(function* () {
-    const place = yield* enter(ada, "secret.list")
-    const { create } = yield* Delegations
-    return yield* transaction(
-      create(place, ada, { name: "claude", permission: "read", expires_in: 8 * 3_600, ...request })
-    )
-  })
-
-const identified = ({ token }: { readonly token: Redacted.Redacted }) =>
-  Effect.flatMap(Authenticator, ({ identify }) =>
-    identify(Headers.fromInput({ authorization: `Bearer ${Redacted.value(token)}` }))
-  )
+const services = Layer.mergeAll(Authenticator.Default, Delegations.Default, Maintenance.Default)
 
 describe("a delegation", () => {
   it.effect("ends at its time or at the server's limit, also one that was made under a longer limit", () =>
@@ -49,7 +25,7 @@ describe("a delegation", () => {
       const { list } = yield* Delegations
       // As a server had made it whose limit was a day.
       yield* (yield* SqlClient.SqlClient)`
-        UPDATE delegations SET expires_at = '2026-01-02T00:00:00.000Z' WHERE id = ${long.id}`
+        UPDATE delegations SET expires_at = ${born + 24 * hour} WHERE id = ${long.id}`
       assert.deepStrictEqual((yield* list(ada)).map(({ expires_at }) => expires_at).sort(), [
         "2026-01-01T01:00:00.000Z",
         "2026-01-01T02:00:00.000Z"
@@ -66,6 +42,9 @@ describe("a delegation", () => {
       yield* TestClock.setTime(born + 2 * hour)
       assert.strictEqual(yield* outcome(identified(long)), "Unauthorized")
       assert.deepStrictEqual(yield* list(ada), [])
+      // A longer limit must not bring it back.
+      yield* (yield* Maintenance).sweep
+      assert.deepStrictEqual(yield* (yield* SqlClient.SqlClient)`SELECT id FROM delegations`, [])
       assert.strictEqual(yield* outcome(delegate(ada, { expires_in: 2 * 3_600 + 1 })), "ValidationError")
     }).pipe(Effect.provide(services), onDatabase({ SERVICE_DELEGATION_MAX_HOURS: "2" }))
   )
@@ -97,6 +76,6 @@ describe("a delegation", () => {
         (yield* entries()).map(({ action }) => action),
         "delegation.create"
       )
-    }).pipe(Effect.provide(Layer.merge(services, Maintenance.Default)), onDatabase())
+    }).pipe(Effect.provide(services), onDatabase())
   )
 })

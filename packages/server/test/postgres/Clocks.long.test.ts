@@ -1,9 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Clock, Effect, Layer } from "effect"
 import { everythingOnPostgres } from "../model/Support.js"
+import { PostgresErasuresLive } from "@coffer/server/database/postgres/Erasures"
 import { Database } from "@coffer/server/database/Database"
 import { makeRuleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
-import { enter, entries, freshPath, grant, member, organization, outcome } from "../support/Services.js"
+import { delegate, identified } from "../delegations/Support.js"
+import { Delegations } from "@coffer/server/directory/delegations/Delegations"
+import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
+import { SqlClient } from "@effect/sql"
+import { enter, entries, freshPath, grant, member, organization, outcome, setSecret } from "../support/Services.js"
 import { freshDatabase } from "../support/postgres/Databases.js"
 import { entriesOf, newOrganization, read, write } from "../trail/Support.js"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
@@ -78,6 +83,49 @@ describe("the end of an access rule", () => {
       assert.deepStrictEqual([yield* fast(mayRead), yield* slow(mayRead)], ["Forbidden", "Forbidden"])
       yield* together
       assert.strictEqual(yield* ended, 21)
+    })
+  )
+})
+
+describe("the end of a delegation", () => {
+  it.scopedLive("is by the database's clock, whatever those of two servers say, as is the server's limit", () =>
+    Effect.gen(function* () {
+      const { url } = yield* freshDatabase()
+      const services = Layer.mergeAll(Delegations.Default, Maintenance.Default).pipe(
+        Layer.provide(PostgresErasuresLive),
+        Layer.provideMerge(everythingOnPostgres(url, yield* freshPath, { clock: "shared" }))
+      )
+      const one = yield* Layer.build(services)
+      const other = yield* Layer.build(Layer.fresh(services))
+      const fast = <A, E, R>(effect: Effect.Effect<A, E, R>) => ahead(hour)(Effect.provide(effect, one))
+      const slow = <A, E, R>(effect: Effect.Effect<A, E, R>) => ahead(-hour)(Effect.provide(effect, other))
+      const before = Date.now()
+      const { ada, ending, limited } = yield* Effect.gen(function* () {
+        const ada = yield* organization()
+        yield* setSecret(ada, "A", "a")
+        const ending = yield* delegate(ada, { name: "ending", expires_in: 2 })
+        const limited = yield* delegate(ada, { name: "limited", expires_in: 24 * 3_600 })
+        // As if it was made almost a day ago, under a longer limit.
+        yield* (yield* SqlClient.SqlClient)`
+          UPDATE delegations SET created_at = created_at - ${24 * hour - 2_000}, expires_at = expires_at + ${24 * hour}
+          WHERE id = ${limited.id}`
+        return { ada, ending, limited }
+      }).pipe(slow)
+      const seen = Effect.all({
+        listed: Effect.flatMap(Delegations, ({ list }) => Effect.map(list(ada), (all) => all.map(({ name }) => name))),
+        ending: outcome(identified(ending)),
+        limited: outcome(identified(limited))
+      })
+      yield* fast(Effect.flatMap(Maintenance, ({ sweep }) => sweep))
+      const alive = { listed: ["ending", "limited"], ending: "success", limited: "success" }
+      assert.deepStrictEqual([yield* fast(seen), yield* slow(seen)], [alive, alive])
+      for (const time of [Date.parse(ending.created_at), Date.parse(ending.expires_at) - 2_000]) {
+        assert.isAtLeast(time, before - 1)
+        assert.isAtMost(time, Date.now())
+      }
+      yield* Effect.sleep("2100 millis")
+      const dead = { listed: [], ending: "Unauthorized", limited: "Unauthorized" }
+      assert.deepStrictEqual([yield* fast(seen), yield* slow(seen)], [dead, dead])
     })
   )
 })

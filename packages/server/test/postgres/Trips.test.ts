@@ -15,6 +15,7 @@ import { email } from "../support/Services.js"
 // What others of an organization wait for is the round trips of a change: the statements of one are sent at once.
 
 type Call = (index: number) => readonly [method: string, path: string, body?: unknown]
+type By = () => Readonly<Record<string, string>>
 
 /** How often a call is counted, and the milliseconds between: the jobs of the server go on meanwhile. */
 const maxTimes = 40
@@ -24,6 +25,7 @@ let meter: Awaited<ReturnType<typeof startMeter>>
 let running: Awaited<ReturnType<typeof startServers>>
 let server: (typeof running)["servers"][number]
 let key: Readonly<Record<string, string>>
+let delegation: Readonly<Record<string, string>>
 
 const project = "/api/orgs/acme/projects/web"
 const env = `${project}/envs/dev`
@@ -68,6 +70,8 @@ beforeAll(async () => {
   key = { "x-api-key": String(account.api_key) }
   const set = Object.fromEntries(Array.from({ length: 60 }, (_, index) => [`KEY_${index}`, `value ${index}`]))
   await server.do(key, "PATCH", `${env}/bundle`, { set })
+  const scope = { name: "claude", org: "acme", project: "web", env: "dev", permission: "read", expires_in: 3_600 }
+  delegation = people((await server.do(ada, "POST", "/api/auth/delegations", scope)).token)
 })
 
 afterAll(async () => {
@@ -81,11 +85,11 @@ interface Count {
 }
 
 /** The least that a call takes: the jobs of the server only add to it. Ends as soon as that is what is expected. */
-const countOf = async (call: Call, expected: Count): Promise<Count> => {
+const countOf = async (call: Call, expected: Count, by: By): Promise<Count> => {
   let least: Count = { trips: Infinity, statements: Infinity }
   for (let index = 0; index < maxTimes; index++) {
     const before = meter.counts()
-    await server.do(key, ...call(index))
+    await server.do(by(), ...call(index))
     const after = meter.counts()
     const more = (what: keyof Count) =>
       after.inside[what] + after.outside[what] - before.inside[what] - before.outside[what]
@@ -98,9 +102,10 @@ const countOf = async (call: Call, expected: Count): Promise<Count> => {
 }
 
 describe("the round trips to PostgreSQL", () => {
-  const calls: ReadonlyArray<readonly [what: string, trips: number, statements: number, call: Call]> = [
+  const calls: ReadonlyArray<readonly [what: string, trips: number, statements: number, call: Call, by?: By]> = [
     // The credential with the place; the secret.
     ["a read of a secret", 2, 2, () => ["GET", `${env}/secrets/KEY_50`]],
+    ["a read of a secret by a delegation", 2, 2, () => ["GET", `${env}/secrets/KEY_50`], () => delegation],
     // The credential; all that is read under the lock; the rows with the end of the log; its entry with the commit.
     ["a new version of a secret", 4, 18, (index) => ["PUT", `${env}/secrets/KEY_51`, { value: `new ${index}` }]],
     ["a new secret", 4, 18, (index) => ["PUT", `${env}/secrets/NEW_${index}`, { value: "new" }]],
@@ -116,10 +121,10 @@ describe("the round trips to PostgreSQL", () => {
       ]
     ]
   ]
-  for (const [what, trips, statements, call] of calls) {
+  for (const [what, trips, statements, call, by = () => key] of calls) {
     it(`of ${what} are ${trips}, for ${statements} statements`, async () => {
       const expected = { trips, statements }
-      assert.deepStrictEqual(await countOf(call, expected), expected)
+      assert.deepStrictEqual(await countOf(call, expected, by), expected)
     })
   }
 })

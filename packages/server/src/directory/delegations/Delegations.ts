@@ -8,19 +8,19 @@ import {
 import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { DelegationId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { keysIn } from "../../access/Authenticator.js"
 import { notFound } from "../../access/NotFound.js"
-import { delegationEnd, delegationLimitsAt } from "../../access/SessionLimits.js"
+import { delegationLimit } from "../../access/SessionLimits.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
+import { Database } from "../../database/Database.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
 import { type DelegationRow, delegationsRepo } from "./Repo.js"
 
@@ -39,24 +39,25 @@ export interface DelegationRequest {
   readonly expires_in: number
 }
 
+const delegationOf = ({ created_at, ends_at, keys, org_id: _, reveal, ...row }: DelegationRow): Delegation => {
+  const only = keysIn(keys)
+  return {
+    ...row,
+    reveal: reveal === 1,
+    ...(only !== null && { keys: [...only] }),
+    created_at: timestamp(created_at),
+    expires_at: timestamp(ends_at)
+  }
+}
+
 /** The delegations of persons: parts of their rights in one environment, for agents and scripts. */
 export class Delegations extends Effect.Service<Delegations>()("@coffer/server/Delegations", {
   effect: Effect.gen(function* () {
     const repo = yield* delegationsRepo
     const audit = yield* AuditLog
-    const { delegationMaxHours } = yield* ServerConfig
-
-    const delegationOf = ({ expires_at, keys, org_id: _, reveal, ...row }: DelegationRow): Delegation => {
-      const only = keysIn(keys)
-      return {
-        ...row,
-        reveal: reveal === 1,
-        ...(only !== null && { keys: [...only] }),
-        expires_at: delegationEnd({ created_at: row.created_at, expires_at }, delegationMaxHours)
-      }
-    }
-
-    const limits = Effect.map(Clock.currentTimeMillis, (millis) => delegationLimitsAt(millis, delegationMaxHours))
+    const { clock } = yield* Database
+    const config = yield* ServerConfig
+    const limit = delegationLimit(config)
 
     /** Makes a delegation at a place, where the person has the permission. Call it in the transaction that enters the place. */
     const create = traced("Delegations.create")(
@@ -65,14 +66,14 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
         person: UserActor,
         { expires_in, keys, name, permission, reveal = true }: DelegationRequest
       ) {
-        if (expires_in > delegationMaxHours * 3_600) {
+        if (expires_in * 1_000 > limit.maxMillis) {
           return yield* new ValidationError({
-            message: `expires_in: a delegation lasts at most ${delegationMaxHours} hours on this server`
+            message: `expires_in: a delegation lasts at most ${config.delegationMaxHours} hours on this server`
           })
         }
-        const millis = yield* Clock.currentTimeMillis
+        const millis = yield* clock
         const userId = person.id
-        if ((yield* repo.live({ userId, ...(yield* limits) })).length >= maxDelegations) {
+        if ((yield* repo.live({ userId, ...limit })).length >= maxDelegations) {
           return yield* new LimitExceeded({
             message: `a person has at most ${maxDelegations} delegations: revoke one of them first`
           })
@@ -90,8 +91,8 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
           permission,
           reveal: reveal && permission !== "use" ? 1 : 0,
           keys: only && JSON.stringify(only),
-          created_at: timestamp(millis),
-          expires_at: timestamp(millis + expires_in * 1_000),
+          created_at: millis,
+          ends_at: millis + expires_in * 1_000,
           last_used_at: null
         }
         yield* repo.insert({
@@ -104,8 +105,8 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
           permission,
           reveal: row.reveal,
           keys: row.keys,
-          now: row.created_at,
-          expiresAt: row.expires_at
+          createdAt: row.created_at,
+          endsAt: row.ends_at
         })
         const delegation = delegationOf(row)
         const { expires_at } = delegation
@@ -123,13 +124,13 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
     /** A person's delegations that have not ended, newest first. */
     const list = traced("Delegations.list")(
       Effect.fnUntraced(function* (person: UserActor) {
-        return (yield* repo.live({ userId: person.id, ...(yield* limits) })).map(delegationOf)
+        return (yield* repo.live({ userId: person.id, ...limit })).map(delegationOf)
       })
     )
 
     const revoke = traced("Delegations.revoke")(
       Effect.fnUntraced(function* (person: UserActor, id: DelegationId) {
-        const row = yield* repo.find({ id, userId: person.id, ...(yield* limits) })
+        const row = yield* repo.find({ id, userId: person.id, ...limit })
         if (row === undefined || (yield* repo.remove({ id, userId: person.id })).length === 0) {
           return yield* notFound(`delegation ${id}`)
         }

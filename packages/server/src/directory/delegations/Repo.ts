@@ -2,7 +2,7 @@ import { DelegationId, OrgId } from "@coffer/domain/Ids"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { delegatedPlace, liveDelegation } from "../../access/ActorRepo.js"
+import { delegatedPlace, delegationEnd, liveDelegation } from "../../access/ActorRepo.js"
 import { query, sql } from "../../database/Query.js"
 
 const DelegationRow = Schema.Struct({
@@ -15,8 +15,8 @@ const DelegationRow = Schema.Struct({
   permission: Schema.String,
   reveal: Schema.Number,
   keys: Schema.NullOr(Schema.String),
-  created_at: Schema.String,
-  expires_at: Schema.String,
+  created_at: Schema.Number,
+  ends_at: Schema.Number,
   last_used_at: Schema.NullOr(Schema.String)
 })
 export type DelegationRow = typeof DelegationRow.Type
@@ -27,7 +27,7 @@ export const delegationsRepo = Effect.map(query, ({ all, first, returning, write
   const ofPerson = sql`
     SELECT d.id AS id, d.name AS name, dg.id AS org_id, dg.name AS org, dp.name AS project, de.name AS env,
       d.permission AS permission, d.reveal AS reveal, d.keys AS keys, d.created_at AS created_at,
-      d.expires_at AS expires_at, d.last_used_at AS last_used_at
+      ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at
     FROM delegations d ${delegatedPlace}
     WHERE d.user_id = ${"userId"} AND ${liveDelegation}`
 
@@ -40,7 +40,7 @@ export const delegationsRepo = Effect.map(query, ({ all, first, returning, write
     insert: write`
       INSERT INTO delegations (id, user_id, org_id, env_id, name, token_hash, permission, reveal, keys, created_at, expires_at)
       VALUES (${"id"}, ${"userId"}, ${"orgId"}, ${"envId"}, ${"name"}, ${"hash"}, ${"permission"}, ${"reveal"}, ${"keys"},
-        ${"now"}, ${"expiresAt"})`,
+        ${"createdAt"}, ${"endsAt"})`,
 
     remove: returning(IdRow)`DELETE FROM delegations WHERE id = ${"id"} AND user_id = ${"userId"} RETURNING id`
   } as const

@@ -2,11 +2,12 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import { idleMillis, sessionMillis } from "../../access/SessionLimits.js"
+import { delegationLimit, idleMillis, sessionMillis } from "../../access/SessionLimits.js"
 import { Database } from "../../database/Database.js"
 import { Erasures } from "../../database/Erasures.js"
-import { query, type Sql, sql } from "../../database/Query.js"
+import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
 import { Jobs } from "../../database/jobs/Jobs.js"
+import { ServerConfig } from "../../base/Config.js"
 import { ago, now } from "../../base/Time.js"
 import { WrapBudget } from "../../keys/WrapBudget.js"
 import { makeRuleExpiry } from "../../directory/acl/RuleExpiry.js"
@@ -37,6 +38,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const jobs = yield* Jobs
     const expiry = yield* KeyExpiry
     const rules = yield* makeRuleExpiry
+    const limit = delegationLimit(yield* ServerConfig)
 
     const headsAfter = all(HeadRow)`
       SELECT log, seq, chain FROM audit_heads WHERE log > ${"after"} ORDER BY log LIMIT ${"limit"}`
@@ -57,10 +59,6 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
         DELETE FROM key_sessions WHERE id IN (
           SELECT id FROM key_sessions WHERE expires_at <= ${"until"} LIMIT ${"limit"})
         RETURNING id`,
-      delegations: returning(IdRow)`
-        DELETE FROM delegations WHERE id IN (
-          SELECT id FROM delegations WHERE expires_at <= ${"until"} LIMIT ${"limit"})
-        RETURNING id`,
       codes: deleteBatch(sql`login_codes`),
       failures: deleteBatch(sql`login_failures`),
       events: deleteBatch(sql`rate_events`),
@@ -76,11 +74,22 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
         RETURNING id`
     }
 
-    /** Deletes the rows from before `until` in small transactions, so that other changes are not delayed. */
-    const remove = (rows: keyof typeof batches, until: string): Effect.Effect<void> =>
-      Effect.flatMap(transaction(batches[rows]({ until, limit: batchSize })), (removed) =>
-        removed.length < batchSize ? Effect.void : Effect.zipRight(nextTick, remove(rows, until))
+    /** A longer limit must not bring back the delegations that the server's limit ended. */
+    const endedDelegations = returning(IdRow)`
+      DELETE FROM delegations WHERE id IN (
+        SELECT id FROM delegations
+        WHERE expires_at <= ${databaseTime} OR created_at <= ${databaseTime} - ${"maxMillis"} LIMIT ${"limit"})
+      RETURNING id`
+
+    /** Deletes rows in small transactions, so that other changes are not delayed. */
+    const removeAll = (batch: ReturnType<typeof endedDelegations>): Effect.Effect<void> =>
+      Effect.flatMap(transaction(batch), (removed) =>
+        removed.length < batchSize ? Effect.void : Effect.zipRight(nextTick, removeAll(batch))
       )
+
+    /** Deletes the rows from before `until`. */
+    const remove = (rows: keyof typeof batches, until: string): Effect.Effect<void> =>
+      removeAll(batches[rows]({ until, limit: batchSize }))
 
     const tidy = Effect.gen(function* () {
       const anHourAgo = yield* ago(hourMillis)
@@ -88,7 +97,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("idle", yield* ago(idleMillis))
       yield* remove("federated", anHourAgo)
       yield* remove("keySessions", yield* now)
-      yield* remove("delegations", yield* now)
+      yield* removeAll(endedDelegations({ ...limit, limit: batchSize }))
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)
