@@ -81,7 +81,7 @@ describe("an agent without a terminal, where a person has delegated", () => {
       permission: "read",
       expires_in: 3_600
     })
-    home.delegation(`${service.url} acme/shop/dev`, made)
+    home.delegation(service.url, made)
     const agent = await Agent.start({ ...at, SERVICE_NON_INTERACTIVE: "1" }, home)
     await agent.use("secret_list", {})
     const { text } = await agent.call("secret_list", { env: "prod" })

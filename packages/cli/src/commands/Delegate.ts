@@ -1,5 +1,5 @@
-import { delegationKey } from "@coffer/client/internal/DelegationFile"
-import { forgetDelegations, storeDelegation } from "@coffer/client/internal/StoredDelegations"
+import type { PrivateFileError } from "@coffer/client/internal/PrivateFile"
+import { forgetDelegations, stageDelegation } from "@coffer/client/internal/StoredDelegations"
 import { DelegablePermission, type Delegation, DelegationName } from "@coffer/domain/Delegation"
 import { DelegationId } from "@coffer/domain/Ids"
 import { withMessage } from "@coffer/domain/Message"
@@ -9,8 +9,8 @@ import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
-import { NotThere, WrongUsage } from "../Failures.js"
-import { atServer, wide } from "../grammar/Command.js"
+import { CannotDo, NotThere, WrongUsage } from "../Failures.js"
+import { atServer, type Call, wide } from "../grammar/Command.js"
 import { argument, flag, option, repeatedOption, requiredOption } from "../grammar/Fields.js"
 import { pathForms } from "../grammar/PlacePath.js"
 import { completedBy } from "../grammar/Specs.js"
@@ -49,6 +49,19 @@ const columns = {
   ends: ({ expires_at }: Delegation) => expires_at,
   "last used": ({ last_used_at }: Delegation) => last_used_at
 }
+
+/** Ends a delegation that could not be stored: nobody would have its token, or it would have to be printed. */
+const takeBack = (call: Call, id: DelegationId, { message }: PrivateFileError) =>
+  Effect.matchEffect(
+    call("delegations", (api) => api.revoke({ path: { delegation_id: id } })),
+    {
+      onSuccess: () => new CannotDo({ message: `${message}; the delegation was revoked again` }),
+      onFailure: ({ message: why }) =>
+        new CannotDo({
+          message: `${message}; the delegation could not be revoked again: ${why}; run: coffer delegate revoke ${id}`
+        })
+    }
+  )
 
 export const delegate = atServer("delegate", {
   description: "Give an agent or a script a part of your rights, for commands without a terminal on this machine",
@@ -90,12 +103,17 @@ export const delegate = atServer("delegate", {
           reveal: noReveal ? false : undefined
         })
       }
-      const { token, ...made } = yield* call("delegations", (api) => api.create({ payload }))
-      const { expires_at: expiresAt, id } = made
-      yield* storeDelegation(delegationKey(server.origin, path), { id, name, token, expiresAt })
+      const store = yield* stageDelegation(server.origin, path)
+      const { token, ...made } = yield* Effect.uninterruptibleMask((restore) =>
+        Effect.tap(restore(call("delegations", (api) => api.create({ payload }))), (created) =>
+          Effect.catchTag(store({ ...created, expiresAt: created.expires_at }), "PrivateFileError", (failure) =>
+            takeBack(call, created.id, failure)
+          )
+        )
+      )
       const values = made.reveal ? "" : ", without values"
       return doneView(
-        `${name} may ${made.permission} in ${placeOf(made)}${values} until ${expiresAt}: commands on this machine that have no terminal take it there`,
+        `${name} may ${made.permission} in ${placeOf(made)}${values} until ${made.expires_at}: commands on this machine that have no terminal take it there`,
         { ...made, token: Redacted.value(token) }
       )
     })
@@ -130,11 +148,12 @@ export const delegateRevoke = atServer("delegate revoke", {
     Effect.gen(function* () {
       const { data } = yield* call("delegations", (api) => api.list({}))
       const found = data.filter(({ id, name }) => id === nameOrId || name === nameOrId)
-      for (const { id } of found) {
-        yield* call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))
-        yield* forgetDelegations(server.origin, id)
-      }
-      const forgotten = yield* forgetDelegations(server.origin, nameOrId)
+      for (const { id } of found) yield* call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))
+      const ids = new Set<string>(found.map(({ id }) => id))
+      const forgotten = yield* forgetDelegations(
+        server.origin,
+        ({ id, name }) => ids.has(id) || id === nameOrId || name === nameOrId
+      )
       if (found.length > 0) {
         const ended = found.map(({ id }) => ({ id }))
         return doneView(`delegation ${nameOrId} ended: ${found.map(placeOf).join(", ")}`, ended)

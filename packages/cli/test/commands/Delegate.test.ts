@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { Terminal } from "../support/Terminal.js"
@@ -7,8 +7,15 @@ import { workplace } from "../support/Workplace.js"
 const place = workplace()
 const { ok, prints } = place
 
-const file = () => join(place.home.folder, ".config/coffer/delegations")
-const stored = () => JSON.parse(readFileSync(file(), "utf8"))[`${place.server.url} acme/webshop/dev`]
+const config = () => join(place.home.folder, ".config/coffer")
+const folder = () => join(config(), "delegations", encodeURIComponent(place.server.url))
+const file = (env = "dev") => join(folder(), `acme.webshop.${env}`)
+const stored = (env?: string) => JSON.parse(readFileSync(file(env), "utf8"))
+/** The names of the person's delegations, by the server. */
+const alive = async (): Promise<ReadonlyArray<string>> => {
+  const { data } = await place.server.call("GET", "/api/auth/delegations", { token: place.home.token })
+  return data.map(({ name }: { readonly name: string }) => name).sort()
+}
 /** The delegations of the reads, by the server's log, newest first. */
 const readers = async (count: number): Promise<ReadonlyArray<string | undefined>> => {
   const { data, pagination } = await place.server.call(
@@ -63,9 +70,8 @@ describe("coffer delegate", () => {
     assert.deepStrictEqual(await readers(6), [undefined, undefined, "claude", "claude", "claude", undefined])
 
     assert.match(await prints("delegate", "list"), /claude\tacme\/webshop\/dev\tread\tyes\tAPI_KEY/)
-    const ended = { ...stored(), expires_at: "2020-01-01T00:00:00.000Z" }
     const kept = readFileSync(file(), "utf8")
-    writeFileSync(file(), JSON.stringify({ [`${place.server.url} acme/webshop/dev`]: ended }), { mode: 0o600 })
+    writeFileSync(file(), JSON.stringify({ ...stored(), expires_at: "2020-01-01T00:00:00.000Z" }))
     const { stderr } = await refused("secret", "get", "API_KEY")
     assert.match(
       stderr,
@@ -80,7 +86,44 @@ describe("coffer delegate", () => {
     assert.match((await refused("delegate", "--for", "x", "--ttl", "8")).stderr, /--ttl takes a time such as/)
     const made = JSON.parse(await prints("delegate", "--for", "ci", "--ttl", "30m", "--no-reveal", "--json"))
     assert.match(made.token, /^svc_dt_/)
-    const whoami = await place.home.coffer(["whoami"])
-    assert.include(whoami.stdout, "ada@example.com")
+    await ok("delegate", "revoke", "ci")
+    assert.isFalse(existsSync(file()))
+  })
+
+  it("loses none of those that are made at the same time", async () => {
+    const envs = ["dev", "staging", "prod"]
+    await Promise.all(envs.map((env) => ok("delegate", "--for", env, "--place", `acme/webshop/${env}`)))
+    assert.deepStrictEqual(await alive(), envs.toSorted())
+    for (const env of envs) await ok("secret", "list", "--env", env, "--non-interactive")
+    assert.lengthOf(readdirSync(folder()), 3)
+    await Promise.all(envs.map((env) => ok("delegate", "revoke", env)))
+    assert.deepStrictEqual([await alive(), readdirSync(folder())], [[], []])
+  })
+
+  it("makes none whose token cannot be stored, and revokes it if it could not be after all", async () => {
+    rmSync(join(config(), "delegations"), { recursive: true })
+    chmodSync(config(), 0o500)
+    // No mode of a folder stops the superuser of the system.
+    if (process.getuid?.() === 0) writeFileSync(join(config(), "delegations"), "")
+    const before = await refused("delegate", "--for", "early", "--place", "acme/webshop/dev")
+    chmodSync(config(), 0o700)
+    assert.match(before.stderr, /acme\.webshop\.dev cannot be written: /)
+    assert.notInclude(before.stderr, "revoked")
+    rmSync(join(config(), "delegations"), { force: true })
+    mkdirSync(join(file(), "in the way"), { recursive: true })
+    const after = await refused("delegate", "--for", "late", "--place", "acme/webshop/dev", "--json")
+    assert.match(after.stderr, /acme\.webshop\.dev cannot be written: .*; the delegation was revoked again\n$/)
+    const { data } = await place.server.call("GET", "/api/orgs/acme/audit-logs?limit=2", { token: place.home.token })
+    assert.deepStrictEqual(
+      data.map(({ action, metadata }: { readonly action: string; readonly metadata: { readonly name: string } }) => [
+        action,
+        metadata.name
+      ]),
+      [
+        ["delegation.revoke", "late"],
+        ["delegation.create", "late"]
+      ]
+    )
+    assert.deepStrictEqual([await alive(), readdirSync(folder())], [[], ["acme.webshop.dev"]])
   })
 })

@@ -19,41 +19,38 @@ export interface StoredDelegation {
   readonly expiresAt: string
 }
 
-/** Delegations by origin and place; a JSON object in the file. */
-export type StoredDelegations = ReadonlyMap<string, StoredDelegation>
-
 export const placeName = ({ env_name, org_name, project_name }: DelegatedPlace): string =>
   `${org_name}/${project_name}/${env_name}`
 
-export const delegationKey = (origin: string, place: DelegatedPlace): string => `${origin} ${placeName(place)}`
-
 /** Written by hand, because loading schemas is too slow for `coffer run`. */
-const decode = (text: string): Option.Option<StoredDelegations> =>
+const decode = (text: string): Option.Option<StoredDelegation> =>
   Option.flatMap(Option.liftThrowable((): unknown => JSON.parse(text))(), (found) => {
     if (!Predicate.isRecord(found)) return Option.none()
-    const delegations = new Map<string, StoredDelegation>()
-    for (const [key, one] of Object.entries(found)) {
-      if (!Predicate.isRecord(one)) return Option.none()
-      const { expires_at, id, name, token } = one
-      if (typeof id !== "string" || typeof name !== "string" || typeof expires_at !== "string") return Option.none()
-      if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) return Option.none()
-      delegations.set(key, { id, name, token: Redacted.make(token), expiresAt: expires_at })
-    }
-    return Option.some(delegations)
+    const { expires_at, id, name, token } = found
+    if (typeof id !== "string" || typeof name !== "string" || typeof expires_at !== "string") return Option.none()
+    if (typeof token !== "string" || !/^[\x21-\x7e]+$/.test(token)) return Option.none()
+    return Option.some({ id, name, token: Redacted.make(token), expiresAt: expires_at })
   })
 
-export const delegationsPath = privatePath("delegations")
+/** The folder of a server's delegations. */
+export const delegationFolder = (origin: string) => privatePath(`delegations/${encodeURIComponent(origin)}`)
 
-/** The delegations of the file. */
-export const readDelegations = Effect.gen(function* () {
-  const none: StoredDelegations = new Map()
-  const path = yield* Effect.option(delegationsPath)
-  if (Option.isNone(path)) return none
-  const text = yield* readPrivate(path.value)
-  if (Option.isNone(text)) return none
+/** A file for each place, so that programs that write at the same time lose nothing. No name of a place has a dot. */
+export const delegationPath = (origin: string, { env_name, org_name, project_name }: DelegatedPlace) =>
+  Effect.map(delegationFolder(origin), (folder) => `${folder}/${org_name}.${project_name}.${env_name}`)
+
+/** Reads a file of `delegationPath`. */
+export const readDelegationAt = Effect.fnUntraced(function* (path: string) {
+  const text = yield* readPrivate(path)
+  if (Option.isNone(text)) return Option.none()
   // The decoding error is not shown, because it may contain a token.
-  return yield* Effect.mapError(
-    decode(text.value),
-    () => new PrivateFileError({ message: `${path.value} is not a file of delegations; remove it` })
-  )
+  const refused = () => new PrivateFileError({ message: `${path} is not the file of a delegation; remove it` })
+  return Option.some(yield* Effect.mapError(decode(text.value), refused))
+})
+
+/** The delegation that is stored for a place. */
+export const readDelegation = Effect.fnUntraced(function* (origin: string, place: DelegatedPlace) {
+  // Without a home directory, none can have been stored.
+  const path = yield* Effect.option(delegationPath(origin, place))
+  return Option.isNone(path) ? Option.none() : yield* readDelegationAt(path.value)
 })

@@ -8,6 +8,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -90,26 +91,48 @@ export const readPrivate = (path: string): Effect.Effect<Option.Option<string>, 
     Option.match({ onNone: () => Effect.void, onSome: (descriptor) => Effect.sync(() => closeSync(descriptor)) })
   )
 
-/** Writes a file atomically, accessible to its owner only. Creates its directory. */
-export const writePrivate = (path: string, text: string): Effect.Effect<void, PrivateFileError> =>
+/**
+ * Prepares the atomic write of a file, accessible to its owner only. Creates its directory. Fails if the file cannot be written,
+ * before there is anything to lose.
+ */
+export const stagePrivate = (path: string) =>
   Effect.suspend(() => {
     // Loading node:crypto takes half as long as starting Node, and most runs write nothing.
     const temporary = join(dirname(path), `.${globalThis.crypto.randomUUID()}`)
-    return Effect.try({
-      try: () => {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-        const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600)
+    const attempt = (run: () => void) =>
+      Effect.try({
+        try: run,
+        catch: (cause) => new PrivateFileError({ message: `${path} cannot be written: ${writeProblem(cause)}` })
+      })
+    const create = attempt(() => {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+      closeSync(openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600))
+    })
+    const write = (text: string) =>
+      attempt(() => {
+        const descriptor = openSync(temporary, constants.O_WRONLY)
         writeFileSync(descriptor, text)
         fsyncSync(descriptor)
         closeSync(descriptor)
         renameSync(temporary, path)
-      },
-      catch: (cause) =>
-        new PrivateFileError({
-          message: `${path} cannot be written: ${writeProblem(cause)}`
-        })
-    }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
+      })
+    const remove = Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))
+    return Effect.acquireRelease(Effect.as(create, write), () => remove)
   })
+
+/** Writes a file atomically, accessible to its owner only. Creates its directory. */
+export const writePrivate = (path: string, text: string): Effect.Effect<void, PrivateFileError> =>
+  Effect.scoped(Effect.flatMap(stagePrivate(path), (write) => write(text)))
+
+/** The names of the files in a folder; none if it does not exist. */
+export const privateNames = (path: string): Effect.Effect<ReadonlyArray<string>, PrivateFileError> =>
+  Effect.try({
+    try: () => readdirSync(path).filter((name) => !name.startsWith(".")),
+    catch: (cause) =>
+      hasCode(cause, "ENOENT")
+        ? new Absent()
+        : new PrivateFileError({ message: `${path} cannot be read: ${readProblem(cause)}` })
+  }).pipe(Effect.catchTag("Absent", () => Effect.succeed([])))
 
 /** Removes a file, if it exists. */
 export const removePrivate = (path: string): Effect.Effect<void, PrivateFileError> =>

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Credential, DelegationToken } from "./Credential.js"
 import { type CredentialError, machineCredentialFor, NotAuthenticated, sessionFor } from "./Credentials.js"
-import { type DelegatedPlace, delegationKey, placeName, readDelegations } from "./DelegationFile.js"
+import { type DelegatedPlace, placeName, readDelegation } from "./DelegationFile.js"
 import type { PrivateFileError } from "./PrivateFile.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { variable, Variables } from "./Variables.js"
@@ -15,9 +15,9 @@ const delegationFor = Effect.fnUntraced(function* (
   { origin }: ServerUrl,
   place: DelegatedPlace
 ): Effect.fn.Return<Option.Option<DelegationToken>, NotAuthenticated | PrivateFileError> {
-  const found = (yield* readDelegations).get(delegationKey(origin, place))
-  if (found === undefined) return Option.none()
-  const { expiresAt, name, token } = found
+  const found = yield* readDelegation(origin, place)
+  if (Option.isNone(found)) return Option.none()
+  const { expiresAt, name, token } = found.value
   const millis = yield* Clock.currentTimeMillis
   if (Date.parse(expiresAt) > millis) return Option.some({ type: "delegation", secret: token })
   return yield* new NotAuthenticated({
@@ -44,9 +44,12 @@ export const credentialFor = Effect.fnUntraced(function* (
     if (Option.isSome(delegation)) return delegation.value
   }
   if (isNonInteractive) {
-    const where = place === undefined ? "at this server" : `for ${placeName(place)}`
+    const problem =
+      place === undefined
+        ? "this names no environment, and there is no delegation for more than one: name one"
+        : `no delegation is stored for ${placeName(place)}: ask a person to run coffer delegate --for NAME --place ${placeName(place)}`
     return yield* new NotAuthenticated({
-      message: `no session is taken without a person (SERVICE_NON_INTERACTIVE), and no delegation is stored ${where}: ask a person to run coffer delegate, or set SERVICE_API_KEY`
+      message: `no session is taken without a person (SERVICE_NON_INTERACTIVE), and ${problem}, or set SERVICE_API_KEY`
     })
   }
   const session = yield* sessionFor(server)

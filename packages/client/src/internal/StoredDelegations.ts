@@ -1,38 +1,43 @@
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { delegationsPath, readDelegations, type StoredDelegation, type StoredDelegations } from "./DelegationFile.js"
-import { type PrivateFileError, removePrivate, writePrivate } from "./PrivateFile.js"
+import {
+  type DelegatedPlace,
+  delegationFolder,
+  delegationPath,
+  readDelegationAt,
+  type StoredDelegation
+} from "./DelegationFile.js"
+import { privateNames, removePrivate, stagePrivate } from "./PrivateFile.js"
 
-const encode = (delegations: StoredDelegations) =>
-  JSON.stringify(
-    Object.fromEntries(
-      [...delegations].map(([key, { expiresAt, id, name, token }]) => [
-        key,
-        { id, name, token: Redacted.value(token), expires_at: expiresAt }
-      ])
-    ),
-    null,
-    2
-  )
-
-const write = Effect.fnUntraced(function* (delegations: StoredDelegations) {
-  const file = yield* delegationsPath
-  if (delegations.size === 0) return yield* removePrivate(file)
-  yield* writePrivate(file, `${encode(delegations)}\n`)
+/**
+ * Prepares to store the delegation for a place, which replaces an earlier one. Fails if it could not be stored: nobody could use
+ * a delegation that is made then.
+ */
+export const stageDelegation = Effect.fnUntraced(function* (origin: string, place: DelegatedPlace) {
+  const write = yield* stagePrivate(yield* delegationPath(origin, place))
+  return ({ expiresAt, id, name, token }: StoredDelegation) =>
+    write(`${JSON.stringify({ id, name, token: Redacted.value(token), expires_at: expiresAt }, null, 2)}\n`)
 })
 
-/** Stores the delegation for a place; replaces an earlier one. */
-export const storeDelegation = (key: string, delegation: StoredDelegation): Effect.Effect<void, PrivateFileError> =>
-  Effect.flatMap(readDelegations, (all) => write(new Map([...all, [key, delegation]])))
-
-/** Removes the delegations of an id or a name, and the file when they are the last ones. Returns how many there were. */
-export const forgetDelegations = (origin: string, nameOrId: string): Effect.Effect<number, PrivateFileError> =>
-  Effect.gen(function* () {
-    const all = yield* readDelegations
-    const left = [...all].filter(
-      ([key, { id, name }]) => !key.startsWith(`${origin} `) || (id !== nameOrId && name !== nameOrId)
+/** The delegations that are stored for a server, by the places' names. */
+export const storedDelegations = Effect.fnUntraced(function* (origin: string) {
+  const folder = yield* delegationFolder(origin)
+  const found = yield* Effect.forEach(yield* privateNames(folder), (file) =>
+    Effect.map(
+      readDelegationAt(`${folder}/${file}`),
+      Option.map((delegation) => ({ ...delegation, path: `${folder}/${file}`, place: file.replaceAll(".", "/") }))
     )
-    const count = all.size - left.length
-    if (count > 0) yield* write(new Map(left))
-    return count
-  })
+  )
+  return found.flatMap(Option.toArray)
+})
+
+/** Removes stored delegations of a server. Returns how many there were. */
+export const forgetDelegations = Effect.fnUntraced(function* (
+  origin: string,
+  which: (delegation: StoredDelegation) => boolean
+) {
+  const found = (yield* storedDelegations(origin)).filter(which)
+  yield* Effect.forEach(found, ({ path }) => removePrivate(path), { discard: true })
+  return found.length
+})

@@ -47,9 +47,11 @@ export class TestHome {
   }
 
   /** Somebody has delegated, for a place. */
-  delegation(key: string, { expires_at, id, name, token }: Json): this {
-    const text = JSON.stringify({ [key]: { id, name, token, expires_at } })
-    writeFileSync(join(this.#config, "delegations"), text, { mode: 0o600 })
+  delegation(origin: string, { env, expires_at, id, name, org, project, token }: Json): this {
+    const folder = join(this.#config, "delegations", encodeURIComponent(origin))
+    mkdirSync(folder, { recursive: true })
+    const text = JSON.stringify({ id, name, token, expires_at })
+    writeFileSync(join(folder, `${org}.${project}.${env}`), text, { mode: 0o600 })
     return this
   }
 
