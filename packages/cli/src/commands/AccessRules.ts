@@ -203,7 +203,10 @@ const explain = atEnv("explain", {
       const reasons = explanation.because.map(because)
       const lines = [
         `allowed in ${project_name}/${env_name}: ${allowed}`,
-        ...(reasons.length === 0 ? ["no role and no rule says otherwise"] : reasons)
+        ...(reasons.length === 0 ? ["no role and no rule says otherwise"] : reasons),
+        ...(explanation.via === undefined
+          ? []
+          : [`signed in by ${explanation.via}, which may give less: see coffer whoami`])
       ]
       return { json: explanation, text: Effect.forEach(lines, printLine, { discard: true }) }
     })

@@ -217,7 +217,7 @@ const commandsAt =
           const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
           const context = { ...found, options, call, exchange, json: at.json }
           const isWide = Predicate.hasProperty(options, wideName) && options[wideName] === true
-          const running = explainingMissing(found)(run(context))
+          const running = explainingMissing(context)(run(context))
           const view = yield* isWide ? shownWide(running) : running
           if (view === undefined) return
           yield* wideName in own ? printListView(view, { json: at.json, wide: isWide }) : printView(view, at.json)
@@ -240,6 +240,14 @@ export const atOrg = commandsAt(orgFields, Options.all(orgFields), ({ orgPath })
 export const atProject = commandsAt(projectFields, Options.all(projectFields), ({ projectPath }) => projectPath)
 /** A command at an environment. */
 export const atEnv = commandsAt(envFields, Options.all(envFields), ({ envPath }) => envPath)
+
+/** A command at a server, with the credential for the environment if one is named. */
+export const atServerOrEnv = commandsAt(
+  envFields,
+  Options.all(envFields),
+  ({ envPath }): Effect.Effect<Partial<EnvPath>, BadSetting> =>
+    Effect.catchTag(envPath, "MissingSettings", () => Effect.succeed({}))
+)
 
 const allEnvs = optionField(allEnvsSpec)
 const envsFields = { serverUrl, org, project, env, allEnvs, nonInteractive, json }

@@ -1,11 +1,8 @@
-import { connectTo } from "@coffer/client/internal/Connection"
-import { credentialFor } from "@coffer/client/internal/ProgramCredential"
+import type { Exchange } from "@coffer/client/internal/Exchange"
 import { type NamePath, placeList, readNames } from "@coffer/client/internal/NameList"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import { NotThere, withoutEnd } from "../Failures.js"
-import { Version } from "../Version.js"
 import { nearest } from "./Words.js"
 
 /** The names above a place of each depth, as options for the next command. */
@@ -67,15 +64,9 @@ export interface PlacePath {
   readonly env_name?: string
 }
 
-const lookUp = Effect.fnUntraced(function* (server: ServerUrl, path: NamePath) {
-  const credential = Option.some(yield* credentialFor(server))
-  const exchange = yield* connectTo({ server, credential, program: "cli", version: yield* Version })
-  return yield* readNames(exchange, placeList(path))
-}, Effect.scoped)
-
 /** The name that was probably meant. A list that cannot be read suggests none. */
-const suggestionFor = (server: ServerUrl, path: NamePath, name: string) =>
-  lookUp(server, path).pipe(
+const suggestionFor = (exchange: Exchange, path: NamePath, name: string) =>
+  readNames(exchange, placeList(path)).pipe(
     Effect.timeout("3 seconds"),
     Effect.map((names) => nearest(names, name)),
     Effect.orElseSucceed(() => undefined)
@@ -83,13 +74,13 @@ const suggestionFor = (server: ServerUrl, path: NamePath, name: string) =>
 
 /**
  * Fails with an explanation of a NOT_FOUND of the server: where it was looked for, a name that is nearly the same, and the command that shows what
- * exists there.
+ * exists there. It is looked up with the credential of the call: no other must take its place.
  *
  * @param options that the next command needs too, such as `--server-url`
  */
 export const explainMissing = Effect.fnUntraced(function* (
   { message }: { readonly message: string },
-  server: ServerUrl,
+  { exchange, server }: { readonly exchange: Exchange; readonly server: ServerUrl },
   { env_name, org_name, project_name }: PlacePath,
   options: ReadonlyArray<string> = []
 ): Effect.fn.Return<never, NotThere> {
@@ -106,7 +97,7 @@ export const explainMissing = Effect.fnUntraced(function* (
   const path = names.slice(0, depth)
   const place = path.join("/")
   const [, name = ""] = found ?? []
-  const meant = isListed === true ? yield* suggestionFor(server, path, name) : undefined
+  const meant = isListed === true ? yield* suggestionFor(exchange, path, name) : undefined
   const next = [
     found === null ? "" : list(found),
     ...(depth === 0 ? [] : [placeOption[depth], place]),

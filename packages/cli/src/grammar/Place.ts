@@ -1,4 +1,5 @@
 import { connectTo } from "@coffer/client/internal/Connection"
+import type { Exchange } from "@coffer/client/internal/Exchange"
 import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import type { EnvNames } from "@coffer/client/internal/SecretCalls"
 import { type ServerUrl, warnOfClearText } from "@coffer/client/internal/ServerUrl"
@@ -70,6 +71,7 @@ const serverOption = ({ serverUrl }: CommandLineSettings) =>
   serverUrl === undefined ? [] : ["--server-url", serverUrl]
 
 interface Where {
+  readonly exchange: Exchange
   readonly given: CommandLineSettings
   readonly path: PlacePath | void
   readonly server: ServerUrl
@@ -77,12 +79,12 @@ interface Where {
 
 /** Explains NOT_FOUND by the place. */
 export const explainingMissing =
-  ({ given, path, server }: Where) =>
+  ({ exchange, given, path, server }: Where) =>
   <A, E extends Failure, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.catchIf(effect, isNotFound, (failure) =>
       Effect.flatMap(
         // Loaded late: most names exist.
         Effect.promise(() => import("./Missing.js")),
-        ({ explainMissing }) => explainMissing(failure, server, path ?? {}, serverOption(given))
+        ({ explainMissing }) => explainMissing(failure, { exchange, server }, path ?? {}, serverOption(given))
       )
     )

@@ -5,6 +5,7 @@ import {
   type FetchedBundle,
   readBundle
 } from "@coffer/client/internal/BundleClient"
+import { connectTo } from "@coffer/client/internal/Connection"
 import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import { warnOfClearText } from "@coffer/client/internal/ServerUrl"
 import { loadSettings } from "@coffer/client/internal/Settings"
@@ -12,6 +13,7 @@ import { secretKeyForm } from "@coffer/domain/NameForms"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { placeBeside, splitPaths } from "../grammar/PlacePath.js"
 import { type Failure, WrongUsage } from "../Failures.js"
@@ -127,9 +129,11 @@ const fetchOne = (
       ? bundle
       : Effect.flatMap(loadOffline, ({ withFallback }) => withFallback(bundle, request, offline.maxAge))
   return Effect.catchTag(fetched, "NotFound", (failure) =>
-    Effect.flatMap(loadMissing, ({ explainMissing }) =>
-      Effect.catchAll(explainMissing(failure, request.server, request.path), beforeStart)
-    )
+    Effect.gen(function* () {
+      const { explainMissing } = yield* loadMissing
+      const exchange = yield* connectTo({ ...request, credential: Option.some(request.credential), program: "cli" })
+      return yield* explainMissing(failure, { exchange, server: request.server }, request.path)
+    }).pipe(Effect.scoped, Effect.catchAll(beforeStart))
   )
 }
 

@@ -42,7 +42,7 @@ const entry =
     return Effect.gen(function* () {
       const found = yield* findPlace(place, ({ envPath }) => envPath)
       const exchange = yield* exchangeAt(found.server, found.path, place.nonInteractive)
-      const view = yield* explainingMissing(found)(run(exchange, found.path))
+      const view = yield* explainingMissing({ ...found, exchange })(run(exchange, found.path))
       yield* isList
         ? printListView(view, {
             json: place.json,

@@ -90,6 +90,47 @@ describe("coffer delegate", () => {
     assert.isFalse(existsSync(file()))
   })
 
+  it("says who a command is, and what it may", async () => {
+    const elsewhere = join(place.home.folder, "elsewhere")
+    mkdirSync(elsewhere)
+    const whoami = async (options: { readonly cwd?: string; readonly env?: Record<string, string> } = {}) => {
+      const { stderr, stdout } = await place.home.coffer(["whoami"], options)
+      return `${stdout}${stderr}`
+    }
+    assert.notMatch(await whoami(), /delegation/)
+    await ok("delegate", "--for", "claude", "--place", "acme/webshop/dev", "--only", "API_KEY")
+    await ok("delegate", "--for", "ci", "--place", "acme/webshop/prod")
+    writeFileSync(file("prod"), JSON.stringify({ ...stored("prod"), expires_at: "2020-01-01T00:00:00.000Z" }))
+    assert.match(
+      await whoami(),
+      /^delegation\s+claude\nof\s+read on acme\/webshop\/dev\nreveal\s+true\nkeys\s+API_KEY\nuntil\s+20\S+$/m
+    )
+    assert.strictEqual(
+      (await whoami({ cwd: elsewhere })).trim().split("\n").at(-1),
+      `without a terminal, commands take a delegation in place of this session: acme/webshop/dev (claude, until ${stored().expires_at}), acme/webshop/prod (ci, ended)`
+    )
+    const { type, ...rest } = JSON.parse((await place.home.coffer(["whoami", "--json"], { cwd: elsewhere })).stdout)
+    assert.strictEqual(type, "user")
+    assert.notProperty(rest, "delegation")
+    const alone = { SERVICE_NON_INTERACTIVE: "1" }
+    assert.match(
+      await whoami({ cwd: elsewhere, env: alone }),
+      /names no environment, .* name one, or set SERVICE_API_KEY/
+    )
+    assert.match(
+      await whoami({ env: { ...alone, SERVICE_ENV: "prod" } }),
+      /delegation ci for acme\/webshop\/prod has ended/
+    )
+    assert.match(
+      await prints("acl", "explain", "--email", "ada@example.com"),
+      /\nsigned in by delegation claude, which may give less: see coffer whoami\n$/
+    )
+    const terminal = Terminal.coffer(place.home, "whoami")
+    await terminal.sees("acme/webshop/prod (ci, ended)")
+    assert.strictEqual(await terminal.ended(), 0)
+    for (const name of ["claude", "ci"]) await ok("delegate", "revoke", name)
+  })
+
   it("loses none of those that are made at the same time", async () => {
     const envs = ["dev", "staging", "prod"]
     await Promise.all(envs.map((env) => ok("delegate", "--for", env, "--place", `acme/webshop/${env}`)))

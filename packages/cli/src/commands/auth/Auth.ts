@@ -1,10 +1,13 @@
 import { sessionFor } from "@coffer/client/internal/Credentials"
+import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
+import { storedDelegations } from "@coffer/client/internal/StoredDelegations"
 import { forgetSession } from "@coffer/client/internal/StoredSessions"
 import { loadSettings } from "@coffer/client/internal/Settings"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { CannotDo } from "../../Failures.js"
-import { atServer, clientWith, command, json, serverUrl } from "../../grammar/Command.js"
+import { atServerOrEnv, clientWith, command, json, serverUrl } from "../../grammar/Command.js"
 import { printLine } from "../../terminal/Print.js"
 import { doneView, printView, recordView } from "../../terminal/View.js"
 import { loginCommand } from "./Login.js"
@@ -37,32 +40,39 @@ const logout = command("logout", {
     })
 })
 
-const whoami = atServer("whoami", {
-  description: "Who the credential belongs to",
+/** Which delegations are stored for a server: commands would take them in place of the session that is shown. */
+const storedLine = (server: ServerUrl) =>
+  Effect.map(Effect.zip(storedDelegations(server.origin), Clock.currentTimeMillis), ([found, millis]) => {
+    if (found.length === 0) return []
+    const each = found.map(({ expiresAt, name, place }) =>
+      Date.parse(expiresAt) > millis ? `${place} (${name}, until ${expiresAt})` : `${place} (${name}, ended)`
+    )
+    return [`without a terminal, commands take a delegation in place of this session: ${each.join(", ")}`]
+  }).pipe(Effect.catchTag("PrivateFileError", ({ message }) => Effect.succeed([message])))
+
+const whoami = atServerOrEnv("whoami", {
+  description: "Who the credential belongs to: that of the environment, where a delegation is stored for it",
   examples: ["coffer whoami", "coffer whoami --json"],
   options: {},
   run: ({ call, server }) =>
-    Effect.map(
-      call("auth", (api) => api.me({})),
-      (identity) => {
-        const delegation = "delegation" in identity ? identity.delegation : undefined
-        const { delegation: _, ...record } = { delegation: undefined, ...identity }
-        return {
-          ...recordView({
-            ...record,
-            ...(delegation !== undefined && {
-              delegation: delegation.name,
-              of: `${delegation.permission} on ${delegation.org}/${delegation.project}/${delegation.env}`,
-              reveal: delegation.reveal,
-              ...(delegation.keys !== undefined && { keys: delegation.keys.join(" ") }),
-              until: delegation.expires_at
-            }),
-            server: server.origin
-          }),
-          json: identity
-        }
-      }
-    )
+    Effect.gen(function* () {
+      const identity = yield* call("auth", (api) => api.me({}))
+      const { delegation, ...record } = { delegation: undefined, ...identity }
+      const isSession = identity.type === "user" && delegation === undefined
+      const { text } = recordView({
+        ...record,
+        ...(delegation !== undefined && {
+          delegation: delegation.name,
+          of: `${delegation.permission} on ${delegation.org}/${delegation.project}/${delegation.env}`,
+          reveal: delegation.reveal,
+          ...(delegation.keys !== undefined && { keys: delegation.keys.join(" ") }),
+          until: delegation.expires_at
+        }),
+        server: server.origin
+      })
+      const lines = isSession ? yield* storedLine(server) : []
+      return { json: identity, text: Effect.zipRight(text, Effect.forEach(lines, printLine, { discard: true })) }
+    })
 })
 
 const health = command("health", {
