@@ -7,6 +7,7 @@ import { completionsCommand } from "./commands/Completions.js"
 import { checkCommand } from "./commands/declare/Check.js"
 import { declareCommands } from "./commands/declare/Declare.js"
 import { delegate, delegateList, delegateRevoke } from "./commands/Delegate.js"
+import { delegateStore } from "./commands/DelegateStore.js"
 import { doctorCommand } from "./commands/doctor/Doctor.js"
 import { environmentCommand } from "./commands/environments/Environments.js"
 import { helpCommands } from "./commands/Help.js"
@@ -73,7 +74,14 @@ export const tree: Tree = treeOf({
     {
       title: "MACHINES AND AGENTS",
       rows: [
-        row("Accounts and rights for programs", serviceAccountCommand, delegate, delegateList, delegateRevoke),
+        row(
+          "Accounts and rights for programs",
+          serviceAccountCommand,
+          delegate,
+          delegateList,
+          delegateRevoke,
+          delegateStore
+        ),
         row("Use secrets without seeing them", useCommand, approvalCommand),
         row("Send events to other systems", webhookCommand)
       ]

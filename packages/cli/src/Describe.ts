@@ -44,9 +44,12 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
   WrongUsage: { exit: "usage" }
 }
 
-/** Who can give a right that the server's message names. The first form that fits decides; null where the message says it. */
+/** Whether the server's message says what to do next. */
+export const saysNext = (message: string): boolean => /: (?:ask|contact|log in|run) /.test(message)
+
+/** Who can give a right that the server's message names. The first form that fits decides; null where nobody can. */
 const advisers: ReadonlyArray<readonly [form: RegExp, next: string | null]> = [
-  [/: (?:ask|contact|log in|run) |needs a person/, null],
+  [/needs a person/, null],
   [/superadmin/, "ask a superadmin of the server"],
   [/role owner|an owner/, "ask an owner of the organization"]
 ]
@@ -56,10 +59,10 @@ const afterRefusal = (message: string): string | undefined => {
   return next === undefined ? steps.askForRight : (next ?? undefined)
 }
 
-const afterApiError = ({ exit, next }: Handling, message: string): Kind => ({
-  exit,
-  next: next === "askForRight" ? afterRefusal(message) : steps[next]
-})
+const afterApiError = ({ exit, next }: Handling, message: string): Kind => {
+  if ((next === "askForRight" || next === "authenticate") && saysNext(message)) return { exit }
+  return { exit, next: next === "askForRight" ? afterRefusal(message) : steps[next] }
+}
 
 const kindOf = (failure: Failure): Kind => {
   if ("handling" in failure) return afterApiError(failure.handling, failure.message)

@@ -1,11 +1,11 @@
 import { configuredBy } from "@coffer/client/internal/Credentials"
 import * as Effect from "effect/Effect"
-import { describe } from "./Describe.js"
+import { describe, saysNext } from "./Describe.js"
 import type { Failure } from "./Failures.js"
 import type { Output } from "./terminal/Output.js"
 import { note } from "./terminal/Print.js"
 
-/** The server does not say which credential it refused. */
+/** The server does not say which credential it refused, unless that is a delegation. */
 const notTaken = Effect.map(configuredBy, (variable) => {
   if (variable === undefined) return "your session at the server has ended; run coffer login"
   return variable === "SERVICE_ACCOUNT"
@@ -19,6 +19,6 @@ export const explain = (failure: Failure): Effect.Effect<number, never, Output> 
     const { exitCode, sentence } = describe(failure)
     const details = failure._tag === "BadFile" ? failure.lines : []
     yield* Effect.forEach(details, note)
-    yield* note(failure._tag === "Unauthorized" ? yield* notTaken : sentence)
+    yield* note(failure._tag === "Unauthorized" && !saysNext(failure.message) ? yield* notTaken : sentence)
     return exitCode
   })

@@ -49,7 +49,7 @@ const steps: { readonly [Step in NextStep]: string } = {
   correct: correctIt,
   correctValue: "correct the value; GET .../declared has the pattern",
   sendLess: "send less",
-  authenticate: "ask the user for a valid SERVICE_API_KEY, or to run coffer login",
+  authenticate: "ask the user for a valid SERVICE_API_KEY, or to run coffer delegate or coffer login",
   logIn: "ask the user to run coffer login",
   askForRight: "do not call again: ask the user, or an administrator of the organization, for that right",
   askReader: "do not call again: ask the user, who may read the value",

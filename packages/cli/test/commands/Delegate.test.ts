@@ -128,7 +128,25 @@ describe("coffer delegate", () => {
     const terminal = Terminal.coffer(place.home, "whoami")
     await terminal.sees("acme/webshop/prod (ci, ended)")
     assert.strictEqual(await terminal.ended(), 0)
+
+    const token = stored().token
+    rmSync(file())
+    assert.match(await whoami({ env: alone }), /no delegation is stored for acme\/webshop\/dev/)
+    const storing = (input: string) => place.home.coffer(["delegate", "store"], { input })
+    for (const wrong of ["", place.home.token, token.slice(1)]) {
+      assert.match((await storing(wrong)).stderr, /^coffer: that is no delegation/)
+    }
+    const { stderr, stdout } = await storing(`${token}\n`)
+    assert.match(`${stderr}${stdout}`, /take the delegation claude in acme\/webshop\/dev until 20\S+\n$/)
+    assert.strictEqual(statSync(file()).mode & 0o777, 0o600)
+    assert.match(await whoami({ env: alone }), /^delegation\s+claude$/m)
+    const prompt = Terminal.coffer(place.home, "delegate", "store")
+    await prompt.sees("Token of the delegation: ")
+    prompt.type(`${token}\r`)
+    assert.strictEqual(await prompt.ended(), 0)
+    assert.notInclude(prompt.screen, token)
     for (const name of ["claude", "ci"]) await ok("delegate", "revoke", name)
+    assert.match((await storing(token)).stderr, /^coffer: this delegation is unknown, has ended or was revoked/)
   })
 
   it("loses none of those that are made at the same time", async () => {

@@ -67,7 +67,7 @@ export const configuredBy = Effect.gen(function* () {
  *
  * @param sent what would be sent there.
  */
-const refuseUntrusted = Effect.fnUntraced(function* ({ base, local, origin, source }: ServerUrl, sent: string) {
+export const refuseUntrusted = Effect.fnUntraced(function* ({ base, local, origin, source }: ServerUrl, sent: string) {
   if (source !== "file" || local || (yield* isTrusted(origin))) return
   return yield* new UntrustedServer({
     origin,
