@@ -6,19 +6,20 @@ interface OneTimeKeyProps {
   readonly text: string
   /** How the server keeps it. */
   readonly stored: string
+  readonly what?: "key" | "token"
 }
 
 /** A key that the server does not show again. The page forgets it with the dialog. */
-export const OneTimeKey = ({ of, stored, text }: OneTimeKeyProps) => (
+export const OneTimeKey = ({ of, stored, text, what = "key" }: OneTimeKeyProps) => (
   <div class="one-time-key">
     <p>
-      <strong>This is the only time that the key is shown.</strong> {stored}
+      <strong>This is the only time that the {what} is shown.</strong> {stored}
     </p>
-    <code tabIndex={0} role="group" aria-label={`Key of ${of}`}>
+    <code tabIndex={0} role="group" aria-label={`The ${what} of ${of}`}>
       {text}
     </code>
     <p class="row">
-      <CopyText label="Copy the key" text={text} />
+      <CopyText label={`Copy the ${what}`} text={text} />
     </p>
   </div>
 )

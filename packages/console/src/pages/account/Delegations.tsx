@@ -1,4 +1,5 @@
 import type { Delegation } from "@coffer/domain/Delegation"
+import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
@@ -6,7 +7,8 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
-import { When } from "../../kit/When.js"
+import { Ahead, When } from "../../kit/When.js"
+import { NewDelegation } from "./NewDelegation.js"
 
 const read = Effect.map(
   Effect.suspend(() => call("delegations", (api) => api.list())),
@@ -29,7 +31,7 @@ const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonl
       </td>
       <td class="quiet">{scopeOf(delegation)}</td>
       <td class="quiet">
-        <When time={expires_at} />
+        <Ahead time={expires_at} />
       </td>
       <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
       <td class="actions">
@@ -54,12 +56,27 @@ const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonl
 /** The parts of the person's rights that agents and scripts have. */
 export const Delegations = () => {
   const delegations = useLoad("delegations", () => read)
+  const isOpen = useSignal(false)
   return (
     <>
       <h2>Delegations</h2>
       <p>
-        Parts of your rights for agents and scripts. Make one with <code>coffer delegate</code>.
+        Parts of your rights for agents and scripts, in one environment and for some hours. On the machine where one is
+        used, <code>coffer delegate</code> makes it in one step.
       </p>
+      <p>
+        <button type="button" onClick={() => (isOpen.value = true)}>
+          New delegation
+        </button>
+      </p>
+      {isOpen.value && (
+        <NewDelegation
+          changed={delegations.reload}
+          close={() => {
+            isOpen.value = false
+          }}
+        />
+      )}
       <Reading of={delegations}>
         {(found) =>
           found.length === 0 ? (

@@ -1,5 +1,5 @@
 import { Days } from "@coffer/domain/ServiceAccount"
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { OrgName } from "@coffer/domain/Names"
 import { accountNameForm } from "@coffer/domain/NameForms"
 import { Pattern } from "@coffer/domain/Pattern"
 import { useSignal } from "@preact/signals"
@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { call } from "../../client/Calls.js"
-import { environmentNames } from "../../client/Environments.js"
+import { choicesIn, type ProjectEnvironments } from "../../client/Environments.js"
 import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
@@ -17,22 +17,6 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { type Made, Recipe } from "./Recipe.js"
-
-interface Place {
-  readonly project: ProjectName
-  readonly envs: ReadonlyArray<EnvName>
-}
-
-const readPlaces = (org: OrgName) =>
-  call("projects", (api) => api.list({ path: { org_name: org } })).pipe(
-    Effect.flatMap(({ data }) =>
-      Effect.forEach(
-        data.slice(0, 100),
-        ({ name: project }) => Effect.map(environmentNames(org, project), (envs): Place => ({ project, envs })),
-        { concurrency: 4 }
-      )
-    )
-  )
 
 const lifetimes = { "30 days": 30, "90 days": 90, "1 year": 365, never: null } as const
 type Lifetime = keyof typeof lifetimes
@@ -52,7 +36,7 @@ const decodeDays = Schema.decodeUnknownOption(Days)
 
 interface FormProps {
   readonly org: OrgName
-  readonly places: ReadonlyArray<Place>
+  readonly places: ReadonlyArray<ProjectEnvironments>
   readonly done: (made: Made) => void
 }
 
@@ -164,7 +148,7 @@ interface WizardProps {
 /** Makes a service account, and ends with the exact lines for where it runs. */
 export const Wizard = ({ changed, close, org }: WizardProps) => {
   const made = useSignal<Made | null>(null)
-  const places = useLoad(org, () => readPlaces(org))
+  const places = useLoad(org, () => choicesIn(org))
   const found = made.value
   return (
     <Dialog title={found === null ? "New service account" : `Use ${found.account.name}`} class="wide" close={close}>

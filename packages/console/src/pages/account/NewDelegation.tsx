@@ -1,0 +1,216 @@
+import {
+  type DelegablePermission,
+  delegablePermissions,
+  DelegatedKeys,
+  DelegationName,
+  DelegationSeconds,
+  type NewDelegation as Made
+} from "@coffer/domain/Delegation"
+import { secretKeyForm } from "@coffer/domain/NameForms"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Option from "effect/Option"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { allowedIn } from "../../client/Allowed.js"
+import { call } from "../../client/Calls.js"
+import { choicesIn, type ProjectEnvironments } from "../../client/Environments.js"
+import { useAct } from "../../kit/Act.js"
+import { Check } from "../../kit/Check.js"
+import { Choose } from "../../kit/Choose.js"
+import { CopyText } from "../../kit/CopyText.js"
+import { decodeForm, wordsOf } from "../../kit/Decode.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { useLoad } from "../../kit/Load.js"
+import { OneTimeKey } from "../../kit/OneTimeKey.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { TextField } from "../../kit/TextField.js"
+import { organizations } from "../../state/Organizations.js"
+
+const spans = { "30 minutes": 1_800, "1 hour": 3_600, "8 hours": 28_800, "24 hours": 86_400 } as const
+type Span = keyof typeof spans
+const spanWords: ReadonlyArray<Span> = ["30 minutes", "1 hour", "8 hours", "24 hours"]
+
+const permissionHints: Readonly<Record<DelegablePermission, string>> = {
+  use: "Use values in requests that the server sends, without seeing them.",
+  read: "Read values and their history.",
+  write: "Read and write values."
+}
+
+/** The permissions of the person that can be delegated. */
+const delegable = (allowed: ReadonlyArray<string>) => delegablePermissions.filter((one) => allowed.includes(one))
+
+const Terms = Schema.Struct({
+  name: DelegationName,
+  keys: Schema.optionalWith(DelegatedKeys, { exact: true }),
+  expires_in: DelegationSeconds
+})
+
+interface TermsProps {
+  readonly org: OrgName
+  readonly project: ProjectName
+  readonly env: EnvName
+  readonly permissions: ReadonlyArray<DelegablePermission>
+  readonly done: (made: Made) => void
+}
+
+/** Who gets it, what of the person's rights in an environment, and for how long. */
+const TermsForm = ({ done, env, org, permissions, project }: TermsProps) => {
+  const name = useSignal("")
+  const keys = useSignal("")
+  const chosen = useSignal<DelegablePermission>("read")
+  const span = useSignal<Span>("8 hours")
+  const reveals = useSignal(true)
+  const act = useAct()
+  const permission = permissions.find((one) => one === chosen.value) ?? permissions.at(-1)
+  if (permission === undefined) return <p>You have no permission in {env} that you could delegate.</p>
+  const only = wordsOf(keys.value)
+  const named = decodeForm(DelegationName, name.value.trim())
+  const wrong = only.find((word) => !secretKeyForm.is(word))
+  const limited = only.length === 0 ? Either.right(undefined) : decodeForm(DelegatedKeys, only)
+  const problem = wrong === undefined ? Either.getLeft(limited) : Option.some(`${wrong}: ${secretKeyForm.message}`)
+  const terms = decodeForm(Terms, {
+    name: name.value.trim(),
+    expires_in: spans[span.value],
+    ...(only.length > 0 && { keys: only })
+  })
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (Either.isLeft(terms)) return
+    const payload = { ...terms.right, org, project, env, permission, reveal: reveals.value }
+    act.run(
+      call("delegations", (api) => api.create({ payload })),
+      done
+    )
+  }
+  return (
+    <form onSubmit={submit}>
+      <TextField
+        label="For"
+        text={name}
+        placeholder="claude"
+        maxLength={64}
+        isBad={name.value !== "" && Either.isLeft(named)}
+        hint="Who or what uses it, as the audit log names it: letters, digits, spaces, dots, underscores and hyphens."
+      />
+      <Choose label="May" value={permission} words={permissions} choose={(word) => (chosen.value = word)} />
+      <p class="hint">{permissionHints[permission]}</p>
+      <Choose label="For how long" value={span.value} words={spanWords} choose={(word) => (span.value = word)} />
+      <TextField
+        label="Only these keys"
+        text={keys}
+        placeholder="all keys"
+        isBad={Option.isSome(problem)}
+        hint={Option.getOrElse(problem, () => "Separated by commas. Empty: all keys.")}
+      />
+      {permission !== "use" && (
+        <Check isChecked={reveals.value} choose={(isChecked) => (reveals.value = isChecked)}>
+          It may see values. Without, it only lists and {permission === "write" ? "writes" : "compares"} keys.
+        </Check>
+      )}
+      <Problem failure={act.failure.value} />
+      <footer>
+        <button class="primary" disabled={act.isBusy.value || Either.isLeft(terms)}>
+          Delegate
+        </button>
+      </footer>
+    </form>
+  )
+}
+
+interface PlaceProps {
+  readonly org: OrgName
+  readonly choices: ReadonlyArray<ProjectEnvironments>
+  readonly done: (made: Made) => void
+}
+
+const Place = ({ choices, done, org }: PlaceProps) => {
+  const projectName = useSignal("")
+  const envName = useSignal("")
+  const choice = choices.find(({ project }) => project === projectName.value) ?? choices[0]
+  const env = choice?.envs.find((one) => one === envName.value) ?? choice?.envs[0]
+  const place = choice === undefined || env === undefined ? null : { org, project: choice.project, env }
+  const allowed = useLoad(place === null ? "" : `${place.project}/${place.env}`, () =>
+    place === null ? Effect.succeed([]) : Effect.map(allowedIn(org, place.project, place.env), delegable)
+  )
+  if (choice === undefined || place === null) return <p>{org} has no environment yet.</p>
+  return (
+    <>
+      <Choose
+        label="Project"
+        value={place.project}
+        words={choices.map(({ project }) => project)}
+        choose={(word) => (projectName.value = word)}
+      />
+      <Choose label="Environment" value={place.env} words={choice.envs} choose={(word) => (envName.value = word)} />
+      <Reading of={allowed}>{(permissions) => <TermsForm {...place} permissions={permissions} done={done} />}</Reading>
+    </>
+  )
+}
+
+const OrgPlace = ({ done, org }: Omit<PlaceProps, "choices">) => {
+  const choices = useLoad(org, () => choicesIn(org))
+  return <Reading of={choices}>{(found) => <Place org={org} choices={found} done={done} />}</Reading>
+}
+
+/** The token, and how a machine gets it. */
+const Token = ({ made: { env, name, org, project, token } }: { readonly made: Made }) => {
+  const line = `coffer delegate store --server-url ${location.origin}`
+  return (
+    <>
+      <OneTimeKey of={name} text={Redacted.value(token)} stored="Coffer stores a hash of it." what="token" />
+      <p>
+        Run this where it is used, and paste the token. Commands without a terminal then take it in {org}/{project}/
+        {env}.
+      </p>
+      <pre class="code-lines" tabIndex={0}>
+        {line}
+      </pre>
+      <p class="row">
+        <CopyText label="Copy the line" text={line} />
+      </p>
+    </>
+  )
+}
+
+interface NewDelegationProps {
+  readonly changed: () => void
+  readonly close: () => void
+}
+
+/** Delegates a part of the person's rights, and shows the token once. */
+export const NewDelegation = ({ changed, close }: NewDelegationProps) => {
+  const own = organizations.value.map(({ name }) => name)
+  const chosen = useSignal(own[0])
+  const made = useSignal<Made | null>(null)
+  const org = own.find((name) => name === chosen.value)
+  if (made.value !== null) {
+    return (
+      <Dialog title={`Delegated to ${made.value.name}`} close={close}>
+        <Token made={made.value} />
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title="New delegation" close={close}>
+      {org === undefined ? (
+        <p>You are in no organization yet.</p>
+      ) : (
+        <>
+          <Choose label="Organization" value={org} words={own} choose={(word) => (chosen.value = word)} />
+          <OrgPlace
+            key={org}
+            org={org}
+            done={(next) => {
+              made.value = next
+              changed()
+            }}
+          />
+        </>
+      )}
+    </Dialog>
+  )
+}
