@@ -96,4 +96,36 @@ const groups = {
   }
 }
 
-export const rows = [row, groups]
+const delegations = {
+  name: "delegations",
+  quick: true,
+  run: async (context) => {
+    const server = await startCoffer(context.folder("delegations"))
+    const scene = await settle(server)
+    const scope = { name: "agent", org: scene.org, project: "web", env: "prod", permission: "read", expires_in: 3_600 }
+    const { body } = await ask(server, "POST", "/api/auth/delegations", { token: scene.owner, body: scope })
+    const readsBy = (token) =>
+      scene.keys.map((key) => ({
+        path: `${scene.env}/secrets/${key}`,
+        headers: { authorization: `Bearer ${token}` }
+      }))
+    const [delegated, owned] = await interleave(
+      [body.token, scene.owner].map((token) => ({ server, requests: readsBy(token) })),
+      context.pace
+    )
+    await server.stop()
+    return [
+      {
+        row: "processor time of a read by a delegation",
+        against: "by the session of its person",
+        measured: `${delegated.cpu.toFixed(0)} µs`,
+        base: `${owned.cpu.toFixed(0)} µs`,
+        ratio: ratioOf(delegated, owned, "cpu"),
+        target: 1.1,
+        atLeast: false
+      }
+    ]
+  }
+}
+
+export const rows = [row, groups, delegations]

@@ -98,7 +98,7 @@ describe("backups of PostgreSQL", () => {
       const said = yield* apply(file, onUrl(again.url, path))
       assert.match(
         said,
-        /is now the database of .*\n.*organizations: 2.*\n1 sessions and 1 pending login codes were ended/
+        /is now the database of .*\n.*organizations: 2.*\n2 sessions and 1 pending login codes were ended/
       )
       assert.match(said, /these API keys are valid.*\n {2}acme: robot/)
       yield* Effect.provide(Effect.scoped(works), servicesIn({ name: again.name, path }))

@@ -1,5 +1,7 @@
 import { copyFileSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { Authenticator } from "@coffer/server/access/Authenticator"
+import { identified } from "../delegations/Support.js"
 import { parsePlace } from "@coffer/server/base/config/DatabasePlace"
 import { copyDatabase, type CopyOptions } from "@coffer/server/operations/copy/CopyCommand"
 import { notCopied } from "@coffer/server/database/copy/Tables"
@@ -24,7 +26,7 @@ import {
   servicesIn,
   setSecret
 } from "../support/Services.js"
-import { fill } from "./Filled.js"
+import { delegation, fill } from "./Filled.js"
 
 const place = (text: string) => Either.getOrThrow(parsePlace(text, {}))
 
@@ -71,7 +73,7 @@ const rowsAt = (path: string) =>
   )
 
 /** What a copy changes, and the record of migrations, which has the time of each. */
-const changed = ["instance", "sessions", "login_codes", "effect_sql_migrations"]
+const changed = ["instance", "sessions", "delegations", "login_codes", "effect_sql_migrations"]
 
 const unchangedRows = (rows: Rows): Rows =>
   Object.fromEntries(Object.entries(rows).filter(([name]) => !changed.includes(name)))
@@ -116,7 +118,7 @@ describe("database copy", () => {
         from: path,
         dry_run: false,
         verified: { logs: 2, values: 100 },
-        ended: { sessions: 1, codes: 1 }
+        ended: { sessions: 2, codes: 1 }
       })
       assert.deepStrictEqual(yield* rowsAt(path), before, "the source is untouched")
 
@@ -125,6 +127,8 @@ describe("database copy", () => {
       const after = yield* rowsAt(back)
       assert.deepStrictEqual(unchangedRows(after), unchangedRows(before))
       assert.deepStrictEqual(after["sessions"], [])
+      assert.lengthOf(before["delegations"] ?? [], 1)
+      assert.deepStrictEqual(after["delegations"], [])
       assert.notDeepEqual(after["instance"], before["instance"])
       assert.include(after["login_codes"]?.join(), "replaced")
       yield* invariants(back)
@@ -142,6 +146,11 @@ describe("database copy", () => {
       assert.isAbove((yield* count(name, "audit_entries")) ?? 0, before["audit_entries"]?.length ?? 0)
       yield* Effect.provide(Effect.scoped(write), servicesAt(back))
       yield* invariants(back)
+
+      // The source may work on: a token would be good in two places.
+      const asDelegation = Effect.provide(outcome(identified({ token: delegation })), Authenticator.Default)
+      assert.strictEqual(yield* Effect.provide(Effect.scoped(asDelegation), servicesAt(path)), "success")
+      assert.strictEqual(yield* onServerAt(name, asDelegation), "Unauthorized")
     }).pipe(Effect.scoped)
   )
 
