@@ -1,6 +1,6 @@
 import * as Schema from "effect/Schema"
 import { grace, graceId } from "./Examples.js"
-import { GroupId, RuleId, ServiceAccountId, UserId } from "./Ids.js"
+import { GroupId, RequestId, RuleId, ServiceAccountId, UserId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Email, GroupName } from "./Names.js"
 import { Via } from "./User.js"
@@ -81,6 +81,10 @@ export const AclRule = Schema.Struct({
   env_pattern: field(Schema.String, "a name or pattern of environments", "{dev,staging}"),
   permission,
   expires_at: endsAt,
+  request_id: optional(
+    RequestId,
+    "the request for access that it was approved by; such a rule never becomes a lasting one"
+  ),
   created_by: field(Schema.String, "the e-mail or service account name of the granter", "ada@example.com"),
   created_at: createdAt,
   updated_at: updatedAt

@@ -12,6 +12,7 @@ import type {
   FederationId,
   OrgId,
   ProjectId,
+  RequestId,
   ServiceAccountId,
   SessionId,
   UserId
@@ -76,6 +77,8 @@ export type AccountCredential =
       readonly name: FederationName
       readonly sessionId: SessionId
     }
+  /** It asked for a change that people have approved since: there is no credential. */
+  | { readonly type: "request"; readonly id: RequestId; readonly sessionId: null }
 
 /** The authenticated caller, without its rights: each request reads those from the database. */
 export type Actor = UserActor | ServiceAccountActor

@@ -20,6 +20,8 @@ import { OrganizationsApi } from "./api/OrganizationsApi.js"
 import { OverviewApi } from "./api/OverviewApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
+import { ProtectionsApi } from "./api/ProtectionsApi.js"
+import { RequestsApi } from "./api/RequestsApi.js"
 import { ServerApi } from "./api/ServerApi.js"
 import { ServiceAccountsApi } from "./api/ServiceAccountsApi.js"
 import { SystemApi } from "./api/SystemApi.js"
@@ -67,6 +69,8 @@ export class Api extends AnyApi.add(AuthApi)
   .add(UseRulesApi)
   .add(UseApi)
   .add(ApprovalsApi)
+  .add(ProtectionsApi)
+  .add(RequestsApi)
   .add(WebhooksApi)
   .add(UsersApi)
   .add(AuditApi)

@@ -22,6 +22,7 @@ export type NextStep =
   | "askReader"
   | "followRules"
   | "awaitApproval"
+  | "askForApproval"
   | "checkNames"
   | "checkReferences"
   | "checkLimit"

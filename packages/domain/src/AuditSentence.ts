@@ -167,6 +167,22 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "approval.request": (facts) => `asked to use ${facts.secrets()} for ${facts.target()}`,
   "approval.approve": (facts) => `approved a request of ${facts.text("account")}${facts.inPlace()}`,
   "approval.refuse": (facts) => `refused a request of ${facts.text("account")}${facts.inPlace()}`,
+  "protection.set": (facts) =>
+    `protected ${facts.place()}: ${facts.text("needed")} to approve${facts.with("by", (by) => `, by ${by}`)}`,
+  "protection.delete": (facts) => `ended the protection of ${facts.place()}`,
+  "request.create": (facts) =>
+    facts.has("permission")
+      ? `asked for ${facts.text("permission")}${facts.inPlace()}${because(facts)}`
+      : `asked to change ${facts.secrets()}${because(facts)}`,
+  "request.read": (facts) => `read what the request of ${facts.text("requester")} sets: ${facts.secrets()}`,
+  "request.approve": (facts) => `approved the request of ${facts.text("requester")}${facts.inPlace()}`,
+  "request.refuse": (facts) => `refused the request of ${facts.text("requester")}${facts.inPlace()}`,
+  "request.withdraw": (facts) => `withdrew a request${facts.inPlace()}`,
+  "request.apply": (facts) =>
+    `made the requested change${facts.inPlace()}, approved by ${conjoined(facts.names("approved_by"))}`,
+  "request.expire": (facts) => `noted that the request of ${facts.text("requester")}${facts.inPlace()} expired`,
+  "request.outdate": (facts) => `noted that the request of ${facts.text("requester")}${facts.inPlace()} is outdated`,
+  "secret.break_glass": (facts) => `broke the glass${facts.inPlace()}${because(facts)}`,
   "acl.grant": (facts) =>
     `granted ${facts.subject()} ${facts.text("permission")} on ${facts.covered()}${facts.with("expires_at", (at) => ` until ${at}`)}${facts.with("before", (permission) => ` (was ${permission})`)}`,
   "acl.revoke": (facts) => `revoked ${facts.text("permission")} of ${facts.subject()} on ${facts.covered()}`,

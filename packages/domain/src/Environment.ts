@@ -29,6 +29,7 @@ export const Environment = Schema.Struct({
   id: field(EnvId, "its id"),
   name: field(EnvName, "its name"),
   position,
+  protected: optional(Schema.Boolean, "true: each change needs the votes of its protection; absent: it has none", true),
   created_at: createdAt,
   updated_at: updatedAt
 }).annotations({ identifier: "Environment", description: "a stage of a project, with secrets of its own" })

@@ -135,6 +135,16 @@ export class ApprovalNeeded extends ApiError<ApprovalNeeded>()("ApprovalNeeded",
   next: "awaitApproval"
 }) {}
 
+/** The environment is protected: the change needs the votes of people. Nothing was changed. */
+export class ApprovalRequired extends ApiError<ApprovalRequired>()("ApprovalRequired", {
+  code: "APPROVAL_REQUIRED",
+  status: 409,
+  description: "The environment is protected, and nothing was changed; the message says how to ask for the change",
+  example:
+    "environment webshop/prod is protected, and nothing was changed: send Prefer: respond-async to ask for approval",
+  next: "askForApproval"
+}) {}
+
 export class LimitExceeded extends ApiError<LimitExceeded>()("LimitExceeded", {
   code: "LIMIT_EXCEEDED",
   status: 409,
@@ -313,6 +323,7 @@ export const errors = [
   ReferenceRefused,
   PatternBroken,
   ApprovalNeeded,
+  ApprovalRequired,
   LimitExceeded,
   PayloadTooLarge,
   UnsupportedMediaType,

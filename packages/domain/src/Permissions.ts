@@ -64,6 +64,11 @@ export const needs = {
   "use_rule.delete": { on: "env", permission: "admin", role: "developer", people: true },
   "approval.list": { on: "org", role: "member" },
   "approval.decide": { on: "env", permission: "admin", role: "developer", people: true },
+  "protection.read": { on: "env", role: "member", account: "any" },
+  "protection.set": { on: "env", role: "owner" },
+  "protection.delete": { on: "env", role: "owner" },
+  "request.create": { on: "org", role: "member", account: "any", delegable: true },
+  "request.list": { on: "org", role: "member", account: "any" },
   "acl.list": { on: "org", role: "admin", account: "manager" },
   "acl.grant": { on: "org", role: "admin", account: "manager" },
   "acl.revoke": { on: "org", role: "admin", account: "manager" },
@@ -89,6 +94,21 @@ export const needs = {
 } as const satisfies Record<string, Need>
 
 export type Action = keyof typeof needs
+
+/** The actions that a protected environment lets through only with votes: all that change what is in it. */
+export const guardedActions = [
+  "secret.write",
+  "secret.destroy",
+  "use_rule.create",
+  "use_rule.update",
+  "use_rule.delete",
+  "env.delete",
+  "protection.delete"
+] as const satisfies ReadonlyArray<Action>
+export type GuardedAction = (typeof guardedActions)[number]
+
+const guarded: ReadonlySet<Action> = new Set(guardedActions)
+export const isGuarded = (action: Action): boolean => guarded.has(action)
 
 /** The level at which an action happens: organization, project or environment. */
 export type ScopeOf<A extends Action> = (typeof needs)[A]["on"]

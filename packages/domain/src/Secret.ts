@@ -1,6 +1,7 @@
 import * as Schema from "effect/Schema"
 import { warnings } from "./DeclaredKey.js"
 import { dueFields } from "./Due.js"
+import { RequestId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { EnvName, SecretKey } from "./Names.js"
 import { Pagination } from "./Pagination.js"
@@ -269,7 +270,9 @@ export const Revision = Schema.Struct({
     Schema.NullOr(Schema.String),
     "the e-mail or service account name of the author; null if not recorded"
   ),
-  keys: field(Schema.Array(RevisionKey), "the keys that the revision changed")
+  keys: field(Schema.Array(RevisionKey), "the keys that the revision changed"),
+  request_id: optional(RequestId, "the request that made it, if people approved it"),
+  approved_by: optional(Schema.Array(Schema.String), "the e-mails of the people who approved it", ["grace@example.com"])
 }).annotations({
   identifier: "Revision",
   description: "one change of an environment: who made it, when, and which keys it changed",

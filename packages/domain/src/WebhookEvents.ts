@@ -18,6 +18,7 @@ const unsent: ReadonlySet<string> = new Set<AuditAction>([
   "org.create",
   "org.delete",
   "secret.read",
+  "request.read",
   "secret.check",
   "secret.compare",
   "secret.use",

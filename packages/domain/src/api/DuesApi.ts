@@ -3,8 +3,9 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
+import { ChangeRequestedResponse } from "../ApprovalRequest.js"
 import { changedDue, DueCursor, DuePage, DueWithin } from "../Due.js"
-import { DecryptionFailed, Forbidden } from "../Errors.js"
+import { ApprovalRequired, DecryptionFailed, Forbidden, LimitExceeded } from "../Errors.js"
 import { body, LimitParameter, optional } from "../Schemas.js"
 import { SecretListed } from "../Secret.js"
 import { response } from "./Response.js"
@@ -24,6 +25,9 @@ export class DuesApi extends HttpApiGroup.make("dues")
         })
       )
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
       .annotate(ForDelegations, "any")

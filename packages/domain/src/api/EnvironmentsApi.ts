@@ -4,8 +4,10 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
+import { ChangeRequestedResponse } from "../ApprovalRequest.js"
 import { Environment } from "../Environment.js"
 import {
+  ApprovalRequired,
   Conflict,
   DecryptionFailed,
   Forbidden,
@@ -137,6 +139,9 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setUrlParams(Schema.Struct({ force: optional(ForceEnvParameter) }))
       .addSuccess(response(HttpApiSchema.NoContent, "The environment is removed"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(Conflict)
       .addError(Reauthenticate)
       .annotate(Requires, "env.delete")
@@ -209,6 +214,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       )
       .addSuccess(response(BundleWritten, written))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
@@ -250,6 +257,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         })
       )
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
@@ -322,6 +331,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         })
       )
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)

@@ -3,7 +3,8 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, Reauthenticate } from "../Errors.js"
+import { ChangeRequestedResponse } from "../ApprovalRequest.js"
+import { ApprovalRequired, Conflict, Forbidden, Reauthenticate, LimitExceeded } from "../Errors.js"
 import { OrgName } from "../Names.js"
 import { Organization } from "../Organization.js"
 import { body, list } from "../Schemas.js"
@@ -60,6 +61,9 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .setPath(OrgPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The organization is removed"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "org.delete")
       .annotate(RecentLogin, "always")

@@ -4,8 +4,9 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
+import { ChangeRequestedResponse } from "../ApprovalRequest.js"
 import { EnvironmentNames } from "../Environment.js"
-import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { ApprovalRequired, Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { EnvName, ProjectName } from "../Names.js"
 import { Project } from "../Project.js"
 import { body, list, optional } from "../Schemas.js"
@@ -76,6 +77,9 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .setPath(ProjectPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The project is removed"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "project.delete")
       .annotate(RecentLogin, "always")

@@ -4,8 +4,10 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
+import { ChangeRequestedResponse } from "../ApprovalRequest.js"
 import { DueWithin } from "../Due.js"
 import {
+  ApprovalRequired,
   Conflict,
   DecryptionFailed,
   Forbidden,
@@ -97,6 +99,8 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       )
       .addSuccess(response(SecretWritten, "The secret's new version, without the value"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
@@ -163,6 +167,9 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       )
       .addSuccess(response(HttpApiSchema.NoContent, "The secret is removed"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(Conflict)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.write")
@@ -219,6 +226,8 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       )
       .addSuccess(response(SecretWritten, "The secret's new version"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
@@ -236,6 +245,8 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPath(SecretPath)
       .addSuccess(response(SecretWritten, "The restored secret, without the value"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
@@ -257,6 +268,9 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPayload(body({ versions: field(VersionNumbers, "the versions to erase", [2]) }))
       .addSuccess(response(SecretDestroyed, "The requested versions", { data: [destroyedExample] }))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(Conflict)
       .addError(DecryptionFailed)
       .addError(Reauthenticate)

@@ -4,7 +4,8 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
-import { Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { ChangeRequestedResponse } from "../ApprovalRequest.js"
+import { ApprovalRequired, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { UseRuleId } from "../Ids.js"
 import { body, list } from "../Schemas.js"
 import { changedUseRule, newUseRule, UseRule } from "../UseRule.js"
@@ -31,6 +32,8 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
       .setPayload(body(newUseRule))
       .addSuccess(response(UseRule, "The new rule"), { status: 201 })
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "use_rule.create")
@@ -47,6 +50,9 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
       .setPayload(body(changedUseRule))
       .addSuccess(response(UseRule, "The rule as it is now"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "use_rule.update")
       .annotate(RecentLogin, "always")
@@ -58,6 +64,9 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
       .setPath(RulePath)
       .addSuccess(response(HttpApiSchema.NoContent, "The rule is removed"))
       .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .annotate(Requires, "use_rule.delete")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a use rule")

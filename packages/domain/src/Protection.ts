@@ -1,0 +1,106 @@
+import * as Schema from "effect/Schema"
+import { grace } from "./Examples.js"
+import { withMessage } from "./Message.js"
+import { Email } from "./Names.js"
+import { boundedArray, Count, field, optional, updatedAt } from "./Schemas.js"
+
+/** How many votes a protection may need. */
+export const maxNeeded = 3
+
+/** How many people a protection may name. */
+const maxNamed = 100
+
+const neededMessage = withMessage(`must be a whole number from 1 to ${maxNeeded}`)
+
+const Needed = Schema.Int.annotations(neededMessage).pipe(Schema.between(1, maxNeeded, neededMessage))
+
+const emailJson = { type: "string", format: "email" }
+
+const people = (empty?: string) =>
+  boundedArray(Email, {
+    items: emailJson,
+    max: maxNamed,
+    text: `must be at most ${maxNamed} e-mail addresses`,
+    ...(empty !== undefined && { empty })
+  })
+
+export const approverRoles = ["owners", "admins"] as const
+
+const approversMessage = "must be owners, admins (owners too), or a list of e-mail addresses"
+
+/** Who votes: owners, admins with owners, or the members with these addresses. */
+export const Approvers = Schema.Union(
+  Schema.Literal(...approverRoles),
+  people("must name a person, or be owners or admins")
+).annotations({
+  ...withMessage(approversMessage),
+  jsonSchema: {
+    anyOf: [
+      { type: "string", enum: [...approverRoles] },
+      { type: "array", items: emailJson, minItems: 1, maxItems: maxNamed }
+    ]
+  }
+})
+export type Approvers = typeof Approvers.Type
+
+const spanMessage = "must be a time such as 90m, 72h or 7d, from 1 minute to 30 days"
+const spanUnits = { m: 60, h: 60 * 60, d: 24 * 60 * 60 } as const
+const minSeconds = 60
+const maxSeconds = 30 * 24 * 60 * 60
+
+/** The seconds of a span such as `72h`; NaN if it is none. */
+export const spanSeconds = (span: string): number => {
+  const [, count, unit] = /^([1-9][0-9]{0,5})([mhd])$/.exec(span) ?? []
+  return unit === "m" || unit === "h" || unit === "d" ? Number(count) * spanUnits[unit] : Number.NaN
+}
+
+const isSpan = (span: string): boolean => {
+  const seconds = spanSeconds(span)
+  return seconds >= minSeconds && seconds <= maxSeconds
+}
+
+/** How long a request waits for its votes. */
+export const RequestSpan = Schema.String.pipe(
+  Schema.filter(isSpan, {
+    ...withMessage(spanMessage),
+    jsonSchema: { type: "string", pattern: "^[1-9][0-9]{0,5}[mhd]$" },
+    description: "a time in minutes, hours or days, from 1 minute to 30 days",
+    examples: ["72h"]
+  })
+)
+
+const texts = {
+  needed: "how many people have to approve a request",
+  approvers:
+    "who may vote: `owners`, `admins` (and owners), or the members with these e-mail addresses; they need no right in the environment",
+  self: "whether the vote of whoever asks counts",
+  breakGlass: "who may change the environment at once, with a reason that all owners are mailed",
+  expiresAfter: "how long a request waits for votes: 1 minute to 30 days",
+  passkey: "whether each vote needs a passkey"
+}
+
+/** What a protection asks for. */
+export const protectionTerms = {
+  needed: field(Needed, texts.needed, 2),
+  approvers: field(Approvers, texts.approvers, "admins" as const),
+  self: optional(Schema.Boolean, `${texts.self}; default: false`, false),
+  break_glass: optional(people(), `${texts.breakGlass}; default: nobody`, [grace]),
+  expires_after: optional(RequestSpan, `${texts.expiresAfter}; default: 72h`, "72h"),
+  passkey: optional(Schema.Boolean, `${texts.passkey}; default: false`, false)
+}
+
+export const Protection = Schema.Struct({
+  needed: field(Needed, texts.needed, 2),
+  approvers: field(Approvers, texts.approvers, "admins" as const),
+  self: field(Schema.Boolean, texts.self, false),
+  break_glass: field(Schema.Array(Email), texts.breakGlass, [grace]),
+  expires_after: field(Schema.String, texts.expiresAfter, "72h"),
+  passkey: field(Schema.Boolean, texts.passkey, false),
+  version: field(Count, "how often the protection was set: a request is outdated when it changes", 1),
+  updated_by: field(Schema.String, "who set it: an e-mail", "ada@example.com"),
+  updated_at: updatedAt
+}).annotations({
+  identifier: "Protection",
+  description: "the votes that changes of an environment need"
+})
+export type Protection = typeof Protection.Type

@@ -1,0 +1,65 @@
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
+import { Authentication } from "../Actor.js"
+import { ChangeRequestedResponse } from "../ApprovalRequest.js"
+import { ApprovalRequired, Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { Protection, protectionTerms } from "../Protection.js"
+import { body } from "../Schemas.js"
+import { EnvPath, paths } from "./Paths.js"
+import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { response } from "./Response.js"
+
+const protection = `${paths.env}/protection` as const
+
+export class ProtectionsApi extends HttpApiGroup.make("protections")
+  .add(
+    HttpApiEndpoint.get("get", protection)
+      .setPath(EnvPath)
+      .addSuccess(response(Protection, "The protection"))
+      .addError(Forbidden)
+      .annotate(Requires, "protection.read")
+      .annotate(OpenApi.Summary, "Show how an environment is protected")
+      .annotate(OpenApi.Description, "For any member. NOT_FOUND if the environment is not protected.")
+  )
+  .add(
+    HttpApiEndpoint.put("set", protection)
+      .setPath(EnvPath)
+      .setPayload(body(protectionTerms))
+      .addSuccess(response(Protection, "The protection"))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(Reauthenticate)
+      .annotate(Requires, "protection.set")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Protect an environment")
+      .annotate(
+        OpenApi.Description,
+        "For owners. From then on, each change of the environment needs the votes of other people. CONFLICT if fewer people could vote than are needed. What makes a protection stricter is done at once; anything else needs its votes: 202 with a request if the caller sent `Prefer: respond-async`, else APPROVAL_REQUIRED."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("remove", protection)
+      .setPath(EnvPath)
+      .addSuccess(response(HttpApiSchema.NoContent, "The environment is not protected any more"))
+      .addError(Forbidden)
+      .addError(LimitExceeded)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(Reauthenticate)
+      .annotate(Requires, "protection.delete")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "End the protection of an environment")
+      .annotate(
+        OpenApi.Description,
+        "For owners. Needs the votes of the protection: 202 with a request if the caller sent `Prefer: respond-async`, else APPROVAL_REQUIRED."
+      )
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Protections")
+  .annotate(OpenApi.Description, "The votes that changes of an environment need") {}
