@@ -57,6 +57,7 @@ const onBothInLongTier = [
   "operations/Drain",
   "projects/Projects",
   "references/References",
+  "requests/{Changes,Votes}",
   "secrets/{Bundles,KeySearch,Matrix,Removed,Secrets}",
   "stall/Tenants",
   "trail/{Activity,Filters,Pages,Queue}",

@@ -57,6 +57,7 @@ import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./secrets/use/Http.js"
 import { UsersHttp } from "./directory/users/Http.js"
 import { TracingLive } from "./base/tracing/Tracing.js"
 import { VaultApi } from "./http/vault/Contract.js"
+import { ProtectionsHttp, RequestsHttp } from "./directory/requests/Http.js"
 import { VaultLive } from "./edges/vault/Http.js"
 import { WebhooksHttp } from "./edges/webhooks/Http.js"
 import { WebhooksJob } from "./edges/webhooks/Job.js"
@@ -82,6 +83,8 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     UseRulesHttp,
     UseHttp,
     ApprovalsHttp,
+    ProtectionsHttp,
+    RequestsHttp,
     WebhooksHttp,
     UsersHttp,
     AuditHttp,

@@ -1,21 +1,20 @@
 import { type Actor, type Caller, CurrentCaller, type Delegated, delegationOf } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
-import type { Forbidden, NotFound } from "@coffer/domain/Errors"
+import type { ApprovalRequired, Forbidden, NotFound } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
-import type { Action, ScopeOf } from "@coffer/domain/Permissions"
-import * as Data from "effect/Data"
+import type { Action, GuardedAction, ScopeOf } from "@coffer/domain/Permissions"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { AuditLog } from "../audit/AuditLog.js"
 import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
 import { Authenticator } from "./Authenticator.js"
+import { makeChange } from "./Change.js"
+import { Mailer } from "../base/mail/Mailer.js"
 import { withService } from "../base/WithService.js"
-import { Database, type Transaction } from "../database/Database.js"
-import { orgScope, type Scope, userScope } from "../database/Scopes.js"
 import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
 import {
   beyondDelegation,
@@ -26,7 +25,9 @@ import {
   type Subject
 } from "./Decisions.js"
 import { makeServerRights } from "./Everywhere.js"
+import { type Guarded, makeGate } from "./Gate.js"
 import { notVisible } from "./NotFound.js"
+import type { PassageShape } from "./Passage.js"
 import { refuse } from "./Refusal.js"
 import { accessRepo } from "./Repo.js"
 
@@ -54,7 +55,9 @@ class ProjectPlace<A extends Action> extends OrgPlace<A> {
 class EnvPlace<A extends Action> extends ProjectPlace<A> {
   constructor(
     place: ProjectPlace<A>,
-    readonly env: Named<EnvId, EnvName>
+    readonly env: Named<EnvId, EnvName>,
+    /** By what the caller passed the gate of a protected environment; null if nothing guards it. */
+    readonly passage: PassageShape | null = null
   ) {
     super(place, place.project)
   }
@@ -78,10 +81,13 @@ export interface Within {
   readonly place: EnvPlace<"secret.compare"> | null
 }
 
-/** The actions whose scope is a kind of place. */
+/** The actions in an environment. */
+export type EnvAction = { [A in Action]: ScopeOf<A> extends "env" ? A : never }[Action]
+
+/** The actions whose scope is a kind of place, and that need no votes. */
 type ActionOn<S extends "org" | "project" | "env"> = {
-  [A in Action]: ScopeOf<A> extends S ? A : never
-}[Action]
+  [A in Exclude<Action, GuardedAction>]: ScopeOf<A> extends S ? A : never
+}[Exclude<Action, GuardedAction>]
 
 export interface PathNames extends OrgPath {
   readonly project_name?: ProjectPath["project_name"]
@@ -90,12 +96,15 @@ export interface PathNames extends OrgPath {
   readonly key?: SecretPath["key"]
 }
 
+const approvalIn = (passage: PassageShape | null): Pick<AuditSource, "approval"> =>
+  passage?.kind === "requested" && passage.approval !== null ? { approval: passage.approval } : {}
+
 /** The source of an audit event at a place. */
 export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
   ...actorSource(place.actor),
   orgId: place.org.id,
   ...(place instanceof ProjectPlace && { project: place.project.name }),
-  ...(place instanceof EnvPlace && { env: place.env.name }),
+  ...(place instanceof EnvPlace && { env: place.env.name, ...approvalIn(place.passage) }),
   via: place.via
 })
 
@@ -107,6 +116,16 @@ export const denied = (audit: AuditLog, place: OrgPlace<Action>, message: string
     { resource_type: "org", resource_id: place.org.id, metadata: { action: place.action } },
     message
   )
+
+const guardedIn = (place: OrgPlace<Action>) => ({ org: place.org, actor: place.actor, action: place.action })
+
+const guardedOf = (place: EnvPlace<Action>): Guarded => ({
+  ...guardedIn(place),
+  envId: place.env.id,
+  project: place.project.name,
+  env: place.env.name,
+  source: sourceOf(place)
+})
 
 const subjectOf = ({ actor, grants, role }: Pick<OrgPlace<Action>, "actor" | "grants" | "role">): Subject =>
   actor.type === "user"
@@ -125,30 +144,6 @@ const mayKnow = (actor: Actor, { org, role }: FoundPlace): boolean =>
     ? actor.superadmin || role !== null || actor.delegation?.ofSuperadmin === true
     : actor.orgId === org.id
 
-/** What a change needs besides its right and its step. */
-interface ChangeOptions {
-  /** Scopes to lock besides that of the caller's changes. */
-  readonly also?: ReadonlyArray<Scope>
-  /**
-   * Sends what the step reads together with what decides on the right. It gets the place as it was when the caller was
-   * authenticated, which may have another one's name by now: its step then reads something else.
-   */
-  readonly ahead?: (found: FoundPlace) => Effect.Effect<void, never, Transaction>
-}
-
-/** A change that holds another scope than its organization's, whose name was another one's before. */
-class OtherScope extends Data.TaggedError("OtherScope")<{ readonly scope: Scope }> {}
-
-const isOtherScope = (error: unknown): error is OtherScope => error instanceof OtherScope
-
-/** The scope of a caller's changes: an account's organization, the one on the path, or else the person's own. */
-const scopeOf = (caller: Caller): Scope => {
-  const { actor } = caller
-  if (actor.type === "service_account") return orgScope(actor.orgId)
-  const org = caller instanceof AuthenticatedCaller ? caller.orgId : null
-  return org === null ? userScope(actor.id) : orgScope(org)
-}
-
 /**
  * Resolves the names on a path to a place and decides with `Permissions.decide`. Fails with NotFound for names that do not
  * exist or that the caller may not know of. Fails with Forbidden, which names the missing right, and records the refusal.
@@ -157,9 +152,9 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* accessRepo
     const audit = yield* AuditLog
-    const { revalidate } = yield* Authenticator
-    const database = yield* Database
     const { everywhere, founder } = yield* makeServerRights
+    const gate = yield* makeGate
+    const change = yield* makeChange((place) => (place instanceof OrgPlace ? place.org.id : null))
 
     const refused = (
       actor: Actor,
@@ -257,12 +252,46 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const project = <A extends ActionOn<"project">>({ org_name, project_name }: ProjectPath, action: A) =>
       enter({ org_name, project_name }, action, (place, { project }) => project && new ProjectPlace(place, project))
 
-    const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) =>
+    /** Enters an environment with the right alone: for what changes nothing in it. */
+    const right = <A extends EnvAction>(path: EnvPath | SecretPath, action: A) =>
       enter(
         path,
         action,
         (place, { env, project }) => project && env && new EnvPlace(new ProjectPlace(place, project), env)
       )
+
+    const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) => right(path, action)
+
+    /** Enters an environment to change it. If it is protected, the change needs a passage through its gate. */
+    const guarded = <A extends GuardedAction>(path: EnvPath | SecretPath, action: A) =>
+      Effect.flatten(
+        enter(path, action, (place, { env, isProtected, project }) => {
+          if (project === null || env === null) return null
+          const entered = new ProjectPlace(place, project)
+          const found: Effect.Effect<EnvPlace<A>, ApprovalRequired | Forbidden> = isProtected
+            ? Effect.map(
+                gate.admit(guardedOf(new EnvPlace(entered, env))),
+                (passage) => new EnvPlace(entered, env, passage)
+              )
+            : Effect.succeed(new EnvPlace(entered, env))
+          return found
+        })
+      )
+
+    /** Lets the removal of an organization or a project through, unless it holds protected environments. */
+    const admitRemoval = <P extends OrgPlace<"org.delete" | "project.delete">>(place: P) => {
+      const projectId = place instanceof ProjectPlace ? place.project.id : null
+      const what = place instanceof ProjectPlace ? `project ${place.project.name}` : `organization ${place.org.name}`
+      return Effect.flatMap(gate.protectedBelow(place.org.id, projectId), (rows) =>
+        gate.admitAll(what, rows, ({ env, env_id: envId, project }) => ({
+          ...guardedIn(place),
+          envId,
+          project,
+          env,
+          source: { ...sourceOf(place), project, env }
+        }))
+      )
+    }
 
     /** Checks a caller's right to an action without entering the place. */
     const check = (caller: Caller, path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden> =>
@@ -296,42 +325,20 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       }
     }
 
-    /**
-     * Runs a change as one transaction with its authorization. It locks the scope of the caller's changes before anything is
-     * read. The credential, the place and the rights are then read again, so a caller who was revoked, removed or
-     * demoted until then cannot change anything.
-     */
-    const change = <P, E1, R1, A, E2, R2>(
-      entering: Effect.Effect<P, E1, R1>,
-      step: (place: P) => Effect.Effect<A, E2, R2>,
-      { ahead = () => Effect.void, also = [] }: ChangeOptions = {}
-    ) => {
-      const attempt = (caller: Caller, scope: Scope) => {
-        const { actor } = caller
-        return database.change(
-          [scope, ...also],
-          Effect.provideServiceEffect(
-            Effect.flatMap(entering, (place): Effect.Effect<A, E2 | OtherScope, R2> =>
-              place instanceof OrgPlace && place.org.id !== scope.id
-                ? new OtherScope({ scope: orgScope(place.org.id) })
-                : step(place)
-            ),
-            CurrentCaller,
-            caller instanceof AuthenticatedCaller && caller.found !== null
-              ? Effect.zipRight(ahead(caller.found), revalidate(actor))
-              : revalidate(actor)
-          )
-        )
-      }
-      return withService(CurrentCaller, (caller) =>
-        attempt(caller, scopeOf(caller)).pipe(
-          Effect.catchIf(isOtherScope, ({ scope }) => attempt(caller, scope)),
-          Effect.catchIf(isOtherScope, () =>
-            Effect.dieMessage("the organization of a change was renamed twice while it waited")
-          )
-        )
-      )
+    /** Whether a rule could give the actor a permission in an environment: its role or its credential may never have it. */
+    const couldHave = (
+      place: ProjectPlace<"env.list">,
+      env: Named<EnvId, EnvName>,
+      permission: Permission
+    ): boolean => {
+      const subject = subjectOf(place)
+      const names = { org: place.org.name, project: place.project.name, env: env.name }
+      const granted = { id: "", project_pattern: place.project.name, env_pattern: env.name, permission }
+      return explain({ ...subject, grants: [...subject.grants, granted] }, names).allowed.includes(permission)
     }
+
+    /** Lets a change through that needs votes though its action does not always. */
+    const admit = (place: EnvPlace<Action>) => gate.admit(guardedOf(place))
 
     /** Whether the actor of a place in an organization may do an action elsewhere in it. Records nothing. */
     const mayAlso = (place: OrgPlace<Action>, action: Action, names: Required<DecidedNames>): boolean =>
@@ -354,6 +361,12 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       org,
       project,
       env,
+      guarded,
+      right,
+      couldHave,
+      admit,
+      admitRemoval,
+      protectedBelow: gate.protectedBelow,
       within,
       alongside,
       everywhere,
@@ -365,5 +378,5 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       change
     } as const
   }),
-  dependencies: [Authenticator.Default]
+  dependencies: [Authenticator.Default, Mailer.Default]
 }) {}

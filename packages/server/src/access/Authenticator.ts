@@ -7,6 +7,7 @@ import {
   type UserActor
 } from "@coffer/domain/Actor"
 import { Unauthorized } from "@coffer/domain/Errors"
+import type { DelegationId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import type { SessionKind } from "@coffer/domain/Session"
@@ -210,18 +211,20 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const identifyToken = (credential: string): Identified =>
       hasPrefix("delegation", credential) ? byDelegation(credential) : identifyAccount(credential)
 
+    /** Reads the caller of a delegation. */
+    const byDelegationId = (id: DelegationId): Identified<UserActor> =>
+      callerBy(
+        (names) => actors.delegationById({ id, ...limit, ...names }),
+        delegateOf,
+        undefined,
+        delegationRefusal
+      )
+
     /** Reads the caller of a credential again, in the open transaction. Fails when the credential is no longer valid. */
     const revalidate = (actor: Actor): Identified => {
       if (actor.type === "user") {
         const { delegation, sessionId: id } = actor
-        if (delegation !== null) {
-          return callerBy(
-            (names) => actors.delegationById({ id: delegation.id, ...limit, ...names }),
-            delegateOf,
-            undefined,
-            delegationRefusal
-          )
-        }
+        if (delegation !== null) return byDelegationId(delegation.id)
         return id === null
           ? refusal
           : callerBy((names, millis) => actors.sessionById({ id, ...sessionLimitsAt(millis), ...names }), userOf)
@@ -233,6 +236,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           accountByFederation
         )
       }
+      if (credential.type === "request") return refusal
       const { id, sessionId } = credential
       return sessionId === null
         ? callerBy((names, millis) => actors.keyById({ id, now: timestamp(millis), ...names }), accountByKey)
@@ -242,7 +246,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           )
     }
 
-    return { identify, identifyAccount, identifyKey, identifyToken, revalidate } as const
+    return { identify, identifyAccount, identifyKey, identifyToken, delegate: byDelegationId, revalidate } as const
   })
 }) {}
 

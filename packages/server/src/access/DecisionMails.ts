@@ -21,6 +21,8 @@ const drainTime = "2 seconds"
 export interface DecisionRequest {
   /** What a person must be allowed to do at the place. */
   readonly action: Action
+  /** The people who decide; without it, the members who may do the action. */
+  readonly deciders?: Effect.Effect<ReadonlyArray<Decider>>
   readonly orgId: OrgId
   readonly place: PlaceNames
   readonly subject: string
@@ -72,7 +74,10 @@ export class DecisionMails extends Effect.Service<DecisionMails>()("@coffer/serv
 
     const sendAll = (request: DecisionRequest) =>
       Effect.gen(function* () {
-        const deciders = (yield* decidersOf(request.action, request.orgId, request.place)).slice(0, maxMails)
+        const deciders = (yield* request.deciders ?? decidersOf(request.action, request.orgId, request.place)).slice(
+          0,
+          maxMails
+        )
         if (deciders.length === 0) return
         // In the order of ids, so that two servers do not wait for each other's locks.
         const inOrder = deciders.sort((one, other) => (one.id < other.id ? -1 : 1))

@@ -16,6 +16,7 @@ export const placeFields = {
   project_name: Schema.NullOr(ProjectName),
   env_id: Schema.NullOr(EnvId),
   env_name: Schema.NullOr(EnvName),
+  env_protected: Schema.NullOr(Schema.Number),
   rules: Schema.String,
   group_rules: Schema.String
 }
@@ -34,6 +35,8 @@ export interface FoundPlace {
   /** Null if the path names no project, or one that does not exist. */
   readonly project: Named<ProjectId, ProjectName> | null
   readonly env: Named<EnvId, EnvName> | null
+  /** Whether changes of the environment need votes. */
+  readonly isProtected: boolean
   readonly role: Role | null
   readonly grants: ReadonlyArray<Grant>
 }
@@ -71,6 +74,7 @@ export const placeIn = (row: PlaceRow): FoundPlace | null => {
         org,
         project: named(row.project_id, row.project_name),
         env: named(row.env_id, row.env_name),
+        isProtected: row.env_protected === 1,
         role: row.role,
         grants: grantsOf(row)
       }
@@ -113,7 +117,7 @@ const aboutPlace = sql`(CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.
 
 const columns = <Name extends string>(actorId: Sql<Name>) => sql`
   o.id AS org_id, o.name AS org_name, m.role AS role, p.id AS project_id, p.name AS project_name,
-  e.id AS env_id, e.name AS env_name,
+  e.id AS env_id, e.name AS env_name, e.protected AS env_protected,
   ${rulesWhere(sql`r.subject_id = ${actorId} AND r.org_id = o.id AND ${aboutPlace}`)} AS rules`
 
 /** The columns of a place for an actor, with the rules of a person's groups. */

@@ -22,7 +22,7 @@ export interface AuditEvent {
 /**
  * The actor and the place of an event. Metadata records the names of the project and the environment at that time: people
  * search by name, and ids of removed rows resolve to nothing. `via` is set if only the right of a superadmin allowed it;
- * `delegation`, if a delegation of the actor did it.
+ * `delegation`, if a delegation of the actor did it; `approved_by` and `request`, if people approved it.
  */
 export interface AuditSource {
   readonly actor: { readonly type: ActorType; readonly id: string | null; readonly name: string }
@@ -31,6 +31,8 @@ export interface AuditSource {
   readonly env?: string
   readonly via?: string
   readonly delegation?: { readonly id: string; readonly name: string }
+  /** The request that was approved, and by whom. */
+  readonly approval?: { readonly id: string; readonly by: ReadonlyArray<string> }
 }
 
 /** The source of an event that belongs to no organization. */
@@ -57,7 +59,7 @@ export interface EntryGroup {
 }
 
 const metadataOf = (
-  { delegation, env, project, via }: AuditSource,
+  { approval, delegation, env, project, via }: AuditSource,
   { metadata = {} }: AuditEvent,
   client: string | null
 ) => {
@@ -67,6 +69,10 @@ const metadataOf = (
   Object.assign(all, metadata)
   if (via === "superadmin") all["via"] = via
   if (delegation !== undefined) all["delegation"] = delegation
+  if (approval !== undefined) {
+    all["request"] = approval.id
+    all["approved_by"] = approval.by
+  }
   if (client !== null) all["client"] = client
   return all
 }

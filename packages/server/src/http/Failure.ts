@@ -1,3 +1,4 @@
+import { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { isApiError, type AnyApiError } from "@coffer/domain/Errors"
 import {
   DatabaseUnavailable,
@@ -143,6 +144,13 @@ export const toResponse = (error: AnyApiError): HttpServerResponse.HttpServerRes
     }
   )
 
+/** The response to a change that waits for votes (RFC 9110, section 15.3.3; RFC 7240, section 3). */
+const accepted = ({ location, request }: ChangeRequested): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.unsafeJson(request, {
+    status: 202,
+    headers: { "preference-applied": "respond-async", ...(location !== undefined && { location }) }
+  })
+
 const tooSlow = new ValidationError({ message: "the request took too long to arrive" })
 
 /** The response to a request that failed. */
@@ -151,6 +159,8 @@ export const errorResponse = (
   id: string,
   form: ErrorForm = toResponse
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
-  Cause.squash(cause) instanceof TooSlow
-    ? Effect.succeed(HttpServerResponse.setStatus(form(tooSlow), 408))
-    : Effect.map(toApiError(cause, id), form)
+  Effect.suspend(() => {
+    const error = Cause.squash(cause)
+    if (error instanceof TooSlow) return Effect.succeed(HttpServerResponse.setStatus(form(tooSlow), 408))
+    return error instanceof ChangeRequested ? Effect.succeed(accepted(error)) : Effect.map(toApiError(cause, id), form)
+  })

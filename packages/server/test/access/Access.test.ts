@@ -304,7 +304,7 @@ describe("a place that was read with the caller", () => {
       const credential = yield* session(admin.id)
       const caller = yield* onPath(authenticate(credential))
       const changing = access
-        .change(access.env(envPath(), "secret.write"), () => Effect.void)
+        .change(access.right(envPath(), "secret.write"), () => Effect.void)
         .pipe(onPath, Effect.provideService(CurrentCaller, caller), outcome)
       assert.strictEqual(yield* changing, "success")
       yield* sql`UPDATE members SET role = 'member' WHERE user_id = ${admin.id}`

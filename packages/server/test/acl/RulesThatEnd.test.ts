@@ -48,7 +48,7 @@ const entering = (
   actor: Actor,
   action: "secret.use" | "secret.read" | "secret.write" | "secret.destroy",
   path = envPath()
-) => Effect.flatMap(Access, (access) => access.env(path, action)).pipe(asActor(actor))
+) => Effect.flatMap(Access, (access) => access.right(path, action)).pipe(asActor(actor))
 
 const timeIn = (millis: number) => Effect.map(Clock.currentTimeMillis, (now) => new Date(now + millis).toISOString())
 

@@ -286,6 +286,20 @@ const calls = async (program: Program): Promise<Recorder> => {
   const approval = `${org}/approvals/0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e`
   await ask("POST", `${approval}/approve`, { by, why: "there is none" })
   await ask("POST", `${approval}/refuse`, { by, why: "there is none" })
+  const protection = `${env}/protection`
+  await ask("GET", protection, { by, why: "there is none" })
+  await ask("PUT", protection, { by, body: { needed: 3, approvers: "owners" }, why: "too few people" })
+  await ask("DELETE", protection, { by, why: "there is none" })
+  const requests = `${org}/requests`
+  await ask("GET", `${requests}?state=pending&kind=access`, { by })
+  const access = { kind: "access", project: "webshop", env: "prod", permission: "read", expires_in: 60, reason: "x" }
+  await ask("POST", requests, { by, body: access, why: "the owner has it" })
+  const noRequest = `${requests}/0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e`
+  await ask("GET", noRequest, { by, why: "there is none" })
+  await ask("GET", `${noRequest}/values`, { by, why: "there is none" })
+  for (const word of ["approve", "refuse", "withdraw"]) {
+    await ask("POST", `${noRequest}/${word}`, { by, why: "there is none" })
+  }
   const federations = `${org}/service-accounts/${account.id}/federations`
   const federation = { name: "gitlab", ...federationBody, expires_at: "2100-01-01T00:00:00Z" }
   const { id: federationId } = await ask("POST", federations, { by, body: federation })

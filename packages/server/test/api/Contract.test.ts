@@ -113,6 +113,9 @@ const withoutRecentLogin = [
   /^groups\.(remove|removeMember)$/,
   "delegations.revoke",
   "approvals.refuse",
+  /^requests\.(refuse|withdraw)$/,
+  // It asks: people who vote give the right.
+  "requests.create",
   "federations.revoke",
   "federations.try",
   "useRules.delete",

@@ -54,6 +54,7 @@ export const parameters = [
   "federation_id",
   "use_rule_id",
   "approval_id",
+  "request_id",
   "webhook_id",
   "delivery_id",
   "session_id",
@@ -95,6 +96,16 @@ export const federationBody = {
 
 /** A webhook to a host that is nowhere. */
 export const webhookBody = { url: "https://hooks.invalid/coffer", events: ["secret.*"] }
+
+/** A request for access to the environment of a place. */
+export const accessBody = ({ env_name, project_name }: Pick<Place, "env_name" | "project_name">) => ({
+  kind: "access",
+  project: project_name,
+  env: env_name,
+  permission: "read",
+  expires_in: 3_600,
+  reason: "INC-12"
+})
 
 /** A use rule of a host that is nowhere. */
 export const useRuleBody = {
@@ -146,6 +157,8 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${envs}/:env_name/use`]: ({ place }) => ({
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
   }),
+  [`PUT ${envs}/:env_name/protection`]: () => ({ body: { needed: 1, approvers: "owners" } }),
+  "POST /api/orgs/:org_name/requests": ({ place }) => ({ body: accessBody(place) }),
   "GET /api/orgs/:org_name/keys": ({ place }) => ({ query: { query: place.key } }),
   "POST /api/orgs/:org_name/acl": ({ patterns, place }) => ({
     body: { subject_type: "service_account", subject_id: place.sa_id, ...patterns, permission: "read" }

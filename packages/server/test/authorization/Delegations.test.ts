@@ -96,6 +96,7 @@ describe("a delegation of an owner who is a superadmin too", () => {
       delivery_id: person.id,
       use_rule_id: person.id,
       approval_id: person.id,
+      request_id: person.id,
       session_id: person.id,
       delegation_id: person.id,
       backup_id: person.id

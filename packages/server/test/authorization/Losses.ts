@@ -38,6 +38,9 @@ const endRule = (rule: string, org: string) =>
     yield* change([orgScope(id)], write`UPDATE acl_rules SET expires_at = 1 WHERE id = ${"rule"}`({ rule }))
   })
 
+/** Nobody removes what holds a protected environment at once. The call itself asks for votes. */
+const ending = "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection"
+
 /** Everything that a right to a call can rest on, and how it is lost. */
 export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
   "the sessions of the caller are ended": {
@@ -67,7 +70,8 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/service-accounts/${scene.caller.id}`)
   },
   "the role of the caller is taken": {
-    statuses: [403],
+    // Who may not vote any more does not find the request.
+    statuses: [403, 404],
     // A right of every member is not lost by becoming one.
     concerns: (endpoint, kind) => {
       const { role } = restsOn(endpoint)
@@ -77,7 +81,8 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
   },
   "the rule of the caller is revoked": {
     statuses: [403],
-    concerns: (endpoint, kind) => kind === "account" || restsOn(endpoint).permission !== undefined,
+    concerns: (endpoint, kind) =>
+      (kind === "account" && !endpoint.path.includes("/requests")) || restsOn(endpoint).permission !== undefined,
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/acl/${scene.caller.rule ?? ""}`)
   },
   "the rule of the caller ends": {
@@ -107,17 +112,17 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
   },
   "the environment is removed": {
     statuses: [404],
-    concerns: (endpoint) => has(endpoint, "env_name"),
+    concerns: (endpoint) => has(endpoint, "env_name") && endpoint.call !== ending,
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod`)
   },
   "the project is removed": {
     statuses: [404],
-    concerns: (endpoint) => has(endpoint, "project_name"),
+    concerns: (endpoint) => has(endpoint, "project_name") && endpoint.call !== ending,
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop`)
   },
   "the organization is removed": {
     statuses: [404],
-    concerns: (endpoint, kind) => has(endpoint, "org_name") && kind === "user",
+    concerns: (endpoint, kind) => has(endpoint, "org_name") && kind === "user" && endpoint.call !== ending,
     happens: (scene) => server.asRoot("DELETE", orgOf(scene))
   },
   "the organization of the account is removed": {
@@ -152,6 +157,8 @@ const bodies: Readonly<Record<string, (place: Place) => unknown>> = {
 const beforeOn = (server: Staged): Readonly<Record<string, (scene: Scene) => Promise<unknown>>> => ({
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/secrets/:key/undelete": (scene) =>
     server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod/secrets/SHARED`),
+  [ending]: (scene) =>
+    server.asRoot("PUT", `${orgOf(scene)}/projects/webshop/envs/prod/protection`, { needed: 1, approvers: "owners" }),
   "POST /api/users/:user_id/enable": ({ place }) => server.asRoot("POST", `/api/users/${place.user_id}/disable`)
 })
 
@@ -164,5 +171,6 @@ export const prepareOn = async (server: Staged, endpoint: Endpoint, kind: Caller
   const body = bodies[endpoint.call]?.(place)
   const ask: Ask = body === undefined ? askOf(endpoint, { place, fresh: word(), self: {}, patterns }) : { body }
   const { method } = endpoint
-  return { scene, ask: { method, path: pathOf(endpoint, place), headers: caller.headers, body: ask.body } }
+  const headers = { ...caller.headers, ...(endpoint.call === ending && { prefer: "respond-async" }) }
+  return { scene, ask: { method, path: pathOf(endpoint, place), headers, body: ask.body } }
 }

@@ -14,6 +14,7 @@ import { startWatched } from "../support/Watched.js"
 import { publicUrl } from "../federations/Signer.js"
 import {
   type Endpoint,
+  accessBody,
   federationBody,
   parametersOf,
   type Parameter,
@@ -40,7 +41,13 @@ export interface Scene {
 const isAction = (requires: string | undefined): requires is Action => requires !== undefined && requires in needs
 
 /** A vote needs more than what finds the request that waits for it. */
-const actionOf = ({ path, requires }: Endpoint) => (path.includes(":approval_id") ? "approval.decide" : requires)
+const actionOf = ({ path, requires }: Endpoint) => {
+  if (path.includes(":approval_id")) return "approval.decide"
+  // Those who administer the organization vote, where no protection names others.
+  return /:request_id\/(approve|refuse)$/.test(path) ? "member.invite" : requires
+}
+
+const isOfRequests = ({ path }: Endpoint) => path.includes("/requests")
 
 /** What a right to a call rests on. */
 export const restsOn = (endpoint: Endpoint) => {
@@ -135,6 +142,10 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     return data[0].id
   }
 
+  /** A request for access that waits for a vote. */
+  const request = async (place: Pick<Place, "org_name" | "project_name" | "env_name">, { headers }: Caller) =>
+    (await server.do(headers, "POST", `/api/orgs/${place.org_name}/requests`, accessBody(place))).id
+
   /** What is on the path of a call, and what is beside it. */
   const build = async (endpoint: Endpoint): Promise<Place> => {
     const parameters = parametersOf(endpoint)
@@ -154,14 +165,21 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       delegation_id: none,
       use_rule_id: none,
       approval_id: none,
+      request_id: none,
       backup_id
     }
     if (!has("org_name")) return { ...place, ...ids }
 
     await asRoot("POST", "/api/orgs", { name: place.org_name })
     const { id: sa_id } = await asRoot("POST", `${org}/service-accounts`, { name: "bystander" })
-    if (has("project_name", "approval_id")) await asRoot("POST", `${org}/projects`, { name: "webshop" })
+    if (has("project_name", "approval_id") || isOfRequests(endpoint))
+      await asRoot("POST", `${org}/projects`, { name: "webshop" })
     if (has("approval_id")) return { ...place, ...ids, approval_id: await approval(org) }
+    if (has("request_id")) {
+      const { email: address } = await server.do(bystander.headers, "GET", "/api/auth/me")
+      await asRoot("POST", `${org}/members`, { email: address })
+      return { ...place, ...ids, request_id: await request(place, bystander) }
+    }
     if (has("env_name")) {
       const secrets = (env: string) => `${org}/projects/webshop/envs/${env}/secrets/SHARED`
       for (const value of ["one", "two"]) await asRoot("PUT", secrets("prod"), { value })
@@ -185,17 +203,18 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     return { ...place, ...ids, ...hooked, user_id: member.user_id, rule_id: granted.id, sa_id, federation_id }
   }
 
-  const account = async (org: string): Promise<Caller> => {
+  const account = async (org: string, pattern = "*"): Promise<Caller> => {
     const { api_key, id } = await asRoot("POST", `${org}/service-accounts`, { name: word() })
     const subject = { subject_type: "service_account", subject_id: id, permission: "admin" }
-    const rule = await asRoot("POST", `${org}/acl`, { ...subject, project_pattern: "*", env_pattern: "*" })
+    const rule = await asRoot("POST", `${org}/acl`, { ...subject, project_pattern: pattern, env_pattern: "*" })
     return { id, kind: "account", headers: machines(api_key), rule: rule.id }
   }
 
   /** Somebody with no more than the right to a call. */
   const callerOf = async (endpoint: Endpoint, kind: Caller["kind"], { org_name }: Place): Promise<Caller> => {
     const org = `/api/orgs/${org_name}`
-    if (kind === "account") return account(org)
+    // Who has the permission already has nothing to ask for.
+    if (kind === "account") return account(org, isOfRequests(endpoint) ? "elsewhere" : "*")
     const address = email(`${word()}@example.com`)
     const { permission, role, superadmin } = restsOn(endpoint)
     if (role === undefined) {
@@ -232,6 +251,9 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     scene: async (endpoint: Endpoint, kind: Caller["kind"]): Promise<Scene> => {
       const place = await build(endpoint)
       const caller = await callerOf(endpoint, kind, place)
+      if (endpoint.path.endsWith("/withdraw")) {
+        return { place: { ...place, request_id: await request(place, caller) }, caller }
+      }
       if (endpoint.requires !== "credential") return { place, caller }
       if (endpoint.path.includes("delegations")) return { place: await delegating(place, caller), caller }
       return { place: { ...place, session_id: (await session(UserId.make(caller.id))).id }, caller }

@@ -52,6 +52,7 @@ describe("before anything else of a request is looked at", () => {
     delivery_id: "no",
     use_rule_id: "no",
     approval_id: "no",
+    request_id: "no",
     session_id: "no",
     delegation_id: "no",
     backup_id: "no"

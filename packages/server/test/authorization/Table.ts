@@ -3,6 +3,7 @@ import type { Json } from "../support/Program.js"
 import { approvedDevice } from "../support/ProgramLogins.js"
 import {
   type About,
+  accessBody,
   askOf,
   endpointOf,
   endpoints,
@@ -84,6 +85,16 @@ const admins = grid(
    member developer                                      403
    admin owner superadmin                                ok
    account scoped-here scoped-elsewhere blind            403`
+)
+
+const ownersInProject = grid(
+  /the role owner in organization acme/,
+  `anonymous                                             401
+   outsider                                              404
+   member developer admin                                403
+   owner superadmin                                      ok
+   account scoped-here blind                             403
+   scoped-elsewhere                                      404`
 )
 
 /** The same in a project: an account of another project does not learn that it is there. */
@@ -402,6 +413,9 @@ const ownDelegation = async ({ caller, fresh }: Cell): Promise<Own> => {
   return { delegation_id: (await service.do(caller, "POST", "/api/auth/delegations", { name: "own", ...scope })).id }
 }
 
+const nowhere = (): Promise<Own> =>
+  Promise.resolve({ body: accessBody({ project_name: "webshop", env_name: "nowhere" }) })
+
 const ownCode = async ({ fresh }: Cell): Promise<Own> => {
   const email = `code.${fresh}@example.com`
   return { body: { email, code: await service.program.codeFor(email) } }
@@ -508,6 +522,18 @@ const table: Readonly<Record<string, Row>> = {
   "GET /api/orgs/:org_name/approvals": row(200, members, "approval.list"),
   "POST /api/orgs/:org_name/approvals/:approval_id/approve": row(404, members, "approval.list"),
   "POST /api/orgs/:org_name/approvals/:approval_id/refuse": row(404, members, "approval.list"),
+
+  [`GET ${env}/protection`]: row(404, insidersOfProject, "protection.read"),
+  [`PUT ${env}/protection`]: row(200, ownersInProject, "protection.set", ownEnvironment),
+  [`DELETE ${env}/protection`]: row(404, ownersInProject, "protection.delete"),
+  // Whoever may ask gets the same answer, whether the environment exists or not: see the tests of requests.
+  "POST /api/orgs/:org_name/requests": row(409, insiders, "request.create", nowhere),
+  "GET /api/orgs/:org_name/requests": row(200, insiders, "request.list"),
+  "GET /api/orgs/:org_name/requests/:request_id": row(404, insiders, "request.list"),
+  "GET /api/orgs/:org_name/requests/:request_id/values": row(404, insiders, "request.list"),
+  "POST /api/orgs/:org_name/requests/:request_id/approve": row(404, insiders, "request.list"),
+  "POST /api/orgs/:org_name/requests/:request_id/refuse": row(404, insiders, "request.list"),
+  "POST /api/orgs/:org_name/requests/:request_id/withdraw": row(404, insiders, "request.list"),
 
   "POST /api/orgs/:org_name/acl": row(201, granters, "acl.grant", ownAccount),
   "GET /api/orgs/:org_name/acl": row(200, ruleReaders, "acl.list"),
@@ -722,6 +748,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       delivery_id: delivery.id,
       use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       delegation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"

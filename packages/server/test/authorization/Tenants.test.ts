@@ -83,6 +83,7 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       ...(await hooked(owner, name)),
       use_rule_id: (await service.do(owner, "POST", useRulesOf(name), useRuleBody)).id,
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: sessions.data[0].id,
       delegation_id: (await delegationOf(owner, name)).id,
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
@@ -204,6 +205,7 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     webhook_id: pick("webhook_id"),
     delivery_id: pick("delivery_id"),
     approval_id: pick("approval_id"),
+    request_id: pick("request_id"),
     session_id: pick("session_id"),
     delegation_id: pick("delegation_id"),
     backup_id: own.backup_id

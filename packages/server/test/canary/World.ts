@@ -172,7 +172,8 @@ export class World {
       group_name,
       delivery_id,
       use_rule_id,
-      approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
+      approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     })
     Object.assign(this.#place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
     const none = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
@@ -182,7 +183,7 @@ export class World {
   get place(): Place {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
-    const { approval_id = "", delegation_id = "", delivery_id = "" } = this.#place
+    const { approval_id = "", delegation_id = "", delivery_id = "", request_id = "" } = this.#place
     const { group_name = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
       delegation_id,
@@ -190,6 +191,7 @@ export class World {
       delivery_id,
       webhook_id,
       approval_id,
+      request_id,
       backup_id,
       federation_id,
       rule_id,

@@ -13,6 +13,7 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   login_codes: "ended",
   client_logins: "ended",
   approvals: "ended",
+  requests: "ended",
   api_keys: "kept: programs use them, and the documents say so",
   federations: "kept: they hold no secret, and end by themselves",
   use_rules: "kept: they hold no secret, and end by themselves",

@@ -205,7 +205,7 @@ describe("the list of what is due", () => {
       assert.deepStrictEqual(yield* seen(bot, 2), ["api/prod K1", "api/prod K2", "api/prod K3"])
 
       const environments = yield* Environments
-      const gone = yield* Effect.flatMap(Access, (access) => access.env(envPath("dev"), "env.delete")).pipe(
+      const gone = yield* Effect.flatMap(Access, (access) => access.right(envPath("dev"), "env.delete")).pipe(
         asActor(ada)
       )
       yield* transaction(environments.remove(gone))

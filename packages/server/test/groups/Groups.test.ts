@@ -86,7 +86,7 @@ const doors = (actor: Actor) =>
   Effect.forEach(["webshop", "api"], (project) =>
     Effect.forEach(["dev", "prod"], (env) =>
       Effect.forEach(["secret.use", "secret.read", "secret.write", "secret.destroy"] as const, (action) =>
-        outcome(Effect.flatMap(Access, (access) => access.env(envPath(env, project), action)).pipe(asActor(actor)))
+        outcome(Effect.flatMap(Access, (access) => access.right(envPath(env, project), action)).pipe(asActor(actor)))
       )
     )
   )

@@ -42,7 +42,7 @@ type EnvAction = { [A in Action]: ScopeOf<A> extends "env" ? A : never }[Action]
 
 /** Enters an environment for any action, as the handlers do. */
 export const enterFor = <A extends EnvAction>(actor: Actor, action: A, path: EnvPath = envPath()) =>
-  Effect.flatMap(Access, (access) => access.env(path, action)).pipe(asActor(actor))
+  Effect.flatMap(Access, (access) => access.right(path, action)).pipe(asActor(actor))
 
 interface At {
   readonly path?: EnvPath

@@ -87,7 +87,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
     const inEnv = <A extends "env.delete" | "secret.list" | "secret.read" | "secret.write" | "secret.destroy">(
       at: At,
       action: A
-    ) => access.env(envPath(at.env, at.project, at.org), action)
+    ) => access.right(envPath(at.env, at.project, at.org), action)
 
     const refOf = (subject: User | Account) =>
       subject.type === "user"

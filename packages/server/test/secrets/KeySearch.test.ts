@@ -148,8 +148,8 @@ describe("a search for keys", () => {
         const ada = yield* scene
         yield* removeSecret(ada, "STRIPE_KEY_2")
         assert.notInclude(yield* found(ada, "Stripe"), "webshop/prod/STRIPE_KEY_2")
-        const { env } = yield* Access
-        const place = yield* env(envPath("dev"), "env.delete").pipe(asActor(ada))
+        const { right } = yield* Access
+        const place = yield* right(envPath("dev"), "env.delete").pipe(asActor(ada))
         yield* transaction(Effect.flatMap(Environments, (environments) => environments.remove(place)))
         assert.deepStrictEqual(yield* found(ada, "Stripe"), [
           "api/prod/STRIPE",

@@ -370,6 +370,31 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/orgs/:org_name/approvals/:approval_id/approve": [plain],
   "POST /api/orgs/:org_name/approvals/:approval_id/refuse": [plain],
 
+  [`GET ${env}/protection`]: [plain],
+  [`PUT ${env}/protection`]: [
+    body("100 people", () => ({
+      needed: 1,
+      approvers: Array.from({ length: 100 }, (_none, index) => `p${index}@example.com`)
+    }))
+  ],
+  [`DELETE ${env}/protection`]: [plain],
+  "POST /api/orgs/:org_name/requests": [
+    body("", () => ({
+      kind: "access",
+      project: "full",
+      env: "prod",
+      permission: "read",
+      expires_in: 60,
+      reason: "r".repeat(500)
+    }))
+  ],
+  "GET /api/orgs/:org_name/requests": [plain],
+  "GET /api/orgs/:org_name/requests/:request_id": [plain],
+  "GET /api/orgs/:org_name/requests/:request_id/values": [plain],
+  "POST /api/orgs/:org_name/requests/:request_id/approve": [plain],
+  "POST /api/orgs/:org_name/requests/:request_id/refuse": [plain],
+  "POST /api/orgs/:org_name/requests/:request_id/withdraw": [plain],
+
   "GET /api/orgs/:org_name/audit-logs": [
     ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],
     ["100", () => ({ query: "limit=100&action=secret.set" })],

@@ -147,6 +147,7 @@ const placeOf = (): Place => ({
   delivery_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   use_rule_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+  request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   session_id: limits.sessions[0]!,
   delegation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"

@@ -46,6 +46,13 @@ export const rules: Readonly<Record<string, Rule>> = {
   members: { scopes: ["org", "user"] },
   organizations: { scopes: ["org", "user"] },
   projects: ofOrganization,
+  protections: ofOrganization,
+  request_parts: { scopes: ["org"], alone: /^DELETE FROM request_parts WHERE request_id = \S+$/ },
+  request_votes: ofOrganization,
+  requests: {
+    scopes: ["org"],
+    alone: /SET state = 'expired', .* WHERE id = \S+ AND state = 'pending' AND expires_at <= /
+  },
   secret_changes: ofOrganization,
   secret_changes_since: ofOrganization,
   secret_dues: ofOrganization,

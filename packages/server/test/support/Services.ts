@@ -364,7 +364,7 @@ export const newProject = (actor: Actor, project: string, org = "acme") =>
 type EnvAction = "secret.list" | "secret.read" | "secret.write" | "secret.compare" | "secret.copy" | "env.delete"
 
 export const enter = <A extends EnvAction>(actor: Actor, action: A, path: EnvPath = envPath()) =>
-  Effect.flatMap(Access, (access) => access.env(path, action)).pipe(asActor(actor))
+  Effect.flatMap(Access, (access) => access.right(path, action)).pipe(asActor(actor))
 
 export const key = (name: string): SecretKey => SecretKey.make(name)
 export const value = (text: string): Redacted.Redacted<SecretValue> => Redacted.make(SecretValue.make(text))

@@ -29,7 +29,7 @@ const changing = <A extends "use_rule.update" | "use_rule.delete">(action: A) =>
   Effect.gen(function* () {
     const ada = yield* person("ada@example.com")
     const access = yield* Access
-    return yield* access.env(envPath(), action).pipe(asActor(ada))
+    return yield* access.right(envPath(), action).pipe(asActor(ada))
   })
 
 const update = (id: UseRuleId, terms: Partial<UseTerms>) =>

@@ -141,7 +141,7 @@ describe("a request with a secret", () => {
       const { ada, bot, other, rule } = yield* world()
       yield* ask(bot)
       const rules = yield* UseRules
-      const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(), "use_rule.delete")).pipe(
+      const place = yield* Effect.flatMap(Access, (access) => access.right(envPath(), "use_rule.delete")).pipe(
         asActor(ada)
       )
       yield* transaction(rules.remove(place, key("STRIPE_KEY"), rule.id))

@@ -100,7 +100,7 @@ export const allow = (terms: Partial<NewTerms> = {}, name = "STRIPE_KEY", env = 
   Effect.gen(function* () {
     const ada = yield* person("ada@example.com")
     const { port } = yield* Other
-    const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(env), "use_rule.create")).pipe(
+    const place = yield* Effect.flatMap(Access, (access) => access.right(envPath(env), "use_rule.create")).pipe(
       asActor(ada)
     )
     const hosts = (terms.hosts ?? bearer.hosts).map((one) => `${one}:${port}`)

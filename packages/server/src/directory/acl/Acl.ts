@@ -25,10 +25,10 @@ import { aclRepo, type RuleRow } from "./Repo.js"
 import { makeRuleExpiry, ruleFacts } from "./RuleExpiry.js"
 import { type AclPlace, isSelf, makeSubjects, noSubject, type SubjectRef } from "./Subjects.js"
 
-const maxRules = 20_000
+export const maxRules = 20_000
 
 /** Each decision walks all rules of its subject. */
-const maxRulesOfSubject = 1_000
+export const maxRulesOfSubject = 1_000
 
 /** A person may be in all groups, and gets the rules of all of them. */
 const maxRulesOfGroups = 2_000
@@ -43,12 +43,13 @@ export interface GrantRequest extends Omit<SubjectRef, "subject_type"> {
   readonly expires_at?: string
 }
 
-const aclRule = ({ email, expires_at, group_name, name, ...row }: RuleRow): AclRule => ({
+const aclRule = ({ email, expires_at, group_name, name, request_id, ...row }: RuleRow): AclRule => ({
   ...row,
   ...(email !== null && { email }),
   ...(row.subject_type === "service_account" && name !== null && { name }),
   ...(group_name !== null && { group: group_name }),
-  ...(expires_at !== null && { expires_at: timestamp(expires_at) })
+  ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
+  ...(request_id !== null && { request_id })
 })
 
 interface RulePatterns {

@@ -1,5 +1,5 @@
 import { Permission, RuleSubjectType } from "@coffer/domain/AclRule"
-import { GroupId, type OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
+import { GroupId, type OrgId, RequestId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
 import { Email, GroupName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
@@ -19,6 +19,7 @@ const RuleRow = Schema.Struct({
   env_pattern: Schema.String,
   permission: Permission,
   expires_at: Schema.NullOr(Schema.Number),
+  request_id: Schema.NullOr(RequestId),
   created_by: Schema.String,
   created_at: Schema.String,
   updated_at: Schema.String
@@ -59,7 +60,7 @@ const IdRow = Schema.Struct({ id: RuleId })
 
 const columns = sql` r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email, a.name AS name,
     g.name AS group_name, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
-    r.expires_at AS expires_at, r.created_by AS created_by, r.created_at AS created_at, r.updated_at AS updated_at`
+    r.expires_at AS expires_at, r.request_id AS request_id, r.created_by AS created_by, r.created_at AS created_at, r.updated_at AS updated_at`
 
 const subjects = sql`
   LEFT JOIN users u ON r.subject_type = 'user' AND u.id = r.subject_id
@@ -68,10 +69,11 @@ const subjects = sql`
 
 const rules = sql`SELECT ${columns} FROM acl_rules r ${subjects} WHERE r.org_id = ${"orgId"} AND ${liveRule}`
 
-/** The rules of a subject for the same patterns. */
+/** The rule of a subject for the same patterns, but for those of approved requests: they end, and stay as they are. */
 const same = sql`
   r.subject_id = ${"subjectId"} AND r.org_id = ${"orgId"}
-    AND r.project_pattern = ${"projectPattern"} AND r.env_pattern = ${"envPattern"}`
+    AND r.project_pattern = ${"projectPattern"} AND r.env_pattern = ${"envPattern"}
+    AND r.request_id IS NULL`
 
 export const aclRepo = Effect.gen(function* () {
   const { all, first, lockingSoon, one, returning, write } = yield* query

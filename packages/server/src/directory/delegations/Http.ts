@@ -36,8 +36,10 @@ export const DelegationsHttp = HttpApiBuilder.group(Api, "delegations", (handler
       .handle("create", ({ payload }) =>
         Effect.flatMap(person(neededFor[payload.permission]), (actor) => {
           const { env: env_name, org: org_name, permission, project: project_name } = payload
+          const names = { org_name, project_name, env_name }
           return access.change(
-            access.env({ org_name, project_name, env_name }, neededFor[permission]),
+            // It changes nothing: a protected environment is delegated as another.
+            access.right(names, neededFor[permission]),
             (place) => delegations.create(place, actor, payload),
             // The delegations of a person are counted.
             { also: [userScope(actor.id)] }

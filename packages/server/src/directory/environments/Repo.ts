@@ -12,6 +12,7 @@ const EnvironmentRow = Schema.Struct({
   id: EnvId,
   name: EnvName,
   position,
+  is_protected: Schema.Number,
   created_at: Schema.String,
   updated_at: Schema.String
 })
@@ -47,7 +48,7 @@ export const environmentsRepo = Effect.gen(function* () {
 
   return {
     all: all(EnvironmentRow)`
-      SELECT id, name, position, created_at, updated_at FROM environments
+      SELECT id, name, position, protected AS is_protected, created_at, updated_at FROM environments
       WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
 
     /** The environments of an organization from a position on, in the order of names; of one project only, if given. */

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
+import { GatedCalls } from "../requests/GatedCalls.js"
 import { Organizations } from "./Organizations.js"
 
 const listed = longList(Organization)
@@ -14,6 +15,7 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
   Effect.gen(function* () {
     const access = yield* Access
     const organizations = yield* Organizations
+    const { gated } = yield* GatedCalls
     return handlers
       .handle("create", ({ payload }) =>
         access.change(access.founder(), (founder) => organizations.create(founder, payload.name))
@@ -27,6 +29,11 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
       .handle("rename", ({ path, payload }) =>
         access.change(access.org(path, "org.update"), (place) => organizations.rename(place, payload.name))
       )
-      .handle("delete", ({ path }) => access.change(access.org(path, "org.delete"), organizations.remove))
+      .handle(
+        "delete",
+        gated("organizations.delete", ({ path }) =>
+          access.change(Effect.tap(access.org(path, "org.delete"), access.admitRemoval), organizations.remove)
+        )
+      )
   })
-).pipe(Layer.provide(Organizations.Default))
+).pipe(Layer.provide([Organizations.Default, GatedCalls.Default]))

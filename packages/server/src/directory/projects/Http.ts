@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
+import { GatedCalls } from "../requests/GatedCalls.js"
 import { Projects } from "./Projects.js"
 
 const listed = longList(Project)
@@ -13,6 +14,7 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const projects = yield* Projects
+    const { gated } = yield* GatedCalls
     return handlers
       .handle("create", ({ path, payload }) =>
         access.change(access.org(path, "project.create"), (place) => projects.create(place, payload.name))
@@ -24,6 +26,11 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
       .handle("rename", ({ path, payload }) =>
         access.change(access.project(path, "project.update"), (place) => projects.change(place, payload))
       )
-      .handle("delete", ({ path }) => access.change(access.project(path, "project.delete"), projects.remove))
+      .handle(
+        "delete",
+        gated("projects.delete", ({ path }) =>
+          access.change(Effect.tap(access.project(path, "project.delete"), access.admitRemoval), projects.remove)
+        )
+      )
   })
-).pipe(Layer.provide(Projects.Default))
+).pipe(Layer.provide([Projects.Default, GatedCalls.Default]))

@@ -44,7 +44,7 @@ const fill = (seed: Seed, file: string) =>
     const bundles = yield* Bundles
     const existing = yield* Effect.flatMap(access.project(project, "env.list"), environments.list)
     for (const [env_name, set] of seed) {
-      const entering = access.env({ ...project, env_name }, "secret.write")
+      const entering = access.right({ ...project, env_name }, "secret.write")
       yield* Effect.gen(function* () {
         if (!existing.some(({ name }) => name === env_name)) {
           yield* access.change(access.project(project, "env.create"), (place) => environments.create(place, env_name))

@@ -11,6 +11,7 @@ import { ServerConfig } from "../../base/Config.js"
 import { ago, now } from "../../base/Time.js"
 import { WrapBudget } from "../../keys/WrapBudget.js"
 import { makeRuleExpiry } from "../../directory/acl/RuleExpiry.js"
+import { makeRequestExpiry } from "../../directory/requests/RequestExpiry.js"
 import { KeyExpiry } from "../../directory/service-accounts/KeyExpiry.js"
 import { keptMillis } from "../../edges/webhooks/FanOut.js"
 import { forEachInSlices, nextTick } from "../../base/EventLoop.js"
@@ -38,6 +39,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const jobs = yield* Jobs
     const expiry = yield* KeyExpiry
     const rules = yield* makeRuleExpiry
+    const requests = yield* makeRequestExpiry
     const limit = delegationLimit(yield* ServerConfig)
 
     const headsAfter = all(HeadRow)`
@@ -127,7 +129,10 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* jobs.run({ name: "wraps", ...hourly }, wraps.count)
       yield* wraps.load
       yield* jobs.run({ name: "expiry", ...hourly }, (fenced) =>
-        Effect.zipRight(expiry.announce(fenced), rules.expireAll(fenced))
+        expiry.announce(fenced).pipe(
+          Effect.zipRight(rules.expireAll(fenced)),
+          Effect.zipRight(requests.expireAll(fenced))
+        )
       )
       yield* jobs.run({ name: "tidy", ...hourly }, () =>
         tidy.pipe(Effect.zipRight(maintain), Effect.zipRight(erasures.finish))

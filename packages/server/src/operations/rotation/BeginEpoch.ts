@@ -18,12 +18,18 @@ export const beginEpoch = Effect.gen(function* () {
   const endKeySessions = returning(IdRow)`DELETE FROM key_sessions RETURNING id`
   const endFederatedSessions = returning(IdRow)`DELETE FROM federated_sessions RETURNING id`
   const endApprovals = write`UPDATE approvals SET state = 'refused' WHERE state IN ('pending', 'approved')`
+  const endRequests = write`UPDATE requests SET state = 'expired', bytes = 0 WHERE state = 'pending'`
+  const forgetParts = write`DELETE FROM request_parts`
+  const forgetKeys = write`DELETE FROM wrapped_keys WHERE name LIKE 'request/%'`
   const setEpoch = write`UPDATE instance SET epoch = ${"epoch"}`
   const sessions = [...(yield* endSessions({})), ...(yield* endDelegations({}))]
   const codes = yield* endCodes({})
   yield* endClientLogins({})
   const machines = [...(yield* endKeySessions({})), ...(yield* endFederatedSessions({}))]
   yield* endApprovals({})
+  yield* endRequests({})
+  yield* forgetParts({})
+  yield* forgetKeys({})
   yield* setEpoch({ epoch: randomBytes(8).toString("hex") })
   return { sessions: sessions.length + machines.length, codes: codes.length }
 })

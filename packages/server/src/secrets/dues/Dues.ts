@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { withinKeys } from "../../access/DelegatedKeys.js"
+import { touch } from "../../access/Touching.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { allPages } from "../../database/Pages.js"
 import { timestamp } from "../../base/Time.js"
@@ -67,6 +68,7 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
         }
         const { dueAt, eventAt } = dueTimes(terms, current.version_at)
         const changed = Struct.entries(terms).filter(([name, value]) => value !== before[name])
+        touch(place, [{ key, change: "due", version }])
         if (changed.length > 0) {
           yield* repo.save({
             id,

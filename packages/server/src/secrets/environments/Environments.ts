@@ -6,11 +6,13 @@ import type { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
+import { touch } from "../../access/Touching.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { ReferenceChecks } from "../references/ReferenceChecks.js"
+import { secretsRepo } from "../stored/Repo.js"
 import { environmentsRepo, positionOf } from "../../directory/environments/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
@@ -19,6 +21,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
     const repo = yield* environmentsRepo
     const audit = yield* AuditLog
     const references = yield* ReferenceChecks
+    const stored = yield* secretsRepo
 
     const create = traced("Environments.create")(
       Effect.fnUntraced(function* (place: Place<"env.create">, name: EnvName) {
@@ -46,7 +49,11 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
     const list = traced("Environments.list")(
       Effect.fnUntraced(function* (place: Place<"env.list">) {
         const rows = yield* repo.all({ projectId: place.project.id })
-        return inStageOrder(rows).map(({ position, ...row }): Environment => ({ ...row, ...positionOf({ position }) }))
+        return inStageOrder(rows).map(({ is_protected, position, ...row }): Environment => ({
+          ...row,
+          ...positionOf({ position }),
+          ...(is_protected === 1 && { protected: true })
+        }))
       })
     )
 
@@ -57,6 +64,13 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notFound(`environment ${name}`)
         if (!force) yield* references.admitEnvRemoval(place)
+        if (place.passage?.kind === "requested") {
+          const secrets = yield* stored.list(id)
+          touch(
+            place,
+            secrets.map(({ key, version }) => ({ key, change: "deleted", version }))
+          )
+        }
         yield* audit.write(sourceOf(place), {
           action: "env.delete",
           resource_type: "env",

@@ -1,4 +1,5 @@
 import { Api } from "@coffer/domain/Api"
+import type { EnvironmentsApi } from "@coffer/domain/api/EnvironmentsApi"
 import { MatrixRow } from "@coffer/domain/Matrix"
 import { BundledSecret, type BundleWritten, Revision, SecretChange, SecretDifference } from "@coffer/domain/Secret"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
@@ -7,6 +8,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
+import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
 import { longList, longObject } from "../../http/LongList.js"
 import { Bundles } from "../services/Bundles.js"
 import { ProjectMatrix } from "../services/ProjectMatrix.js"
@@ -37,6 +39,8 @@ const respondWritten = <E, R>(
     return yield* changes(written)
   })
 
+type Of<Name extends string> = RequestOf<typeof EnvironmentsApi, Name>
+
 export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
@@ -45,6 +49,34 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const promotion = yield* Promotion
     const matrix = yield* ProjectMatrix
     const revisions = yield* Revisions
+    const { gated } = yield* GatedCalls
+    const writeBundle = gated("environments.writeBundle", ({ headers, path, payload }: Of<"writeBundle">) =>
+      Effect.flatMap(bundles.prepare(access.guarded(path, "secret.write"), payload), (draft) =>
+        access.change(
+          access.guarded(path, "secret.write"),
+          (place) => bundles.write(place, payload, headers["if-match"], draft),
+          { ahead: bundles.ahead(payload) }
+        )
+      )
+    )
+    const copy = gated("environments.copy", ({ headers, path, payload }: Of<"copy">) =>
+      Effect.suspend(() => {
+        const to = access.guarded(path, "secret.write")
+        const from = access.env({ ...path, env_name: payload.from }, "secret.copy")
+        return Effect.flatMap(promotion.prepare(Effect.all({ to, from }), payload), (prepared) =>
+          access.change(to, (to) =>
+            Effect.flatMap(from, (from) => promotion.copy(to, from, payload, headers["if-match"], prepared))
+          )
+        )
+      })
+    )
+    const revert = gated("environments.revert", ({ headers, path, payload }: Of<"revert">) =>
+      Effect.flatMap(revisions.prepare(access.guarded(path, "secret.write"), payload), (prepared) =>
+        access.change(access.guarded(path, "secret.write"), (place) =>
+          revisions.revert(place, payload, headers["if-match"], prepared)
+        )
+      )
+    )
     return handlers
       .handle("create", ({ path, payload }) =>
         access.change(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
@@ -60,8 +92,11 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return found === undefined ? unchanged : yield* rows(found)
         })
       )
-      .handle("delete", ({ path, urlParams }) =>
-        access.change(access.env(path, "env.delete"), (place) => environments.remove(place, urlParams.force))
+      .handle(
+        "delete",
+        gated("environments.delete", ({ path, urlParams }) =>
+          access.change(access.guarded(path, "env.delete"), (place) => environments.remove(place, urlParams.force))
+        )
       )
       .handle("bundle", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
@@ -73,30 +108,8 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return yield* format === "object" ? byKey(bundle.data) : secrets(bundle)
         })
       )
-      .handle("writeBundle", ({ headers, path, payload }) =>
-        respondWritten(
-          Effect.flatMap(bundles.prepare(access.env(path, "secret.write"), payload), (draft) =>
-            access.change(
-              access.env(path, "secret.write"),
-              (place) => bundles.write(place, payload, headers["if-match"], draft),
-              { ahead: bundles.ahead(payload) }
-            )
-          )
-        )
-      )
-      .handle("copy", ({ headers, path, payload }) =>
-        Effect.suspend(() => {
-          const to = access.env(path, "secret.write")
-          const from = access.env({ ...path, env_name: payload.from }, "secret.copy")
-          return respondWritten(
-            Effect.flatMap(promotion.prepare(Effect.all({ to, from }), payload), (prepared) =>
-              access.change(to, (to) =>
-                Effect.flatMap(from, (from) => promotion.copy(to, from, payload, headers["if-match"], prepared))
-              )
-            )
-          )
-        })
-      )
+      .handle("writeBundle", (request) => respondWritten(writeBundle(request)))
+      .handle("copy", (request) => respondWritten(copy(request)))
       .handle("diff", ({ path, urlParams }) =>
         Effect.gen(function* () {
           const other = { ...path, env_name: urlParams.with }
@@ -115,16 +128,15 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return yield* listed({ data: yield* revisions.list(place, urlParams) })
         })
       )
-      .handle("revert", ({ headers, path, payload }) =>
-        respondWritten(
-          Effect.flatMap(revisions.prepare(access.env(path, "secret.write"), payload), (prepared) =>
-            access.change(access.env(path, "secret.write"), (place) =>
-              revisions.revert(place, payload, headers["if-match"], prepared)
-            )
-          )
-        )
-      )
+      .handle("revert", (request) => respondWritten(revert(request)))
   })
 ).pipe(
-  Layer.provide([Environments.Default, Bundles.Default, ProjectMatrix.Default, Promotion.Default, Revisions.Default])
+  Layer.provide([
+    GatedCalls.Default,
+    Environments.Default,
+    Bundles.Default,
+    ProjectMatrix.Default,
+    Promotion.Default,
+    Revisions.Default
+  ])
 )

@@ -9,6 +9,7 @@ import * as Redacted from "effect/Redacted"
 import { type EnvPlace, type Place, sourceOf } from "../../access/Access.js"
 import { admitKeys } from "../../access/DelegatedKeys.js"
 import type { FoundPlace } from "../../access/PlaceRow.js"
+import { noteRevision, touch } from "../../access/Touching.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
@@ -32,6 +33,7 @@ import {
   type SetStep,
   setStep,
   type Step,
+  touchedBy,
   totalsAfter,
   unchanged,
   valueChangesIn
@@ -184,8 +186,8 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       seals = false
     ) {
       const existing = new Map(rows.map((row) => [row.key, row]))
-      // Accounts that are never given values could test guesses by dry runs, which no audit entry records.
-      const compares = !dryRun || mayReveal(place.actor)
+      // Accounts that are never given values could test guesses by dry runs or requests, which change nothing.
+      const compares = mayReveal(place.actor) || (!dryRun && place.passage?.kind !== "requested")
       const steps = yield* forEachInSlices([...wanted], ([key, content]) =>
         Effect.flatMap(stepOf(place, existing.get(key), key, content, compares), (step) =>
           seals && isSet(step)
@@ -288,6 +290,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       const all = !mayReveal(place.actor)
       const valueChanges = values === undefined ? [] : steps.flatMap((step) => valueChangesIn(step, all))
       const warnings = yield* validate(place, totals, valueChanges, values)
+      if (place.passage !== null) touch(place, touchedBy(steps, arriving))
       const isIdle = dryRun || steps.every(({ change }) => change === "unchanged")
       const revision = totals.revision + (isIdle ? 0 : 1)
       const data = steps.map(({ change, key, version }) => ({ key, version, change }))
@@ -300,6 +303,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       const isUpdating = steps.some(({ change }) => change === "updated")
       if (isUpdating) yield* moveDues(totals, place.env.id, { revision, at: claimed.at })
       yield* setTotals({ id: place.env.id, revision, ...after })
+      noteRevision(place, revision)
       yield* audit.write(sourceOf(place), ...(eventOfAll === undefined ? [] : [eventOfAll(revision)]), ...events.flat())
       return written
     })

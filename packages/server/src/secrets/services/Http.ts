@@ -1,9 +1,11 @@
 import { Api } from "@coffer/domain/Api"
+import type { SecretsApi } from "@coffer/domain/api/SecretsApi"
 import { SecretListed } from "@coffer/domain/Secret"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
+import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
 import { Dues } from "../dues/Dues.js"
 import { longList } from "../../http/LongList.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
@@ -23,18 +25,31 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const referenceReader = yield* ReferenceReader
     const dues = yield* Dues
     const removedSecrets = yield* Removed
+    const { gated } = yield* GatedCalls
+    const destroyed = gated(
+      "secrets.destroy",
+      ({ path, payload }: RequestOf<typeof SecretsApi, "destroy">) =>
+        access
+          .change(access.guarded(path, "secret.destroy"), (place) => history.destroy(place, path.key, payload.versions))
+          // An interrupt after the commit would skip the erasure: see `History.destroy`.
+          .pipe(Effect.uninterruptible),
+      ({ erased }) => erased
+    )
     return handlers
-      .handle("set", ({ path, payload }) =>
-        access.change(
-          access.env(path, "secret.write"),
-          (place) =>
-            secrets.set(
-              place,
-              path.key,
-              { kind: payload.kind ?? "text", value: payload.value },
-              payload.expected_version
-            ),
-          { ahead: secrets.ahead(path.key, false) }
+      .handle(
+        "set",
+        gated("secrets.set", ({ path, payload }) =>
+          access.change(
+            access.guarded(path, "secret.write"),
+            (place) =>
+              secrets.set(
+                place,
+                path.key,
+                { kind: payload.kind ?? "text", value: payload.value },
+                payload.expected_version
+              ),
+            { ahead: secrets.ahead(path.key, false) }
+          )
         )
       )
       .handle("get", ({ path, urlParams }) =>
@@ -51,11 +66,14 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
           })
         })
       )
-      .handle("delete", ({ path, urlParams }) =>
-        access.change(
-          access.env(path, "secret.write"),
-          (place) => secrets.remove(place, path.key, urlParams.expected_version, urlParams.force),
-          { ahead: secrets.ahead(path.key, urlParams.force !== true) }
+      .handle(
+        "delete",
+        gated("secrets.delete", ({ path, urlParams }) =>
+          access.change(
+            access.guarded(path, "secret.write"),
+            (place) => secrets.remove(place, path.key, urlParams.expected_version, urlParams.force),
+            { ahead: secrets.ahead(path.key, urlParams.force !== true) }
+          )
         )
       )
       .handle("references", ({ path }) =>
@@ -69,26 +87,25 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
           return { data: yield* history.versions(yield* access.env(path, "secret.list"), path.key, page) }
         })
       )
-      .handle("rollback", ({ path, payload }) =>
-        access.change(access.env(path, "secret.write"), (place) => history.rollback(place, path.key, payload))
+      .handle(
+        "rollback",
+        gated("secrets.rollback", ({ path, payload }) =>
+          access.change(access.guarded(path, "secret.write"), (place) => history.rollback(place, path.key, payload))
+        )
       )
-      .handle("undelete", ({ path }) =>
-        access.change(access.env(path, "secret.write"), (place) => history.undelete(place, path.key))
+      .handle(
+        "undelete",
+        gated("secrets.undelete", ({ path }) =>
+          access.change(access.guarded(path, "secret.write"), (place) => history.undelete(place, path.key))
+        )
       )
-      .handle("destroy", ({ path, payload }) =>
-        Effect.gen(function* () {
-          const { data, erased } = yield* (
-            access
-              .change(access.env(path, "secret.destroy"), (place) => history.destroy(place, path.key, payload.versions))
-              // An interrupt after the commit would skip the erasure: see `History.destroy`.
-              .pipe(Effect.uninterruptible)
-          )
-          return { data, erased: yield* erased }
-        })
+      .handle("destroy", (request) =>
+        Effect.flatMap(destroyed(request), ({ data, erased }) => Effect.map(erased, (how) => ({ data, erased: how })))
       )
   })
 ).pipe(
   Layer.provide([
+    GatedCalls.Default,
     Secrets.Default,
     History.Default,
     ComparedVersions.Default,

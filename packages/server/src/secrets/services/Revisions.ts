@@ -10,6 +10,8 @@ import { Database } from "../../database/Database.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { traced } from "../../base/tracing/Traced.js"
+import { requestsRepo } from "../../directory/requests/Repo.js"
+import { textsIn } from "../../directory/requests/Views.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { Changes, type Claimed, type Draft, smallChange, type Wanted } from "./Changes.js"
 import { unchanged } from "./Steps.js"
@@ -79,10 +81,22 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
   effect: Effect.gen(function* () {
     const repo = yield* secretsRepo
     const history = yield* historyRepo
+    const requests = yield* requestsRepo
     const changes = yield* Changes
     const versions = yield* Versions
     const { epoch } = yield* Instance
     const { snapshot } = yield* Database
+
+    /** Adds the people who approved revisions. */
+    const withApprovals = Effect.fnUntraced(function* (place: Place<"secret.list">, page: ReadonlyArray<Revision>) {
+      const [newest, oldest] = [page[0], page.at(-1)]
+      if (newest === undefined || oldest === undefined) return page
+      const rows = yield* requests.ofRevisions({ envId: place.env.id, from: oldest.revision, to: newest.revision })
+      const approved = new Map(
+        rows.map(({ approved_by, id, revision }) => [revision, { request_id: id, approved_by: textsIn(approved_by) }])
+      )
+      return page.map((revision): Revision => ({ ...revision, ...approved.get(revision.revision) }))
+    })
 
     /** Lists the revisions of an environment, newest first. With `before`, only lower revisions. */
     const list = traced("Revisions.list")(
@@ -100,7 +114,11 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         const revisions = Object.values(Array.groupBy(rows, ({ revision }) => String(revision))).map(revisionOf)
         revisions.sort((a, b) => b.revision - a.revision)
         // The oldest revision on a full page may be incomplete.
-        return revisions.slice(0, rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit)
+        const shown = revisions.slice(
+          0,
+          rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit
+        )
+        return yield* withApprovals(place, shown)
       })
     )
 

@@ -1,6 +1,7 @@
 import { SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
+import type { Touched } from "../../access/Passage.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type ValueChange, valueChangesOf } from "../declared/WriteChecks.js"
 import type { Totals } from "../stored/ChangesRepo.js"
@@ -47,7 +48,9 @@ interface NoStep {
 /** The planned change of one key, with the version that it has afterwards. */
 export type Step = SetStep | MoveStep | NoStep
 
-export const isSet = (step: Step): step is SetStep => step.change === "created" || step.change === "updated"
+const isSetChange = (change: Step["change"]): boolean => change === "created" || change === "updated"
+
+export const isSet = (step: Step): step is SetStep => isSetChange(step.change)
 
 /** Sets a key that has no secret, or gives its secret a new version. */
 export const setStep = (key: SecretKey, content: Content, row: Existing | undefined): Effect.Effect<SetStep> => {
@@ -113,6 +116,20 @@ export const movesOf = (
     return from === undefined || step.change === "deleted" || step.change === "unchanged"
       ? []
       : [{ key: step.key, from, to: step.id, isNew: step.change === "created" }]
+  })
+}
+
+/** What steps alter, with the versions whose values move. */
+export const touchedBy = (
+  steps: ReadonlyArray<Step>,
+  moves: ReadonlyArray<Move> | undefined
+): ReadonlyArray<Touched> => {
+  const sources = new Map(moves?.map(({ from, key }) => [key, `${from.id} ${from.version}`]))
+  return steps.flatMap(({ change, key, version }) => {
+    if (change === "unchanged") return []
+    const from = sources.get(key)
+    const before = isSetChange(change) ? version - 1 : version
+    return [{ key, change, version: before, ...(from !== undefined && { from }) }]
   })
 }
 

@@ -9,6 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
+import { touch } from "../../access/Touching.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -103,7 +104,8 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
       Effect.fnUntraced(function* (place: Place<"use_rule.create">, key: SecretKey, request: NewTerms) {
         const millis = yield* Clock.currentTimeMillis
         const wanted = yield* withEnd({ ...defaultTerms, ...request }, millis)
-        const { id: secretId } = yield* secretOf(place, key)
+        const { id: secretId, version } = yield* secretOf(place, key)
+        touch(place, [{ key, change: "use_rule", version }])
         const subjects = yield* subjectsOf(place, request.accounts)
         const terms: UseTerms = { ...wanted, accounts: subjects.map(({ name }) => name) }
         const { of_env, of_secret } = yield* repo.counts({ envId: place.env.id, secretId })
@@ -148,6 +150,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const millis = yield* Clock.currentTimeMillis
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
+        touch(place, [{ key, change: "use_rule", version: secret.version, from: row.updated_at }])
         const before = yield* termsOf(row)
         const subjects = request.accounts === undefined ? null : yield* subjectsOf(place, request.accounts)
         const accounts = subjects?.map(({ name }) => name) ?? before.accounts
@@ -173,6 +176,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const removed_at = yield* now
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
+        touch(place, [{ key, change: "use_rule", version: secret.version, from: row.updated_at }])
         yield* repo.remove({ id, now: removed_at })
         yield* record(place, "use_rule.delete", ruleOf(key, row, yield* termsOf(row)))
       })

@@ -7,6 +7,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
+import { GatedCalls } from "../../directory/requests/GatedCalls.js"
 import { longList } from "../../http/LongList.js"
 import { Approvals } from "./Approvals.js"
 import { Uses } from "./Uses.js"
@@ -20,6 +21,7 @@ export const UseRulesHttp = HttpApiBuilder.group(Api, "useRules", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const service = yield* UseRules
+    const { gated } = yield* GatedCalls
     return handlers
       .handle("list", ({ path }) =>
         Effect.flatMap(
@@ -27,19 +29,30 @@ export const UseRulesHttp = HttpApiBuilder.group(Api, "useRules", (handlers) =>
           (data) => rules({ data })
         )
       )
-      .handle("create", ({ path, payload }) =>
-        access.change(access.env(path, "use_rule.create"), (place) => service.create(place, path.key, payload))
-      )
-      .handle("update", ({ path, payload }) =>
-        access.change(access.env(path, "use_rule.update"), (place) =>
-          service.update(place, path.key, path.use_rule_id, payload)
+      .handle(
+        "create",
+        gated("useRules.create", ({ path, payload }) =>
+          access.change(access.guarded(path, "use_rule.create"), (place) => service.create(place, path.key, payload))
         )
       )
-      .handle("delete", ({ path }) =>
-        access.change(access.env(path, "use_rule.delete"), (place) => service.remove(place, path.key, path.use_rule_id))
+      .handle(
+        "update",
+        gated("useRules.update", ({ path, payload }) =>
+          access.change(access.guarded(path, "use_rule.update"), (place) =>
+            service.update(place, path.key, path.use_rule_id, payload)
+          )
+        )
+      )
+      .handle(
+        "delete",
+        gated("useRules.delete", ({ path }) =>
+          access.change(access.guarded(path, "use_rule.delete"), (place) =>
+            service.remove(place, path.key, path.use_rule_id)
+          )
+        )
       )
   })
-).pipe(Layer.provide(UseRules.Default))
+).pipe(Layer.provide([UseRules.Default, GatedCalls.Default]))
 
 export const UseHttp = HttpApiBuilder.group(Api, "use", (handlers) =>
   Effect.gen(function* () {

@@ -1,0 +1,40 @@
+import type { EnvId, RequestId } from "@coffer/domain/Ids"
+import type { RequestedKey } from "@coffer/domain/ApprovalRequest"
+import * as Context from "effect/Context"
+
+/** A key that a change alters, as it was, with the version of the value that moves to it. */
+export interface Touched extends RequestedKey {
+  readonly from?: string
+}
+
+/** The approval of a request. */
+export interface Approval {
+  readonly id: RequestId
+  readonly by: ReadonlyArray<string>
+}
+
+/** The change of an approved request in one environment, or its rehearsal, which has no approval and is rolled back. */
+export interface RequestedChange {
+  readonly kind: "requested"
+  readonly envId: EnvId
+  readonly approval: Approval | null
+  /** What the change altered: it is compared with what was asked for. */
+  readonly touched: Array<Touched>
+  /** The revision that it made. */
+  revision: number | null
+}
+
+/**
+ * By what a change passes the gate of a protected environment: as a requested change, by breaking the glass, or because only the
+ * right is asked for and nothing is written.
+ */
+export type PassageShape =
+  | { readonly kind: "none" }
+  | { readonly kind: "harmless" }
+  | { readonly kind: "glass"; readonly reason: string }
+  | RequestedChange
+
+/** The passage of the current fiber. */
+export class Passage extends Context.Reference<Passage>()("@coffer/server/Passage", {
+  defaultValue: (): PassageShape => ({ kind: "none" })
+}) {}

@@ -1,0 +1,111 @@
+import type { DecryptionFailed } from "@coffer/domain/Errors"
+import type { EnvId, OrgId, ProjectId, RequestId } from "@coffer/domain/Ids"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { randomBytes } from "node:crypto"
+import { forEachInSlices, mapInSlices } from "../../base/EventLoop.js"
+import { allPages } from "../../database/Pages.js"
+import { query } from "../../database/Query.js"
+import { parseBody } from "../../http/ParseJson.js"
+import { decrypt, encrypt, Keyring, lengthPrefixed, nonceBytes, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
+import { WrappedRow } from "../../keys/WrappedRows.js"
+import { jsonPieces } from "./CallSchemas.js"
+
+/** About how many characters of a call one part holds. */
+const partCharacters = 64 * 1024
+
+const keyBytes = 32
+
+/** Where a request belongs: its parts open nowhere else. */
+export interface BodyPlace {
+  readonly id: RequestId
+  readonly orgId: OrgId
+  readonly projectId: ProjectId
+  readonly envId: EnvId
+}
+
+const PartRow = Schema.Struct({ part: Schema.Number, ciphertext: Schema.Uint8ArrayFromSelf })
+
+const keyName = (id: RequestId): string => `request/${id}`
+
+const dataOf = ({ envId, id, orgId, projectId }: BodyPlace, part: number) =>
+  lengthPrefixed("coffer/request", orgId, projectId, envId, id, String(part))
+
+/** Joins pieces to parts. */
+function* inParts(pieces: Iterable<string>): Generator<string> {
+  let some: Array<string> = []
+  let size = 0
+  for (const piece of pieces) {
+    some.push(piece)
+    size += piece.length
+    if (size < partCharacters) continue
+    yield some.join("")
+    some = []
+    size = 0
+  }
+  if (some.length > 0) yield some.join("")
+}
+
+/**
+ * The calls of pending requests: AES-256-GCM under a key of each request, bound to its environment. The keys are rows of
+ * `wrapped_keys`, which rotations, checks and copies cover.
+ */
+export const makeBodies = Effect.gen(function* () {
+  const { all, first, insert, write } = yield* query
+  const keyring = yield* Keyring
+  const pages = yield* allPages
+
+  const findKey = first(WrappedRow)`SELECT format, kek_id, nonce, ciphertext FROM wrapped_keys WHERE name = ${"name"}`
+  const insertKey = write`
+    INSERT INTO wrapped_keys (name, format, kek_id, nonce, ciphertext)
+    VALUES (${"name"}, ${"format"}, ${"kek_id"}, ${"nonce"}, ${"ciphertext"})`
+  const removeKey = write`DELETE FROM wrapped_keys WHERE name = ${"name"}`
+  const insertParts = insert("request_parts", ["request_id", "part", "ciphertext"])
+  const page = all(PartRow)`
+    SELECT part, ciphertext FROM request_parts WHERE request_id = ${"id"} AND part > ${"after"}
+    ORDER BY part LIMIT ${"limit"}`
+  const removeParts = write`DELETE FROM request_parts WHERE request_id = ${"id"}`
+
+  /** Encrypts a call. Returns its size in bytes, and how to store it in the transaction. */
+  const seal = Effect.fnUntraced(function* (place: BodyPlace, json: unknown) {
+    const key = randomBytes(keyBytes)
+    let last = -1
+    const parts = yield* mapInSlices(inParts(jsonPieces(json)), (text) => {
+      const part = ++last
+      const ciphertext = encrypt(key, randomBytes(nonceBytes), dataOf(place, part), Buffer.from(text))
+      return { request_id: place.id, part, ciphertext }
+    })
+    const name = keyName(place.id)
+    const { ciphertext, format, kek_id, nonce } = yield* wrapBytes(keyring, name, key)
+    key.fill(0)
+    return {
+      bytes: parts.reduce((sum, part) => sum + part.ciphertext.length, 0),
+      store: Effect.zipRight(insertKey({ name, format, kek_id, nonce, ciphertext }), insertParts(parts))
+    }
+  })
+
+  /** Decrypts a call to its JSON. Null if it has ended, and its parts are gone. */
+  const open = Effect.fnUntraced(function* (place: BodyPlace) {
+    const name = keyName(place.id)
+    const wrapped = yield* findKey({ name })
+    if (wrapped === undefined) return null
+    const key = Buffer.from(yield* unwrapBytes(keyring, name, wrapped))
+    const rows = yield* pages(
+      -1,
+      (after, limit) => page({ id: place.id, after, limit }),
+      ({ part }) => part
+    )
+    const texts = yield* forEachInSlices(
+      rows,
+      ({ ciphertext, part }, expected): Effect.Effect<Buffer, DecryptionFailed> =>
+        Effect.suspend(() => decrypt(key, dataOf(place, part === expected ? part : -1), ciphertext))
+    )
+    key.fill(0)
+    return yield* Effect.orDie(parseBody(Buffer.concat(texts)))
+  })
+
+  /** Erases a call. */
+  const remove = (id: RequestId) => Effect.zipRight(removeParts({ id }), removeKey({ name: keyName(id) }))
+
+  return { seal, open, remove } as const
+})

@@ -1,0 +1,64 @@
+import { Api } from "@coffer/domain/Api"
+import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { Access } from "../../access/Access.js"
+import { GatedCalls } from "./GatedCalls.js"
+import { makeAccessRules } from "./AccessRules.js"
+import { EnvironmentProtections } from "./Protections.js"
+import { RequestedValues } from "./RequestedValues.js"
+import { Requests } from "./Requests.js"
+import { Votes } from "./Votes.js"
+
+export const ProtectionsHttp = HttpApiBuilder.group(Api, "protections", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const protections = yield* EnvironmentProtections
+    const { gated } = yield* GatedCalls
+    return handlers
+      .handle("get", ({ path }) => Effect.flatMap(access.env(path, "protection.read"), protections.get))
+      .handle(
+        "set",
+        gated("protections.set", ({ path, payload }) =>
+          access.change(access.env(path, "protection.set"), (place) =>
+            Effect.gen(function* () {
+              if (yield* protections.isWeakening(place, payload)) yield* access.admit(place)
+              return yield* protections.set(place, payload)
+            })
+          )
+        )
+      )
+      .handle(
+        "remove",
+        gated("protections.remove", ({ path }) =>
+          access.change(access.guarded(path, "protection.delete"), protections.remove)
+        )
+      )
+  })
+).pipe(Layer.provide([EnvironmentProtections.Default, GatedCalls.Default]))
+
+export const RequestsHttp = HttpApiBuilder.group(Api, "requests", (handlers) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const requests = yield* Requests
+    const values = yield* RequestedValues
+    const votes = yield* Votes
+    const rules = yield* makeAccessRules
+    return handlers
+      .handle("create", ({ path, payload }) =>
+        access.change(access.org(path, "request.create"), (place) => rules.ask(place, path, payload))
+      )
+      .handle("list", ({ path, urlParams }) =>
+        Effect.flatMap(access.org(path, "request.list"), (place) => requests.list(place, urlParams))
+      )
+      .handle("get", ({ path }) =>
+        Effect.flatMap(access.org(path, "request.list"), (place) => requests.get(place, path.request_id))
+      )
+      .handle("values", ({ path }) =>
+        Effect.flatMap(access.org(path, "request.list"), (place) => values.read(place, path, path.request_id))
+      )
+      .handle("approve", ({ path }) => votes.approve(path))
+      .handle("refuse", ({ path }) => votes.refuse(path))
+      .handle("withdraw", ({ path }) => votes.withdraw(path))
+  })
+).pipe(Layer.provide([Requests.Default, RequestedValues.Default, Votes.Default]))

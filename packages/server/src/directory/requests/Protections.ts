@@ -1,0 +1,151 @@
+import { actorName } from "@coffer/domain/Actor"
+import { Conflict } from "@coffer/domain/Errors"
+import type { Email } from "@coffer/domain/Names"
+import type { Approvers, Protection } from "@coffer/domain/Protection"
+import { spanSeconds } from "@coffer/domain/Protection"
+import * as Effect from "effect/Effect"
+import { type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { approversText, makeProtections, type StoredProtection } from "../../access/Protections.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { now } from "../../base/Time.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { query } from "../../database/Query.js"
+
+export interface ProtectionRequest {
+  readonly needed: number
+  readonly approvers: Approvers
+  readonly self?: boolean
+  readonly break_glass?: ReadonlyArray<Email>
+  readonly expires_after?: string
+  readonly passkey?: boolean
+}
+
+type Terms = Required<ProtectionRequest>
+
+const termsOf = (request: ProtectionRequest): Terms => ({
+  needed: request.needed,
+  approvers: typeof request.approvers === "string" ? request.approvers : [...new Set(request.approvers)].sort(),
+  self: request.self ?? false,
+  break_glass: [...new Set(request.break_glass ?? [])].sort(),
+  expires_after: request.expires_after ?? "72h",
+  passkey: request.passkey ?? false
+})
+
+/** Whether a change lets nothing through that needed votes before: it may only be stricter. */
+const isStricter = (before: StoredProtection, after: Terms): boolean =>
+  after.needed >= before.needed &&
+  approversText(after.approvers) === approversText(before.approvers) &&
+  (!after.self || before.self) &&
+  (after.passkey || !before.passkey) &&
+  after.break_glass.every((email) => before.break_glass.includes(email)) &&
+  spanSeconds(after.expires_after) <= spanSeconds(before.expires_after)
+
+/** The protections of environments. */
+export class EnvironmentProtections extends Effect.Service<EnvironmentProtections>()(
+  "@coffer/server/EnvironmentProtections",
+  {
+    effect: Effect.gen(function* () {
+      const audit = yield* AuditLog
+      const protections = yield* makeProtections
+      const { write } = yield* query
+
+      const store = write`
+        INSERT INTO protections (env_id, org_id, needed, approvers, self, break_glass, expires_after, passkey, version,
+          updated_by, updated_at)
+        VALUES (${"envId"}, ${"orgId"}, ${"needed"}, ${"approvers"}, ${"self"}, ${"breakGlass"}, ${"expiresAfter"},
+          ${"passkey"}, 1, ${"by"}, ${"now"})
+        ON CONFLICT (env_id) DO UPDATE SET needed = excluded.needed, approvers = excluded.approvers, self = excluded.self,
+          break_glass = excluded.break_glass, expires_after = excluded.expires_after, passkey = excluded.passkey,
+          version = protections.version + 1, removed_at = NULL, updated_by = excluded.updated_by,
+          updated_at = excluded.updated_at`
+      const end = write`
+        UPDATE protections SET removed_at = ${"now"}, version = version + 1, updated_by = ${"by"}, updated_at = ${"now"}
+        WHERE env_id = ${"envId"}`
+      const mark = write`UPDATE environments SET protected = ${"protected"}, updated_at = ${"now"} WHERE id = ${"envId"}`
+
+      const missing = (name: string) => notFound(`the protection of environment ${name}`)
+
+      const get = traced("EnvironmentProtections.get")(
+        Effect.fnUntraced(function* (place: Place<"protection.read">) {
+          const found: Protection = (yield* protections.find(place.env.id)) ?? (yield* missing(place.env.name))
+          return found
+        })
+      )
+
+      /** Whether a request makes a protection anything but stricter, which needs its votes. */
+      const isWeakening = (place: Place<"protection.set">, request: ProtectionRequest) =>
+        Effect.map(protections.find(place.env.id), (before) => before !== null && !isStricter(before, termsOf(request)))
+
+      /** Fails with Conflict if fewer people could vote than are needed. */
+      const checkVoters = Effect.fnUntraced(function* (
+        place: Place<"protection.set">,
+        { approvers, break_glass, needed }: Terms
+      ) {
+        const voters = yield* protections.votersOf(place.org.id, approvers)
+        if (voters.length < needed) {
+          const who = typeof approvers === "string" ? approvers : "members with these addresses"
+          return yield* new Conflict({
+            message: `${needed} people have to approve, and organization ${place.org.name} has ${voters.length} ${who}: nobody could change the environment`
+          })
+        }
+        const known = yield* protections.votersOf(place.org.id, break_glass)
+        const unknown = break_glass.filter((email) => !known.some((voter) => voter.email === email))
+        if (unknown.length > 0) {
+          return yield* new Conflict({
+            message: `break_glass: organization ${place.org.name} has no member ${unknown.join(", ")}`
+          })
+        }
+      })
+
+      const set = traced("EnvironmentProtections.set")(
+        Effect.fnUntraced(function* (place: Place<"protection.set">, request: ProtectionRequest) {
+          const terms = termsOf(request)
+          yield* checkVoters(place, terms)
+          const before = yield* protections.find(place.env.id)
+          const at = yield* now
+          const { env, org } = place
+          yield* store({
+            envId: env.id,
+            orgId: org.id,
+            needed: terms.needed,
+            approvers: approversText(terms.approvers),
+            self: terms.self ? 1 : 0,
+            breakGlass: JSON.stringify(terms.break_glass),
+            expiresAfter: terms.expires_after,
+            passkey: terms.passkey ? 1 : 0,
+            by: actorName(place.actor),
+            now: at
+          })
+          yield* mark({ envId: env.id, protected: 1, now: at })
+          yield* audit.write(sourceOf(place), {
+            action: "protection.set",
+            resource_type: "protection",
+            resource_id: env.id,
+            metadata: { ...terms, ...(before !== null && { before: termsOf(before) }) }
+          })
+          const protection: Protection = (yield* protections.find(env.id)) ?? (yield* missing(env.name))
+          return protection
+        })
+      )
+
+      const remove = traced("EnvironmentProtections.remove")(
+        Effect.fnUntraced(function* (place: Place<"protection.delete">) {
+          const { env } = place
+          const before = (yield* protections.find(env.id)) ?? (yield* missing(env.name))
+          const at = yield* now
+          yield* end({ envId: env.id, by: actorName(place.actor), now: at })
+          yield* mark({ envId: env.id, protected: 0, now: at })
+          yield* audit.write(sourceOf(place), {
+            action: "protection.delete",
+            resource_type: "protection",
+            resource_id: env.id,
+            metadata: { before: termsOf(before) }
+          })
+        })
+      )
+
+      return { get, isWeakening, set, remove } as const
+    })
+  }
+) {}

@@ -1,0 +1,62 @@
+import { EnvId, OrgId, RequestId } from "@coffer/domain/Ids"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { nextTick } from "../../base/EventLoop.js"
+import { now } from "../../base/Time.js"
+import type { Fenced } from "../../database/jobs/Lease.js"
+import { databaseTime, query } from "../../database/Query.js"
+import { makeBodies } from "./Bodies.js"
+
+/** How many requests one statement reads. */
+const batchSize = 100
+
+const EndedRow = Schema.Struct({
+  id: RequestId,
+  org_id: OrgId,
+  env_id: EnvId,
+  project: Schema.String,
+  env: Schema.String,
+  actor_name: Schema.String
+})
+
+const IdRow = Schema.Struct({ id: RequestId })
+
+/** Notes requests that have ended without enough votes, with an entry of the audit log for each, and erases their calls. */
+export const makeRequestExpiry = Effect.gen(function* () {
+  const audit = yield* AuditLog
+  const bodies = yield* makeBodies
+  const { all, returning } = yield* query
+
+  const ended = all(EndedRow)`
+    SELECT r.id AS id, r.org_id AS org_id, r.env_id AS env_id, p.name AS project, e.name AS env, r.actor_name AS actor_name
+    FROM requests r JOIN environments e ON e.id = r.env_id JOIN projects p ON p.id = e.project_id
+    WHERE r.state = 'pending' AND r.expires_at <= ${databaseTime} ORDER BY r.expires_at, r.id LIMIT ${"limit"}`
+
+  // Another server may have noted it.
+  const expire = returning(IdRow)`
+    UPDATE requests SET state = 'expired', decided_at = ${"now"}, bytes = 0
+    WHERE id = ${"id"} AND state = 'pending' AND expires_at <= ${databaseTime} RETURNING id`
+
+  const note = Effect.fnUntraced(function* ({ actor_name, env, id, org_id, project }: typeof EndedRow.Type) {
+    if ((yield* expire({ id, now: yield* now })).length === 0) return
+    yield* bodies.remove(id)
+    yield* audit.write(
+      { actor: { type: "system", id: null, name: "expiry" }, orgId: org_id, project, env },
+      { action: "request.expire", resource_type: "request", resource_id: id, metadata: { requester: actor_name } }
+    )
+  })
+
+  /** In small transactions, so that no change waits. Returns how many requests a batch has. */
+  const noteBatch = (fenced: Fenced): Effect.Effect<number> =>
+    Effect.gen(function* () {
+      const rows = yield* ended({ limit: batchSize })
+      for (const row of rows) yield* Effect.zipRight(fenced(note(row)), nextTick)
+      return rows.length
+    })
+
+  const expireAll = (fenced: Fenced): Effect.Effect<void> =>
+    Effect.asVoid(Effect.repeat(noteBatch(fenced), { while: (noted) => noted === batchSize }))
+
+  return { expireAll } as const
+})

@@ -1,0 +1,314 @@
+import { type Actor, actorName, CurrentCaller, delegationOf } from "@coffer/domain/Actor"
+import type { ApprovalRequest, RequestKind, RequestPage, RequestState } from "@coffer/domain/ApprovalRequest"
+import {
+  type ApprovalRequired,
+  Conflict,
+  type Forbidden,
+  LimitExceeded,
+  type NotFound,
+  type Unauthorized
+} from "@coffer/domain/Errors"
+import { type OrgId, RequestId } from "@coffer/domain/Ids"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { spanSeconds } from "@coffer/domain/Protection"
+import { optional } from "@coffer/domain/Schemas"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { Access, type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
+import { notFound, notVisible } from "../../access/NotFound.js"
+import { Passage, type RequestedChange } from "../../access/Passage.js"
+import { makeProtections } from "../../access/Protections.js"
+import { Requester } from "../../access/Requester.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { pacing } from "../../base/EventLoop.js"
+import { timestamp } from "../../base/Time.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { afterCommit, Database } from "../../database/Database.js"
+import { makeBodies } from "./Bodies.js"
+import { type CallRequest, encodeCall } from "./CallSchemas.js"
+import { DecisionMails } from "../../access/DecisionMails.js"
+import { makeRequestMails } from "./RequestMails.js"
+import { type RequestRow, requestsRepo, type Target } from "./Repo.js"
+import { isOwn, requestOf, unprotected, voteRefusal } from "./Views.js"
+
+const maxOwn = 20
+const maxPending = 200
+/** What the pending changes of an environment may take in the database. */
+const maxBytes = 64 * 1024 * 1024
+
+const defaultLimit = 20
+const rowsAtOnce = 100
+/** How long a request for access to an environment without a protection waits. */
+const defaultSpan = "72h"
+
+/** Undoes a rehearsal. */
+class Rehearsed extends Data.TaggedError("Rehearsed") {}
+
+/** A call that can be asked for and made later. */
+interface RegisteredCall {
+  /** Methods, since the request of each call has its own type: it is decoded by the call's own schemas. */
+  run(request: CallRequest): Effect.Effect<unknown, unknown, CurrentCaller>
+  finish(made: unknown): Effect.Effect<unknown>
+}
+
+/** A change that was asked for, and the name of its organization. */
+interface Asked {
+  readonly org: OrgName
+  readonly request: ApprovalRequest
+}
+
+type AskRefused = ApprovalRequired | Forbidden | LimitExceeded | NotFound | Unauthorized
+
+export interface RequestFilter {
+  readonly state?: RequestState
+  readonly kind?: RequestKind
+  readonly limit?: number
+  readonly after?: RequestId
+}
+
+type NewRequest =
+  | { readonly kind: "access"; readonly permission: string; readonly expiresIn: number }
+  | { readonly kind: "change"; readonly call: string; readonly change: RequestedChange; readonly json: unknown }
+
+const decodeNames = Schema.decodeUnknown(
+  Schema.typeSchema(
+    Schema.Struct({
+      org_name: OrgName,
+      project_name: optional(ProjectName),
+      env_name: optional(EnvName)
+    })
+  )
+)
+
+/** The requests for access to environments and for changes of protected ones. */
+export class Requests extends Effect.Service<Requests>()("@coffer/server/Requests", {
+  effect: Effect.gen(function* () {
+    const repo = yield* requestsRepo
+    const access = yield* Access
+    const audit = yield* AuditLog
+    const bodies = yield* makeBodies
+    const protections = yield* makeProtections
+    const mails = yield* makeRequestMails
+    const { clock, transaction } = yield* Database
+    const calls = new Map<string, RegisteredCall>()
+
+    const register = <Request extends CallRequest, A, B>(
+      call: string,
+      run: (request: Request) => Effect.Effect<A, unknown, CurrentCaller>,
+      finish: (made: A) => Effect.Effect<A | B> = Effect.succeed
+    ): void => {
+      const registered: { run: typeof run; finish: typeof finish } = { run, finish }
+      calls.set(call, registered)
+    }
+
+    const callOf = (call: string): Effect.Effect<RegisteredCall> =>
+      Effect.suspend(() => {
+        const found = calls.get(call)
+        return found === undefined ? Effect.dieMessage(`no handler makes ${call}`) : Effect.succeed(found)
+      })
+
+    /** Makes a change as a requester, in the open transaction; a rehearsal is undone, and returns nothing. */
+    const attempt = <A, E>(
+      change: Effect.Effect<A, E, CurrentCaller>,
+      requester: Requester,
+      passage: RequestedChange,
+      keeps: boolean
+    ): Effect.Effect<A | void, E> =>
+      transaction(
+        change.pipe(
+          Effect.provideService(CurrentCaller, requester),
+          Effect.provideService(Passage, passage),
+          Effect.flatMap((made): Effect.Effect<A, Rehearsed> => (keeps ? Effect.succeed(made) : new Rehearsed()))
+        )
+      ).pipe(
+        Effect.catchAll((error): Effect.Effect<void, E> =>
+          error instanceof Rehearsed ? Effect.void : Effect.fail(error)
+        )
+      )
+
+    const checkRoom = Effect.fnUntraced(function* ({ env_id: envId }: Target, actor: Actor, more: number) {
+      const { bytes, own, waiting } = yield* repo.pending({ envId, actorId: actor.id })
+      if (own >= maxOwn) {
+        return yield* new LimitExceeded({
+          message: `at most ${maxOwn} requests of yours wait in an environment: withdraw one, or wait for the votes`
+        })
+      }
+      if (waiting >= maxPending) {
+        return yield* new LimitExceeded({ message: `at most ${maxPending} requests wait in an environment` })
+      }
+      if (bytes + more > maxBytes) {
+        return yield* new LimitExceeded({
+          message: `the requests that wait in an environment hold at most ${maxBytes / 1024 / 1024} MiB`
+        })
+      }
+    })
+
+    /** Stores a request in the transaction, and mails those who may vote after its commit. */
+    const store = Effect.fnUntraced(function* (
+      place: Place<"request.create">,
+      target: Target,
+      asked: NewRequest,
+      reason: string | null
+    ) {
+      const { actor, org } = place
+      const { env, env_id: envId, project, project_id: projectId } = target
+      const id = RequestId.make(yield* uuidV7)
+      const protection = yield* protections.find(envId)
+      const { needed, version } = protection ?? unprotected
+      const millis = yield* clock
+      const sealed =
+        asked.kind === "access" ? null : yield* bodies.seal({ id, orgId: org.id, projectId, envId }, asked.json)
+      yield* checkRoom(target, actor, sealed?.bytes ?? 0)
+      const touched = asked.kind === "access" ? null : asked.change.touched
+      yield* repo.insert({
+        id,
+        orgId: org.id,
+        envId,
+        kind: asked.kind,
+        actorType: actor.type,
+        actorId: actor.id,
+        actorName: actorName(actor),
+        delegationId: delegationOf(actor)?.id ?? null,
+        reason,
+        call: asked.kind === "access" ? null : asked.call,
+        keys: touched && JSON.stringify(touched),
+        permission: asked.kind === "access" ? asked.permission : null,
+        expiresIn: asked.kind === "access" ? asked.expiresIn : null,
+        protectionVersion: version,
+        needed,
+        bytes: sealed?.bytes ?? 0,
+        now: timestamp(millis),
+        expiresAt: millis + spanSeconds(protection?.expires_after ?? defaultSpan) * 1_000
+      })
+      if (sealed !== null) yield* sealed.store
+      yield* audit.write(
+        { ...sourceOf(place), project, env },
+        {
+          action: "request.create",
+          resource_type: "request",
+          resource_id: id,
+          metadata: {
+            ...(asked.kind === "access"
+              ? { permission: asked.permission, expires_in: asked.expiresIn }
+              : { call: asked.call, keys: touched?.map(({ key }) => ({ key })) }),
+            ...(reason !== null && { reason })
+          }
+        }
+      )
+      const { request, row } = yield* shown(place, id)
+      yield* afterCommit(mails.waits(org, row))
+      return request
+    })
+
+    const shown = Effect.fnUntraced(function* (place: OrgPlace<"request.create" | "request.list">, id: RequestId) {
+      const row = yield* repo.find({ orgId: place.org.id, id })
+      if (row === undefined) return yield* Effect.dieMessage("a request that was stored has no row")
+      return { row, request: requestOf(place.actor, place.role, row) }
+    })
+
+    /** The environment that a call changes: that of its path, or the only protected one below it. */
+    const targetOf = Effect.fnUntraced(function* (
+      orgId: OrgId,
+      { env_name: env, project_name: project }: { readonly project_name?: ProjectName; readonly env_name?: EnvName },
+      refused: ApprovalRequired
+    ) {
+      if (project !== undefined && env !== undefined) {
+        return (yield* repo.target({ orgId, project, env })) ?? (yield* notVisible(`environment ${project}/${env}`))
+      }
+      const rows = yield* access.protectedBelow(orgId, null)
+      const [found, ...others] = project === undefined ? rows : rows.filter((row) => row.project === project)
+      if (found === undefined || others.length > 0) return yield* refused
+      return (yield* repo.target({ orgId, ...found })) ?? (yield* refused)
+    })
+
+    /**
+     * Asks for a change that the gate refused. It is made and undone first: what would fail is refused at once, and what it alters
+     * is known.
+     */
+    const ask = <A, E>(
+      call: string,
+      request: CallRequest,
+      change: Effect.Effect<A, E, CurrentCaller>,
+      refused: ApprovalRequired,
+      reason: string | null
+    ): Effect.Effect<Asked, E | AskRefused, CurrentCaller> =>
+      Effect.gen(function* () {
+        const json = yield* encodeCall(call, request)
+        const names = yield* Effect.orDie(decodeNames(request.path))
+        return yield* access.change(access.org(names, "request.create"), (place) =>
+          Effect.gen(function* () {
+            const target = yield* targetOf(place.org.id, names, refused)
+            const passage: RequestedChange = {
+              kind: "requested",
+              envId: target.env_id,
+              approval: null,
+              touched: [],
+              revision: null
+            }
+            yield* attempt(change, new Requester(place.actor, place.org.id), passage, false)
+            const asked = yield* store(place, target, { kind: "change", call, change: passage, json }, reason)
+            return { org: place.org.name, request: asked }
+          })
+        )
+      })
+
+    /** Whether a request is in the lists of an actor. */
+    const isVisible = (place: Place<"request.list">, row: RequestRow): boolean =>
+      isOwn(place.actor, row) ||
+      voteRefusal(place.actor, place.role, { ...row, self: 1 }) === null ||
+      access.mayAlso(place, "approval.decide", { org: place.org.name, project: row.project, env: row.env })
+
+    /** Finds a request that is in the lists of the caller. */
+    const find = Effect.fnUntraced(function* (place: Place<"request.list">, id: RequestId) {
+      const row = yield* repo.find({ orgId: place.org.id, id })
+      return row !== undefined && isVisible(place, row) ? row : yield* notFound(`request ${id}`)
+    })
+
+    /** A page of requests, newest first: those that the caller may know of. */
+    const list = traced("Requests.list")(
+      Effect.fnUntraced(function* (
+        place: Place<"request.list">,
+        { after, kind, limit = defaultLimit, state }: RequestFilter
+      ) {
+        const found: Array<ApprovalRequest> = []
+        const pace = pacing()
+        for (let before: RequestId | null = after ?? null; found.length <= limit;) {
+          const rows: ReadonlyArray<RequestRow> = yield* repo.page({
+            orgId: place.org.id,
+            kind: kind ?? null,
+            state: state ?? null,
+            before,
+            limit: rowsAtOnce
+          })
+          for (const row of rows) if (isVisible(place, row)) found.push(requestOf(place.actor, place.role, row))
+          const last = rows.at(-1)
+          if (last === undefined || rows.length < rowsAtOnce) break
+          before = last.id
+          yield* pace
+        }
+        const data = found.slice(0, limit)
+        const has_next = found.length > limit
+        const page: RequestPage = {
+          data,
+          pagination: { limit, has_next, next_cursor: has_next ? (data.at(-1)?.id ?? null) : null }
+        }
+        return page
+      })
+    )
+
+    const get = (place: Place<"request.list">, id: RequestId) =>
+      Effect.map(find(place, id), (row) => requestOf(place.actor, place.role, row))
+
+    /** The call of a pending request as JSON. Fails with Conflict if it has ended: its values are gone. */
+    const bodyOf = Effect.fnUntraced(function* (row: RequestRow) {
+      const { env_id: envId, id, org_id: orgId, project_id: projectId } = row
+      const json = row.state === "pending" ? yield* bodies.open({ id, orgId, projectId, envId }) : null
+      return json ?? (yield* new Conflict({ message: `request ${id} is ${row.state}: its values are gone` }))
+    })
+
+    return { register, callOf, attempt, store, ask, find, list, get, bodyOf, shown, forget: bodies.remove } as const
+  }),
+  dependencies: [DecisionMails.Default]
+}) {}

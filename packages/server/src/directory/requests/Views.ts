@@ -1,0 +1,118 @@
+import { type Actor, delegationOf } from "@coffer/domain/Actor"
+import type { ApprovalRequest, RequestedKey } from "@coffer/domain/ApprovalRequest"
+import type { Role } from "@coffer/domain/Member"
+import { secretKeyForm } from "@coffer/domain/NameForms"
+import type { SecretKey } from "@coffer/domain/Names"
+import * as Array from "effect/Array"
+import * as Predicate from "effect/Predicate"
+import type { Touched } from "../../access/Passage.js"
+import { approversIn, isApprover } from "../../access/Protections.js"
+import { timestamp } from "../../base/Time.js"
+import type { RequestRow } from "./Repo.js"
+
+/** How many votes a request for access to an environment without a protection needs, and whose. */
+export const unprotected = { needed: 1, approvers: "admins", self: false, version: 0 } as const
+
+/** What decides on the votes of a request now. */
+export const rulesOf = ({ approvers, self, version }: Pick<RequestRow, "approvers" | "self" | "version">) =>
+  approvers === null || version === null
+    ? unprotected
+    : { approvers: approversIn(approvers), self: self === 1, version }
+
+export const isOwn = (actor: Actor, row: Pick<RequestRow, "actor_id">): boolean => actor.id === row.actor_id
+
+/** Why an actor may not vote on a request; null if it may. */
+export const voteRefusal = (actor: Actor, role: Role | null, row: RequestRow): string | null => {
+  if (actor.type !== "user" || delegationOf(actor) !== null) return "only people vote, as themselves"
+  const { approvers, self } = rulesOf(row)
+  if (!isApprover(approvers, role, actor.email)) return `the protection of ${row.project}/${row.env} does not name you`
+  return isOwn(actor, row) && !self ? "your own request needs the vote of somebody else" : null
+}
+
+const votesIn = (votes: string | null): ApprovalRequest["votes"] =>
+  votes === null
+    ? []
+    : Array.chunksOf(votes.split(" "), 3)
+        .map(([by = "", vote = "", created_at = ""]) => ({ by, vote, created_at }))
+        .sort((one, other) => (one.created_at < other.created_at ? -1 : 1))
+
+const isKey = (text: unknown): text is SecretKey => typeof text === "string" && secretKeyForm.is(text)
+
+/** The keys of a JSON column. */
+export const touchedIn = (keys: string | null): ReadonlyArray<Touched> => {
+  const found: unknown = keys === null ? [] : JSON.parse(keys)
+  const all: ReadonlyArray<unknown> = globalThis.Array.isArray(found) ? found : []
+  return all.flatMap((item) => {
+    if (!Predicate.hasProperty(item, "key") || !isKey(item.key)) return []
+    const change = Predicate.hasProperty(item, "change") && typeof item.change === "string" ? item.change : ""
+    const version = Predicate.hasProperty(item, "version") && typeof item.version === "number" ? item.version : 0
+    const from = Predicate.hasProperty(item, "from") && typeof item.from === "string" ? { from: item.from } : {}
+    return [{ key: item.key, change, version, ...from }]
+  })
+}
+
+/** The texts of a JSON column. */
+export const textsIn = (texts: string): ReadonlyArray<string> => {
+  const found: unknown = JSON.parse(texts)
+  const all: ReadonlyArray<unknown> = globalThis.Array.isArray(found) ? found : []
+  return all.filter(Predicate.isString)
+}
+
+/** A request as its caller sees it. */
+export const requestOf = (actor: Actor, role: Role | null, row: RequestRow): ApprovalRequest => {
+  const { call, decided_at, expires_in, keys, outdated, permission, reason, revision, rule_id } = row
+  const votes = votesIn(row.votes)
+  const hasVoted = actor.type === "user" && votes.some(({ by }) => by === actor.email)
+  return {
+    id: row.id,
+    kind: row.kind,
+    state: row.state,
+    project: row.project,
+    env: row.env,
+    requester: row.actor_name,
+    ...(reason !== null && { reason }),
+    ...(call !== null && { call }),
+    ...(keys !== null && {
+      keys: touchedIn(keys).map(({ change, key, version }): RequestedKey => ({ key, change, version }))
+    }),
+    ...(permission !== null && { permission }),
+    ...(expires_in !== null && { expires_in }),
+    ...(rule_id !== null && { rule_id }),
+    ...(revision !== null && { revision }),
+    needed: row.needed,
+    votes,
+    ...(outdated !== null && { outdated: textsIn(outdated) }),
+    may_vote: row.state === "pending" && !hasVoted && voteRefusal(actor, role, row) === null,
+    is_own: isOwn(actor, row),
+    created_at: row.created_at,
+    expires_at: timestamp(row.expires_at),
+    ...(decided_at !== null && { decided_at })
+  }
+}
+
+const named = ({ change, from = "", key, version }: Touched) => `${key} ${change} ${version} ${from}`
+
+/** How many keys a message names. */
+const maxNamed = 20
+
+const versionText = (version: number) => (version === 0 ? "did not exist" : `was at version ${version}`)
+
+/** What differs between what was asked for and what would be changed now, by key. */
+export const differences = (asked: ReadonlyArray<Touched>, now: ReadonlyArray<Touched>): ReadonlyArray<string> => {
+  const current = new Map(now.map((touched) => [touched.key, touched]))
+  const wanted = new Map(asked.map((touched) => [touched.key, touched]))
+  const changed = asked.flatMap((touched) => {
+    const found = current.get(touched.key)
+    if (found !== undefined && named(found) === named(touched)) return []
+    if (found === undefined) return [`${touched.key} is not changed any more`]
+    if (found.version !== touched.version) {
+      return [`${touched.key} is at version ${found.version}, and ${versionText(touched.version)}`]
+    }
+    return found.from === touched.from
+      ? [`${touched.key} would be ${found.change}, and was to be ${touched.change}`]
+      : [`the value that ${touched.key} would get has changed`]
+  })
+  const more = now.flatMap(({ key }) => (wanted.has(key) ? [] : [`${key} would be changed too`]))
+  const all = [...changed, ...more]
+  return all.length <= maxNamed ? all : [...all.slice(0, maxNamed), `and ${all.length - maxNamed} more keys`]
+}

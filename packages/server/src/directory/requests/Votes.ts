@@ -1,0 +1,295 @@
+import { type Actor, actorName } from "@coffer/domain/Actor"
+import type { OrgPath } from "@coffer/domain/api/Paths"
+import { isApiError, Conflict } from "@coffer/domain/Errors"
+import type { RequestId, RuleId } from "@coffer/domain/Ids"
+import * as Effect from "effect/Effect"
+import { Access, denied, type Place, sourceOf } from "../../access/Access.js"
+import { Authenticator } from "../../access/Authenticator.js"
+import type { RequestedChange } from "../../access/Passage.js"
+import { isApprover } from "../../access/Protections.js"
+import { Requester } from "../../access/Requester.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { timestamp } from "../../base/Time.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { Database } from "../../database/Database.js"
+import { makeAccessRules } from "./AccessRules.js"
+import { type CallRequest, decodeCall } from "./CallSchemas.js"
+import { Requests } from "./Requests.js"
+import { type RequestRow, requestsRepo } from "./Repo.js"
+import { differences, isOwn, rulesOf, touchedIn, voteRefusal } from "./Views.js"
+
+interface RequestPath extends OrgPath {
+  readonly request_id: RequestId
+}
+
+/** What became of a request: what has changed since it was asked for, or what a vote has made. */
+type Outcome =
+  | { readonly outdated: ReadonlyArray<string> }
+  | {
+      readonly outdated: null
+      /** Null if votes are missing. */
+      readonly approvedBy: ReadonlyArray<string> | null
+      readonly revision: number | null
+      readonly ruleId?: RuleId | undefined
+      readonly finish: Effect.Effect<unknown>
+    }
+
+/** What the end of a request records. */
+interface Ended {
+  readonly outdated?: ReadonlyArray<string>
+  readonly approvedBy?: ReadonlyArray<string>
+  readonly revision?: number | null
+  readonly ruleId?: string
+}
+
+const unreadable = new Conflict({ message: "an earlier version of the server stored this request: ask for it again" })
+
+/** Votes of people on requests. The last one that is needed makes the change, in its transaction. */
+export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
+  effect: Effect.gen(function* () {
+    const repo = yield* requestsRepo
+    const requests = yield* Requests
+    const access = yield* Access
+    const audit = yield* AuditLog
+    const { delegate } = yield* Authenticator
+    const rules = yield* makeAccessRules
+    const { clock } = yield* Database
+
+    const place = (path: RequestPath) => access.org(path, "request.list")
+
+    const sourceAt = (place: Place<"request.list">, { env, project }: RequestRow) => ({
+      ...sourceOf(place),
+      project,
+      env
+    })
+
+    const record = (
+      place: Place<"request.list">,
+      row: RequestRow,
+      action: "request.approve" | "request.refuse" | "request.withdraw" | "request.apply" | "request.outdate",
+      metadata: Record<string, unknown> = {}
+    ) =>
+      audit.write(sourceAt(place, row), {
+        action,
+        resource_type: "request",
+        resource_id: row.id,
+        metadata: { requester: row.actor_name, ...metadata }
+      })
+
+    /** Ends a request, and erases what it would have changed. */
+    const end = Effect.fnUntraced(function* (
+      row: RequestRow,
+      state: "done" | "refused" | "withdrawn" | "outdated",
+      { approvedBy, outdated, revision = null, ruleId }: Ended = {}
+    ) {
+      const [ended] = yield* repo.end({
+        id: row.id,
+        state,
+        now: timestamp(yield* clock),
+        outdated: outdated === undefined ? null : JSON.stringify(outdated),
+        approvedBy: approvedBy === undefined ? null : JSON.stringify(approvedBy),
+        revision,
+        ruleId: ruleId ?? null
+      })
+      if (ended === undefined) return yield* Effect.dieMessage("a pending request ended twice")
+      yield* requests.forget(row.id)
+    })
+
+    /** Finds a request that the caller may decide on. Fails with Conflict if it has ended. */
+    const pending = Effect.fnUntraced(function* (place: Place<"request.list">, id: RequestId) {
+      const row = yield* requests.find(place, id)
+      return row.state === "pending"
+        ? row
+        : yield* new Conflict({ message: `request ${id} is ${row.state}: nobody can decide on it any more` })
+    })
+
+    const votable = Effect.fnUntraced(function* (place: Place<"request.list">, id: RequestId) {
+      const row = yield* pending(place, id)
+      const refusal = voteRefusal(place.actor, place.role, row)
+      return refusal === null ? row : yield* denied(audit, place, refusal)
+    })
+
+    const castVote = Effect.fnUntraced(function* (
+      { actor }: Place<"request.list">,
+      { id }: RequestRow,
+      vote: "approve" | "refuse"
+    ) {
+      const cast = yield* repo.vote({
+        id,
+        userId: actor.id,
+        email: actorName(actor),
+        vote,
+        now: timestamp(yield* clock)
+      })
+      if (cast.length === 0) return yield* new Conflict({ message: `you have voted on request ${id} already` })
+    })
+
+    /** The requester as it is now. Fails with Conflict if it may do nothing any more. */
+    const requesterOf = Effect.fnUntraced(function* (row: RequestRow) {
+      const gone = new Conflict({ message: `${row.actor_name} may not act any more` })
+      const actorNow: Effect.Effect<Actor, Conflict> = Effect.gen(function* () {
+        if (row.delegation_id !== null) {
+          return (yield* Effect.mapError(
+            delegate(row.delegation_id),
+            () => new Conflict({ message: `the delegation of ${row.actor_name} has ended` })
+          )).actor
+        }
+        if (row.actor_type === "user") {
+          const user = yield* repo.user({ id: row.actor_id })
+          if (user === undefined) return yield* gone
+          const { superadmin, ...person } = user
+          return {
+            type: "user",
+            ...person,
+            superadmin: superadmin === 1,
+            sessionId: null,
+            loginIsRecent: false,
+            delegation: null
+          } as const
+        }
+        const account = yield* repo.account({ id: row.actor_id })
+        if (account === undefined) return yield* gone
+        const { project, project_id } = account
+        return {
+          type: "service_account",
+          id: account.id,
+          name: account.name,
+          orgId: account.org_id,
+          orgName: account.org,
+          project: project_id === null || project === null ? null : { id: project_id, name: project },
+          reveal: account.reveal === 1,
+          credential: { type: "request", id: row.id, sessionId: null }
+        } as const
+      })
+      return new Requester(yield* actorNow, row.org_id)
+    })
+
+    /** The valid votes for a request: of people who may still vote. */
+    const approvalsOf = Effect.fnUntraced(function* (row: RequestRow) {
+      const { approvers, self } = rulesOf(row)
+      const votes = yield* repo.approvals({ id: row.id, orgId: row.org_id })
+      return votes
+        .filter(({ email, id, role }) => isApprover(approvers, role, email) && (self || id !== row.actor_id))
+        .map(({ email }) => email)
+    })
+
+    /** Makes or rehearses the change. Fails with what has changed since it was asked for. */
+    const makeChange = Effect.fnUntraced(function* (
+      row: RequestRow,
+      request: CallRequest,
+      by: ReadonlyArray<string> | null
+    ) {
+      const call = yield* requests.callOf(row.call ?? "")
+      const passage: RequestedChange = {
+        kind: "requested",
+        envId: row.env_id,
+        approval: by && { id: row.id, by },
+        touched: [],
+        revision: null
+      }
+      const requester = yield* requesterOf(row)
+      const compared = Effect.tap(call.run(request), () => {
+        const found = differences(touchedIn(row.keys), passage.touched)
+        return found.length === 0 ? Effect.void : new Conflict({ message: found.join("\n") })
+      })
+      const made = yield* requests.attempt(compared, requester, passage, by !== null)
+      return { finish: call.finish(made), revision: passage.revision }
+    })
+
+    const changesSince = (error: unknown): ReadonlyArray<string> =>
+      isApiError(error) ? error.message.split("\n") : ["it cannot be made any more"]
+
+    /** Makes what was asked for if the votes are enough. Returns what has changed since then, or how to go on. */
+    const decideNow = Effect.fnUntraced(function* (
+      place: Place<"request.list">,
+      row: RequestRow,
+      request: CallRequest | null
+    ) {
+      if (row.is_live === 0) {
+        const gone: Outcome = { outdated: [`environment ${row.project}/${row.env} was removed`] }
+        return gone
+      }
+      if (rulesOf(row).version !== row.protection_version) {
+        const outdated: Outcome = { outdated: ["the protection of the environment has changed"] }
+        return outdated
+      }
+      const by = yield* approvalsOf(row)
+      const approvedBy = by.length >= row.needed ? by : null
+      if (row.kind === "change" && request !== null) {
+        const { finish, revision } = yield* makeChange(row, request, approvedBy)
+        const made: Outcome = { outdated: null, approvedBy, revision, finish }
+        return made
+      }
+      const approved = approvedBy && { by: approvedBy, source: sourceAt(place, row) }
+      const ruleId = yield* rules.make(row, place.org.name, yield* requesterOf(row), approved)
+      const made: Outcome = { outdated: null, approvedBy, revision: null, ruleId, finish: Effect.void }
+      return made
+    })
+
+    const approve = traced("Votes.approve")(
+      Effect.fnUntraced(function* (path: RequestPath) {
+        const before = yield* Effect.flatMap(place(path), (place) => votable(place, path.request_id))
+        // Decrypted before the transaction, for which others wait. It never changes.
+        const json = before.kind === "access" ? null : yield* Effect.orDie(requests.bodyOf(before))
+        const request = before.call === null ? null : yield* decodeCall(before.call, json)
+        if (before.kind === "change" && request === null) return yield* unreadable
+        const decided = yield* access.change(place(path), (place) =>
+          Effect.gen(function* () {
+            const row = yield* votable(place, path.request_id)
+            yield* castVote(place, row, "approve")
+            yield* record(place, row, "request.approve")
+            const outcome = yield* Effect.catchAll(decideNow(place, row, request), (error) =>
+              Effect.succeed<Outcome>({ outdated: changesSince(error) })
+            )
+            if (outcome.outdated !== null) {
+              yield* end(row, "outdated", { outdated: outcome.outdated })
+              yield* record(place, row, "request.outdate", { because: outcome.outdated })
+              return outcome.outdated
+            }
+            const { approvedBy, finish, revision, ruleId } = outcome
+            if (approvedBy !== null) {
+              yield* end(row, "done", { approvedBy, revision, ...(ruleId !== undefined && { ruleId }) })
+              yield* record(place, row, "request.apply", { approved_by: approvedBy })
+            }
+            const { request: shown } = yield* requests.shown(place, row.id)
+            return { shown, finish }
+          })
+        )
+        if (!("shown" in decided)) {
+          return yield* new Conflict({
+            message: `request ${path.request_id} is outdated, and nothing was changed: ${decided.join("; ")}`
+          })
+        }
+        yield* decided.finish
+        return decided.shown
+      })
+    )
+
+    const refuse = traced("Votes.refuse")((path: RequestPath) =>
+      access.change(place(path), (place) =>
+        Effect.gen(function* () {
+          const row = yield* votable(place, path.request_id)
+          yield* castVote(place, row, "refuse")
+          yield* end(row, "refused")
+          yield* record(place, row, "request.refuse")
+          return (yield* requests.shown(place, row.id)).request
+        })
+      )
+    )
+
+    const withdraw = traced("Votes.withdraw")((path: RequestPath) =>
+      access.change(place(path), (place) =>
+        Effect.gen(function* () {
+          const row = yield* pending(place, path.request_id)
+          if (!isOwn(place.actor, row)) return yield* denied(audit, place, "only whoever asked withdraws a request")
+          yield* end(row, "withdrawn")
+          yield* record(place, row, "request.withdraw")
+          return (yield* requests.shown(place, row.id)).request
+        })
+      )
+    )
+
+    return { approve, refuse, withdraw } as const
+  }),
+  dependencies: [Requests.Default, Authenticator.Default]
+}) {}

@@ -1,0 +1,123 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Json } from "../support/Program.js"
+import type { Stage } from "../authorization/Scene.js"
+import { startWorld, type World } from "./World.js"
+
+// Votes and what takes a right away at the same time, on one server or two. Each round, the other one begins.
+
+const rounds = 6
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.stop())
+
+const actions = (log: ReadonlyArray<Json>): ReadonlyArray<string> =>
+  log
+    .map(({ action }) => action)
+    .filter((action: string) => /^(request\.|secret\.set|protection\.|org\.member)/.test(action))
+    .reverse()
+
+/** Runs two calls at once, on a server each; the second first in odd rounds. */
+const atOnce = async <A, B>(
+  round: number,
+  one: (server: Stage) => Promise<A>,
+  other: (server: Stage) => Promise<B>
+): Promise<readonly [A, B]> => {
+  const { first, second } = world
+  if (round % 2 === 0) return Promise.all([one(first), other(second)])
+  const later = other(first)
+  return [await one(second), await later]
+}
+
+describe("at the same time,", () => {
+  it("two last votes make the change once", async () => {
+    const { logOf, propose, protectedOne, valueOf, vote } = world
+    for (let round = 0; round < rounds; round++) {
+      const one = await protectedOne({ needed: 1 })
+      const { id } = await propose(one.dev.headers, "PUT", `${one.prod}/secrets/A`, { value: "two" })
+      const votes = await atOnce(
+        round,
+        (server) => vote(one, one.admin.headers, id, "approve", server),
+        (server) => vote(one, one.other.headers, id, "approve", server)
+      )
+      assert.deepStrictEqual(votes.map(({ status }) => status).sort(), [200, 409])
+      assert.strictEqual(await valueOf(one, "A"), "two")
+      const log = await logOf(one)
+      assert.strictEqual(
+        log.filter(({ action }) => action === "secret.set").length,
+        2,
+        "one before, and one by the votes"
+      )
+      assert.strictEqual(log.filter(({ action }) => action === "request.apply").length, 1)
+    }
+  })
+
+  it("a vote counts before its voter is demoted, or not at all", async () => {
+    const { call, logOf, propose, protectedOne, valueOf, vote } = world
+    for (let round = 0; round < rounds; round++) {
+      const one = await protectedOne({ needed: 1 })
+      const { id } = await propose(one.dev.headers, "PUT", `${one.prod}/secrets/A`, { value: "two" })
+      const [voted, demoted] = await atOnce(
+        round,
+        (server) => vote(one, one.admin.headers, id, "approve", server),
+        (server) => call(one.owner.headers, "PATCH", one.admin.member, { role: "member" }, server)
+      )
+      assert.strictEqual(demoted.status, 200)
+      const isMade = voted.status === 200
+      assert.strictEqual(await valueOf(one, "A"), isMade ? "two" : "one")
+      const order = actions(await logOf(one))
+      const last = order.filter((action) => action === "request.apply" || action === "org.member_role_update")
+      assert.deepStrictEqual(last, [...(isMade ? ["request.apply"] : []), "org.member_role_update"])
+    }
+  })
+
+  it("a vote is by the protection that the request was made under, or outdated", async () => {
+    const { logOf, propose, protectedOne, valueOf, vote } = world
+    for (let round = 0; round < rounds; round++) {
+      const one = await protectedOne({ needed: 1 })
+      const { id } = await propose(one.dev.headers, "PUT", `${one.prod}/secrets/A`, { value: "two" })
+      const [voted, stricter] = await atOnce(
+        round,
+        (server) => vote(one, one.admin.headers, id, "approve", server),
+        () => one.protect({ needed: 2 })
+      )
+      assert.strictEqual(stricter.status, 200)
+      const order = actions(await logOf(one))
+      assert.strictEqual(await valueOf(one, "A"), voted.status === 200 ? "two" : "one")
+      assert.strictEqual(order.includes("request.outdate"), voted.status === 409, order.join())
+    }
+  })
+
+  it("a vote counts a second before the request ends, and not after it", async () => {
+    const { call, end, propose, protectedOne, valueOf, vote } = world
+    for (const left of [1_000, -1]) {
+      const one = await protectedOne({ needed: 1 })
+      const { id } = await propose(one.dev.headers, "PUT", `${one.prod}/secrets/A`, { value: "two" })
+      await end(id, left)
+      const voted = await vote(one, one.admin.headers, id)
+      assert.strictEqual(voted.status, left > 0 ? 200 : 409, JSON.stringify(voted.body))
+      assert.strictEqual(await valueOf(one, "A"), left > 0 ? "two" : "one")
+      const { state } = (await call(one.dev.headers, "GET", `${one.org}/requests/${id}`)).body
+      assert.strictEqual(state, left > 0 ? "done" : "expired")
+    }
+  })
+
+  it("a write and the vote for another keep what each was about", async () => {
+    const { call, propose, organization, valueOf, vote } = world
+    for (let round = 0; round < rounds; round++) {
+      const one = await organization()
+      await one.protect({ break_glass: [one.dev.email] })
+      const { id } = await propose(one.dev.headers, "PUT", `${one.prod}/secrets/A`, { value: "voted" })
+      const glass = { ...one.dev.headers, "x-coffer-break-glass": "now" }
+      const [voted, written] = await atOnce(
+        round,
+        (server) => vote(one, one.admin.headers, id, "approve", server),
+        (server) => call(glass, "PUT", `${one.prod}/secrets/A`, { value: "glass" }, server)
+      )
+      assert.strictEqual(written.status, 200)
+      assert.include([200, 409], voted.status)
+      assert.strictEqual(await valueOf(one, "A"), "glass", "the vote came first, or what it was about had changed")
+    }
+  })
+})
