@@ -6,7 +6,8 @@ import { sessionOrigins } from "./migrations/0030_session_origins.js"
 import { rulesThatEnd } from "./migrations/0031_rules_that_end.js"
 import { groups } from "./migrations/0032_groups.js"
 import { delegations } from "./migrations/0033_delegations.js"
-import { requests } from "./migrations/0034_requests.js"
+import { delegationTimes } from "./migrations/0034_delegation_times.js"
+import { requests } from "./migrations/0035_requests.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -20,5 +21,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   rulesThatEnd,
   groups,
   delegations,
+  delegationTimes,
   requests
 ]

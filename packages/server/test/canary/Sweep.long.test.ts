@@ -43,8 +43,8 @@ const later = [
   "DELETE /api/auth/logout"
 ]
 
-/** These need an other side: the tests of `use` look for values in all that comes of them. */
-const hasOtherSide = (path: string): boolean => /\/(use|approve|refuse)$/.test(path)
+/** These need an other side, or a request that waits: their own tests look for values in all that comes of them. */
+const hasOtherSide = (path: string): boolean => /\/(use|approve|refuse|protection)$|\/requests(\/|$)/.test(path)
 
 const inOrder = [...endpoints].sort((a, b) => later.indexOf(a.call) - later.indexOf(b.call))
 

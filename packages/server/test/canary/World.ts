@@ -150,6 +150,15 @@ export class World {
       await make("PUT", `${secrets}/K_${key}`, { value: `first ${value}` })
       await make("PUT", `${secrets}/K_${key}`, { value: `second "${value}"\\ü` })
     }
+    // A change that waits for votes, and the glass broken.
+    const staging = `${at}/projects/${project}/envs/staging`
+    await make("PUT", `${staging}/protection`, { needed: 1, approvers: "owners", break_glass: [this.root] })
+    const waiting = { body: { set: { [`K_${key}`]: `pending ${value}` } }, headers: { prefer: "respond-async" } }
+    const asked = await this.program.call("PATCH", `${staging}/bundle`, { token, ...waiting })
+    assert.strictEqual(asked.status, 202, asked.text)
+    const glass = { "x-coffer-break-glass": "broken" }
+    const ended = await this.program.call("DELETE", `${staging}/protection`, { token, headers: glass })
+    assert.strictEqual(ended.status, 204, ended.text)
     const member = await make("POST", `${at}/members`, { email: this.address(), role: "member" })
     const { user_id } = member
     await make("POST", `${at}/service-accounts`, { name: useRuleBody.accounts[0] })

@@ -1,9 +1,8 @@
 import type { Migration } from "../Migration.js"
 
 /**
- * Parts of people's rights for agents and scripts. `keys` is a JSON list, or null for all keys. The times by which one ends are in
- * milliseconds since 1970: they are compared with the database's clock. A row goes when the delegation is revoked or has ended: the
- * audit log keeps what it did. Older servers do not know the table.
+ * Parts of people's rights for agents and scripts. `keys` is a JSON list, or null for all keys. A row goes when the delegation is
+ * revoked or has ended: the audit log keeps what it did. Older servers do not know the table.
  */
 export const delegations: Migration = {
   name: "delegations",
@@ -18,12 +17,11 @@ export const delegations: Migration = {
       permission TEXT NOT NULL CHECK (permission IN ('use', 'read', 'write')),
       reveal INTEGER NOT NULL CHECK (reveal IN (0, 1)),
       keys TEXT,
-      created_at INTEGER NOT NULL,
-      expires_at INTEGER NOT NULL,
+      created_at TEXT NOT NULL,
+      expires_at TEXT NOT NULL,
       last_used_at TEXT
     ) STRICT`,
     "CREATE INDEX delegations_by_person ON delegations (user_id, created_at)",
-    "CREATE INDEX delegations_by_end ON delegations (expires_at)",
-    "CREATE INDEX delegations_by_creation ON delegations (created_at)"
+    "CREATE INDEX delegations_by_end ON delegations (expires_at)"
   ]
 }
