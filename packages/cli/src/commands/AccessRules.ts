@@ -204,9 +204,7 @@ const explain = atEnv("explain", {
       const lines = [
         `allowed in ${project_name}/${env_name}: ${allowed}`,
         ...(reasons.length === 0 ? ["no role and no rule says otherwise"] : reasons),
-        ...(explanation.via === undefined
-          ? []
-          : [`signed in by ${explanation.via}, which may give less: see coffer whoami`])
+        ...(explanation.via === undefined ? [] : [`signed in by ${explanation.via}`])
       ]
       return { json: explanation, text: Effect.forEach(lines, printLine, { discard: true }) }
     })

@@ -123,7 +123,7 @@ describe("coffer delegate", () => {
     )
     assert.match(
       await prints("acl", "explain", "--email", "ada@example.com"),
-      /\nsigned in by delegation claude, which may give less: see coffer whoami\n$/
+      /\nsigned in by delegation claude\n$/
     )
     const terminal = Terminal.coffer(place.home, "whoami")
     await terminal.sees("acme/webshop/prod (ci, ended)")
