@@ -49,7 +49,7 @@ const onBothInLongTier = [
   "environments/Environments",
   "fairness/Database",
   "federations/Exchange",
-  "groups/Groups",
+  "groups/{Groups,LoginGroups}",
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
   "members/Invitations",

@@ -62,6 +62,8 @@ export const auditActions = [
   "group.member_add",
   "group.member_remove",
   "group.members_set",
+  "group.map",
+  "group.login",
   "delegation.create",
   "delegation.revoke",
   "service_account.create",

@@ -201,6 +201,28 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
     })
     return `set the members of the group ${facts.text("name")}: ${facts.text("members")} (${changes.join(", ")})`
   },
+  "group.map": (facts) => {
+    const changes = (["added", "removed"] as const).flatMap((change) => {
+      const pairs = facts.names(change)
+      return pairs.length === 0 ? [] : [`${change} ${pairs.length > 3 ? pairs.length : conjoined(pairs)}`]
+    })
+    return `set which groups of the provider count as groups: ${facts.text("mappings")} (${changes.join(", ")})`
+  },
+  "group.login": (facts) => {
+    const changes = (
+      [
+        ["joined", "added"],
+        ["left", "removed"]
+      ] as const
+    ).flatMap(([verb, change]) => {
+      const groups = facts.names(change)
+      if (groups.length === 0) return []
+      return [
+        `${verb} ${groups.length > 3 ? `${groups.length} groups` : `the ${groups.length === 1 ? "group" : "groups"} ${conjoined(groups)}`}`
+      ]
+    })
+    return `${changes.join(" and ")} by a login at the provider`
+  },
   "delegation.create": (facts) =>
     `delegated ${facts.text("permission")}${facts.inPlace()} to ${facts.text("name")}${facts.with("expires_at", (at) => ` until ${at}`)}`,
   "delegation.revoke": (facts) => `revoked the delegation to ${facts.text("name")}${facts.inPlace()}`,

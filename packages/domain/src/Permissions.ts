@@ -78,6 +78,7 @@ export const needs = {
   "group.update": { on: "org", role: "admin" },
   "group.delete": { on: "org", role: "admin" },
   "group.members": { on: "org", role: "admin" },
+  "group.map": { on: "org", role: "owner" },
   "service_account.list": { on: "org", role: "admin" },
   "service_account.create": { on: "org", role: "admin" },
   "service_account.rotate": { on: "org", role: "admin" },

@@ -119,6 +119,16 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
     { name: "ops", members: 0, added: [], removed: ["a@c.de", "b@c.de"] },
     "set the members of the group ops: 0 (removed a@c.de and b@c.de)"
   ],
+  [
+    "group.map",
+    { mappings: 2, added: ["team → ops"], removed: ["a → b", "c → d"] },
+    "set which groups of the provider count as groups: 2 (added team → ops, removed a → b and c → d)"
+  ],
+  [
+    "group.login",
+    { email: "b@c.de", added: ["ops"], removed: ["sre", "web"], expires_at: "2027" },
+    "joined the group ops and left the groups sre and web by a login at the provider"
+  ],
   ["acl.revoke", { email: "b@c.de", ...covered }, "revoked read of b@c.de on webshop/prod"],
   ["service_account.create", { name: "ci", project: "webshop" }, "created the service account ci, bound to webshop"],
   ["service_account.revoke", { name: "ci" }, "revoked the service account ci"],

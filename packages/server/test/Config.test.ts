@@ -162,6 +162,8 @@ describe("the settings", () => {
         SERVICE_OIDC_ALLOWED_DOMAINS: "Example.com",
         SERVICE_OIDC_LINK: "never",
         SERVICE_OIDC_AUTH_TIME: "assumed",
+        SERVICE_OIDC_GROUPS_CLAIM: "groups",
+        SERVICE_OIDC_GROUPS_MAX_AGE: "90m",
         SERVICE_EMAIL_LOGIN: "0",
         SERVICE_OUTBOUND_ALLOW_NETWORKS: "10.0.0.0/8, fd00::1",
         SERVICE_OIDC_MACHINE_ISSUERS: "https://gitlab.example.com",
@@ -231,7 +233,8 @@ describe("the settings", () => {
           name: "Keycloak",
           allowedDomains: ["example.com"],
           linksKnownUsers: false,
-          assumesProof: true
+          assumesProof: true,
+          groups: { claim: "groups", maxAge: 90 * 60_000 }
         },
         emailLogin: false,
         invitationMail: false,

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { grace, graceId } from "../Examples.js"
-import { Group, GroupEmails, GroupMember } from "../Group.js"
+import { Group, GroupEmails, GroupMappings, GroupMember, NewGroupMappings } from "../Group.js"
 import { UserId } from "../Ids.js"
 import { Email, GroupName, NewGroupName } from "../Names.js"
 import { body, field, list } from "../Schemas.js"
@@ -21,6 +21,8 @@ const MemberPath = Schema.Struct({ ...groupPath, user_id: field(UserId, "the use
 const groups = `${paths.org}/groups` as const
 const group = `${groups}/:group_name` as const
 const members = `${group}/members` as const
+
+const mappings = `${paths.org}/group-mappings` as const
 
 const newName = body({ name: NewGroupName })
 
@@ -105,7 +107,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       .annotate(OpenApi.Summary, "Set all members of a group")
       .annotate(
         OpenApi.Description,
-        "Adds and removes what differs, all or nothing. Everyone has to be a member of the organization."
+        "Adds and removes what differs, all or nothing. Everyone has to be a member of the organization. People whom a login brought stay: that ends with the login or the mapping."
       )
   )
   .add(
@@ -127,10 +129,44 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       .setPath(MemberPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The member is removed from the group"))
       .addError(Forbidden)
+      .addError(Conflict)
       .annotate(Requires, "group.members")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a member from a group")
-      .annotate(OpenApi.Description, "The person stays in the organization.")
+      .annotate(
+        OpenApi.Description,
+        "The person stays in the organization, and in the group as long as a login counts that brought the person. Fails with CONFLICT if only a login did."
+      )
+  )
+  .add(
+    HttpApiEndpoint.get("mappings", mappings)
+      .setPath(OrgPath)
+      .addSuccess(response(GroupMappings, "The mappings"))
+      .addError(Forbidden)
+      .annotate(Requires, "group.list")
+      .annotate(OpenApi.Summary, "List which groups of the provider stand for which groups")
+      .annotate(OpenApi.Description, "For admins and owners, by the provider's names.")
+  )
+  .add(
+    HttpApiEndpoint.put("setMappings", mappings)
+      .setPath(OrgPath)
+      .setPayload(
+        body({
+          mappings: field(NewGroupMappings, "all mappings", [
+            { provider_group: "platform-team", group: GroupName.make("backend") }
+          ])
+        })
+      )
+      .addSuccess(response(GroupMappings, "The mappings"))
+      .addError(Forbidden)
+      .addError(Reauthenticate)
+      .annotate(Requires, "group.map")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Set which groups of the provider stand for which groups")
+      .annotate(
+        OpenApi.Description,
+        "Replaces all mappings. A login at the provider then brings members of the organization into these groups, beside those who were added. What a removed mapping gave ends with the response; a new one counts from each member's next login."
+      )
   )
   .middleware(Admission)
   .middleware(Authentication)

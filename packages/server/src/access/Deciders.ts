@@ -8,7 +8,7 @@ import { mapInSlices } from "../base/EventLoop.js"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"
 import { decide, type PlaceNames } from "./Decisions.js"
-import { grantsOf, groupRulesWhere, rulesWhere } from "./PlaceRow.js"
+import { grantsOf, groupRulesOf, rulesWhere } from "./PlaceRow.js"
 
 const MemberRow = Schema.Struct({
   user_id: UserId,
@@ -39,7 +39,7 @@ export const makeDeciders = Effect.gen(function* () {
   const page = all(MemberRow)`
     SELECT m.user_id AS user_id, u.email AS email, u.superadmin AS superadmin, m.role AS role,
       ${rulesWhere(sql`r.subject_id = m.user_id AND r.org_id = m.org_id`)} AS rules,
-      ${groupRulesWhere(sql`gm.user_id = m.user_id AND gm.org_id = m.org_id`)} AS group_rules
+      ${groupRulesOf(sql`m.user_id`, sql`m.org_id`)} AS group_rules
     FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
     WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.user_id > ${"after"}
     ORDER BY m.user_id LIMIT ${"limit"}`

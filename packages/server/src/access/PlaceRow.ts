@@ -91,25 +91,41 @@ export interface PlaceNames {
 export const liveRule = sql`r.removed_at IS NULL AND (r.expires_at IS NULL OR r.expires_at > ${databaseTime})`
 
 /**
- * The live rules `r` of a source with a condition as one JSON column: a row for each would repeat all other columns. Ids, patterns
+ * The rules `r` of a source with a condition as one JSON column: a row for each would repeat all other columns. Ids, patterns
  * and permissions have no character that JSON escapes.
  */
 const rulesIn = <Name extends string>(source: Sql<Name>) => sql`
   (SELECT '[' || coalesce(string_agg(
       '["' || r.id || '","' || r.project_pattern || '","' || r.env_pattern || '","' || r.permission || '"]', ','), '') || ']'
-    FROM ${source} AND ${liveRule})`
+    FROM ${source})`
 
 /** The rules of subjects themselves. */
-export const rulesWhere = <Name extends string>(condition: Sql<Name>) => rulesIn(sql`acl_rules r WHERE ${condition}`)
+export const rulesWhere = <Name extends string>(condition: Sql<Name>) =>
+  rulesIn(sql`acl_rules r WHERE ${condition} AND ${liveRule}`)
+
+/** What logins brought `lg` that still counts. It ends by the database's clock, before maintenance deletes it. */
+export const liveLogin = sql`lg.expires_at > ${databaseTime}`
+
+/** The groups of the provider that logins brought and that still count, with the groups `gx` that they count as. */
+export const loginGroups = sql`
+  login_groups lg CROSS JOIN group_mappings gx
+  WHERE gx.org_id = lg.org_id AND gx.provider_group = lg.provider_group AND ${liveLogin}`
 
 /**
- * The rules of the groups that a condition on their members `gm` finds. A CROSS JOIN makes SQLite begin with the members:
- * otherwise, it would go through all rules of the organization.
+ * The live rules `r` of a person's groups `mine` in an organization: those that the person was put into, and those that a login
+ * brought. A UNION has each group once. A CROSS JOIN makes SQLite begin with the groups: otherwise, it would go through all rules
+ * of the organization.
  */
-export const groupRules = <Name extends string>(condition: Sql<Name>) => sql`
-  group_members gm CROSS JOIN acl_rules r
-  WHERE ${condition} AND r.subject_id = gm.group_id AND r.org_id = gm.org_id`
-export const groupRulesWhere = <Name extends string>(condition: Sql<Name>) => rulesIn(groupRules(condition))
+export const groupRules = <User extends string, Org extends string>(userId: Sql<User>, orgId: Sql<Org>) => sql`
+  (SELECT gm.group_id AS group_id FROM group_members gm WHERE gm.user_id = ${userId} AND gm.org_id = ${orgId}
+    UNION
+    SELECT gx.group_id FROM ${loginGroups} AND lg.user_id = ${userId} AND lg.org_id = ${orgId}) mine
+  CROSS JOIN acl_rules r
+  WHERE r.subject_id = mine.group_id AND r.org_id = ${orgId} AND ${liveRule}`
+
+/** The rules of a person's groups as one column. */
+export const groupRulesOf = <User extends string, Org extends string>(userId: Sql<User>, orgId: Sql<Org>) =>
+  rulesIn(groupRules(userId, orgId))
 
 /** For an environment, rules that name another project are omitted. */
 const aboutPlace = sql`(CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.name OR r.project_pattern LIKE '%*%'
@@ -123,7 +139,7 @@ const columns = <Name extends string>(actorId: Sql<Name>) => sql`
 /** The columns of a place for an actor, with the rules of a person's groups. */
 export const placeColumns = <Name extends string>(actorId: Sql<Name>) => sql`
   ${columns(actorId)},
-  ${groupRulesWhere(sql`gm.user_id = ${actorId} AND gm.org_id = o.id AND ${aboutPlace}`)} AS group_rules`
+  ${rulesIn(sql`${groupRules(actorId, sql`o.id`)} AND ${aboutPlace}`)} AS group_rules`
 
 /** The same for a service account, which is in no group. */
 export const accountPlaceColumns = <Name extends string>(actorId: Sql<Name>) => sql`

@@ -8,6 +8,7 @@ import { groups } from "./migrations/0032_groups.js"
 import { delegations } from "./migrations/0033_delegations.js"
 import { delegationTimes } from "./migrations/0034_delegation_times.js"
 import { requests } from "./migrations/0035_requests.js"
+import { loginGroups } from "./migrations/0036_login_groups.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -22,5 +23,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   groups,
   delegations,
   delegationTimes,
-  requests
+  requests,
+  loginGroups
 ]

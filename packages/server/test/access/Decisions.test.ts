@@ -59,6 +59,7 @@ const table: Readonly<
   "group.update": ["yes", "yes", "no", "no", "no"],
   "group.delete": ["yes", "yes", "no", "no", "no"],
   "group.members": ["yes", "yes", "no", "no", "no"],
+  "group.map": ["yes", "no", "no", "no", "no"],
   "service_account.list": ["yes", "yes", "no", "no", "no"],
   "service_account.create": ["yes", "yes", "no", "no", "no"],
   "service_account.rotate": ["yes", "yes", "no", "no", "no"],

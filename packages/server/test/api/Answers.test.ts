@@ -249,6 +249,12 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", secret, { by: dev })
   await ask("GET", `${org}/acl/explain?subject_type=user&email=dev@example.com&project=webshop&env=dev`, { by })
   await ask("GET", `${org}/access?subject=dev@example.com&limit=1`, { by })
+  const mappings = `${org}/group-mappings`
+  await ask("PUT", mappings, { by, body: { mappings: [{ provider_group: "eng", group: "back end" }] } })
+  await ask("PUT", mappings, { by, body: { mappings: [{ provider_group: "eng", group: "nobody" }] } })
+  await ask("PUT", mappings, { by, body: { mappings: [{ provider_group: "", group: "back end" }] } })
+  await ask("GET", mappings, { by })
+  await ask("GET", mappings, { by: dev })
   await ask("GET", group, { by })
   await ask("PATCH", group, { by, body: { name: "frontend" } })
   await ask("GET", group, { by, why: "it is renamed" })

@@ -170,6 +170,9 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`PATCH ${groups}/:group_name`]: ({ fresh }) => ({ body: { name: `renamed ${fresh}` } }),
   [`PUT ${groups}/:group_name/members`]: () => ({ body: { emails: [] } }),
   [`POST ${groups}/:group_name/members`]: () => ({ body: { email: "ada@example.com" } }),
+  "PUT /api/orgs/:org_name/group-mappings": ({ place }) => ({
+    body: { mappings: [{ provider_group: "team", group: place.group_name }] }
+  }),
   "POST /api/orgs/:org_name/service-accounts": ({ fresh }) => ({ body: { name: fresh } }),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": () => ({ body: {} }),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/federations": ({ fresh }) => ({

@@ -549,6 +549,8 @@ const table: Readonly<Record<string, Row>> = {
   [`DELETE ${groups}/:group_name`]: row(204, admins, "group.delete", ownGroup),
   [`GET ${groups}/:group_name/members`]: row(200, admins, "group.list"),
   [`PUT ${groups}/:group_name/members`]: row(200, admins, "group.members"),
+  "GET /api/orgs/:org_name/group-mappings": row(200, admins, "group.list"),
+  "PUT /api/orgs/:org_name/group-mappings": row(200, owners, "group.map"),
   [`POST ${groups}/:group_name/members`]: row(201, admins, "group.members", ownGroup),
   [`DELETE ${groups}/:group_name/members/:user_id`]: row(204, admins, "group.members", ownGroupMember),
 

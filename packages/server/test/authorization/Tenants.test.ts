@@ -110,6 +110,8 @@ const useRulesOf = (org: string): string => `/api/orgs/${org}/projects/web/envs/
 const grouped = async (owner: Person, org: string, member: Person, name: string): Promise<string> => {
   await service.do(owner, "POST", `/api/orgs/${org}/groups`, { name })
   await service.do(owner, "POST", `/api/orgs/${org}/groups/${name}/members`, { email: member.email })
+  const mappings = [{ provider_group: name, group: name }]
+  await service.do(owner, "PUT", `/api/orgs/${org}/group-mappings`, { mappings })
   const rule = { subject_type: "group", group: name, project_pattern: "web", env_pattern: "prod", permission: "read" }
   await service.do(owner, "POST", `/api/orgs/${org}/acl`, rule)
   return name
@@ -144,6 +146,7 @@ const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
     rules: await see(`${org}/acl`),
     accounts: await see(`${org}/service-accounts`),
     groups: await see(`${org}/groups`),
+    mapped: await see(`${org}/group-mappings`),
     grouped: await see(`${org}/groups/${place.group_name}/members`),
     uses: await see(useRulesOf(place.org_name)),
     webhooks: await see(`${org}/webhooks`),

@@ -30,6 +30,7 @@ const later = [
   "DELETE /api/orgs/:org_name/webhooks/:webhook_id",
   "DELETE /api/orgs/:org_name/groups/:group_name/members/:user_id",
   "PUT /api/orgs/:org_name/groups/:group_name/members",
+  "PUT /api/orgs/:org_name/group-mappings",
   "PATCH /api/orgs/:org_name/groups/:group_name",
   "DELETE /api/orgs/:org_name/groups/:group_name",
   "DELETE /api/orgs/:org_name/members/:user_id",

@@ -8,6 +8,7 @@ import { raw, onDatabase, transaction } from "../support/Services.js"
 const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> = {
   sessions: "emptied",
   delegations: "emptied",
+  login_groups: "emptied",
   key_sessions: "emptied",
   federated_sessions: "emptied",
   login_codes: "ended",

@@ -1,7 +1,5 @@
-import type { Actor } from "@coffer/domain/Actor"
 import { permissions } from "@coffer/domain/AclRule"
-import { EnvName, GroupName, ProjectName } from "@coffer/domain/Names"
-import { Pattern } from "@coffer/domain/Pattern"
+import { EnvName, ProjectName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
 import { AccessTable } from "@coffer/server/directory/acl/AccessTable"
 import { Acl } from "@coffer/server/directory/acl/Acl"
@@ -15,7 +13,6 @@ import fc from "fast-check"
 import { runs } from "../../../domain/test/support/Runs.js"
 import {
   asActor,
-  email,
   entries,
   envPath,
   grant,
@@ -23,11 +20,11 @@ import {
   newProject,
   onDatabase,
   organization,
-  orgPath,
   outcome,
   transaction,
   uuid
 } from "../support/Services.js"
+import { adding, creating, doors, facts, granting, into, named, setting, tableOf } from "./Support.js"
 
 const withGroups = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   test.pipe(
@@ -36,72 +33,6 @@ const withGroups = <A, E, R>(test: Effect.Effect<A, E, R>) =>
     ),
     onDatabase()
   )
-
-const named = (name: string) => GroupName.make(name)
-
-const into = <A extends Parameters<Access["org"]>[1]>(action: A) =>
-  Effect.flatMap(Access, (access) => access.org(orgPath(), action))
-
-const creating = (actor: Actor, name: string) =>
-  Effect.flatMap(Groups, (groups) =>
-    transaction(Effect.flatMap(into("group.create"), (place) => groups.create(place, named(name))))
-  ).pipe(asActor(actor))
-
-const adding = (actor: Actor, name: string, address: string) =>
-  Effect.flatMap(Groups, (groups) =>
-    transaction(Effect.flatMap(into("group.members"), (place) => groups.addMember(place, named(name), email(address))))
-  ).pipe(asActor(actor))
-
-const setting = (actor: Actor, name: string, ...addresses: ReadonlyArray<string>) =>
-  Effect.flatMap(Groups, (groups) =>
-    transaction(
-      Effect.flatMap(into("group.members"), (place) => groups.setMembers(place, named(name), addresses.map(email)))
-    )
-  ).pipe(asActor(actor))
-
-const granting = (
-  actor: Actor,
-  group: string,
-  permission: (typeof permissions)[number],
-  project = "*",
-  env = "*",
-  expires_at?: string
-) =>
-  Effect.flatMap(Acl, (acl) =>
-    transaction(
-      Effect.flatMap(into("acl.grant"), (place) =>
-        acl.grant(place, {
-          subject_type: "group",
-          group: named(group),
-          project_pattern: Pattern.to.make(project),
-          env_pattern: Pattern.to.make(env),
-          permission,
-          ...(expires_at !== undefined && { expires_at })
-        })
-      )
-    )
-  ).pipe(asActor(actor))
-
-const doors = (actor: Actor) =>
-  Effect.forEach(["webshop", "api"], (project) =>
-    Effect.forEach(["dev", "prod"], (env) =>
-      Effect.forEach(["secret.use", "secret.read", "secret.write", "secret.destroy"] as const, (action) =>
-        outcome(Effect.flatMap(Access, (access) => access.right(envPath(env, project), action)).pipe(asActor(actor)))
-      )
-    )
-  )
-
-const tableOf = (admin: Actor, address: string) =>
-  Effect.gen(function* () {
-    const table = yield* AccessTable
-    const { data } = yield* Effect.flatMap(into("acl.explain"), (place) =>
-      table.read(place, { subject: email(address) })
-    )
-    return data
-  }).pipe(asActor(admin))
-
-const facts = (log: ReadonlyArray<{ readonly action: string; readonly metadata: unknown }>, action: string) =>
-  log.filter((entry) => entry.action === action).map(({ metadata }) => metadata)
 
 describe("groups", () => {
   it.effect("give their members what rules of their own would, and never a role", () =>

@@ -467,3 +467,99 @@ describe("many refused logins of one network", () => {
     assert.match(limited.headers.get("retry-after") ?? "", /^\d+$/)
   })
 })
+
+describe("groups of the provider", () => {
+  const claim = { SERVICE_OIDC_GROUPS_CLAIM: "groups" }
+
+  /** An organization whose group `staff` reads, for the provider's group `eng`, with a member. */
+  const mapped = async ({ program }: World, address: string) => {
+    const token = await program.login("owner@example.com")
+    const ask = async (method: string, path: string, body: unknown) => {
+      const { status, text } = await program.call(method, `/api/orgs${path}`, { token, body })
+      assert.isBelow(status, 300, text)
+    }
+    await ask("POST", "", { name: "acme" })
+    await ask("POST", "/acme/projects", { name: "webshop" })
+    await ask("POST", "/acme/members", { email: address, role: "developer" })
+    await ask("POST", "/acme/groups", { name: "staff" })
+    const rule = { subject_type: "group", group: "staff", permission: "read" }
+    await ask("POST", "/acme/acl", { ...rule, project_pattern: "*", env_pattern: "dev" })
+    await ask("PUT", "/acme/group-mappings", { mappings: [{ provider_group: "eng", group: "staff" }] })
+    return async () => (await program.call("GET", "/api/orgs/acme/groups/staff/members", { token })).body.data as Json[]
+  }
+
+  const lists = async (reader: Browser) =>
+    (await reader.call("GET", "/api/orgs/acme/projects/webshop/envs/dev/secrets")).status
+
+  it("come from the userinfo endpoint or the token, for the scope, and give what the organization maps", async () => {
+    for (const inToken of [false, true]) {
+      const here = await world({ ...claim, SERVICE_OIDC_GROUPS_MAX_AGE: "2h" }, { inToken })
+      const members = await mapped(here, "grace@example.com")
+      const inGroups = (...groups: ReadonlyArray<string>) => ({ ...verified("grace"), groups })
+      const address = new URL(await begin(new Browser(here.program.url)))
+      assert.strictEqual(address.searchParams.get("scope"), "openid email groups")
+      const { reader } = await logIn(here, inGroups("eng", "others"))
+      assert.strictEqual(await lists(reader), 200)
+      const [grace] = await members()
+      assert.deepInclude(grace, { email: "grace@example.com", provider_group: "eng" })
+      assert.notProperty(grace, "added_by")
+      assert.closeTo(Date.parse(grace!.login_ends_at) - Date.now(), 2 * 3_600_000, 60_000)
+      await logIn(here, inGroups("others"))
+      assert.deepStrictEqual([await lists(reader), await members()], [403, []])
+      // A provider sends one name alone, or leaves the claim out.
+      await logIn(here, { ...verified("grace"), groups: "eng" })
+      assert.strictEqual(await lists(reader), 200)
+      await logIn(here, verified("grace"))
+      assert.strictEqual(await lists(reader), 403)
+    }
+  })
+
+  it("stop a login where the provider leaves them out, or sends something else, with a sentence that says what to do", async () => {
+    const here = await world(claim, { inToken: true })
+    const members = await mapped(here, "grace@example.com")
+    const forged = (more: object) => {
+      here.provider.forge = ({ groups: _, ...claims }: Json) => ({ ...claims, ...more })
+    }
+    const elsewhere =
+      /left out your groups because there are too many for a token: its administrator has to let it send only the groups/
+    const form = /^The claim of Test &amp; Co that should list your groups is no list of names/
+    const overage = {
+      _claim_names: { groups: "src1" },
+      _claim_sources: { src1: { endpoint: "https://graph.invalid" } }
+    }
+    const many = Array.from({ length: 2_001 }, (_, index) => `g${index}`)
+    const refusals: ReadonlyArray<readonly [object, RegExp, string]> = [
+      [overage, elsewhere, "groups_overage"],
+      [{ hasgroups: true }, elsewhere, "groups_overage"],
+      [{ groups: { eng: true } }, form, "groups_form"],
+      [{ groups: ["eng", 7] }, form, "groups_form"],
+      [{ groups: many }, /sent more than 2,000 groups of yours/, "groups_many"]
+    ]
+    for (const [more, says, reason] of refusals) {
+      forged(more)
+      await assertRefused(await logIn(here, verified("grace")), says)
+      const { metadata } = await newestEntry(here)
+      assert.deepStrictEqual(metadata, { method: "oidc", reason })
+    }
+    // What does not concern this claim, and the most that a token may have.
+    for (const more of [
+      { groups: ["eng"], hasgroups: true },
+      { groups: [...many.slice(2), "eng"], _claim_names: { roles: "src1" } }
+    ]) {
+      forged(more)
+      await logIn(here, verified("grace"))
+      assert.lengthOf(await members(), 1)
+    }
+  })
+
+  it("count for nothing while the server takes none", async () => {
+    const here = await world({}, { inToken: true })
+    const members = await mapped(here, "grouped@example.com")
+    const address = new URL(await begin(new Browser(here.program.url)))
+    assert.strictEqual(address.searchParams.get("scope"), "openid email")
+    here.provider.forge = (claims: Json) => ({ ...claims, groups: ["eng"] })
+    const { page } = await logIn(here, { ...verified("grouped"), groups: ["eng"] })
+    assert.strictEqual(page.status, 200)
+    assert.deepStrictEqual(await members(), [])
+  })
+})

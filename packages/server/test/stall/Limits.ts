@@ -75,7 +75,7 @@ export interface Limits {
   readonly accounts: ReadonlyArray<string>
   readonly rules: ReadonlyArray<string>
   readonly sessions: ReadonlyArray<string>
-  /** The first has 2,000 members, the others a member with 1,300 rules of them. */
+  /** The first has 2,000 members and 8,000 whom logins brought, the others a member with 1,300 rules of them. */
   readonly groups: ReadonlyArray<string>
   /** Addresses of members. */
   readonly emails: ReadonlyArray<string>
@@ -222,7 +222,14 @@ export const fill = async (path: string): Promise<Limits> => {
     groups.forEach((name, index) => {
       const id = group(name, index === 0 ? members.slice(0, 2_000) : [powerless])
       if (index > 0 && index <= 65) for (let n = 0; n < 20; n++) rule("group", id, pattern(n))
+      // Logins bring everybody into two of them, and powerless into all.
+      const provider_group = index < 2 ? "everyone" : "powerless"
+      insert("group_mappings", { org_id: org.id, provider_group, group_id: id })
     })
+    const brought = [...members, powerless].map((user_id) => ({ user_id, provider_group: "everyone" }))
+    for (const one of [...brought, { user_id: powerless, provider_group: "powerless" }]) {
+      insert("login_groups", { ...one, org_id: org.id, expires_at: Date.now() + 86_400_000 })
+    }
 
     const project = (name: string) => {
       const id = ProjectId.make(randomUUID())

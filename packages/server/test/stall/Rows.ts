@@ -310,7 +310,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "DELETE /api/orgs/:org_name/groups/:group_name": [
     ["", (about) => ({ place: { group_name: one(about.limits.groups.slice(2), about) } })]
   ],
-  "GET /api/orgs/:org_name/groups/:group_name/members": [["2,000", () => ({})]],
+  "GET /api/orgs/:org_name/groups/:group_name/members": [["10,000", () => ({})]],
   "PUT /api/orgs/:org_name/groups/:group_name/members": [
     [
       "2,000 others",
@@ -322,6 +322,16 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     body("of a full group", ({ limits }) => ({ email: limits.emails[2_900] }))
   ],
   "DELETE /api/orgs/:org_name/groups/:group_name/members/:user_id": [plain],
+  "GET /api/orgs/:org_name/group-mappings": [["190", () => ({})]],
+  "PUT /api/orgs/:org_name/group-mappings": [
+    [
+      "190 others",
+      ({ attempt, limits }) => ({
+        body: { mappings: limits.groups.map((group) => ({ provider_group: `team ${attempt}`, group })) }
+      })
+    ],
+    raw("a list of mappings", () => filled(mebibyte, `{"mappings":[`, () => `{"provider_group":"a","group":"b"}`, "]}"))
+  ],
   "POST /api/orgs/:org_name/service-accounts": [body("", ({ attempt }) => ({ name: `created ${attempt}` }))],
   "GET /api/orgs/:org_name/service-accounts": [["2,000", () => ({})]],
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": [body("", () => ({}))],

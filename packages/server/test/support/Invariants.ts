@@ -177,6 +177,17 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
         WHERE g.org_id <> gm.org_id OR g.removed_at IS NOT NULL OR m.id IS NULL`
     )
     yield* none(
+      "a mapping of a group that was removed, or of one of another organization",
+      `SELECT gx.group_id FROM group_mappings gx JOIN groups g ON g.id = gx.group_id
+        WHERE g.org_id <> gx.org_id OR g.removed_at IS NOT NULL`
+    )
+    yield* none(
+      "a group that a login brought to somebody who is no member",
+      `SELECT lg.user_id FROM login_groups lg
+        LEFT JOIN members m ON m.user_id = lg.user_id AND m.org_id = lg.org_id AND m.removed_at IS NULL
+        WHERE m.id IS NULL`
+    )
+    yield* none(
       "a lasting rule of a group that was removed",
       `SELECT r.id FROM acl_rules r JOIN groups g ON g.id = r.subject_id
         WHERE r.removed_at IS NULL AND r.expires_at IS NULL AND g.removed_at IS NOT NULL`

@@ -38,9 +38,15 @@ export const rules: Readonly<Record<string, Rule>> = {
   federation_keys: ofOrganization,
   federations: ofOrganization,
   group_members: ofOrganization,
+  group_mappings: ofOrganization,
   groups: ofOrganization,
   identities: { scopes: ["address", "user"] },
   key_sessions: { scopes: ["org"], alone: RegExp(expired("key_sessions")) },
+  // A login locks its person's memberships. A new epoch ends all.
+  login_groups: {
+    scopes: ["org", "address"],
+    alone: /^DELETE FROM login_groups(?: WHERE \(user_id, org_id, provider_group\) IN .*)?$/
+  },
   login_codes: { scopes: ["address", "user"], alone: RegExp(expired("login_codes")) },
   // The founder's scope: nobody else knows the new organization.
   members: { scopes: ["org", "user"] },

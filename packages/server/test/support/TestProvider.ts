@@ -11,6 +11,8 @@ export interface Account {
   readonly sub: string
   readonly email?: string
   readonly email_verified?: boolean
+  /** Sent for the scope of that name. */
+  readonly groups?: unknown
 }
 
 const keyOf = async (): Promise<JWK> => ({
@@ -93,7 +95,7 @@ export class TestProvider {
       ],
       jwks: { keys: [key] },
       cookies: { keys: ["test"] },
-      claims: { openid: ["sub"], email: ["email", "email_verified"] },
+      claims: { openid: ["sub"], email: ["email", "email_verified"], groups: ["groups"] },
       conformIdTokenClaims: !this.inToken,
       pkce: { required: () => true },
       features: { devInteractions: { enabled: false } },
@@ -105,7 +107,7 @@ export class TestProvider {
           clientId: client?.clientId ?? "",
           accountId: session?.accountId ?? ""
         })
-        grant.addOIDCScope("openid email")
+        grant.addOIDCScope("openid email groups")
         await grant.save()
         return grant
       }

@@ -187,6 +187,16 @@ export const described: ReadonlyArray<DescribedGroup> = [
         meaning:
           "`required`: a login by the provider counts as recent only if its token says by `auth_time` that the person proved who they are in the last 15 minutes. `assumed`: every login counts, for a provider that sends no `auth_time`",
         default: "required"
+      },
+      {
+        variable: "SERVICE_OIDC_GROUPS_CLAIM",
+        meaning:
+          "The claim of the ID token, or of the userinfo response, that lists a person's groups, such as `groups`. Organizations map them to their own groups. Empty: none are taken"
+      },
+      {
+        variable: "SERVICE_OIDC_GROUPS_MAX_AGE",
+        meaning: "How long the groups of a login count after it",
+        default: "12h"
       }
     ]
   },

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import { domain, type Format, listOf, password, text, word } from "./Formats.js"
+import { domain, duration, type Format, listOf, password, text, word } from "./Formats.js"
 import { hostOf, isLoopback } from "./Loopback.js"
 import { joined, problem, satisfying, type Setting } from "./Problems.js"
 import type { Reader } from "./Variables.js"
@@ -19,6 +19,8 @@ export interface ProviderSettings {
   readonly linksKnownUsers: boolean
   /** Whether each login by the provider counts as a proof of who the person is, because its tokens have no `auth_time`. */
   readonly assumesProof: boolean
+  /** The claim that names a person's groups, and how long those count after a login, in milliseconds; null: none are taken. */
+  readonly groups: { readonly claim: string; readonly maxAge: number } | null
 }
 
 export interface IdentitySettings {
@@ -59,7 +61,8 @@ const ofProvider = [
   "SERVICE_OIDC_CLIENT_SECRET",
   "SERVICE_OIDC_CLIENT_SECRET_FILE",
   "SERVICE_OIDC_NAME",
-  "SERVICE_OIDC_ALLOWED_DOMAINS"
+  "SERVICE_OIDC_ALLOWED_DOMAINS",
+  "SERVICE_OIDC_GROUPS_CLAIM"
 ]
 
 const linking = "SERVICE_OIDC_LINK"
@@ -67,10 +70,33 @@ const linkings = word({ "verified-email": true, never: false })
 const proof = "SERVICE_OIDC_AUTH_TIME"
 const proofs = word({ required: false, assumed: true })
 
+const maxAge = "SERVICE_OIDC_GROUPS_MAX_AGE"
+const maxAges = duration(30)
+const defaultMaxAge = 12 * 60 * 60_000
+
+const groups = (settings: Reader): Setting<ProviderSettings["groups"]> =>
+  Effect.map(
+    Effect.all(
+      {
+        claim: settings.optional("SERVICE_OIDC_GROUPS_CLAIM", text),
+        maxAge: settings.withDefault(maxAge, maxAges, defaultMaxAge)
+      },
+      { mode: "validate" }
+    ).pipe(Effect.mapError(joined)),
+    ({ claim, maxAge }) => (claim === null ? null : { claim, maxAge })
+  )
+
 const withoutProvider = (settings: Reader): Setting<null> => {
   const first = ofProvider.find((name) => settings.given(name) !== null)
   return first === undefined
-    ? Effect.as(Effect.all([settings.optional(linking, linkings), settings.optional(proof, proofs)]), null)
+    ? Effect.as(
+        Effect.all([
+          settings.optional(linking, linkings),
+          settings.optional(proof, proofs),
+          settings.optional(maxAge, maxAges)
+        ]),
+        null
+      )
     : problem(variable, `is required when ${first} is set`)
 }
 
@@ -85,7 +111,8 @@ const provider = (settings: Reader): Setting<ProviderSettings | null> =>
           name: settings.optional("SERVICE_OIDC_NAME", text),
           allowedDomains: settings.withDefault("SERVICE_OIDC_ALLOWED_DOMAINS", listOf(domain), []),
           linksKnownUsers: settings.withDefault(linking, linkings, true),
-          assumesProof: settings.withDefault(proof, proofs, false)
+          assumesProof: settings.withDefault(proof, proofs, false),
+          groups: groups(settings)
         },
         { mode: "validate" }
       ).pipe(

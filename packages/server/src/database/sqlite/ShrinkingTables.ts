@@ -10,6 +10,8 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "approvals",
   "use_rule_accounts",
   "group_members",
+  "group_mappings",
+  "login_groups",
   "declared_keys",
   "wrapped_keys",
   "webhook_deliveries",

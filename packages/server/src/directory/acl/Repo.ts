@@ -5,7 +5,7 @@ import { Email, GroupName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
-import { groupRules, liveRule } from "../../access/PlaceRow.js"
+import { groupRules, liveRule, loginGroups } from "../../access/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({
@@ -50,7 +50,12 @@ const GrantRow = Schema.Struct({
   expires_at: Schema.NullOr(Schema.Number)
 })
 
-const GroupGrantRow = Schema.Struct({ ...GrantRow.fields, group_name: GroupName })
+const GroupGrantRow = Schema.Struct({
+  ...GrantRow.fields,
+  group_name: GroupName,
+  /** When the membership ends; null if the person was put into the group. */
+  member_until: Schema.NullOr(Schema.Number)
+})
 const NamedGroupRow = Schema.Struct({ id: GroupId, name: GroupName })
 
 const PlaceRow = Schema.Struct({ project_id: Schema.String, env_id: Schema.String })
@@ -112,8 +117,13 @@ export const aclRepo = Effect.gen(function* () {
     /** The rules of a person's groups. */
     groupGrantsOf: all(GroupGrantRow)`
       SELECT r.id AS id, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
-        r.expires_at AS expires_at, (SELECT g.name FROM groups g WHERE g.id = gm.group_id) AS group_name
-      FROM ${groupRules(sql`gm.user_id = ${"subjectId"} AND gm.org_id = ${"orgId"}`)} AND ${liveRule}`,
+        r.expires_at AS expires_at, (SELECT g.name FROM groups g WHERE g.id = r.subject_id) AS group_name,
+        CASE WHEN EXISTS (SELECT 1 FROM group_members gm
+            WHERE gm.user_id = ${"subjectId"} AND gm.org_id = ${"orgId"} AND gm.group_id = r.subject_id) THEN NULL
+          ELSE (SELECT max(lg.expires_at) FROM ${loginGroups}
+            AND lg.user_id = ${"subjectId"} AND lg.org_id = ${"orgId"} AND gx.group_id = r.subject_id)
+          END AS member_until
+      FROM ${groupRules(sql`${"subjectId"}`, sql`${"orgId"}`)}`,
 
     findPlace: first(PlaceRow)`
       SELECT p.id AS project_id, e.id AS env_id FROM projects p

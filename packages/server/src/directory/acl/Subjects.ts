@@ -27,6 +27,10 @@ export const noSubject = ({ email, subject_id }: Pick<SubjectRef, "email" | "sub
 export const isSelf = (actor: Actor, subject: SubjectRef): boolean =>
   actor.type === "user" ? actor.email === subject.email : actor.id === subject.subject_id
 
+/** The first of two ends; null: none. */
+const earlier = (one: number | null, other: number | null): number | null =>
+  one === null || other === null ? (one ?? other) : Math.min(one, other)
+
 /** Looks up the subjects whose rights are to be explained. */
 export const makeSubjects = Effect.gen(function* () {
   const repo = yield* aclRepo
@@ -49,7 +53,14 @@ export const makeSubjects = Effect.gen(function* () {
       if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
       const own: ReadonlyArray<Grant> = yield* repo.grantsOf({ orgId, subjectId: user.id })
       const ofGroups = yield* repo.groupGrantsOf({ orgId, subjectId: user.id })
-      const grants = [...own, ...ofGroups.map(({ group_name: group, ...rule }) => ({ ...rule, group }))]
+      const grants = [
+        ...own,
+        ...ofGroups.map(({ expires_at, group_name: group, member_until, ...rule }) => ({
+          ...rule,
+          group,
+          expires_at: earlier(expires_at, member_until)
+        }))
+      ]
       const delegation = delegationOf(place.actor)
       const subject: Subject = { superadmin: user.superadmin === 1, role: user.role, account: null, grants, delegation }
       return { subject, projectId: null }

@@ -8,10 +8,11 @@ import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { forEachInSlices, mapInSlices } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { now } from "../../base/Time.js"
+import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { groupsRepo, type GroupRow } from "./Repo.js"
+import { type BroughtRow, groupsRepo, type GroupRow, type MemberRow } from "./Repo.js"
 
 const maxGroups = 200
 
@@ -19,11 +20,21 @@ type GroupPlace = Place<"group.list" | "group.create" | "group.update" | "group.
 
 const byEmail = (a: GroupMember, b: GroupMember): number => (a.email < b.email ? -1 : 1)
 
+/** What a member's record says about the login that brought the member. */
+const loginOf = (row: BroughtRow | undefined) =>
+  row === undefined ? {} : { provider_group: row.provider_group, login_ends_at: timestamp(row.expires_at) }
+
 /** Groups of the members of an organization, who get access rules together. */
 export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
   effect: Effect.gen(function* () {
     const repo = yield* groupsRepo
     const audit = yield* AuditLog
+
+    /** The record of a group, with the people whom logins brought. */
+    const groupOf = ({ added, mapped, ...row }: GroupRow): Effect.Effect<Group> =>
+      mapped === 0
+        ? Effect.succeed({ ...row, members: added })
+        : Effect.map(repo.countBrought({ groupId: row.id }), ({ count }) => ({ ...row, members: added + count }))
 
     const find = (place: GroupPlace, name: GroupName) =>
       Effect.flatMap(repo.find({ orgId: place.org.id, name }), (row) =>
@@ -71,27 +82,28 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
     )
 
     const list = traced("Groups.list")((place: Place<"group.list">): Effect.Effect<ReadonlyArray<Group>> =>
-      repo.all(place.org.id)
+      Effect.flatMap(repo.all(place.org.id), (rows) => forEachInSlices(rows, groupOf))
     )
 
     const get = traced("Groups.get")((place: Place<"group.list">, name: GroupName): Effect.Effect<Group, NotFound> =>
-      find(place, name)
+      Effect.flatMap(find(place, name), groupOf)
     )
 
     const rename = traced("Groups.rename")(
       Effect.fnUntraced(function* (place: Place<"group.update">, name: GroupName, newName: GroupName) {
         const updated_at = yield* now
         const row = yield* find(place, name)
-        if (newName === name) return row
+        const before = yield* groupOf(row)
+        if (newName === name) return before
         yield* checkName(place, newName, row.id)
         yield* repo.rename({ id: row.id, name: newName, now: updated_at })
         yield* record(place, "group.update", { id: row.id, name: newName }, { before: name })
-        const group: Group = { ...row, name: newName, updated_at }
+        const group: Group = { ...before, name: newName, updated_at }
         return group
       })
     )
 
-    /** Removes a group with its rules, which a later group of the name must not have. */
+    /** Removes a group with its rules and mappings, which a later group of the name must not have. */
     const remove = traced("Groups.remove")(
       Effect.fnUntraced(function* (place: Place<"group.delete">, name: GroupName) {
         const removed_at = yield* now
@@ -99,20 +111,29 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         const { id } = row
         yield* repo.remove({ id, now: removed_at })
         yield* repo.removeMembers({ groupId: id })
+        yield* repo.removeMappings({ groupId: id })
         const rules = yield* repo.removeRules({ id, orgId: place.org.id, now: removed_at })
-        yield* record(place, "group.delete", row, { rules_removed: rules.length, members: row.members })
+        yield* record(place, "group.delete", row, { rules_removed: rules.length, members: row.added })
       })
     )
 
     const members = traced("Groups.members")(
       Effect.fnUntraced(function* (place: Place<"group.list">, name: GroupName) {
         const { id } = yield* find(place, name)
-        const rows: ReadonlyArray<GroupMember> = yield* repo.members(id)
-        return rows.toSorted(byEmail)
+        const members = new Map<UserId, GroupMember>((yield* repo.members(id)).map((row) => [row.user_id, row]))
+        for (const { provider_group } of yield* repo.providerGroups({ groupId: id })) {
+          const rows = yield* repo.brought(place.org.id, provider_group)
+          yield* mapInSlices(rows, (row) => {
+            const { email, name, user_id } = row
+            // Keeps the first of the provider's groups: one login brought all of them.
+            members.set(user_id, { ...loginOf(row), ...(members.get(user_id) ?? { user_id, email, name }) })
+          })
+        }
+        return [...members.values()].toSorted(byEmail)
       })
     )
 
-    /** Makes exactly these people the members of a group. Those who stay keep their time. */
+    /** Makes exactly these people the added members of a group. Those who stay keep their time. */
     const setMembers = traced("Groups.setMembers")(
       Effect.fnUntraced(function* (place: Place<"group.members">, name: GroupName, emails: ReadonlyArray<Email>) {
         const created_at = yield* now
@@ -120,7 +141,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         const before = new Map((yield* repo.members(row.id)).map((member) => [member.email, member]))
         const people = new Map((yield* repo.people(place.org.id)).map((person) => [person.email, person]))
         const added_by = actorName(place.actor)
-        const wanted = new Map<Email, GroupMember>()
+        const wanted = new Map<Email, MemberRow>()
         for (const email of emails) {
           const person = people.get(email)
           if (person === undefined) return yield* noPerson(place, email)
@@ -128,8 +149,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         }
         const added = [...wanted.keys()].filter((email) => !before.has(email))
         const removed = [...before.keys()].filter((email) => !wanted.has(email))
-        const group: Group = { ...row, members: wanted.size }
-        if (added.length === 0 && removed.length === 0) return group
+        if (added.length === 0 && removed.length === 0) return yield* groupOf(row)
         yield* repo.removeMembers({ groupId: row.id })
         yield* repo.addMembers(
           [...wanted.values()].map(({ email: _, name: __, ...member }) => ({
@@ -139,7 +159,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
           }))
         )
         yield* record(place, "group.members_set", row, { members: wanted.size, added, removed })
-        return group
+        return yield* groupOf({ ...row, added: wanted.size })
       })
     )
 
@@ -150,18 +170,19 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         const row = yield* find(place, name)
         const person = yield* repo.findPerson({ orgId: place.org.id, email })
         if (person === undefined) return yield* noPerson(place, email)
-        const known: GroupMember | undefined = yield* repo.findMember({ groupId: row.id, userId: person.user_id })
-        if (known !== undefined) return { member: known, created: false }
-        if (row.members >= maxGroupMembers) {
+        const { user_id } = person
+        const known = yield* repo.findMember({ groupId: row.id, userId: user_id })
+        const login = loginOf(yield* repo.findBrought({ groupId: row.id, orgId: place.org.id, userId: user_id }))
+        if (known !== undefined) return { member: { ...known, ...login } satisfies GroupMember, created: false }
+        if (row.added >= maxGroupMembers) {
           return yield* new LimitExceeded({
             message: `a group has at most ${maxGroupMembers.toLocaleString("en")} members`
           })
         }
-        const { user_id } = person
         const added_by = actorName(place.actor)
         yield* repo.addMembers([{ user_id, org_id: place.org.id, group_id: row.id, added_by, created_at }])
         yield* record(place, "group.member_add", row, { email })
-        const member: GroupMember = { ...person, added_by, created_at }
+        const member: GroupMember = { ...person, added_by, created_at, ...login }
         return { member, created: true }
       })
     )
@@ -170,7 +191,13 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
       Effect.fnUntraced(function* (place: Place<"group.members">, name: GroupName, userId: UserId) {
         const row = yield* find(place, name)
         const member = yield* repo.findMember({ groupId: row.id, userId })
-        if (member === undefined) return yield* notFound(`member ${userId} of group ${name}`)
+        if (member === undefined) {
+          const brought = yield* repo.findBrought({ groupId: row.id, orgId: place.org.id, userId })
+          if (brought === undefined) return yield* notFound(`member ${userId} of group ${name}`)
+          return yield* new Conflict({
+            message: `a login brought ${brought.email} into group ${name}, as a member of ${brought.provider_group}: change that at the provider, or remove the mapping of this group`
+          })
+        }
         yield* repo.removeMember({ userId, orgId: place.org.id, groupId: row.id })
         yield* record(place, "group.member_remove", row, { email: member.email })
       })

@@ -7,6 +7,7 @@ import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
 import { Groups } from "./Groups.js"
+import { Mappings } from "./Mappings.js"
 
 const groupList = longList(Group)
 const memberList = longList(GroupMember)
@@ -16,6 +17,7 @@ export const GroupsHttp = HttpApiBuilder.group(Api, "groups", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const groups = yield* Groups
+    const mappings = yield* Mappings
     return handlers
       .handle("create", ({ path, payload }) =>
         access.change(access.org(path, "group.create"), (place) => groups.create(place, payload.name))
@@ -56,5 +58,9 @@ export const GroupsHttp = HttpApiBuilder.group(Api, "groups", (handlers) =>
           groups.removeMember(place, path.group_name, path.user_id)
         )
       )
+      .handle("mappings", ({ path }) => Effect.flatMap(access.org(path, "group.list"), mappings.list))
+      .handle("setMappings", ({ path, payload }) =>
+        access.change(access.org(path, "group.map"), (place) => mappings.set(place, payload.mappings))
+      )
   })
-).pipe(Layer.provide(Groups.Default))
+).pipe(Layer.provide([Groups.Default, Mappings.Default]))

@@ -2,14 +2,17 @@ import { GroupId, type OrgId, UserId } from "@coffer/domain/Ids"
 import { Email, GroupName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveRule } from "../../access/PlaceRow.js"
+import { liveLogin, liveRule, loginGroups } from "../../access/PlaceRow.js"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
 
 const GroupRow = Schema.Struct({
   id: GroupId,
   name: GroupName,
-  members: Schema.Number,
+  /** Those who were added. */
+  added: Schema.Number,
+  /** How many groups of the provider stand for it. */
+  mapped: Schema.Number,
   rules: Schema.Number,
   created_by: Schema.String,
   created_at: Schema.String,
@@ -24,15 +27,20 @@ const MemberRow = Schema.Struct({
   added_by: Schema.String,
   created_at: Schema.String
 })
+export type MemberRow = typeof MemberRow.Type
 
 const UserRow = Schema.Struct({ user_id: UserId, email: Schema.typeSchema(Email), name: Schema.String })
+const BroughtRow = Schema.Struct({ ...UserRow.fields, provider_group: Schema.String, expires_at: Schema.Number })
+export type BroughtRow = typeof BroughtRow.Type
+const ProviderGroupRow = Schema.Struct({ provider_group: Schema.String })
 const NameRow = Schema.Struct({ name: GroupName })
 const CountRow = Schema.Struct({ count: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.String })
 
 const groups = sql`
   SELECT g.id AS id, g.name AS name,
-    (SELECT count(*) FROM group_members gm WHERE gm.group_id = g.id) AS members,
+    (SELECT count(*) FROM group_members gm WHERE gm.group_id = g.id) AS added,
+    (SELECT count(*) FROM group_mappings x WHERE x.group_id = g.id) AS mapped,
     (SELECT count(*) FROM acl_rules r WHERE r.subject_id = g.id AND r.org_id = g.org_id AND ${liveRule}) AS rules,
     g.created_by AS created_by, g.created_at AS created_at, g.updated_at AS updated_at
   FROM groups g WHERE g.org_id = ${"orgId"} AND g.removed_at IS NULL`
@@ -41,12 +49,20 @@ const members = sql`
   SELECT u.id AS user_id, u.email AS email, u.name AS name, gm.added_by AS added_by, gm.created_at AS created_at
   FROM group_members gm JOIN users u ON u.id = gm.user_id WHERE gm.group_id = ${"groupId"}`
 
+const brought = sql`
+  SELECT u.id AS user_id, u.email AS email, u.name AS name, lg.provider_group AS provider_group,
+    lg.expires_at AS expires_at`
+
 export const groupsRepo = Effect.gen(function* () {
   const { all, first, insert, one, returning, write } = yield* query
   const pages = yield* allPages
 
   const page = all(GroupRow)`${groups} AND g.name > ${"after"} ORDER BY g.name LIMIT ${"limit"}`
   const memberPage = all(MemberRow)`${members} AND gm.user_id > ${"after"} ORDER BY gm.user_id LIMIT ${"limit"}`
+  const broughtPage = all(BroughtRow)`
+    ${brought} FROM login_groups lg JOIN users u ON u.id = lg.user_id
+    WHERE lg.org_id = ${"orgId"} AND lg.provider_group = ${"providerGroup"} AND ${liveLogin} AND lg.user_id > ${"after"}
+    ORDER BY lg.user_id LIMIT ${"limit"}`
   const peoplePage = all(UserRow)`
     SELECT m.user_id AS user_id, u.email AS email, u.name AS name
     FROM members m JOIN users u ON u.id = m.user_id
@@ -83,7 +99,34 @@ export const groupsRepo = Effect.gen(function* () {
       UPDATE acl_rules AS r SET removed_at = ${"now"}
       WHERE r.subject_id = ${"id"} AND r.org_id = ${"orgId"} AND ${liveRule} RETURNING id`,
 
-    /** The members of a group. */
+    /** How many people logins brought into a group, beside those who were added. */
+    countBrought: one(CountRow)`
+      SELECT count(DISTINCT lg.user_id) AS count FROM group_mappings gx
+      CROSS JOIN login_groups lg
+      WHERE gx.group_id = ${"groupId"} AND lg.org_id = gx.org_id AND lg.provider_group = gx.provider_group
+        AND ${liveLogin} AND NOT EXISTS (
+        SELECT 1 FROM group_members gm WHERE gm.group_id = gx.group_id AND gm.user_id = lg.user_id)`,
+
+    /** The provider's groups that stand for a group: at most 200. */
+    providerGroups: all(ProviderGroupRow)`
+      SELECT provider_group FROM group_mappings WHERE group_id = ${"groupId"} ORDER BY provider_group`,
+
+    /** Whom logins with a group of the provider brought. */
+    brought: (orgId: OrgId, providerGroup: string) =>
+      pages(
+        "",
+        (after, limit) => broughtPage({ orgId, providerGroup, after, limit }),
+        ({ user_id }): string => user_id
+      ),
+
+    findBrought: first(BroughtRow)`
+      ${brought} FROM users u CROSS JOIN ${loginGroups}
+        AND u.id = ${"userId"} AND lg.user_id = u.id AND lg.org_id = ${"orgId"} AND gx.group_id = ${"groupId"}
+      ORDER BY lg.provider_group LIMIT 1`,
+
+    removeMappings: write`DELETE FROM group_mappings WHERE group_id = ${"groupId"}`,
+
+    /** The added members of a group. */
     members: (groupId: GroupId) =>
       pages(
         "",

@@ -8,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { makeLoginGroups } from "../groups/LoginGroups.js"
 import type { Complete, LoggedIn } from "../login/Completed.js"
 import { authRepo } from "../../access/credentials/Repo.js"
 import { isOfDomain, mayLogIn } from "../login/Signup.js"
@@ -50,6 +51,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     const strangers = yield* StrangersEntries
     const users = yield* Users
     const auth = yield* authRepo
+    const bringGroups = yield* makeLoginGroups
     const name = config.provider?.name ?? ""
     const allowedDomains = config.provider?.allowedDomains ?? []
     const linksKnownUsers = config.provider?.linksKnownUsers ?? false
@@ -154,6 +156,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
           onSuccess: (person) =>
             Effect.gen(function* () {
               const { result, resource } = yield* complete(person)
+              yield* bringGroups(person, claims.groups)
               yield* audit.write(sourceOf(person.id, person.email), {
                 action: "auth.verify",
                 ...resource,

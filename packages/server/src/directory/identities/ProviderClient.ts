@@ -8,6 +8,7 @@ import type { ProviderSettings } from "../../base/config/IdentitySettings.js"
 import { isRecentLogin, recentMillis, sessionMillis } from "../../access/SessionLimits.js"
 import { timestamp } from "../../base/Time.js"
 import { failureOf, type ProviderDown, ProviderRefused } from "./Failures.js"
+import { groupsIn, isMissing } from "./GroupsClaim.js"
 import { callbackPath, type Checks, type Claims, type Proof } from "./ProviderLogin.js"
 
 /** With `max_age`, a provider must say when the person proved who they are, and ask again if that was earlier. */
@@ -30,7 +31,8 @@ class Configured extends Data.Class<{ readonly metadata: openid.ServerMetadata; 
 
 /** The client of a provider: the authorization code flow with PKCE, state and nonce. */
 export const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publicUrl: string) {
-  const { assumesProof, clientId, issuer, name } = provider
+  const { assumesProof, clientId, groups, issuer, name } = provider
+  const claim = groups?.claim ?? null
   const secret = Redacted.value(provider.clientSecret)
   const execute = issuer.startsWith("http:") ? [allowPlainHttp] : []
   const redirectUri = `${publicUrl}${callbackPath}`
@@ -72,6 +74,10 @@ export const makeClient = Effect.fnUntraced(function* (provider: ProviderSetting
     return configured
   })
 
+  /** Some providers send groups only for a scope of that name. Others refuse a scope that they do not know. */
+  const scopeOf = ({ scopes_supported }: openid.ServerMetadata): string =>
+    claim !== null && scopes_supported?.includes("groups") === true ? "openid email groups" : "openid email"
+
   /** Begins a login: where to send the browser, and what the response must fit. */
   const begin = Effect.fnUntraced(function* (proof: Proof) {
     const configured = yield* configuration
@@ -83,7 +89,7 @@ export const makeClient = Effect.fnUntraced(function* (provider: ProviderSetting
     const challenge = yield* Effect.promise(() => openid.calculatePKCECodeChallenge(checks.verifier))
     const address = openid.buildAuthorizationUrl(configured, {
       redirect_uri: redirectUri,
-      scope: "openid email",
+      scope: scopeOf(configured.serverMetadata()),
       ...parametersOf[proof],
       state: checks.state,
       nonce: checks.nonce,
@@ -107,7 +113,10 @@ export const makeClient = Effect.fnUntraced(function* (provider: ProviderSetting
       return proven !== null && isRecentLogin(proven, millis) ? proven : null
     })
 
-  /** Exchanges the code of a response, and checks it. Some providers return the address only at their userinfo endpoint. */
+  /**
+   * Exchanges the code of a response, and checks it. Some providers return the address or the groups only at their userinfo
+   * endpoint.
+   */
   const exchange = Effect.fnUntraced(function* (query: string, { nonce, state, verifier }: Checks, proof: Proof) {
     const configured = yield* configuration
     const tokens = yield* asking(() =>
@@ -123,17 +132,21 @@ export const makeClient = Effect.fnUntraced(function* (provider: ProviderSetting
     const { auth_time, iss, sub } = claims
     const provenAt = yield* proofOf(auth_time)
     if (proof === "now" && provenAt === null) return yield* notProven
-    const hasAll = claims.email !== undefined && claims.email_verified !== undefined
-    const { email, email_verified: isVerified } =
+    const hasAddress = claims.email !== undefined && claims.email_verified !== undefined
+    const hasAll = hasAddress && (claim === null || !isMissing(claim, claims))
+    const info =
       hasAll || configured.serverMetadata().userinfo_endpoint === undefined
         ? claims
         : yield* asking(() => openid.fetchUserInfo(configured, tokens.access_token, sub))
+    const { email, email_verified: isVerified } = hasAddress ? claims : info
+    const groupNames = claim === null ? [] : yield* groupsIn(name, claim, isMissing(claim, claims) ? info : claims)
     return {
       issuer: iss,
       sub,
       email: typeof email === "string" ? email : null,
       isVerified: isVerified === true,
-      provenAt
+      provenAt,
+      groups: groupNames
     } satisfies Claims
   })
 

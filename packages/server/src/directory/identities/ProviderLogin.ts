@@ -20,6 +20,8 @@ export interface Claims {
   readonly isVerified: boolean
   /** When the person proved who they are; null if the provider does not say, or that was not in the last 15 minutes. */
   readonly provenAt: string | null
+  /** The names of the person's groups; none unless the server takes groups. */
+  readonly groups: ReadonlyArray<string>
 }
 
 export const callbackPath = "/api/auth/oidc/callback"

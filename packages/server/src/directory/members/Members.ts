@@ -156,6 +156,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
         const groups = yield* repo.removeFromGroups({ orgId: place.org.id, userId })
+        yield* repo.removeFromLogins({ orgId: place.org.id, userId })
         yield* repo.removeDelegations({ orgId: place.org.id, userId })
         yield* repo.removeFromUseRules({ orgId: place.org.id, userId })
         const { count: service_accounts } = yield* repo.countAccountsOf({

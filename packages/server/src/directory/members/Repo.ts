@@ -43,7 +43,7 @@ export const membersRepo = Effect.gen(function* () {
         WHEN m.role IN ('owner', 'admin') OR u.superadmin = 1 OR EXISTS (
           SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND ${liveRule})
           OR EXISTS (
-          SELECT 1 FROM ${groupRules(sql`gm.user_id = m.user_id AND gm.org_id = m.org_id`)} AND ${liveRule})
+          SELECT 1 FROM ${groupRules(sql`m.user_id`, sql`m.org_id`)})
         THEN 1 ELSE 0 END AS has_access ${ofOrg}`
 
   return {
@@ -99,6 +99,8 @@ export const membersRepo = Effect.gen(function* () {
 
     removeFromGroups: returning(GroupRow)`
       DELETE FROM group_members WHERE user_id = ${"userId"} AND org_id = ${"orgId"} RETURNING group_id`,
+
+    removeFromLogins: write`DELETE FROM login_groups WHERE user_id = ${"userId"} AND org_id = ${"orgId"}`,
 
     removeRules: returning(IdRow)`
       UPDATE acl_rules AS r SET removed_at = ${"now"}

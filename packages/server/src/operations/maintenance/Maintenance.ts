@@ -3,7 +3,7 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { delegationLimit, idleMillis, sessionMillis } from "../../access/SessionLimits.js"
-import { Database } from "../../database/Database.js"
+import { Database, type Transaction } from "../../database/Database.js"
 import { Erasures } from "../../database/Erasures.js"
 import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
 import { Jobs } from "../../database/jobs/Jobs.js"
@@ -23,11 +23,12 @@ const hourly = { every: "1 hour", lease: "2 minutes" } as const
 const batchSize = 200
 
 const IdRow = Schema.Struct({ id: Schema.String })
+const UserRow = Schema.Struct({ user_id: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
  * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
- * and logins of programs older than an hour, and sessions of keys and delegations that have ended: no such session and no window of a rate limit is longer. So do requests that wait for a
+ * and logins of programs older than an hour, and sessions of keys, delegations and groups of logins that have ended: no such session and no window of a rate limit is longer. So do requests that wait for a
  * person, and deliveries of webhooks after 30 days. Announces keys that expire soon, and removes access rules that have ended. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
@@ -83,15 +84,19 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
         WHERE expires_at <= ${databaseTime} OR created_at <= ${databaseTime} - ${"maxMillis"} LIMIT ${"limit"})
       RETURNING id`
 
+    const loginGroups = returning(UserRow)`
+      DELETE FROM login_groups WHERE (user_id, org_id, provider_group) IN (
+        SELECT user_id, org_id, provider_group FROM login_groups WHERE expires_at <= ${databaseTime} LIMIT ${"limit"})
+      RETURNING user_id`
+
     /** Deletes rows in small transactions, so that other changes are not delayed. */
-    const removeAll = (batch: ReturnType<typeof endedDelegations>): Effect.Effect<void> =>
+    const removeAll = (batch: Effect.Effect<ReadonlyArray<unknown>, never, Transaction>): Effect.Effect<void> =>
       Effect.flatMap(transaction(batch), (removed) =>
         removed.length < batchSize ? Effect.void : Effect.zipRight(nextTick, removeAll(batch))
       )
 
     /** Deletes the rows from before `until`. */
-    const remove = (rows: keyof typeof batches, until: string): Effect.Effect<void> =>
-      removeAll(batches[rows]({ until, limit: batchSize }))
+    const remove = (rows: keyof typeof batches, until: string) => removeAll(batches[rows]({ until, limit: batchSize }))
 
     const tidy = Effect.gen(function* () {
       const anHourAgo = yield* ago(hourMillis)
@@ -100,6 +105,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("federated", anHourAgo)
       yield* remove("keySessions", yield* now)
       yield* removeAll(endedDelegations({ ...limit, limit: batchSize }))
+      yield* removeAll(loginGroups({ limit: batchSize }))
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)

@@ -4,7 +4,7 @@ import { Email, EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
-import { groupRulesWhere, rulesWhere } from "../../access/PlaceRow.js"
+import { groupRulesOf, rulesWhere } from "../../access/PlaceRow.js"
 
 /** A due date with its secret. Null if the secret or its place was removed. */
 const DueRow = Schema.Struct({
@@ -86,7 +86,7 @@ export const dueJobRepo = Effect.map(
       /** The role of a member with the rules of the member and of the member's groups. */
       rights: first(RightsRow)`
         SELECT m.role AS role, ${rulesWhere(sql`r.subject_id = m.user_id AND r.org_id = m.org_id`)} AS rules,
-          ${groupRulesWhere(sql`gm.user_id = m.user_id AND gm.org_id = m.org_id`)} AS group_rules
+          ${groupRulesOf(sql`m.user_id`, sql`m.org_id`)} AS group_rules
         FROM members m
         WHERE m.org_id = ${"orgId"} AND m.user_id = ${"userId"} AND m.removed_at IS NULL`,
 
