@@ -172,6 +172,9 @@ $ coffer group add backend grace@example.com
 $ coffer acl grant --group backend --project-pattern webshop --env-pattern dev --permission write
 $ coffer group list
 $ coffer group members backend
+$ coffer group map platform-team backend
+$ coffer group mappings
+$ coffer group unmap platform-team backend
 $ coffer group rename backend platform
 $ coffer group remove platform grace@example.com
 $ coffer group delete platform --yes

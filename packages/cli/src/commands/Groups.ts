@@ -1,5 +1,5 @@
 import type { OrgPath } from "@coffer/domain/api/Paths"
-import type { Group, GroupMember } from "@coffer/domain/Group"
+import { type Group, type GroupMapping, type GroupMember, ProviderGroup } from "@coffer/domain/Group"
 import { type Email, NewGroupName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { NotThere } from "../Failures.js"
@@ -7,6 +7,7 @@ import { atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { argument } from "../grammar/Fields.js"
 import { emails, groupName as name } from "../subjects/Subjects.js"
 import { confirm } from "../terminal/Prompts.js"
+import { note } from "../terminal/Print.js"
 import { doneView, listView } from "../terminal/View.js"
 
 const columns = {
@@ -72,17 +73,23 @@ const memberColumns = {
   email: (member: GroupMember) => member.email,
   name: (member: GroupMember) => member.name,
   "added by": (member: GroupMember) => member.added_by,
-  since: (member: GroupMember) => member.created_at
+  since: (member: GroupMember) => member.created_at,
+  "by login as": (member: GroupMember) => member.provider_group,
+  "login counts until": (member: GroupMember) => member.login_ends_at
 }
 
 const members = atOrg("members", {
-  description: "List the members of a group",
+  description: "List the members of a group: who added each, and what a login at the provider brought",
   examples: ["coffer group members backend"],
   options: { name, wide },
   run: ({ call, options, path }) =>
     Effect.map(
       call("groups", (api) => api.members({ path: { ...path, group_name: options.name } })),
-      (found) => listView(found, memberColumns, "the group has no members; add some with: coffer group add", ["email"])
+      (found) =>
+        listView(found, memberColumns, "the group has no members; add some with: coffer group add", [
+          "email",
+          "login counts until"
+        ])
     )
 })
 
@@ -99,8 +106,8 @@ const add = atOrg("add", {
     )
 })
 
-/** The ids of members of a group, by their addresses. */
-const memberIds = Effect.fnUntraced(function* (
+/** The members of a group with these addresses. */
+const findMembers = Effect.fnUntraced(function* (
   call: Call,
   path: OrgPath & { readonly group_name: Group["name"] },
   wanted: ReadonlyArray<Email>
@@ -112,7 +119,7 @@ const memberIds = Effect.fnUntraced(function* (
       ? new NotThere({
           message: `${email} is not in the group ${path.group_name}; coffer group members shows who is`
         })
-      : Effect.succeed(found.user_id)
+      : Effect.succeed(found)
   })
 })
 
@@ -123,9 +130,74 @@ const removeMembers = atOrg("remove", {
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const at = { ...path, group_name: options.name }
-      const ids = yield* memberIds(call, at, options.emails)
-      yield* Effect.forEach(ids, (user_id) => call("groups", (api) => api.removeMember({ path: { ...at, user_id } })))
+      const found = yield* findMembers(call, at, options.emails)
+      yield* Effect.forEach(found, ({ user_id }) =>
+        call("groups", (api) => api.removeMember({ path: { ...at, user_id } }))
+      )
+      for (const { email, login_ends_at, provider_group } of found) {
+        if (provider_group !== undefined && login_ends_at !== undefined) {
+          yield* note(
+            `${email} stays in the group until ${login_ends_at}, as a member of ${provider_group} at the provider`
+          )
+        }
+      }
       return doneView(`${options.emails.join(", ")} removed from the group ${options.name}`)
+    })
+})
+
+const mappingColumns = {
+  "group at the provider": (mapping: GroupMapping) => mapping.provider_group,
+  group: (mapping: GroupMapping) => mapping.group
+}
+
+const noClaim = "the server takes no groups from its provider: SERVICE_OIDC_GROUPS_CLAIM is not set"
+
+const mappings = atOrg("mappings", {
+  description: "List which groups of the provider of single sign-on count as which groups",
+  examples: ["coffer group mappings"],
+  options: { wide },
+  run: ({ call, path }) =>
+    Effect.gen(function* () {
+      const found = yield* call("groups", (api) => api.mappings({ path }))
+      if (found.claim === null) yield* note(noClaim)
+      return listView(found, mappingColumns, "there are no mappings; make one with: coffer group map")
+    })
+})
+
+const mapped = {
+  providerGroup: argument("PROVIDER_GROUP", ProviderGroup, "The group, exactly as the provider's tokens name it"),
+  name
+}
+
+const map = atOrg("map", {
+  description: "Let a group of the provider of single sign-on count as a group, from each member's next login",
+  examples: ["coffer group map platform-team backend"],
+  options: mapped,
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const mapping = { provider_group: options.providerGroup, group: options.name }
+      const { data } = yield* call("groups", (api) => api.mappings({ path }))
+      const set = yield* call("groups", (api) => api.setMappings({ path, payload: { mappings: [...data, mapping] } }))
+      if (set.claim === null) yield* note(noClaim)
+      return doneView(`${mapping.provider_group} at the provider counts as the group ${mapping.group}`, set)
+    })
+})
+
+const unmap = atOrg("unmap", {
+  description: "End what a group of the provider gives as a group, at once",
+  examples: ["coffer group unmap platform-team backend"],
+  options: mapped,
+  run: ({ call, options: { name: to, providerGroup }, path }) =>
+    Effect.gen(function* () {
+      const { data } = yield* call("groups", (api) => api.mappings({ path }))
+      const rest = data.filter(({ group, provider_group }) => group !== to || provider_group !== providerGroup)
+      if (rest.length === data.length) {
+        return yield* new NotThere({
+          message: `${providerGroup} does not count as the group ${to}; coffer group mappings shows what does`
+        })
+      }
+      const set = yield* call("groups", (api) => api.setMappings({ path, payload: { mappings: rest } }))
+      return doneView(`${providerGroup} at the provider no longer counts as the group ${to}`, set)
     })
 })
 
@@ -136,5 +208,8 @@ export const groupCommand = group("group", "Groups of people, who get access rul
   remove,
   members,
   add,
-  removeMembers
+  removeMembers,
+  mappings,
+  map,
+  unmap
 ])

@@ -129,6 +129,14 @@ describe("access rules", () => {
     )
     const again = await place.home.coffer(["group", "remove", "platform", "grace@example.com"])
     assert.deepStrictEqual([again.code, again.stderr.includes("coffer group members")], [4, true])
+    const mapping = ["cn=ops,dc=example,dc=com", "platform"]
+    assert.include((await ok("group", "map", ...mapping)).stdout, mapping.join(" at the provider counts as the group "))
+    const mapped = await ok("group", "mappings")
+    assert.include(mapped.stdout, mapping.join("\t"))
+    assert.include(mapped.stderr, "SERVICE_OIDC_GROUPS_CLAIM is not set")
+    await ok("group", "unmap", ...mapping)
+    const unmapped = await place.home.coffer(["group", "unmap", ...mapping])
+    assert.deepStrictEqual([unmapped.code, unmapped.stderr.includes("coffer group mappings")], [4, true])
     const [group] = (await json("group", "list")).data
     assert.include(group, { name: "platform", members: 1, rules: 1 })
     const two = await place.home.coffer(["acl", "grant", "--group", "platform", ...subject, ...grant])

@@ -36,6 +36,7 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
   ["acl table"],
   ["group list"],
   ["group members", "backend"],
+  ["group mappings"],
   ["use list", key],
   ["approval list"],
   ["service-account list"],
@@ -61,6 +62,8 @@ beforeAll(async () => {
   await post("/members", { email, role: "developer" })
   await post("/groups", { name: "backend" })
   await post("/groups/backend/members", { email })
+  const mappings = [{ provider_group: "cn=platform-team,ou=groups,dc=example,dc=com", group: "backend" }]
+  await server.call("PUT", "/api/orgs/acme/group-mappings", { body: { mappings }, token })
   await post("/acl", {
     ...{ subject_type: "user", email, project_pattern: long, env_pattern: "{dev,staging,preview}", permission: "write" }
   })

@@ -167,6 +167,13 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "environment copy": { before: [() => set("staging", { API_KEY: "1", DATABASE_URL: "1" })] },
     "environment revert": { before: [() => set("prod", { API_KEY: "1" })] },
     "acl grant": { before: [invite, account, groups] },
+    "group map": { before: [groups] },
+    "group unmap": {
+      before: [
+        groups,
+        () => call("PUT", "/acme/group-mappings", { mappings: [{ provider_group: "platform-team", group: "backend" }] })
+      ]
+    },
     "group create": { before: [removeGroups] },
     "group rename": { before: [removeGroups, groups] },
     "group delete": { before: [groups] },
