@@ -10,7 +10,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
-import { When } from "../../kit/When.js"
+import { Ahead, When } from "../../kit/When.js"
 
 interface MembersProps {
   readonly org: OrgName
@@ -29,7 +29,7 @@ const Add = ({ changed, group, org, others }: MembersProps & { readonly others: 
   const chosen = useSignal<Email | null>(null)
   const act = useAct()
   const email = others.find((one) => one === chosen.value) ?? others[0]
-  if (email === undefined) return <p class="quiet">Everyone of the organization is in the group.</p>
+  if (email === undefined) return <p class="quiet">Everyone of the organization was added to the group.</p>
   return (
     <form
       class="fields"
@@ -53,27 +53,39 @@ const Add = ({ changed, group, org, others }: MembersProps & { readonly others: 
 
 const Row = ({ changed, group, member, org }: MembersProps & { readonly member: GroupMember }) => {
   const act = useAct()
-  const { added_by, created_at, email, user_id } = member
+  const { added_by, created_at, email, login_ends_at, provider_group, user_id } = member
   const path = { org_name: org, group_name: group.name, user_id }
   return (
     <tr>
       <th scope="row">{email}</th>
       <td class="quiet">
-        <When time={created_at} /> by {added_by}
+        {created_at !== undefined && (
+          <>
+            <When time={created_at} /> by {added_by}
+          </>
+        )}
+        {created_at !== undefined && login_ends_at !== undefined && <br />}
+        {login_ends_at !== undefined && (
+          <>
+            by a login as {provider_group}, ends <Ahead time={login_ends_at} />
+          </>
+        )}
       </td>
       <td class="actions">
-        <button
-          type="button"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("groups", (api) => api.removeMember({ path })),
-              changed
-            )
-          }}
-        >
-          Remove<span class="hidden"> {email}</span>
-        </button>
+        {created_at !== undefined && (
+          <button
+            type="button"
+            disabled={act.isBusy.value}
+            onClick={() => {
+              act.run(
+                call("groups", (api) => api.removeMember({ path })),
+                changed
+              )
+            }}
+          >
+            Remove<span class="hidden"> {email}</span>
+          </button>
+        )}
         <Problem failure={act.failure.value} />
       </td>
     </tr>
@@ -96,7 +108,12 @@ export const Members = (props: MembersProps & { readonly close: () => void }) =>
       <Reading of={found}>
         {({ members, people }) => (
           <>
-            <Add {...own} others={people.filter((email) => !members.some((member) => member.email === email))} />
+            <Add
+              {...own}
+              others={people.filter(
+                (email) => !members.some((one) => one.email === email && one.added_by !== undefined)
+              )}
+            />
             {members.length === 0 ? (
               <p class="quiet">The group has no members yet.</p>
             ) : (

@@ -16,6 +16,7 @@ import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import type { PageProps } from "../PageProps.js"
+import { Mappings } from "./Mappings.js"
 import { Members } from "./Members.js"
 
 const read = (org: OrgName) =>
@@ -125,6 +126,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
           )
         }
       </Reading>
+      <Mappings org={org} groups={groups.loaded.value.value?.map(({ name }) => name) ?? []} changed={groups.reload} />
     </section>
   )
 }

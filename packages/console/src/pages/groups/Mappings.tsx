@@ -1,0 +1,142 @@
+import { type GroupMapping, maxProviderGroupLength, ProviderGroup } from "@coffer/domain/Group"
+import type { GroupName, OrgName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
+import * as Schema from "effect/Schema"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { Table } from "../../kit/Table.js"
+import { TextField } from "../../kit/TextField.js"
+import { missingInOrg } from "../../state/Organizations.js"
+
+interface MappingsProps {
+  readonly org: OrgName
+  readonly groups: ReadonlyArray<GroupName>
+}
+
+interface EditProps extends MappingsProps {
+  readonly mappings: ReadonlyArray<GroupMapping>
+  readonly changed: () => void
+}
+
+const isProviderGroup = Schema.is(ProviderGroup)
+
+const set = (org: OrgName, mappings: ReadonlyArray<GroupMapping>) =>
+  call("groups", (api) => api.setMappings({ path: { org_name: org }, payload: { mappings } }))
+
+const Add = ({ changed, groups, mappings, org }: EditProps) => {
+  const name = useSignal("")
+  const chosen = useSignal<GroupName | null>(null)
+  const act = useAct()
+  const provider_group = name.value
+  const group = groups.find((one) => one === chosen.value) ?? groups[0]
+  if (group === undefined) return null
+  return (
+    <form
+      class="fields"
+      onSubmit={(event) => {
+        event.preventDefault()
+        act.run(set(org, [...mappings, { provider_group, group }]), () => {
+          name.value = ""
+          changed()
+        })
+      }}
+    >
+      <TextField
+        label="Group at the provider"
+        text={name}
+        placeholder="platform-team"
+        maxLength={maxProviderGroupLength}
+      />
+      <Choose label="Counts as" value={group} words={groups} choose={(word) => (chosen.value = word)} />
+      <button class="primary" disabled={act.isBusy.value || !isProviderGroup(provider_group)}>
+        Add mapping
+      </button>
+      <Problem failure={act.failure.value} />
+    </form>
+  )
+}
+
+const Row = ({ changed, mapping, mappings, org }: EditProps & { readonly mapping: GroupMapping }) => {
+  const act = useAct()
+  const { group, provider_group } = mapping
+  return (
+    <tr>
+      <th scope="row">{provider_group}</th>
+      <td>{group}</td>
+      <td class="actions">
+        {missingInOrg(org, "group.map") === null && (
+          <button
+            type="button"
+            disabled={act.isBusy.value}
+            onClick={() => {
+              act.run(
+                set(
+                  org,
+                  mappings.filter((one) => one !== mapping)
+                ),
+                changed
+              )
+            }}
+          >
+            Remove
+            <span class="hidden">
+              {" "}
+              {provider_group} as {group}
+            </span>
+          </button>
+        )}
+        <Problem failure={act.failure.value} />
+      </td>
+    </tr>
+  )
+}
+
+/** Which groups of the provider of single sign-on count as groups of the organization. */
+export const Mappings = (props: MappingsProps & { readonly changed: () => void }) => {
+  const { org } = props
+  const found = useLoad(org, () => call("groups", (api) => api.mappings({ path: { org_name: org } })))
+  const changed = () => {
+    found.reload()
+    props.changed()
+  }
+  const why = missingInOrg(org, "group.map")
+  return (
+    <Reading of={found}>
+      {({ claim, data }) =>
+        // Of no use until the server takes groups.
+        claim === null && data.length === 0 ? null : (
+          <>
+            <h2>Groups at the provider</h2>
+            <p class="quiet">
+              {claim === null
+                ? "The server takes no groups from its provider of single sign-on: these mappings give nothing."
+                : `Who logs in by single sign-on is in these groups for a while, beside those who were added. The names are those of the claim ${claim}.`}
+            </p>
+            {why === null ? (
+              <Add {...props} mappings={data} changed={changed} />
+            ) : (
+              <p class="quiet">To change this, one {why}.</p>
+            )}
+            {data.length > 0 && (
+              <Table label="Groups at the provider" heads={["Group at the provider", "Counts as", ""]}>
+                {data.map((mapping) => (
+                  <Row
+                    key={`${mapping.group} ${mapping.provider_group}`}
+                    {...props}
+                    mapping={mapping}
+                    mappings={data}
+                    changed={changed}
+                  />
+                ))}
+              </Table>
+            )}
+          </>
+        )
+      }
+    </Reading>
+  )
+}
