@@ -4,6 +4,7 @@ import { OpenPermission } from "./AclRule.js"
 import { RequestId, RuleId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { EnvName, ProjectName, SecretKey } from "./Names.js"
+import { isReason, reasonForm } from "./ReasonForm.js"
 import { Count, createdAt, extensibleEnum, field, list, optional, Timestamp } from "./Schemas.js"
 
 export const requestKinds = ["access", "change"] as const
@@ -12,14 +13,13 @@ export type RequestKind = (typeof requestKinds)[number]
 export const requestStates = ["pending", "done", "refused", "withdrawn", "expired", "outdated"] as const
 export type RequestState = (typeof requestStates)[number]
 
-const maxReason = 500
-const reasonMessage = withMessage(`must be a text of 1 to ${maxReason} characters on one line`)
+const reasonMessage = withMessage(reasonForm.message)
 
 /** Why somebody asks, for the people who vote. */
 export const Reason = Schema.String.pipe(
-  Schema.filter((text) => text.trim() !== "" && text.length <= maxReason && !/[\p{Cc}\p{Cs}]/u.test(text), {
+  Schema.filter(isReason, {
     ...reasonMessage,
-    jsonSchema: { type: "string", minLength: 1, maxLength: maxReason },
+    jsonSchema: { type: "string", minLength: 1, maxLength: reasonForm.maxLength },
     description: "a reason, on one line, for the people who vote",
     examples: ["INC-12"]
   })

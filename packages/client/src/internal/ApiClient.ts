@@ -104,6 +104,14 @@ export const groupClients = (options: {
     const { ApprovalsApi } = await import("@coffer/domain/api/ApprovalsApi")
     return HttpApiClient.group(AnyApi.add(ApprovalsApi), { ...options, group: "approvals" })
   }),
+  protections: once(async () => {
+    const { ProtectionsApi } = await import("@coffer/domain/api/ProtectionsApi")
+    return HttpApiClient.group(AnyApi.add(ProtectionsApi), { ...options, group: "protections" })
+  }),
+  requests: once(async () => {
+    const { RequestsApi } = await import("@coffer/domain/api/RequestsApi")
+    return HttpApiClient.group(AnyApi.add(RequestsApi), { ...options, group: "requests" })
+  }),
   webhooks: once(async () => {
     const { WebhooksApi } = await import("@coffer/domain/api/WebhooksApi")
     return HttpApiClient.group(AnyApi.add(WebhooksApi), { ...options, group: "webhooks" })

@@ -1,6 +1,7 @@
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
+import { asking } from "./Asking.js"
 import { classifyResponse, isGood, isOverloaded, mayRetry, type Refused, retrySchedule } from "./ClassifyResponse.js"
 import type { ServerUnreachable, SignInError, UnexpectedResponse } from "./ClientErrors.js"
 import type { HttpRequest, HttpResponse, RequestFailed, Send } from "./Send.js"
@@ -44,6 +45,8 @@ export interface ExchangeOptions {
 
 const isRepeatable = ({ isRepeatable, method }: ApiRequest): boolean => isRepeatable ?? method === "GET"
 
+const headersFor = ({ method }: ApiRequest) => (method === "GET" ? Effect.succeed({}) : FiberRef.get(asking))
+
 /**
  * The one implementation of what every client of the service does with a request: it sends the credential, limits the time,
  * classifies the response and retries.
@@ -56,7 +59,8 @@ export const makeExchange = (options: ExchangeOptions): Exchange => {
   }
   const once = (request: ApiRequest) => {
     const usual = isRepeatable(request) ? 30 : 120
-    return Effect.flatMap(options.headers, (headers) =>
+    const headers = Effect.zipWith(headersFor(request), options.headers, (own, all) => ({ ...own, ...all }))
+    return Effect.flatMap(headers, (headers) =>
       Effect.flatMap(FiberRef.get(patience), (seconds = usual) =>
         options
           .send({ ...request, headers: { ...request.headers, ...headers } })

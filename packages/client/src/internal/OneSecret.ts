@@ -1,11 +1,12 @@
 /** The calls of one secret, which only the command line makes: applications read whole environments. */
+import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { defined } from "@coffer/domain/Defined"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import type { ApiRequest, Exchange } from "./Exchange.js"
 import { count, field, list, optional, text, value } from "./PlainRecord.js"
-import { call, type CallFailure, type EnvNames, envUrl } from "./SecretCalls.js"
+import { call, type CallFailure, decodeWith, type EnvNames, envUrl, withApiErrors } from "./SecretCalls.js"
 import { key } from "./SecretRecords.js"
 
 export const readSecret = (found: unknown) =>
@@ -37,6 +38,8 @@ export const readWritten = (found: unknown) =>
     (written, warnings) => ({ ...written, ...defined({ warnings }) })
   )
 
+type Written = Option.Option.Value<ReturnType<typeof readWritten>>
+
 /** Reads a secret. */
 export const getSecret = (
   exchange: Exchange,
@@ -50,13 +53,13 @@ export const getSecret = (
   return call(exchange, { url, method: "GET" }, readSecret)
 }
 
-/** Writes a new version of a secret. */
+/** Writes a new version of a secret. Fails with `ChangeRequested` if the change waits for votes. */
 export const setSecret = (
   exchange: Exchange,
   place: EnvNames,
   name: string,
   payload: { readonly value: Redacted.Redacted; readonly kind?: "reference"; readonly expected_version?: number }
-) => {
+): Effect.Effect<Written, CallFailure | ChangeRequested> => {
   const body = { ...payload, value: Redacted.value(payload.value) }
   const request: ApiRequest = {
     url: envUrl(exchange, place, `secrets/${name}`),
@@ -64,5 +67,13 @@ export const setSecret = (
     headers: { "content-type": "application/json" },
     body: new TextEncoder().encode(JSON.stringify(body))
   }
-  return call(exchange, request, readWritten)
+  return Effect.flatMap(withApiErrors(exchange.send(request)), (response) =>
+    response.status === 202
+      ? Effect.flatMap(
+          // Loaded late: few environments are protected.
+          Effect.promise(() => import("./RequestedChange.js")),
+          ({ failWithRequest }) => failWithRequest(exchange, response)
+        )
+      : decodeWith(exchange, readWritten)(response)
+  )
 }

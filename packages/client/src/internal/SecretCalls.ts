@@ -22,10 +22,11 @@ export interface EnvNames {
 export type CallFailure = AnyApiError | ServerUnreachable | SignInError | UnexpectedResponse | UnknownApiError
 
 /** The errors of the contract in place of the service's refusals. */
-const withApiErrors = <A>(exchanged: Effect.Effect<A, ExchangeFailure>): Effect.Effect<A, CallFailure> =>
+export const withApiErrors = <A>(exchanged: Effect.Effect<A, ExchangeFailure>): Effect.Effect<A, CallFailure> =>
   Effect.catchTag(exchanged, "Refused", toApiError)
 
-const decodeWith =
+/** Decodes a response. */
+export const decodeWith =
   <A>({ url }: Exchange, decode: Decode<A>) =>
   (response: HttpResponse): Effect.Effect<A, UnexpectedResponse> =>
     Option.match(Option.flatMap(parseJson(textOf(response)), decode), {
