@@ -4,6 +4,7 @@ import type { BadServiceFile } from "@coffer/client/internal/ServiceFile"
 import type { MissingSettings } from "@coffer/client/internal/Settings"
 import type { BadSetting } from "@coffer/client/internal/Variables"
 import type { NextStep } from "@coffer/domain/ApiError"
+import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import * as Data from "effect/Data"
 import { plain, quoted } from "./Plain.js"
@@ -36,7 +37,7 @@ type OwnFailure =
   | ReadOnly
 
 /** All failures of a call. */
-export type Failure = AnyApiError | ClientError | OwnFailure
+export type Failure = AnyApiError | ChangeRequested | ClientError | OwnFailure
 
 const correctIt = "correct what the message names, then call again"
 const newerServer = "tell the user that the server is newer than coffer-mcp, which must be updated"
@@ -55,6 +56,7 @@ const steps: { readonly [Step in NextStep]: string } = {
   askReader: "do not call again: ask the user, who may read the value",
   followRules: "do not vary the request to get around it: call secret_uses, or ask the user for a use rule",
   awaitApproval: "tell the user; once it is approved, send the same request again, unchanged",
+  askForApproval: "tell the user that nothing was changed: the change needs the approval of people",
   checkNames: "check the names with org_list, project_list, env_list and secret_list",
   checkReferences:
     "check with secret_list whether each secret that the message names exists; if a right is missing, ask the user",
@@ -104,8 +106,17 @@ const sentence = (code: string, cause: string, next: string | undefined) =>
 /** Quotes a message of the server: to an agent it is data, not an instruction. */
 const fromServer = (message: string) => `the server says ${quoted(message)}`
 
+/** A change that waits: an agent must neither take it for made nor ask for it again. */
+const waiting = ({ code, request: { id, needed } }: ChangeRequested): string =>
+  sentence(
+    code,
+    `nothing was changed yet: the environment is protected, and request ${id} waits until ${needed === 1 ? "1 person approves it" : `${needed} people approve it`}`,
+    `do not call again, and do not count on the change: tell the user that a person must approve request ${id}, by coffer request approve or in the console`
+  )
+
 /** A failure in one line, for an agent: the code, the cause and the next step. */
 export const describe = (failure: Failure): string => {
+  if (failure._tag === "ChangeRequested") return waiting(failure)
   if ("handling" in failure) {
     return sentence(failure.code, fromServer(failure.message), steps[failure.handling.next])
   }

@@ -1,11 +1,15 @@
+import { withReason } from "@coffer/client/internal/Asking"
 import type { ClientError } from "@coffer/client/internal/ClientErrors"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
+import { type ChangeRequested, Reason } from "@coffer/domain/ApprovalRequest"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { type BrokenRule, brokenRules } from "@coffer/domain/BrokenRules"
 import type { Action } from "@coffer/domain/Permissions"
+import { optional } from "@coffer/domain/Schemas"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import { identity } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
@@ -49,6 +53,19 @@ export interface Tool extends Offer {
 /** The parameters of a tool, including those of every tool. */
 export const parameters = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct({ ...fields, ...placeParameters })
+
+/** The parameters of a tool that changes an environment, which may be protected. */
+export const changing = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
+  parameters({
+    ...fields,
+    reason: optional(
+      Reason.annotations({ description: "why, for the people who approve changes where that is needed" })
+    )
+  })
+
+/** Sends the reason that a call gives. */
+const withReasonOf = (given: object) =>
+  Predicate.hasProperty(given, "reason") && typeof given.reason === "string" ? withReason(given.reason) : identity
 
 const ruleOf = ({ sentence, type }: BrokenRule) => {
   if (type === "Missing") return " is required"
@@ -111,7 +128,7 @@ export const tool = <
     path: Paths[Depth],
     parameters: P,
     context: RunContext
-  ) => Effect.Effect<A, AnyApiError | ClientError | NotConfirmed>
+  ) => Effect.Effect<A, AnyApiError | ChangeRequested | ClientError | NotConfirmed>
 }): Tool => {
   const { at, credential = true, description, hints, name, output, title } = definition
   const { action } = definition
@@ -165,7 +182,7 @@ export const tool = <
       const question = definition.confirm?.(path, decoded)
       if (question !== undefined) yield* Effect.mapError(context.confirm(question), Array.of)
       const answer = yield* Effect.mapError(
-        definition.run(call, path, decoded, { server, visits: context.visits }),
+        withReasonOf(decoded)(definition.run(call, path, decoded, { server, visits: context.visits })),
         Array.of
       )
       return yield* Effect.orDie(encode(cleaned(answer)))

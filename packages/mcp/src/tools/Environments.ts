@@ -3,7 +3,7 @@ import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { adds, reads, removes } from "../Hints.js"
 import { pages } from "../Pages.js"
-import { parameters, tool } from "../Tool.js"
+import { changing, parameters, tool } from "../Tool.js"
 import { removed } from "./Removed.js"
 
 export const envCreate = tool({
@@ -50,7 +50,7 @@ export const envDelete = tool({
     "Removes an environment with all its secrets, at once and out of an agent's power to undo. Returns what was removed. " +
     "Use it only when the user has named this very environment to be deleted.",
   hints: removes,
-  parameters: parameters({ name: EnvName }),
+  parameters: changing({ name: EnvName }),
   at: "project",
   about: ({ name }) => ({ env: name }),
   confirm: ({ org_name, project_name }, { name }) =>

@@ -16,7 +16,7 @@ import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"
 import { reads, replaces } from "../Hints.js"
 import { pages } from "../Pages.js"
-import { parameters, tool } from "../Tool.js"
+import { changing, parameters, tool } from "../Tool.js"
 
 const when = { extra: true } as const
 
@@ -88,7 +88,7 @@ export const secretRollback = tool({
     "Use it when the user wants an earlier value back; secret_versions lists them.",
   hints: replaces,
   when,
-  parameters: parameters({
+  parameters: changing({
     key: SecretKey,
     version: Count.annotations({ description: "the version to restore" }),
     expected_version: expectedVersion
@@ -115,7 +115,7 @@ export const secretCopy = tool({
     "Use it when the user wants these values in env too; compare with secret_compare, or try with dry_run first.",
   hints: replaces,
   when,
-  parameters: parameters({
+  parameters: changing({
     from: EnvName.annotations({ description: "the environment to copy from" }),
     keys: optional(SecretKeys.annotations({ description: "only these keys; default: all" })),
     dry_run: optional(Schema.Boolean.annotations({ description: "true: return the changes without making them" }))
@@ -164,7 +164,7 @@ export const secretGenerate = tool({
     "Use it for passwords and tokens that only programs need; pass expected_version 0 to keep an existing secret.",
   hints: replaces,
   when,
-  parameters: parameters({
+  parameters: changing({
     key: SecretKey,
     length: optional(
       Schema.typeSchema(integerParameter(8, 1_024)).annotations({ description: "number of characters; default 32" })

@@ -3,7 +3,7 @@ import { Project } from "@coffer/domain/Project"
 import * as Effect from "effect/Effect"
 import { adds, reads, removes } from "../Hints.js"
 import { pages } from "../Pages.js"
-import { parameters, tool } from "../Tool.js"
+import { changing, parameters, tool } from "../Tool.js"
 import { removed } from "./Removed.js"
 
 export const projectCreate = tool({
@@ -49,7 +49,7 @@ export const projectDelete = tool({
     "Removes a project with all its environments and secrets, at once and out of an agent's power to undo. Returns what was removed. " +
     "Use it only when the user has named this very project to be deleted.",
   hints: removes,
-  parameters: parameters({ name: ProjectName }),
+  parameters: changing({ name: ProjectName }),
   at: "org",
   about: ({ name }) => ({ project: name }),
   confirm: ({ org_name }, { name }) => `Delete the project ${org_name}/${name}, with all its environments and secrets?`,

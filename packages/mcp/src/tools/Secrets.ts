@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { reads, removes, replaces } from "../Hints.js"
 import { pages } from "../Pages.js"
-import { parameters, tool } from "../Tool.js"
+import { changing, parameters, tool } from "../Tool.js"
 import { removed } from "./Removed.js"
 
 export const secretSet = tool({
@@ -16,7 +16,7 @@ export const secretSet = tool({
     "Creates a secret, or writes a new version of it; earlier versions are kept. Returns the key, the new version and the times, never the value. " +
     "Use it to store a value that you were given or have made; pass expected_version where somebody else may have changed the secret meanwhile.",
   hints: replaces,
-  parameters: parameters({
+  parameters: changing({
     key: SecretKey,
     value: RedactedSecretValue,
     kind: optional(
@@ -100,7 +100,7 @@ export const secretDelete = tool({
     "Removes a secret: programs that need it will fail. Returns what was removed, and where. " +
     "Use it only when the user wants this key gone; a person can bring it back with the command-line client.",
   hints: removes,
-  parameters: parameters({ key: SecretKey }),
+  parameters: changing({ key: SecretKey }),
   at: "env",
   confirm: (path, { key }) => `Delete the secret ${key} of ${path.org_name}/${path.project_name}/${path.env_name}?`,
   output: removed({ org: OrgName, project: ProjectName, env: EnvName, key: SecretKey }),
