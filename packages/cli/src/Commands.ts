@@ -15,6 +15,8 @@ import { masterKeyCommand } from "./commands/master-key/MasterKey.js"
 import { memberCommand } from "./commands/Members.js"
 import { orgCommand } from "./commands/Organizations.js"
 import { projectCommand } from "./commands/Projects.js"
+import { accessCommand } from "./commands/requests/Access.js"
+import { requestCommand } from "./commands/requests/Requests.js"
 import { runCommand } from "./commands/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
 import { secretCommand } from "./commands/secrets/Secrets.js"
@@ -66,9 +68,9 @@ export const tree: Tree = treeOf({
     {
       title: "PEOPLE AND RIGHTS",
       rows: [
-        row("Organizations and their people", orgCommand, memberCommand),
+        row("Organizations and people", orgCommand, memberCommand, userCommand),
         row("Who may read and write what", aclCommand, groupCommand),
-        row("The people whom the server knows", userCommand)
+        row("Ask for access, vote on changes", accessCommand, requestCommand)
       ]
     },
     {

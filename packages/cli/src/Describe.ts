@@ -1,4 +1,5 @@
 import type { Handling, NextStep } from "@coffer/domain/ApiError"
+import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { type AnyApiError, handlingOf } from "@coffer/domain/Errors"
 import { exitCodes, type Failure, withoutEnd } from "./Failures.js"
 
@@ -12,6 +13,7 @@ const checkAddress = "check --server-url, SERVICE_SERVER_URL and server_url in s
 
 /** The next step of each error of the server, unless its message says it. */
 const steps: { readonly [Step in NextStep]?: string } = {
+  askForApproval: "coffer asks for approval by itself: update it, or see whether a proxy takes the header Prefer away",
   authenticate: "run coffer login, or check SERVICE_API_KEY",
   logIn: "run coffer login again",
   askForRight: "ask an administrator of the organization",
@@ -35,6 +37,7 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
   BadServiceFile: { exit: "usage" },
   BadSetting: { exit: "usage" },
   CannotDo: { exit: "failed" },
+  ChangeRequested: { exit: "waits" },
   MissingSettings: { exit: "usage" },
   NotAuthenticated: { exit: "notAuthenticated" },
   NotThere: { exit: "notFound" },
@@ -72,10 +75,17 @@ const kindOf = (failure: Failure): Kind => {
   return own[failure._tag]
 }
 
+/** What became of a change that waits, with the next commands. */
+const waiting = ({ request: { env, expires_at, id, needed, project } }: ChangeRequested): string => {
+  const votes = needed === 1 ? "1 person approves it" : `${needed} people approve it`
+  const next = `see it with: coffer request show ${id}; who may vote runs: coffer request approve ${id}`
+  return `nothing was changed yet: ${project}/${env} is protected, and request ${id} waits until ${votes}, at most until ${expires_at}; ${next}`
+}
+
 /** The message and the exit code of a failure. */
 export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
   const { exit, next } = kindOf(failure)
-  const message = withoutEnd(failure.message)
+  const message = withoutEnd(failure._tag === "ChangeRequested" ? waiting(failure) : failure.message)
   const joint = message.endsWith("?") ? " " : "; "
   return { sentence: next === undefined ? message : message + joint + next, exitCode: exitCodes[exit] }
 }

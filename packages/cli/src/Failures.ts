@@ -3,6 +3,7 @@ import type { CredentialError } from "@coffer/client/internal/Credentials"
 import type { BadServiceFile } from "@coffer/client/internal/ServiceFile"
 import type { MissingSettings } from "@coffer/client/internal/Settings"
 import type { BadSetting } from "@coffer/client/internal/Variables"
+import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { replaceInvisible } from "@coffer/domain/Invisible"
 import * as Data from "effect/Data"
@@ -24,14 +25,23 @@ export type Failure =
   | BadServiceFile
   | BadSetting
   | CannotDo
+  | ChangeRequested
   | ClientError
   | CredentialError
   | MissingSettings
   | NotThere
   | WrongUsage
 
-/** The exit codes of the client. That of a reader that is gone is the code of a death by SIGPIPE. */
-export const exitCodes = { done: 0, failed: 1, usage: 2, notAuthenticated: 3, notFound: 4, readerGone: 141 } as const
+/** The exit codes of the client: `waits` is of a change that needs votes. That of a reader that is gone is the code of a death by SIGPIPE. */
+export const exitCodes = {
+  done: 0,
+  failed: 1,
+  usage: 2,
+  notAuthenticated: 3,
+  notFound: 4,
+  waits: 5,
+  readerGone: 141
+} as const
 
 /** The text without characters that act on a terminal: a hostile server may have sent it. */
 export const plain = (text: string): string => replaceInvisible(text.replace(/[\x00-\x1f\x7f-\x9f]+/g, " "), "\ufffd")

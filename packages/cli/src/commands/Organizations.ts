@@ -4,7 +4,7 @@ import type { Organization } from "@coffer/domain/Organization"
 import type { Overview, ProjectOverview } from "@coffer/domain/Overview"
 import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
-import { atOrg, atServer, group, wide, yes } from "../grammar/Command.js"
+import { asking, atOrg, atServer, group, wide, yes } from "../grammar/Command.js"
 import { argument } from "../grammar/Fields.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
@@ -87,7 +87,7 @@ const rename = atOrg("rename", {
 const remove = atOrg("delete", {
   description: "Delete the organization, with everything in it",
   examples: ["coffer org delete --org acme"],
-  options: { yes },
+  options: { yes, ...asking },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       yield* confirm(`Delete the organization ${path.org_name} with all its projects and secrets?`, options.yes)

@@ -3,7 +3,7 @@ import { ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/Defined"
-import { atOrg, atProject, group, wide, yes } from "../grammar/Command.js"
+import { asking, atOrg, atProject, group, wide, yes } from "../grammar/Command.js"
 import { argument, argumentsOf, commas, flag, option, optionalArgument } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { confirm } from "../terminal/Prompts.js"
@@ -132,7 +132,7 @@ const update = atProject("update", {
 const remove = atProject("delete", {
   description: "Delete a project, with everything in it",
   examples: ["coffer project delete webshop"],
-  options: { name, yes },
+  options: { name, yes, ...asking },
   place: placeOf,
   run: ({ call, options, path }) =>
     Effect.gen(function* () {

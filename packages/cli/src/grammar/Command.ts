@@ -20,6 +20,7 @@ import type { Output } from "../terminal/Output.js"
 import { wide as shownWide } from "../terminal/Listing.js"
 import { printListView, printView, type View } from "../terminal/View.js"
 import { Version } from "../Version.js"
+import { asking as withAsking, askingSpecs } from "./Asking.js"
 import type { Syntax } from "./Data.js"
 import { type Fields, flag, type OptionField, optionField } from "./Fields.js"
 import type { PlacePath } from "./Missing.js"
@@ -122,6 +123,11 @@ export const json = optionField(jsonSpec)
 export const nonInteractive = optionField(nonInteractiveSpec)
 /** The option of a list: a command that has it prints its view as a list. */
 export const wide = optionField(wideSpec)
+/** The options of a command that changes an environment. */
+export const asking = {
+  reason: optionField(askingSpecs.reason),
+  breakGlass: optionField(askingSpecs.breakGlass)
+}
 export const yes = flag("yes", "Do not ask, where something is destroyed")
 
 interface Described {
@@ -217,7 +223,7 @@ const commandsAt =
           const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
           const context = { ...found, options, call, exchange, json: at.json }
           const isWide = Predicate.hasProperty(options, wideName) && options[wideName] === true
-          const running = explainingMissing(context)(run(context))
+          const running = withAsking(options, at.json)(explainingMissing(context)(run(context)))
           const view = yield* isWide ? shownWide(running) : running
           if (view === undefined) return
           yield* wideName in own ? printListView(view, { json: at.json, wide: isWide }) : printView(view, at.json)

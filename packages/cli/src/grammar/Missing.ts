@@ -49,6 +49,13 @@ const things: ReadonlyArray<Thing> = [
   { form: /^access rule /, depth: 1, list: plainly("coffer acl list") },
   { form: /^use rule /, depth: 3, list: plainly("coffer use list KEY") },
   { form: /^approval /, depth: 1, list: plainly("coffer approval list") },
+  { form: /^request /, depth: 1, list: plainly("coffer request list") },
+  {
+    form: /^protection /,
+    depth: 2,
+    list: plainly("coffer env protect NAME"),
+    shows: "protects it"
+  },
   { form: /^group /, depth: 1, list: plainly("coffer group list") },
   { form: /^webhook /, depth: 1, list: plainly("coffer webhook list") },
   { form: /^delivery /, depth: 1, list: plainly("coffer webhook deliveries ID") },

@@ -5,6 +5,7 @@ import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
 import type { Failure } from "../Failures.js"
+import { asking } from "../grammar/Asking.js"
 import { allEnvsSpec, envSpecs, exchangeAt, explainingMissing, findPlace } from "../grammar/Place.js"
 import { type Specs, syntaxOf } from "../grammar/Specs.js"
 import { type Values, valuesOf } from "../grammar/Values.js"
@@ -42,7 +43,10 @@ const entry =
     return Effect.gen(function* () {
       const found = yield* findPlace(place, ({ envPath }) => envPath)
       const exchange = yield* exchangeAt(found.server, found.path, place.nonInteractive)
-      const view = yield* explainingMissing({ ...found, exchange })(run(exchange, found.path))
+      const view = yield* asking(
+        options,
+        place.json
+      )(explainingMissing({ ...found, exchange })(run(exchange, found.path)))
       yield* isList
         ? printListView(view, {
             json: place.json,

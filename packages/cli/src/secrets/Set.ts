@@ -6,6 +6,7 @@ import { defined } from "@coffer/domain/Defined"
 import { expectedVersionForm } from "@coffer/domain/IntegerForm"
 import * as Effect from "effect/Effect"
 import { noteWarnings } from "../changes/Warnings.js"
+import { askingSpecs } from "../grammar/Asking.js"
 import { anyText, flag, integer, option, optionWithDefault, secretArgument } from "../grammar/Specs.js"
 import type { Values } from "../grammar/Values.js"
 import { doneView } from "../terminal/View.js"
@@ -39,7 +40,8 @@ export const setSpecs = {
     "if-version",
     integer(expectedVersionForm),
     "Only when this is the current version; 0 when the key must not be there yet"
-  )
+  ),
+  ...askingSpecs
 }
 
 export type SetOptions = Values<typeof setSpecs>

@@ -36,6 +36,7 @@ describe("the data of coffer", () => {
         "GET HEAD POST PUT PATCH DELETE",
         "status json text",
         "none each",
+        "access change",
         "action actor",
         "up down metadata",
         "false true",

@@ -14,6 +14,8 @@ describe("the entry of secret get, set and list", () => {
       "set KEY --file - --allow-empty",
       "set KEY --generate=64,hex",
       "set KEY -- -x",
+      "set KEY --reason INC-12",
+      "set KEY --break-glass=INC-12 --json",
       "list",
       "list --env prod --json"
     ]) {
@@ -37,6 +39,7 @@ describe("the entry of secret get, set and list", () => {
       "set KEY a b",
       "set KEY --generate=0",
       "set KEY x --generate",
+      "set KEY --reason=",
       "list --all-envs",
       "list more",
       "edit KEY",

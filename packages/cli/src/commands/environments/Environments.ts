@@ -2,12 +2,13 @@ import type { Environment } from "@coffer/domain/Environment"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
-import { atProject, group, wide, yes } from "../../grammar/Command.js"
+import { asking, atProject, group, wide, yes } from "../../grammar/Command.js"
 import { argument, flag } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { copy, diff } from "./Promotion.js"
+import { protect, protection, unprotect } from "./Protection.js"
 import { revert, revisions } from "./Revisions.js"
 
 const columns = {
@@ -50,7 +51,8 @@ const remove = atProject("delete", {
   options: {
     name: completedBy("env", argument("NAME", EnvName, "The environment's name")),
     yes,
-    force: flag("force", "Also if secrets of other environments refer to its secrets, which then cannot be read")
+    force: flag("force", "Also if secrets of other environments refer to its secrets, which then cannot be read"),
+    ...asking
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
@@ -66,6 +68,6 @@ const remove = atProject("delete", {
 export const environmentCommand = group(
   "environment",
   "Environments of a project",
-  [list, create, remove, diff, copy, revisions, revert],
+  [list, create, remove, diff, copy, revisions, revert, protection, protect, unprotect],
   "env"
 )

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { defined } from "@coffer/domain/Defined"
 import { CannotDo } from "../../Failures.js"
-import { atProject } from "../../grammar/Command.js"
+import { asking, atProject } from "../../grammar/Command.js"
 import { argument, flag } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { note, printJson, printTable } from "../../terminal/Print.js"
@@ -20,7 +20,7 @@ export const copy = atProject("copy", {
     "coffer environment copy staging prod --dry-run",
     "coffer environment copy staging prod --only API_KEY,DATABASE_URL"
   ],
-  options: { from, to, only, dryRun, yes },
+  options: { from, to, only, dryRun, yes, ...asking },
   run: (context) => {
     const { call, options } = context
     const path = { ...context.path, env_name: options.to }

@@ -3,7 +3,7 @@ import { BeforeParameter, Count, maxPageSize, VersionParameter } from "@coffer/d
 import type { Revision } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
-import { atEnv, type Call, wide } from "../../grammar/Command.js"
+import { asking, atEnv, type Call, wide } from "../../grammar/Command.js"
 import { flag, option, requiredOption } from "../../grammar/Fields.js"
 import { toTerminal } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
@@ -71,7 +71,7 @@ const force = flag("force", "Also if other secrets refer to a key that goes, and
 export const revert = atEnv("revert", {
   description: "Make an environment as it was at a revision, without showing a value",
   examples: ["coffer env revert --env prod --to 1 --dry-run"],
-  options: { to, force, dryRun, yes },
+  options: { to, force, dryRun, yes, ...asking },
   run: (context) => {
     const { call, options, path } = context
     return changeMany(context, path, ({ dryRun, headers }) =>

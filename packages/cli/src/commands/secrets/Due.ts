@@ -2,6 +2,7 @@ import type { SecretPath } from "@coffer/domain/api/Paths"
 import { type DuePage, type DueSecret, DueWithin, Expiry, RotationDays } from "@coffer/domain/Due"
 import { Email, type SecretKey } from "@coffer/domain/Names"
 import { maxPageSize } from "@coffer/domain/Schemas"
+import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -11,7 +12,7 @@ import { atOrg, type Call, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import type { Codec } from "../../grammar/Specs.js"
 import { dueText } from "../../secrets/List.js"
-import { printTable } from "../../terminal/Print.js"
+import { note, printTable } from "../../terminal/Print.js"
 import { listView, type View } from "../../terminal/View.js"
 
 /** Reads every page. */
@@ -95,9 +96,17 @@ export const setDue = Effect.fnUntraced(function* (
   { expires, owner, rotateEvery }: DueOptions
 ) {
   const payload = defined({ expires_at: expires, rotate_every_days: rotateEvery, owner })
-  const data = yield* Effect.forEach(keys, (key) =>
-    call("dues", (api) => api.update({ path: { ...path, key }, payload }))
+  // A key that waits for votes does not keep the others from being asked for: each has a request of its own.
+  const results = yield* Effect.forEach(keys, (key) =>
+    call("dues", (api) => api.update({ path: { ...path, key }, payload })).pipe(
+      Effect.map(Either.right),
+      Effect.catchTag("ChangeRequested", (requested) => Effect.succeed(Either.left(requested)))
+    )
   )
+  const [waiting, data] = Array.separate(results)
+  const last = waiting.at(-1)
+  yield* Effect.forEach(waiting.slice(0, -1), ({ message }) => note(message))
+  if (last !== undefined) return yield* last
   const now = yield* Clock.currentTimeMillis
   const rows = data.map((secret) => [secret.key, dueText(secret, now), secret.owner])
   const view: View = { json: { data }, text: printTable(["key", "due", "owner"], rows) }

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { etagOf, noteUndo } from "../../changes/BulkChange.js"
 import { defined } from "@coffer/domain/Defined"
 import { NotThere } from "../../Failures.js"
-import { atEnv, type Call, yes } from "../../grammar/Command.js"
+import { asking, atEnv, type Call, yes } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView } from "../../terminal/View.js"
@@ -68,7 +68,8 @@ export const remove = atEnv("delete", {
     keys: severalKeys,
     yes,
     force: flag("force", "Also if other secrets refer to it, which then cannot be read"),
-    ifVersion: option("if-version", ExpectedVersionParameter, "Only when this is the current version, of one key")
+    ifVersion: option("if-version", ExpectedVersionParameter, "Only when this is the current version, of one key"),
+    ...asking
   },
   check: ({ ifVersion, keys }) =>
     ifVersion !== undefined && new Set(keys).size > 1

@@ -13,7 +13,7 @@ import type { BadFile } from "@coffer/domain/formats/Format"
 import { type FormatName, formatNames } from "@coffer/domain/formats/FormatNames"
 import type { SecretMap } from "@coffer/domain/formats/Reading"
 import { readSecrets, writeSecrets } from "../../formats/Formats.js"
-import { atEnv, type Call } from "../../grammar/Command.js"
+import { asking, atEnv, type Call } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import { editText } from "../../terminal/Editor.js"
 import type { Input } from "../../terminal/Input.js"
@@ -108,7 +108,8 @@ export const edit = atEnv("edit", {
       "The file's format; yaml, which holds every value, when left out"
     ),
     ...dueOptions,
-    yes
+    yes,
+    ...asking
   },
   check: (options) => {
     if (!setsDue(options)) return undefined

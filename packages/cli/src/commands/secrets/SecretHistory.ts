@@ -5,7 +5,7 @@ import type { SecretVersion } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "@coffer/domain/Defined"
-import { atEnv, type Call, wide, yes } from "../../grammar/Command.js"
+import { asking, atEnv, type Call, wide, yes } from "../../grammar/Command.js"
 import { commas, flag, option, requiredOption, versionNumber } from "../../grammar/Fields.js"
 import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -63,7 +63,8 @@ export const rollback = atEnv("rollback", {
   options: {
     key,
     to: requiredOption("to", VersionParameter, "The version whose value is written again"),
-    ifVersion: option("if-version", ExpectedVersionParameter, "Only when this is the current version")
+    ifVersion: option("if-version", ExpectedVersionParameter, "Only when this is the current version"),
+    ...asking
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
@@ -77,7 +78,7 @@ export const rollback = atEnv("rollback", {
 export const undelete = atEnv("undelete", {
   description: "Bring a deleted secret back, with its versions",
   examples: ["coffer secret undelete API_KEY"],
-  options: { key: absentKey },
+  options: { key: absentKey, ...asking },
   run: ({ call, options, path }) =>
     Effect.map(
       call("secrets", (api) => api.undelete({ path: { ...path, key: options.key } })),
@@ -102,7 +103,8 @@ export const destroy = atEnv("destroy", {
       commas(VersionNumbers, "numbers of versions", versionNumber),
       "The versions to erase, separated by commas"
     ),
-    yes
+    yes,
+    ...asking
   },
   run: ({ call, options: { key, versions, yes }, path }) =>
     Effect.gen(function* () {

@@ -5,7 +5,7 @@ import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { formatOf } from "@coffer/domain/formats/Format"
 import type { FormatName } from "@coffer/domain/formats/FormatNames"
 import { readSecrets } from "../../formats/Formats.js"
-import { atEnv } from "../../grammar/Command.js"
+import { asking, atEnv } from "../../grammar/Command.js"
 import { argument, flag } from "../../grammar/Fields.js"
 import { type Source, sourceOf } from "../../terminal/Bytes.js"
 import { note } from "../../terminal/Print.js"
@@ -62,7 +62,8 @@ export const importSecrets = atEnv("import", {
       "Of a .env file: make references of $NAME and ${NAME}, outside single quotes, where NAME is another key of the file"
     ),
     dryRun,
-    yes
+    yes,
+    ...asking
   },
   check: (options) => {
     const format = formatFor(options)

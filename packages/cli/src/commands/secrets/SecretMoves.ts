@@ -5,7 +5,7 @@ import { changeMany, dryRun, etagOf, noteUndo, yes } from "../../changes/BulkCha
 import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "@coffer/domain/Defined"
 import { CannotDo } from "../../Failures.js"
-import { atEnv } from "../../grammar/Command.js"
+import { asking, atEnv } from "../../grammar/Command.js"
 import { argument, requiredOption } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { doneView } from "../../terminal/View.js"
@@ -21,7 +21,8 @@ export const copy = atEnv("copy", {
     keys: severalKeys,
     to: completedBy("env", requiredOption("to", EnvName, "The environment that they are written to")),
     dryRun,
-    yes
+    yes,
+    ...asking
   },
   run: (context) => {
     const { call, options, path } = context
@@ -43,7 +44,8 @@ export const rename = atEnv("rename", {
   examples: ["coffer secret rename API_KEY PAYMENT_API_KEY"],
   options: {
     from: completedBy("key", argument("OLD", SecretKey, "The secret's key")),
-    to: argument("NEW", SecretKey, "The new key, which must not be there yet")
+    to: argument("NEW", SecretKey, "The new key, which must not be there yet"),
+    ...asking
   },
   check: ({ from, to }) => (from === to ? `${from} is its own name already: give another one` : undefined),
   run: ({ call, given, options: { from, to }, path }) =>

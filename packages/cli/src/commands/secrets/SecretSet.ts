@@ -1,4 +1,4 @@
-import { atEnv } from "../../grammar/Command.js"
+import { asking, atEnv } from "../../grammar/Command.js"
 import { argumentField, optionField } from "../../grammar/Fields.js"
 import { checkSet, setSpecs, store } from "../../secrets/Set.js"
 
@@ -19,7 +19,8 @@ export const set = atEnv("set", {
     generate: optionField(setSpecs.generate),
     expand: optionField(setSpecs.expand),
     allowEmpty: optionField(setSpecs.allowEmpty),
-    ifVersion: optionField(setSpecs.ifVersion)
+    ifVersion: optionField(setSpecs.ifVersion),
+    ...asking
   },
   check: checkSet,
   run: ({ exchange, options, path }) => store(exchange, path, options)

@@ -1,30 +1,70 @@
 import type { Approval } from "@coffer/domain/Approval"
+import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
 import { ApprovalId } from "@coffer/domain/Ids"
 import * as Effect from "effect/Effect"
 import { atOrg, group, wide } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
 import { doneView, listView } from "../../terminal/View.js"
+import { askedFor } from "../requests/RequestText.js"
+import { readRequests } from "../requests/Requests.js"
+
+/** What waits, as a row: a request with a secret, or one for access or for a change. */
+const rowOf = (one: Approval | ApprovalRequest) => {
+  const { env, expires_at: until, id, project, state } = one
+  const shared = { id, state, place: `${project}/${env}`, until }
+  if ("kind" in one) {
+    const { keys = [], kind, requester } = one
+    return {
+      ...shared,
+      kind,
+      who: requester,
+      secrets: keys.map(({ key }) => key).join(" "),
+      request: kind === "access" ? askedFor(one) : (one.call ?? kind),
+      body: ""
+    }
+  }
+  const { account, body, body_base64, method, secrets, url } = one
+  return {
+    ...shared,
+    kind: "use",
+    who: account,
+    secrets: secrets.join(" "),
+    request: `${method} ${url}`,
+    body: body ?? (body_base64 === undefined ? "" : "(not text: see --json)")
+  }
+}
+type Row = ReturnType<typeof rowOf>
 
 const columns = {
-  id: ({ id }: Approval) => id,
-  state: ({ state }: Approval) => state,
-  account: ({ account }: Approval) => account,
-  place: ({ env, project }: Approval) => `${project}/${env}`,
-  secrets: ({ secrets }: Approval) => secrets.join(" "),
-  request: ({ method, url }: Approval) => `${method} ${url}`,
-  body: ({ body, body_base64 }: Approval) => body ?? (body_base64 === undefined ? "" : "(not text: see --json)"),
-  until: ({ expires_at }: Approval) => expires_at
+  id: ({ id }: Row) => id,
+  kind: ({ kind }: Row) => kind,
+  state: ({ state }: Row) => state,
+  who: ({ who }: Row) => who,
+  place: ({ place }: Row) => place,
+  secrets: ({ secrets }: Row) => secrets,
+  request: ({ request }: Row) => request,
+  body: ({ body }: Row) => body,
+  until: ({ until }: Row) => until
 }
 
+/** At most this many requests are listed beside the approvals. */
+const maxRequests = 1_000
+
 const list = atOrg("list", {
-  description: "List the requests with secrets that wait for a person",
+  description: "List what waits for a person: requests with secrets, and those for access and for changes",
   examples: ["coffer approval list"],
   options: { wide },
   run: ({ call, path }) =>
-    Effect.map(
-      call("approvals", (api) => api.list({ path })),
-      (approvals) => listView(approvals, columns, "no request waits for you", ["id", "request", "account", "secrets"])
-    )
+    Effect.gen(function* () {
+      const approvals = yield* call("approvals", (api) => api.list({ path }))
+      const requests = yield* readRequests(call, path, { state: "pending" }, maxRequests).pipe(
+        // An older server has none.
+        Effect.catchTag("NotFound", () => Effect.succeed({ data: [] }))
+      )
+      const rows = { data: [...approvals.data, ...requests.data].map(rowOf) }
+      const view = listView(rows, columns, "no request waits for you", ["id", "kind", "request", "who", "secrets"])
+      return { ...view, json: { ...approvals, requests: requests.data } }
+    })
 })
 
 const id = argument("ID", ApprovalId, "The request's id, as coffer approval list shows it")

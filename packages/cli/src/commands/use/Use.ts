@@ -6,7 +6,7 @@ import type { UseResponse } from "@coffer/domain/UseRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
-import { atEnv, group, wide, yes } from "../../grammar/Command.js"
+import { asking, atEnv, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option, optionalArgument } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { note, write } from "../../terminal/Print.js"
@@ -68,7 +68,7 @@ const allow = atEnv("allow", {
   examples: [
     "coffer use allow STRIPE_KEY --host api.stripe.com --path '/v1/refunds/*' --method POST --account agent --as-header 'authorization: Bearer {}'"
   ],
-  options: { key, ...allowFields },
+  options: { key, ...allowFields, ...asking },
   check: allowProblem,
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
@@ -91,7 +91,12 @@ const allow = atEnv("allow", {
 const revoke = atEnv("revoke", {
   description: "Remove a use rule",
   examples: ["coffer use revoke STRIPE_KEY 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dc0"],
-  options: { key, ruleId: argument("RULE_ID", UseRuleId, "The rule's id, as coffer use list KEY shows it"), yes },
+  options: {
+    key,
+    ruleId: argument("RULE_ID", UseRuleId, "The rule's id, as coffer use list KEY shows it"),
+    yes,
+    ...asking
+  },
   run: ({ call, options: { key, ruleId: use_rule_id, yes }, path }) =>
     Effect.gen(function* () {
       yield* confirm(`Remove the use rule ${use_rule_id} of ${key}?`, yes)

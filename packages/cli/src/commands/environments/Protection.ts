@@ -1,0 +1,135 @@
+import { defined } from "@coffer/domain/Defined"
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import { EnvName } from "@coffer/domain/Names"
+import { Approvers, approverRoles, type Protection, protectionTerms } from "@coffer/domain/Protection"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Schema from "effect/Schema"
+import { asking, atProject, type Call, yes } from "../../grammar/Command.js"
+import { argument, flag, option } from "../../grammar/Fields.js"
+import { completedBy } from "../../grammar/Specs.js"
+import type { Codec } from "../../grammar/Specs.js"
+import { confirm } from "../../terminal/Prompts.js"
+import { printFields } from "../../terminal/Print.js"
+import { doneView } from "../../terminal/View.js"
+import { approversText } from "../requests/RequestView.js"
+
+const name = completedBy("env", argument("NAME", EnvName, "The environment's name"))
+
+const isRole = (text: string): boolean => approverRoles.some((role) => role === text)
+
+const approvers: Codec<Approvers> = {
+  value: "text",
+  description: "",
+  decode: (option, text) =>
+    Either.mapLeft(
+      Schema.decodeUnknownEither(Approvers)(isRole(text) ? text : text.split(",")),
+      () => `${option} takes owners, admins (owners too), or e-mail addresses, separated by commas`
+    )
+}
+
+const people = protectionTerms.break_glass.from
+
+const breakers: Codec<typeof people.Type> = {
+  value: "text",
+  description: "",
+  decode: (option, text) =>
+    Either.mapLeft(
+      Schema.decodeUnknownEither(people)(text === "none" ? [] : text.split(",")),
+      () => `${option} takes e-mail addresses, separated by commas, or none`
+    )
+}
+
+const yesNo = (is: boolean) => (is ? "yes" : "no")
+
+const fieldsOf = (protection: Protection) => ({
+  needed: protection.needed,
+  approvers: approversText(protection.approvers),
+  self: yesNo(protection.self),
+  "break glass": protection.break_glass.join(", ") || "nobody",
+  "requests wait": protection.expires_after,
+  passkey: yesNo(protection.passkey),
+  "set by": protection.updated_by,
+  "set at": protection.updated_at
+})
+
+const read = (call: Call, path: EnvPath) => call("protections", (api) => api.get({ path }))
+
+export const protection = atProject("protection", {
+  description: "Show how an environment is protected: how many votes its changes need, and whose",
+  examples: ["coffer env protection prod", "coffer env protection prod --json"],
+  options: { name },
+  run: ({ call, options, path }) =>
+    Effect.map(read(call, { ...path, env_name: options.name }), (found) => ({
+      json: found,
+      text: printFields(fieldsOf(found))
+    }))
+})
+
+/** What a protection has when it is made. */
+const initial = { needed: 1, approvers: "admins", self: false, break_glass: [], passkey: false } as const
+
+export const protect = atProject("protect", {
+  description: "Let changes of an environment wait for votes; what is left out stays as it is, or is the default",
+  examples: [
+    "coffer env protect prod --needed 2 --approvers admins",
+    "coffer env protect prod --approvers ada@example.com,grace@example.com --may-break-glass ada@example.com"
+  ],
+  options: {
+    name,
+    needed: option("needed", protectionTerms.needed.from, "How many people approve a change: 1 to 3; default: 1"),
+    approvers: option(
+      "approvers",
+      approvers,
+      "Who may vote: owners, admins (owners too), or e-mail addresses, separated by commas; default: admins"
+    ),
+    self: flag("self", "Count the vote of whoever asks"),
+    notSelf: flag("not-self", "Do not count it; the default"),
+    mayBreakGlass: option(
+      "may-break-glass",
+      breakers,
+      "Who may change it at once with --break-glass: e-mail addresses, separated by commas, or none"
+    ),
+    expiresAfter: option("expires-after", protectionTerms.expires_after.from, "How long a request waits; default: 72h"),
+    passkey: flag("passkey", "Ask for a passkey with each vote"),
+    notPasskey: flag("not-passkey", "Ask for none; the default"),
+    ...asking
+  },
+  check: ({ notPasskey, notSelf, passkey, self }) => {
+    if (self && notSelf) return "give either --self or --not-self"
+    return passkey && notPasskey ? "give either --passkey or --not-passkey" : undefined
+  },
+  run: ({ call, options, path: project }) =>
+    Effect.gen(function* () {
+      const path = { ...project, env_name: options.name }
+      const before = yield* read(call, path).pipe(Effect.catchTag("NotFound", () => Effect.succeed(undefined)))
+      const { approvers, break_glass, needed, passkey, self } = before ?? initial
+      const payload = {
+        needed: options.needed ?? needed,
+        approvers: options.approvers ?? approvers,
+        self: options.self || (self && !options.notSelf),
+        break_glass: options.mayBreakGlass ?? break_glass,
+        passkey: options.passkey || (passkey && !options.notPasskey),
+        ...defined({ expires_after: options.expiresAfter ?? before?.expires_after })
+      }
+      const set = yield* call("protections", (api) => api.set({ path, payload }))
+      const votes = set.needed === 1 ? "the approval of 1 person" : `the approval of ${set.needed} people`
+      return doneView(
+        `${path.project_name}/${path.env_name} is protected: changes need ${votes}, of ${approversText(set.approvers)}`,
+        set
+      )
+    })
+})
+
+export const unprotect = atProject("unprotect", {
+  description: "End the protection of an environment, which needs its votes",
+  examples: ["coffer env unprotect prod"],
+  options: { name, yes, ...asking },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const place = `${path.project_name}/${options.name}`
+      yield* confirm(`End the protection of ${place}?`, options.yes)
+      yield* call("protections", (api) => api.remove({ path: { ...path, env_name: options.name } }))
+      return doneView(`${place} is not protected any more`)
+    })
+})
