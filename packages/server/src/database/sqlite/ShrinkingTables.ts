@@ -12,6 +12,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "group_members",
   "group_mappings",
   "login_groups",
+  "request_parts",
   "declared_keys",
   "wrapped_keys",
   "webhook_deliveries",
