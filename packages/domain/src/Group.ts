@@ -3,7 +3,18 @@ import { grace, graceId } from "./Examples.js"
 import { GroupId, UserId } from "./Ids.js"
 import { Email, GroupName } from "./Names.js"
 import { withMessage } from "./Message.js"
-import { body, boundedArray, Count, createdAt, field, list, optional, Timestamp, updatedAt } from "./Schemas.js"
+import {
+  body,
+  boundedArray,
+  Count,
+  createdAt,
+  field,
+  list,
+  optional,
+  Timestamp,
+  updatedAt,
+  withJsonSchema
+} from "./Schemas.js"
 
 export const maxGroupMembers = 2_000
 
@@ -53,20 +64,23 @@ export const maxProviderGroupLength = 256
 
 const providerGroupMessage = `the provider's name of a group has 1 to ${maxProviderGroupLength} characters, and no control characters`
 
+const providerGroupText = "a group as the provider names it in its tokens"
+const groupText = "the group of the organization that it counts as"
+const providerGroupJson = { type: "string", minLength: 1, maxLength: maxProviderGroupLength }
+
 /** A group as the provider names it, or its id there: compared with the token's as text. */
 export const ProviderGroup = Schema.String.pipe(
   Schema.filter((text) => text.length <= maxProviderGroupLength && /^\P{Cc}+$/u.test(text), {
     ...withMessage(providerGroupMessage),
     identifier: "ProviderGroup",
-    description: "a group as the provider names it in its tokens",
-    jsonSchema: { type: "string", minLength: 1, maxLength: maxProviderGroupLength },
+    ...withJsonSchema(providerGroupText, providerGroupJson),
     examples: ["platform-team"]
   })
 )
 
 const mappingFields = {
-  provider_group: field(ProviderGroup, "a group as the provider names it in its tokens"),
-  group: field(GroupName, "the group of the organization that it stands for")
+  provider_group: field(ProviderGroup, providerGroupText),
+  group: field(GroupName, groupText)
 }
 
 export const GroupMapping = Schema.Struct(mappingFields).annotations({
@@ -83,8 +97,8 @@ export const NewGroupMappings = boundedArray(body(mappingFields), {
     type: "object",
     required: ["provider_group", "group"],
     properties: {
-      provider_group: { type: "string", minLength: 1, maxLength: maxProviderGroupLength },
-      group: { type: "string" }
+      provider_group: { ...providerGroupJson, description: providerGroupText },
+      group: { type: "string", description: groupText }
     },
     additionalProperties: false
   }

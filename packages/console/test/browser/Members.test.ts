@@ -90,7 +90,16 @@ describe.skipIf(!hasBrowser())(`the members page${why}`, { timeout: 120_000 }, (
       .waitFor()
     await visit.isAccessible("members of a group")
     await visit.page.keyboard.press("Escape")
+    const eng = { provider_group: "cn=eng,dc=example,dc=com", group: "Back end" }
+    await ada.call("PUT", "/api/orgs/grouped/group-mappings", { mappings: [eng] })
+    await visit.page.reload()
+    await visit.sees("The server takes no groups from its provider of single sign-on")
+    await visit.fill("Group at the provider", "sre")
+    await visit.press("Add mapping")
+    await visit.page.getByRole("row", { name: "sre Back end" }).waitFor()
     await visit.isAccessible("groups")
+    for (const name of ["sre", eng.provider_group]) await visit.press(`Remove ${name} as Back end`)
+    await visit.page.getByRole("heading", { name: "Groups at the provider" }).waitFor({ state: "detached" })
 
     await visit.page.getByRole("link", { name: "Rules" }).first().click()
     await visit.page.getByLabel("Who").selectOption("group Back end")
