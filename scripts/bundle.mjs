@@ -51,7 +51,12 @@ const fillCache = ([program, ...args]) =>
 
 await Promise.all([
   bundle("cli", {
-    cached: { Cli: ["start"], "run/main": ["start"], "secrets/main": ["start"], "completion/main": ["start"] },
+    cached: {
+      Cli: ["start"],
+      "run/main": ["start", "startRender"],
+      "secrets/main": ["start"],
+      "completion/main": ["start"]
+    },
     ...client
   }),
   bundle("mcp", { cached: { main: [], Calls: ["startCalls"] }, ...client }),

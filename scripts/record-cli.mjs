@@ -75,6 +75,13 @@ $ coffer run -- sh -c 'echo "the key is $API_KEY"'
 $ coffer run --only API_KEY -- printenv DATABASE_URL
 $ coffer run acme/webshop/dev -- printenv API_KEY
 
+# Write files with secrets
+[Files made of secrets](render.md) describes the templates.
+$ printf 'key = {{API_KEY | json}}\\n' > app.conf.tpl
+$ coffer render app.conf.tpl
+$ coffer render app.conf.tpl --output app.conf
+$ coffer render app.conf.tpl --output app.conf --check; echo "exit code $?"
+
 # Give Docker Compose the secrets
 Compose starts \`coffer compose\` for a service with \`provider: { type: coffer }\`, and reads a message a line. [Docker and compose](integrations.md#docker-and-compose) has the file.
 $ coffer compose --project-name=shop up --only=API_KEY secrets

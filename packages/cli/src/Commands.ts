@@ -17,6 +17,7 @@ import { orgCommand } from "./commands/Organizations.js"
 import { projectCommand } from "./commands/Projects.js"
 import { accessCommand } from "./commands/requests/Access.js"
 import { requestCommand } from "./commands/requests/Requests.js"
+import { renderCommand } from "./commands/Render.js"
 import { runCommand } from "./commands/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
 import { secretCommand } from "./commands/secrets/Secrets.js"
@@ -61,7 +62,7 @@ export const tree: Tree = treeOf({
         row("Read, write, find and import", secretCommand),
         row("Where secrets are", projectCommand, environmentCommand),
         row("What a project expects of keys", declare, declareList, declareRemove, checkCommand),
-        row("Give secrets to programs", runCommand, composeCommand),
+        row("Give secrets to programs", runCommand, renderCommand, composeCommand),
         row("Find values in git and in files", scanCommand)
       ]
     },

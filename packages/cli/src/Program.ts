@@ -34,10 +34,18 @@ const teardown: Teardown = (exit, onExit) => {
   onExit(Cause.isInterruptedOnly(exit.cause) ? 130 : exitCodes.failed)
 }
 
-/** Runs a command in this process. */
-export const runProgram = (execution: Effect.Effect<number, never, Input | Output>, version: string): void =>
+/**
+ * Runs a command in this process.
+ *
+ * @param output the streams, or the descriptors for a command that starts another one on them.
+ */
+export const runProgram = (
+  execution: Effect.Effect<number, never, Input | Output>,
+  version: string,
+  output = streams
+): void =>
   runMain(
-    execution.pipe(Effect.provide(Layer.provideMerge(standardInput, streams)), Effect.provideService(Version, version)),
+    execution.pipe(Effect.provide(Layer.provideMerge(standardInput, output)), Effect.provideService(Version, version)),
     // The runtime's own logger would replace ours, and writes to standard output.
     { disableErrorReporting: true, disablePrettyLogger: true, teardown }
   )

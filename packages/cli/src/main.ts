@@ -24,6 +24,12 @@ const startRun = async (rest: ReadonlyArray<string>) => {
   await start(command, version, signals)
 }
 
+/** Starts `render`, which needs the streams of its command untouched, as `run` does. */
+const startRender = async (rest: ReadonlyArray<string>) => {
+  const { startRender } = await import("./run/main.js")
+  if (!(await startRender(rest, version))) await startCli()
+}
+
 /** Starts the command that the completion scripts call. */
 const startCompletion = async (rest: ReadonlyArray<string>) => {
   const { start } = await import("./completion/main.js")
@@ -53,6 +59,7 @@ const printVersion = () => {
 const start = async () => {
   if (argv.length === 1 && (argv[0] === "--version" || argv[0] === "version")) printVersion()
   else if (argv[0] === "run") await startRun(argv.slice(1))
+  else if (argv[0] === "render") await startRender(argv.slice(1))
   else if (argv[0] === "__complete") await startCompletion(argv.slice(1))
   else if (secretNames.has(argv[0]) && secretCommands.has(argv[1])) await startSecrets()
   else await startCli()

@@ -17,7 +17,8 @@ export const maxReferences = 32
 /** How many references may follow one another on the way to a value. */
 export const maxReferenceDepth = 5
 
-const targetOf = (name: string): ReferenceTarget | null => {
+/** Reads `KEY` or `env:KEY`; null for anything else. */
+export const targetOf = (name: string): ReferenceTarget | null => {
   const colon = name.indexOf(":")
   const key = name.slice(colon + 1)
   if (!secretKeyForm.is(key)) return null

@@ -8,9 +8,9 @@ import { inheritedDescriptors } from "./InheritedDescriptors.js"
 import { mangled } from "./Mangled.js"
 import { prepare, refuse } from "./Prepare.js"
 import type { RunArgv } from "./RunArgv.js"
-import type { Signals } from "./Signals.js"
+import type { Outcome, Signals } from "./Signals.js"
 import { beforeRequest, bundleRequests, fetchSecrets, withoutCopy } from "./Source.js"
-import { type Outcome, start } from "./Start.js"
+import { start } from "./Start.js"
 import { Version } from "../Version.js"
 
 /** The arguments of `coffer run`, where they start a command. */

@@ -60,7 +60,7 @@ const parts = {
 const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** Parses a time such as `500ms`, `5s`, `10m`, `24h` or `7d` to milliseconds; a number alone is seconds. */
-const parseSpan = (text: string): number | undefined => {
+export const parseSpan = (text: string): number | undefined => {
   const [, digits, unit = "s"] = /^([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h|d)?$/.exec(text) ?? []
   const scale = units[unit]
   return digits === undefined || scale === undefined ? undefined : Number(digits) * scale
@@ -68,7 +68,7 @@ const parseSpan = (text: string): number | undefined => {
 
 const isSignal = (name: string): name is NodeJS.Signals => Object.hasOwn(constants.signals, name)
 
-const parseSignal = (text: string): NodeJS.Signals | undefined => {
+export const parseSignal = (text: string): NodeJS.Signals | undefined => {
   const name = `SIG${text.toUpperCase().replace(/^SIG/, "")}`
   return isSignal(name) ? name : undefined
 }

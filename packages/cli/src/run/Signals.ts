@@ -1,5 +1,9 @@
 import { constants } from "node:os"
 
+/** How a command ended. */
+export type Outcome =
+  { readonly type: "exit"; readonly code: number } | { readonly type: "signal"; readonly signal: NodeJS.Signals }
+
 /** What a client that waits for its command must not die of itself. TSTP is not among them: ctrl-Z must stop both. */
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const
 
@@ -25,6 +29,10 @@ export const dieOf = (signal: NodeJS.Signals): void => {
   // Where the signal does not end the process (it may be blocked), its code does.
   setTimeout(() => process.exit(code), 200)
 }
+
+/** Ends this process as its command ended. */
+export const endAs = (outcome: Outcome): void =>
+  outcome.type === "signal" ? dieOf(outcome.signal) : process.exit(outcome.code)
 
 /** Stands before anything else is loaded: a signal that comes before there is a command ends the client with that signal. */
 export const catchSignals = (): Signals => {

@@ -59,7 +59,7 @@ export const clashes = (requests: Requests, { parts }: Fetched): ReadonlyArray<s
 }
 
 /** The longest list of keys in a request's address, in characters: servers and proxies take 8 KiB at least. */
-const maxKeysLength = 7_000
+export const maxKeysLength = 7_000
 
 /**
  * The requests for the secrets: server, place and credential, from options, variables, `service.yml` and the session. And

@@ -5,12 +5,8 @@ import * as Predicate from "effect/Predicate"
 import type { Readable } from "node:stream"
 import { missingInterpreter, shell } from "./Executable.js"
 import type { Copying, Mask } from "./MaskedOutput.js"
-import type { Signals } from "./Signals.js"
+import type { Outcome, Signals } from "./Signals.js"
 import { inForeground } from "./TerminalGroup.js"
-
-/** How the command ended. */
-export type Outcome =
-  { readonly type: "exit"; readonly code: number } | { readonly type: "signal"; readonly signal: NodeJS.Signals }
 
 /** The command did not start. */
 export class NotStarted extends Data.TaggedError("NotStarted")<{

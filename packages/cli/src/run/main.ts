@@ -1,10 +1,13 @@
 import * as Effect from "effect/Effect"
 import { run, type RunArguments } from "./Run.js"
-import { dieOf, type Signals } from "./Signals.js"
+import { endAs, type Signals } from "./Signals.js"
 
 /** Where `coffer run` starts: its arguments are split, and signals have somebody to take them. */
-export const start = async (command: RunArguments, version: string, signals: Signals): Promise<void> => {
-  const outcome = await Effect.runPromise(run(command, version, signals))
-  if (outcome.type === "signal") return dieOf(outcome.signal)
-  process.exit(outcome.code)
+export const start = async (command: RunArguments, version: string, signals: Signals): Promise<void> =>
+  endAs(await Effect.runPromise(run(command, version, signals)))
+
+/** Where `coffer render` starts. It shares most of its code with `run`, which does not load the rest. */
+export const startRender = async (argv: ReadonlyArray<string>, version: string): Promise<boolean> => {
+  const { start } = await import("../render/main.js")
+  return start(argv, version)
 }

@@ -18,6 +18,7 @@ const furnished = [
   "docs/integrations.md",
   "docs/mcp.md",
   "docs/observability.md",
+  "docs/render.md",
   "docs/run.md",
   "docs/webhooks.md"
 ]

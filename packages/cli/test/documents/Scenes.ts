@@ -220,6 +220,13 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     declare: { before: ["printf '# The port\\nPORT=80\\n' > .env.example"] },
     "declare rm": { before: ["coffer declare OLD_TOKEN"] },
     check: { before: ["for key in $(coffer declare list | cut -f 1); do coffer declare rm $key --yes; done"] },
+    render: {
+      before: [
+        secrets("dev"),
+        "printf '{{API_KEY | json}}' > app.conf.tpl",
+        "coffer render app.conf.tpl --output app.conf"
+      ]
+    },
     scan: { before: [secrets("dev"), "git init --quiet .; mkdir -p docs; touch README.md"] },
     "secret get": { before: [secrets("dev", ["API_KEY", "2"], ["API_KEY", "3"])] },
     "secret set": { before: [versions, password] },

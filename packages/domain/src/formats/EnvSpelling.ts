@@ -1,4 +1,6 @@
 import { parse } from "dotenv"
+import * as Either from "effect/Either"
+import { identity } from "effect/Function"
 import type { Pair } from "./Format.js"
 
 /**
@@ -26,30 +28,35 @@ const spellings: ReadonlyArray<(value: string) => string | undefined> = [
       : undefined
 ]
 
-/** Whether both of dotenv's parsers read this line as this pair. */
-const readsBack = (line: string, { key, value }: Pair) =>
+/** Whether both of dotenv's parsers read this line as this value. */
+const readsBack = (line: string, key: string, value: string) =>
   [parse(line), parse(line, { fast: true })].every((found) => Object.hasOwn(found, key) && found[key] === value)
 
-const spell = (pair: Pair): string | undefined => {
-  for (const spelling of spellings) {
-    const text = spelling(pair.value)
-    if (text !== undefined && readsBack(`${pair.key}=${text}\n`, pair)) return `${pair.key}=${text}\n`
-  }
-  return undefined
+const spell = (value: string, key: string): string | undefined =>
+  spellings
+    .map((spelling) => spelling(value))
+    .find((text) => text !== undefined && readsBack(`${key}=${text}\n`, key, value))
+
+/** A value as it is spelled behind `KEY=`; on the left, why none can be, as the end of a sentence "KEY …". */
+export const spellEnvValue = (value: string, key = "KEY"): Either.Either<string, string> => {
+  const problem = unreadable(value)
+  if (problem !== undefined) return Either.left(problem)
+  return Either.fromNullable(
+    spell(value, key),
+    () => "has a value with quotes, backslashes, $ or # that not every reader of .env files reads alike"
+  )
 }
 
 /** Why a `.env` file cannot hold a pair. */
-export const envRefusal = (pair: Pair): string | undefined => {
-  if (pair.key === "__proto__") return "is a key that dotenv does not read"
-  if (pair.key.includes("-")) return "is a key with a hyphen, which godotenv does not read"
-  return (
-    unreadable(pair.value) ??
-    (spell(pair) === undefined
-      ? "has a value with quotes, backslashes, $ or # that not every reader of .env files reads alike"
-      : undefined)
-  )
+export const envRefusal = ({ key, value }: Pair): string | undefined => {
+  if (key === "__proto__") return "is a key that dotenv does not read"
+  if (key.includes("-")) return "is a key with a hyphen, which godotenv does not read"
+  return Either.match(spellEnvValue(value, key), { onLeft: identity, onRight: () => undefined })
 }
 
 /** The lines of a `.env` file, without pairs that it cannot hold. */
 export const writeEnv = (pairs: ReadonlyArray<Pair>): string =>
-  pairs.map((pair) => (envRefusal(pair) === undefined ? (spell(pair) ?? "") : "")).join("")
+  pairs
+    .filter((pair) => envRefusal(pair) === undefined)
+    .map(({ key, value }) => `${key}=${spell(value, key) ?? ""}\n`)
+    .join("")

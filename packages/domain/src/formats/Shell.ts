@@ -40,23 +40,28 @@ const keepers = new Map(
 /** The shell that keeps a variable for itself. All that begin with fish_ are settings of fish. */
 const keeperOf = (key: string) => (/^(?:__)?fish_/.test(key) ? "fish" : keepers.get(key))
 
+/** Why no variable of a shell can hold a value, as the end of a sentence "KEY …". */
+export const shellRefusal = (value: string): string | undefined =>
+  value.includes("\0") ? "has a value with a NUL byte, which no shell can hold" : undefined
+
 const refusal = ({ key, value }: Pair) => {
   if (!name.test(key)) return "is no name for a shell's variable"
   const keeper = keeperOf(key)
   if (keeper !== undefined) return `is a variable that ${keeper} keeps for itself`
-  return value.includes("\0") ? "has a value with a NUL byte, which no shell can hold" : undefined
+  return shellRefusal(value)
 }
 
 /**
  * Quotes a value for POSIX shells and for fish, which reads a backslash before a quote or another backslash as an escape, even
  * within single quotes. Both read these two alike within double quotes.
  */
-const quoted = (value: string): string =>
+export const quoteForShell = (value: string): string =>
   (value.match(/\\+|'+|[^'\\]+/g) ?? [""])
     .map((part) => (/^['\\]/.test(part) ? `"${part.replaceAll("\\", "\\\\")}"` : `'${part}'`))
     .join("")
 
-const write = (pairs: ReadonlyArray<Pair>) => pairs.map(({ key, value }) => `export ${key}=${quoted(value)}\n`).join("")
+const write = (pairs: ReadonlyArray<Pair>) =>
+  pairs.map(({ key, value }) => `export ${key}=${quoteForShell(value)}\n`).join("")
 
 const blank = /\s*/y
 const comment = /#[^\n]*/y

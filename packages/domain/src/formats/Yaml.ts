@@ -4,14 +4,7 @@ import * as Either from "effect/Either"
 import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument, type YAMLParseError } from "yaml"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
-
-const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
-
-/**
- * A text in double quotes. Beyond what JSON escapes: line ends that only YAML 1.1 knows, and what YAML calls not
- * printable, which readers refuse. (The library's own writer leaves them as they are.)
- */
-const quote = (text: string) => JSON.stringify(text).replace(/[\x7f-\xa0\u2028\u2029\ufeff\ufffe\uffff]/g, escaped)
+import { quoteForYaml } from "./YamlText.js"
 
 /** Words that YAML 1.1 readers take for booleans or null. */
 const word = /^(y|yes|n|no|true|false|on|off|null)$/i
@@ -19,7 +12,7 @@ const word = /^(y|yes|n|no|true|false|on|off|null)$/i
 const write = (pairs: ReadonlyArray<Pair>) =>
   pairs.length === 0
     ? "{}\n"
-    : pairs.map(({ key, value }) => `${word.test(key) ? quote(key) : key}: ${quote(value)}\n`).join("")
+    : pairs.map(({ key, value }) => `${word.test(key) ? quoteForYaml(key) : key}: ${quoteForYaml(value)}\n`).join("")
 
 /** Whether readers of YAML 1.1 and 1.2 both take this for a string. */
 const isText = (source: string) =>

@@ -1,15 +1,12 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { writeProblem } from "@coffer/client/internal/FileError"
 import { writePrivate } from "@coffer/client/internal/PrivateFile"
 import type { SecretKey } from "@coffer/domain/Names"
 import { type Bundle, listOf } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { lstatSync } from "node:fs"
-import { dirname } from "node:path"
 import { defined } from "@coffer/domain/Defined"
-import { CannotDo, NotThere } from "../../Failures.js"
+import { NotThere } from "../../Failures.js"
 import { formatOf } from "@coffer/domain/formats/Format"
 import type { FormatName } from "@coffer/domain/formats/FormatNames"
 import { writeSecrets } from "../../formats/Formats.js"
@@ -17,28 +14,10 @@ import { atEnvPlain, type Call } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { isNotForChildren } from "@coffer/domain/DangerousVariables"
 import { note, writeValues } from "../../terminal/Print.js"
+import { checkTarget } from "../../terminal/Target.js"
 import { fileFormat, unknownFormat } from "./FileFormat.js"
 import { allowEnvOption, keysOption, sentenceOf } from "./Keys.js"
 import { requireComplete } from "./CompleteBundle.js"
-
-/** Checks that a file can be written there. An existing file is replaced; anything else is refused. */
-const checkTarget = (path: string) =>
-  Effect.try({
-    try: () => ({
-      directory: lstatSync(dirname(path), { throwIfNoEntry: false }),
-      target: lstatSync(path, { throwIfNoEntry: false })
-    }),
-    catch: (cause) => new CannotDo({ message: `${path} cannot be written: ${writeProblem(cause)}` })
-  }).pipe(
-    Effect.flatMap(({ directory, target }) => {
-      const refuse = (message: string) => Effect.fail(new CannotDo({ message: `${path} ${message}` }))
-      if (directory === undefined) return refuse("would be in a directory that does not exist; create it first")
-      if (target === undefined || target.isFile()) return Effect.void
-      return target.isSymbolicLink()
-        ? refuse("is a symbolic link; name the file that it points to")
-        : refuse("is not a file; without --output the secrets go to standard output")
-    })
-  )
 
 interface OutputOptions {
   readonly format: FormatName | undefined
