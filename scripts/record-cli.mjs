@@ -74,6 +74,7 @@ Everything after \`run\` and its options is the command. It gets the secrets as 
 $ coffer run -- sh -c 'echo "the key is $API_KEY"'
 $ coffer run --only API_KEY -- printenv DATABASE_URL
 $ coffer run acme/webshop/dev -- printenv API_KEY
+$ coffer run --file API_KEY=api.key -- sh -c 'cat "$API_KEY"'
 
 # Write files with secrets
 [Files made of secrets](render.md) describes the templates.

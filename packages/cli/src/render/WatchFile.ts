@@ -65,7 +65,17 @@ const programOf = Effect.fnUntraced(function* ([command = "", ...args]: Readonly
     return yield* new CannotDo({ message: `${command} cannot be executed: ${lookup.problem}` })
   }
   const { forShell, path, sure } = lookup
-  const program: Program = { path, command, args, env, forShell, sure, mask: undefined, descriptors: [] }
+  const program: Program = {
+    path,
+    command,
+    args,
+    env,
+    forShell,
+    sure,
+    mask: undefined,
+    hasFiles: false,
+    descriptors: []
+  }
   return program
 })
 

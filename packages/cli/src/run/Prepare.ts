@@ -10,11 +10,14 @@ import { findExecutable } from "./Executable.js"
 import { allowanceProblem, type FileAllowance } from "./FileAllowance.js"
 import { sizeProblem, totalLimit } from "./Limits.js"
 import type { RunArgv, RunOptions } from "./RunArgv.js"
+import type { SecretFiles } from "./SecretFiles.js"
 import { NotStarted, type Program } from "./Start.js"
 
 export interface RunCommand extends Extract<RunArgv, { type: "run" }> {
   /** Descriptors above 2 to pass on. */
   readonly descriptors: ReadonlyArray<number>
+  /** The values that the command gets as files. */
+  readonly files: SecretFiles | undefined
 }
 
 /** Fails if there is a problem. */
@@ -83,11 +86,14 @@ export const prepare = Effect.fnUntraced(function* (
   secrets: ReadonlyArray<BundleSecret>,
   allowance: FileAllowance | undefined
 ) {
-  const { args, command, descriptors, options } = runCommand
-  const env = yield* commandEnvironment(secrets, options, allowance)
+  const { args, command, descriptors, files, options } = runCommand
+  const plan = yield* files?.plan(secrets) ?? Effect.succeed(undefined)
+  const env = yield* commandEnvironment(plan?.variables ?? secrets, options, allowance)
   const { forShell, path, sure } = yield* locate(runCommand, env["PATH"])
   yield* refuse(sizeProblem([command, ...args], env, totalLimit()))
   const mask = options.isMasking ? yield* maskFor(secrets) : undefined
-  const program: Program = { path, command, args, env, forShell, sure, mask, descriptors }
+  if (plan !== undefined) yield* plan.write
+  const hasFiles = plan !== undefined
+  const program: Program = { path, command, args, env, forShell, sure, mask, hasFiles, descriptors }
   return program
 })

@@ -7,7 +7,7 @@ import { beforeStart } from "./Explain.js"
 import { inheritedDescriptors } from "./InheritedDescriptors.js"
 import { mangled } from "./Mangled.js"
 import { prepare, refuse } from "./Prepare.js"
-import type { RunArgv } from "./RunArgv.js"
+import type { FileOptions, RunArgv } from "./RunArgv.js"
 import type { Outcome, Signals } from "./Signals.js"
 import { beforeRequest, bundleRequests, fetchSecrets, withoutCopy } from "./Source.js"
 import { start } from "./Start.js"
@@ -16,13 +16,21 @@ import { Version } from "../Version.js"
 /** The arguments of `coffer run`, where they start a command. */
 export type RunArguments = Extract<RunArgv, { type: "run" }>
 
+/** Loaded lazily: most runs write no files. */
+const openFiles = (options: FileOptions, signals: Signals) =>
+  Effect.flatMap(
+    Effect.promise(() => import("./SecretFiles.js")),
+    ({ secretFiles }) => secretFiles(options, signals)
+  )
+
 const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Signals) {
   const { MAKEFLAGS } = yield* Variables
   const descriptors = inheritedDescriptors(MAKEFLAGS)
   yield* refuse(mangled(given.args.length + 1))
   const { allowance, requests } = yield* Effect.catchAll(bundleRequests(given.options), beforeRequest)
   const options = yield* withoutCopy(given.options, requests)
-  const command = { ...given, options, descriptors }
+  const files = options.files === undefined ? undefined : yield* openFiles(options.files, signals)
+  const command = { ...given, options, descriptors, files }
   if (options.isChecking) {
     const { checkKeys } = yield* Effect.promise(() => import("./KeyCheck.js"))
     yield* Effect.forEach(requests, (request) => checkKeys(request, options))
@@ -34,7 +42,7 @@ const runCommand = Effect.fnUntraced(function* (given: RunArguments, signals: Si
   if (options.watch === undefined) return yield* start(program, signals)
   const { watch } = yield* Effect.promise(() => import("./Watch.js"))
   return yield* watch({ command, requests, allowance, signals, options: options.watch, first: { ...fetched, program } })
-})
+}, Effect.scoped)
 
 /** Runs a command that sees the secrets of an environment as its variables. Returns how it ended. */
 export const run = (command: RunArguments, version: string, signals: Signals): Effect.Effect<Outcome> =>

@@ -1,3 +1,4 @@
+import { secretKeyForm } from "@coffer/domain/NameForms"
 import { constants } from "node:os"
 import { isPlacePath } from "../grammar/PlacePath.js"
 import { readWords, type Word, type Words } from "../grammar/Words.js"
@@ -27,6 +28,8 @@ export interface RunOptions {
   readonly also: ReadonlyArray<string>
   readonly only: ReadonlyArray<string>
   readonly allowEnv: ReadonlyArray<string>
+  /** The values that the command gets as files. */
+  readonly files: FileOptions | undefined
   /** Whether secrets go before inherited variables. */
   readonly isOverriding: boolean
   /** Whether the values are masked in the command's output. */
@@ -41,6 +44,13 @@ export interface RunOptions {
   readonly watch: WatchOptions | undefined
   /** Keep a copy of the secrets, and use it if the server is unreachable. */
   readonly offline: { readonly maxAge: number } | undefined
+}
+
+/** Paths in the private folder of a command. */
+export interface FileOptions {
+  readonly paths: ReadonlyMap<string, string>
+  /** The directory of the files of all other keys; "." for the folder itself. */
+  readonly directory: string | undefined
 }
 
 export interface WatchOptions {
@@ -73,6 +83,27 @@ export const parseSignal = (text: string): NodeJS.Signals | undefined => {
   return isSignal(name) ? name : undefined
 }
 
+/** Whether a path stays below the folder that it is relative to. */
+const isBelow = (path: string): boolean => path.split("/").every((part) => !["", ".", ".."].includes(part))
+
+const pathExample = "a path without .. that does not begin with /, as in"
+
+/** Reads `--file` and `--files`. Returns a message if one is not valid. */
+const readFiles = (found: Words["options"]): FileOptions | undefined | string => {
+  const paths = new Map<string, string>()
+  for (const text of found.get("file") ?? []) {
+    const [, key = "", path = ""] = /^([^=]*)=(.*)$/s.exec(text) ?? []
+    if (!secretKeyForm.is(key) || !isBelow(path)) return `--file takes a key and ${pathExample} TLS_KEY=tls/key.pem`
+    if (paths.has(key)) return `--file names ${key} twice`
+    paths.set(key, path)
+  }
+  const directory = found.get("files")?.[0]
+  if (directory !== undefined && directory !== "." && !isBelow(directory)) {
+    return `--files takes ${pathExample} secrets; . is the private folder itself`
+  }
+  return paths.size === 0 && directory === undefined ? undefined : { paths, directory }
+}
+
 /** Reads the values of the options. Returns a message if one is not valid. */
 const readOptions = (found: Words["options"]): RunOptions | string => {
   const one = (name: string) => found.get(name)?.[0]
@@ -92,6 +123,8 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
   const signalName = one("signal")
   const signal = signalName === undefined ? undefined : parseSignal(signalName)
   if (signalName !== undefined && signal === undefined) return "--signal takes the name of a signal, such as HUP"
+  const files = readFiles(found)
+  if (typeof files === "string") return files
   if (found.has("also") && found.has("only")) {
     return "--only names keys of one place: leave it out, or give no --also"
   }
@@ -107,6 +140,7 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
     also: found.get("also") ?? [],
     only: list("only"),
     allowEnv: list("allow-env"),
+    files,
     isOverriding: !found.has("no-override"),
     isMasking: found.has("mask"),
     isChecking: found.has("check"),

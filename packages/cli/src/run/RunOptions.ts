@@ -35,6 +35,19 @@ export const runSyntax: Syntax = {
       ),
       isRepeatable: true
     },
+    {
+      ...valued(
+        "file",
+        "key=path",
+        "Write this key's value to a file of this path in a private folder; KEY has the path; may be given again"
+      ),
+      isRepeatable: true
+    },
+    valued(
+      "files",
+      "dir",
+      "Write every value to a file in this directory of the private folder, each named as its key"
+    ),
     flag(
       "non-interactive",
       "Take no session: an API key, or the delegation for the place; as SERVICE_NON_INTERACTIVE=1"

@@ -23,6 +23,8 @@ export interface Program {
   readonly sure: boolean
   /** What is masked in the output; none where the command has the streams of this process. */
   readonly mask: Mask | undefined
+  /** Whether files have to be removed after the command. */
+  readonly hasFiles: boolean
   /** Descriptors above 2 to pass on: `execve` of Node closes them, `spawn` can keep them. */
   readonly descriptors: ReadonlyArray<number>
 }
@@ -49,7 +51,7 @@ const become = (program: Program, signals: Signals): Effect.Effect<void> =>
   Effect.gen(function* () {
     // Not in the type definitions of the oldest Node that is supported.
     const execve: unknown = Predicate.hasProperty(process, "execve") ? process.execve : undefined
-    const isBeside = program.mask !== undefined || program.descriptors.length > 0
+    const isBeside = program.mask !== undefined || program.descriptors.length > 0 || program.hasFiles
     if (!program.sure || isBeside || typeof execve !== "function") return
     const { argv, file } = invocation(program)
     storeCompiledCode()

@@ -1,45 +1,18 @@
 import { readProblem, writeProblem } from "@coffer/client/internal/FileError"
 import { variable, Variables } from "@coffer/client/internal/Variables"
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { spawn } from "node:child_process"
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
+import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CannotDo } from "../Failures.js"
 import { guardSignals } from "./GuardedSignals.js"
+import { makePrivateFolder, removePrivateFolder } from "./PrivateFolder.js"
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** The person's editor, as a command of the shell. */
 const editorOf = (env: Environment): string => variable(env, "VISUAL") ?? variable(env, "EDITOR") ?? "vi"
-
-const makeFolderIn = Option.liftThrowable((parent: string) => mkdtempSync(join(parent, "coffer-edit-")))
-
-/** Makes a folder for this user alone: in memory where the system offers that, so that no disk holds the values. */
-const makeFolder = (env: Environment): string | undefined => {
-  const runtime = variable(env, "XDG_RUNTIME_DIR")
-  const parents = [...(runtime?.startsWith("/") === true ? [runtime] : []), "/dev/shm", tmpdir()]
-  return Option.getOrUndefined(Array.findFirst(parents, (parent) => makeFolderIn(parent)))
-}
-
-/** Overwrites a file with zeros. */
-const overwrite = Option.liftThrowable((path: string) => {
-  const zeros = Buffer.alloc(statSync(path).size)
-  writeFileSync(path, zeros, { flag: "r+", flush: true })
-})
-
-const namesIn = Option.liftThrowable((folder: string) => readdirSync(folder))
-const removeAll = Option.liftThrowable((folder: string) => rmSync(folder, { recursive: true, force: true }))
-
-/** Overwrites and removes a folder's files, also those that the editor made beside the file. */
-const removeFolder = (folder: string) => {
-  const names = Option.getOrElse(namesIn(folder), (): ReadonlyArray<string> => [])
-  for (const name of names) overwrite(join(folder, name))
-  removeAll(folder)
-}
 
 /** Starts the editor in place of the shell, so that a signal reaches it, unless the command is more than a program with options. */
 const start = (command: string, path: string) => {
@@ -69,10 +42,6 @@ const runEditor = (command: string, path: string): Effect.Effect<void, CannotDo>
     })
   })
 
-const notMade = new CannotDo({
-  message: "no temporary folder can be made; set XDG_RUNTIME_DIR or TMPDIR to a folder of yours"
-})
-
 /**
  * Has a person edit a text, which is in a file for as long as the editor runs. The file is overwritten and removed however
  * that ends.
@@ -82,19 +51,15 @@ const notMade = new CannotDo({
 export const editText = (name: string, text: Redacted.Redacted): Effect.Effect<Redacted.Redacted, CannotDo> =>
   Effect.flatMap(Variables, (env) =>
     Effect.acquireUseRelease(
-      Effect.suspend(() => {
+      Effect.map(makePrivateFolder("edit"), (folder) => {
         const restore = guardSignals()
-        const folder = makeFolder(env)
-        const remove = () => {
-          if (folder !== undefined) removeFolder(folder)
-        }
+        const remove = () => removePrivateFolder(folder)
         // The process may end without ending this effect.
         process.once("exit", remove)
-        return Effect.succeed({ folder, remove, restore })
+        return { folder, remove, restore }
       }),
       ({ folder }) =>
         Effect.gen(function* () {
-          if (folder === undefined) return yield* notMade
           const path = join(folder, name)
           yield* Effect.try({
             try: () => writeFileSync(path, Redacted.value(text), { mode: 0o600, flag: "wx" }),

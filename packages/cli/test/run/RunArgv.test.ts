@@ -9,6 +9,7 @@ const none = {
   also: [],
   only: [],
   allowEnv: [],
+  files: undefined,
   isOverriding: true,
   isMasking: false,
   isChecking: false,
@@ -119,5 +120,25 @@ describe("splitRunArgv", () => {
       const split = splitRunArgv(argv)
       assert.include(split.type === "wrong" ? split.message : split.type, message)
     }
+  })
+
+  it("takes files by paths that stay below their folder", () => {
+    const files = (...argv: ReadonlyArray<string>) => {
+      const split = splitRunArgv([...argv, "--", "x"])
+      return split.type === "run" ? split.options.files : split
+    }
+    assert.deepStrictEqual<unknown>(files("--file", "A=a", "--file=b.c=x=y/z", "--files", "."), {
+      paths: new Map([
+        ["A", "a"],
+        ["b.c", "x=y/z"]
+      ]),
+      directory: "."
+    })
+    const message = "--file takes a key and a path without .. that does not begin with /, as in TLS_KEY=tls/key.pem"
+    for (const text of ["A", "A=", "=a", "1A=a", "A=/a", "A=..", "A=a/../b", "A=a//b", "A=./a", "A=a/"]) {
+      assert.deepStrictEqual<unknown>(files("--file", text), { type: "wrong", message }, text)
+    }
+    assert.deepInclude(files("--files", "../x"), { type: "wrong" })
+    assert.deepInclude(files("--file", "A=a", "--file", "A=b"), { message: "--file names A twice" })
   })
 })
