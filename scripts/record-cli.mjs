@@ -83,6 +83,20 @@ $ coffer render app.conf.tpl
 $ coffer render app.conf.tpl --output app.conf
 $ coffer render app.conf.tpl --output app.conf --check; echo "exit code $?"
 
+# Give other programs a credential
+[Credential helpers](helpers.md) describes the settings of git, Docker and the tools of AWS.
+$ printf 'ghp_example' | coffer secret set GITHUB_TOKEN
+$ cp service.yml kept.yml
+$ printf 'helpers:\\n  git:\\n    github.com: { username: "x-access-token", key: "GITHUB_TOKEN" }\\n' >> service.yml
+$ printf 'protocol=https\\nhost=github.com\\n\\n' | coffer helper git get
+$ coffer trust
+$ printf 'protocol=https\\nhost=github.com\\n\\n' | coffer helper git get
+$ printf ghcr.io | coffer helper docker get; echo "exit code $?"
+$ coffer helper aws --access-key-id API_KEY --secret-access-key GITHUB_TOKEN
+$ coffer helper exec GITHUB_TOKEN
+$ mv kept.yml service.yml
+$ coffer secret delete GITHUB_TOKEN --yes
+
 # Give Docker Compose the secrets
 Compose starts \`coffer compose\` for a service with \`provider: { type: coffer }\`, and reads a message a line. [Docker and compose](integrations.md#docker-and-compose) has the file.
 $ coffer compose --project-name=shop up --only=API_KEY secrets

@@ -42,7 +42,11 @@ const bundlePrograms = async (folder, version) => {
 /** Returns the package's files by path. */
 export const clientPackage = async ({ folder, man, manifest }) => {
   const inputs = await bundlePrograms(folder, manifest.version)
-  const bins = { coffer: "cli/bin/coffer.js", "coffer-mcp": "mcp/bin/coffer-mcp.js" }
+  const bins = {
+    coffer: "cli/bin/coffer.js",
+    "coffer-mcp": "mcp/bin/coffer-mcp.js",
+    "docker-credential-coffer": "cli/bin/docker-credential-coffer.js"
+  }
   const commonJs = "cli/bin/package.json"
   const programs = await Promise.all(
     Object.values(bins).map(async (path) => [path, { content: await readFile(source(path)), executable: true }])

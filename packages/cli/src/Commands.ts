@@ -10,6 +10,7 @@ import { delegate, delegateList, delegateRevoke } from "./commands/Delegate.js"
 import { delegateStore } from "./commands/DelegateStore.js"
 import { doctorCommand } from "./commands/doctor/Doctor.js"
 import { environmentCommand } from "./commands/environments/Environments.js"
+import { helperCommand } from "./commands/helpers/Helpers.js"
 import { helpCommands } from "./commands/Help.js"
 import { masterKeyCommand } from "./commands/master-key/MasterKey.js"
 import { memberCommand } from "./commands/Members.js"
@@ -86,7 +87,7 @@ export const tree: Tree = treeOf({
           delegateStore
         ),
         row("Use secrets without seeing them", useCommand, approvalCommand),
-        row("Send events to other systems", webhookCommand)
+        row("Events and credentials for tools", webhookCommand, helperCommand)
       ]
     },
     {

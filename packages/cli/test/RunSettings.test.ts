@@ -88,10 +88,11 @@ describe("allow_env in service.yml", () => {
     assert.include((await run(only, { cwd: copy })).stderr, "is not trusted")
   })
 
-  it("is needed for coffer trust without an address", async () => {
-    const none = await place.home.coffer(["trust"], { cwd: folder("nothing", settings) })
-    assert.strictEqual(none.code, 1)
-    assert.include(none.stderr, "has no allow_env, so there is nothing to trust in it")
+  it("is no need for coffer trust without an address, but a file is", async () => {
+    const cwd = folder("nothing", settings)
+    const { code, stdout } = await place.home.coffer(["trust"], { cwd })
+    assert.strictEqual(code, 0)
+    assert.match(stdout, /\/nothing\/service\.yml is trusted as it is now: coffer helper takes the place from it\n$/)
     const absent = await place.home.coffer(["trust"], { cwd: "/" })
     assert.include(absent.stderr, "there is no service.yml here; coffer init writes one")
   })

@@ -15,6 +15,7 @@ const furnished = [
   "docs/applications.md",
   "docs/concepts.md",
   "docs/declared-keys.md",
+  "docs/helpers.md",
   "docs/integrations.md",
   "docs/mcp.md",
   "docs/observability.md",

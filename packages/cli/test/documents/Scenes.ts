@@ -220,6 +220,21 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     declare: { before: ["printf '# The port\\nPORT=80\\n' > .env.example"] },
     "declare rm": { before: ["coffer declare OLD_TOKEN"] },
     check: { before: ["for key in $(coffer declare list | cut -f 1); do coffer declare rm $key --yes; done"] },
+    "helper docker": {
+      before: [
+        () => set("dev", { GHCR_TOKEN: "1" }),
+        "cp service.yml kept; printf 'helpers: { docker: { ghcr.io: { username: a, key: GHCR_TOKEN } } }' >> service.yml; coffer trust"
+      ],
+      after: ["mv kept service.yml"]
+    },
+    "helper aws": {
+      before: [
+        () => set("dev", { AWS_ACCESS_KEY_ID: "1", AWS_SECRET_ACCESS_KEY: "1" }),
+        () => set("prod", { DEPLOY_ID: "1", DEPLOY_KEY: "1" }),
+        "coffer trust"
+      ]
+    },
+    "helper exec": { before: [secrets("dev"), "coffer trust"] },
     render: {
       before: [
         secrets("dev"),

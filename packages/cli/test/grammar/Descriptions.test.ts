@@ -39,6 +39,7 @@ describe("the data of coffer", () => {
         "access change",
         "action actor",
         "up down metadata",
+        "get list store erase",
         "false true",
         "bash zsh fish"
       ]

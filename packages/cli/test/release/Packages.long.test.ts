@@ -143,6 +143,7 @@ describe("the package of the client", () => {
     for (const name of ["coffer", "coffer-mcp"]) {
       assert.strictEqual(await must(bin(name), ["--version"], environment), `${version}\n`)
     }
+    assert.strictEqual(await must(bin("docker-credential-coffer"), ["list"], environment), "{}\n")
   })
 
   it("holds no folder of the machine that made it", () => {

@@ -5,8 +5,10 @@ import * as Option from "effect/Option"
 import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"
 import { hasCode, readProblem } from "./FileError.js"
+import type { HelperRule } from "./HelperRules.js"
 import {
   allowEnvKey,
+  helpersKey,
   isServiceFileKey,
   isVariableName,
   type ServiceFile,
@@ -14,6 +16,7 @@ import {
   serviceFileKeys,
   serviceFileName
 } from "./ServiceFileKeys.js"
+import { SimpleHelpers } from "./SimpleHelpers.js"
 
 /** A name that people give the file, and under which it is not read. */
 const otherName = "service.yaml"
@@ -33,8 +36,20 @@ const parseAllowEnv = (line: string): ReadonlyArray<string> | undefined => {
 /** Parses a `service.yml` of lines such as `org: acme` or `org: "acme"`, as `coffer init` writes. Returns none for other YAML. */
 export const parseSimpleServiceFile = (source: string): Option.Option<ServiceFile> => {
   const found: ServiceFile = {}
+  let block: SimpleHelpers | undefined
   for (const [index, line] of source.split("\n").entries()) {
     if (/^(#[\x20-\x7e]*)?$/.test(line)) continue
+    if (line.startsWith(" ")) {
+      if (block?.take(line) !== true) return Option.none()
+      continue
+    }
+    if (block?.isWhole === false) return Option.none()
+    block = undefined
+    if (line === `${helpersKey}:` && found[helpersKey] === undefined) {
+      block = new SimpleHelpers()
+      found[helpersKey] = { rules: block.rules, line: index + 1 }
+      continue
+    }
     const names = parseAllowEnv(line)
     if (names !== undefined && found[allowEnvKey] === undefined) {
       found[allowEnvKey] = { names, line: index + 1 }
@@ -46,7 +61,7 @@ export const parseSimpleServiceFile = (source: string): Option.Option<ServiceFil
     if (!isServiceFileKey(key) || text === undefined || Object.hasOwn(found, key)) return Option.none()
     found[key] = { text, line: index + 1 }
   }
-  return Option.some(found)
+  return block?.isWhole === false ? Option.none() : Option.some(found)
 }
 
 /**
@@ -102,6 +117,9 @@ export interface FoundSetting {
 export interface FoundServiceFiles {
   readonly settings: Partial<Record<ServiceFileKey, FoundSetting>>
   readonly allowEnv: { readonly names: ReadonlyArray<string>; readonly file: ReadFile } | undefined
+  readonly helpers: { readonly rules: ReadonlyArray<HelperRule>; readonly file: ReadFile } | undefined
+  /** The files that were read, the nearest first. */
+  readonly files: ReadonlyArray<ReadFile>
   /** The nearest file. */
   readonly nearest: ReadFile | undefined
   /** A file that is not read because it is called `service.yaml`. */
@@ -120,7 +138,8 @@ export const readServiceFiles = Effect.fnUntraced(function* (
 ): Effect.fn.Return<FoundServiceFiles, BadServiceFile> {
   const settings: Partial<Record<ServiceFileKey, FoundSetting>> = {}
   let allowEnv: FoundServiceFiles["allowEnv"]
-  let nearest: ReadFile | undefined
+  let helpers: FoundServiceFiles["helpers"]
+  const files: Array<ReadFile> = []
   const folders = foldersOf(directory)
   for (const folder of folders) {
     const path = join(folder, serviceFileName)
@@ -128,13 +147,15 @@ export const readServiceFiles = Effect.fnUntraced(function* (
     if (Option.isNone(source)) continue
     const file: ReadFile = { name: relative(directory, path), path, source: source.value }
     const own = yield* parse(path, source.value)
-    nearest ??= file
+    files.push(file)
     for (const key of serviceFileKeys) {
       const setting = own[key]
       if (setting !== undefined) settings[key] ??= { ...setting, file }
     }
     const allowed = own[allowEnvKey]
     if (allowed !== undefined) allowEnv ??= { names: allowed.names, file }
+    const given = own[helpersKey]
+    if (given !== undefined) helpers ??= { rules: given.rules, file }
   }
   const misnamed = () => {
     const paths = folders
@@ -143,5 +164,5 @@ export const readServiceFiles = Effect.fnUntraced(function* (
     const path = paths.find((each) => existsSync(each))
     return path === undefined ? undefined : relative(directory, path)
   }
-  return { settings, allowEnv, nearest, misnamed }
+  return { settings, allowEnv, helpers, files, nearest: files[0], misnamed }
 })

@@ -1,3 +1,5 @@
+import type { HelperRule } from "./HelperRules.js"
+
 export const serviceFileName = "service.yml"
 
 export const serviceFileKeys = ["server_url", "org", "project", "env"] as const
@@ -6,9 +8,13 @@ export type ServiceFileKey = (typeof serviceFileKeys)[number]
 /** The names of variables that `coffer run` may pass on although they make other programs run code. */
 export const allowEnvKey = "allow_env"
 
+/** Which credentials `coffer helper` gives to other programs. */
+export const helpersKey = "helpers"
+
 /** The settings in `service.yml`, each with its line number. */
 export interface ServiceFile extends Partial<Record<ServiceFileKey, { readonly text: string; readonly line: number }>> {
   [allowEnvKey]?: { readonly names: ReadonlyArray<string>; readonly line: number }
+  [helpersKey]?: { readonly rules: ReadonlyArray<HelperRule>; readonly line: number }
 }
 
 export const isServiceFileKey = (text: unknown): text is ServiceFileKey => serviceFileKeys.some((key) => key === text)

@@ -1,7 +1,9 @@
 import * as Either from "effect/Either"
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml"
+import { helperRulesIn, helpersExample } from "./HelperRules.js"
 import {
   allowEnvKey,
+  helpersKey,
   isServiceFileKey,
   isVariableName,
   type ServiceFile,
@@ -43,11 +45,18 @@ export const parseServiceYaml = (source: string): Either.Either<ServiceFile, Yam
       found[allowEnvKey] = { names, line: lines.linePos(offset).line }
       continue
     }
+    if (name === helpersKey) {
+      const rules = helperRulesIn(value)
+      if (rules === undefined)
+        return refuse(offset, `${name} must name programs, hosts and credentials, as in ${helpersExample}`)
+      found[helpersKey] = { rules, line: lines.linePos(offset).line }
+      continue
+    }
     if (!isServiceFileKey(name)) {
       const shown = typeof name === "string" ? JSON.stringify(name) : "this"
       return refuse(
         offset,
-        `${shown} is not a key of ${serviceFileName}; the keys are ${[...serviceFileKeys, allowEnvKey].join(", ")}`
+        `${shown} is not a key of ${serviceFileName}; the keys are ${[...serviceFileKeys, allowEnvKey, helpersKey].join(", ")}`
       )
     }
     if (!isScalar(value) || typeof value.value !== "string" || value.value === "") {

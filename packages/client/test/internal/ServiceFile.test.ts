@@ -37,8 +37,29 @@ const allowed = fc
     fc.constantFrom("]", " ]", "] # why", "")
   )
   .map(([start, items, comma, end]) => start + items.join(comma) + end)
+/** Mostly one of the first. */
+const mostly = <A>(good: ReadonlyArray<A>, bad: ReadonlyArray<A>) =>
+  fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...good) }, fc.constantFrom(...bad))
+const credential = fc
+  .tuple(
+    mostly(["a.b", '"c.d"', "e.f:1"], ["a.b ", "-a", '"g', "A.b", "a:", "a b"]),
+    mostly(["ada", '"x-y"'], ["1", "", "a b", '"a', "{"]),
+    mostly(["KEY", '"K_1"'], ["1K", "k.e-y", "~"]),
+    mostly([" }"], ["}", " } # why", ", env: x }"])
+  )
+  .map(([host, username, name, end]) => `    ${host}: { username: ${username}, key: ${name}${end}`)
+const block = fc
+  .tuple(
+    mostly(["helpers:"], ["helpers: ", "helpers"]),
+    mostly(["  git:", "  docker:"], ["  svn:", "", "git:"]),
+    fc.array(fc.oneof({ weight: 3, arbitrary: credential }, fc.constantFrom("  git:", "  docker:", "# why")), {
+      maxLength: 3
+    })
+  )
+  .map(([start, tool, lines]) => [start, tool, ...lines].join("\n"))
 const line = fc.oneof(
   { weight: 3, arbitrary: allowed },
+  { weight: 3, arbitrary: block },
   {
     weight: 8,
     arbitrary: fc.tuple(key, fc.constantFrom(": ", ":", ":  ", " : "), value).map((parts) => parts.join(""))
@@ -49,17 +70,20 @@ const line = fc.oneof(
 describe("a service.yml", () => {
   it("that is simple enough to need no parser says what the parser would say", () => {
     let simple = 0
+    let withHelpers = 0
     fc.assert(
       fc.property(fc.array(line, { maxLength: 5 }), (lines) => {
         const source = lines.join("\n")
         const found = parseSimpleServiceFile(source)
         if (Option.isNone(found)) return
         simple++
+        if (found.value.helpers !== undefined) withHelpers++
         assert.deepStrictEqual(Either.getOrThrow(parseServiceYaml(source)), found.value, source)
       }),
       { numRuns: runs(20_000) }
     )
     assert.isAbove(simple, runs(200))
+    assert.isAbove(withHelpers, runs(20))
   })
 
   it("has a list of variables in each form that YAML has for it", () => {
@@ -79,6 +103,42 @@ describe("a service.yml", () => {
       assert.deepStrictEqual(
         [line, problem],
         [1, "allow_env must be a list of names of variables, as in [NODE_OPTIONS]"]
+      )
+    }
+  })
+
+  it("names the credential of each host in each form that YAML has for it", () => {
+    const rule = { tool: "git", host: "github.com", username: "x-access-token", key: "GITHUB_TOKEN" } as const
+    const credential = '{ username: "x-access-token", key: GITHUB_TOKEN }'
+    for (const source of [
+      `helpers: { git: { "GitHub.com": ${credential} } }`,
+      `helpers:\n  git:\n    github.com: ${credential}`,
+      "helpers:\n  git:\n    github.com:\n      key: GITHUB_TOKEN\n      username: x-access-token\n"
+    ]) {
+      const found = Either.getOrThrow(parseServiceYaml(source))
+      const simple = parseSimpleServiceFile(source)
+      assert.isTrue(Option.isNone(simple) || source.includes("    github.com: {"))
+      assert.deepStrictEqual(found.helpers, { rules: [rule], line: 1 }, source)
+    }
+    for (const value of [
+      "",
+      "{}",
+      "[git]",
+      "{ git: {} }",
+      `{ svn: { a.b: ${credential} } }`,
+      "{ git: { github.com: GITHUB_TOKEN } }",
+      "{ git: { github.com: { key: GITHUB_TOKEN } } }",
+      "{ git: { github.com: { username: a, key: 1KEY } } }",
+      '{ git: { github.com: { username: "a\\nb", key: KEY } } }',
+      "{ git: { github.com: { username: a, key: KEY, env: prod } } }",
+      `{ git: { "https://github.com": ${credential} } }`,
+      `{ git: { "*": ${credential} } }`
+    ]) {
+      const { line, problem } = Either.getOrThrow(Either.flip(parseServiceYaml(`env: dev\nhelpers: ${value}`)))
+      assert.deepStrictEqual(
+        [line, problem.slice(0, 57)],
+        [2, "helpers must name programs, hosts and credentials, as in "],
+        value
       )
     }
   })

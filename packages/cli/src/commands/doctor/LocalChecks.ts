@@ -1,7 +1,7 @@
 import { readPrivate, type PrivateFileError } from "@coffer/client/internal/PrivateFile"
 import { obeysProxy, proxyFor, proxyVariable } from "@coffer/client/internal/Proxy"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
-import { allowEnvKey, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
+import { allowEnvKey, helpersKey, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
 import { sessionPath } from "@coffer/client/internal/SessionFile"
 import type { MissingSettings, SettingName, Settings } from "@coffer/client/internal/Settings"
 import { type BadSetting, Variables } from "@coffer/client/internal/Variables"
@@ -31,22 +31,35 @@ const checkFile = (check: string, path: Effect.Effect<string, PrivateFileError>)
 
 export const checkFiles = Effect.all([checkFile("session file", sessionPath), checkFile("trusted file", trustedPath)])
 
-/** Which `service.yml` applies, and whether its `allow_env` does. */
+/** What a file says beyond the place: that counts only while the file is trusted. */
+const trustedPart = ({ allowEnv, helpers }: Settings["files"]) => {
+  if (allowEnv !== undefined) {
+    const { file, names: keys } = allowEnv
+    return { file, what: `${allowEnvKey}: ${keys.join(", ")}`, problem: { name: file.name, keys } }
+  }
+  if (helpers === undefined) return undefined
+  const { file, rules } = helpers
+  const keys = rules.map(({ key }) => key)
+  return { file, what: `${helpersKey}: ${keys.join(", ")}`, problem: { name: file.name, keys } }
+}
+
+/** Which `service.yml` applies, and whether what needs trust does. */
 export const checkServiceFile = ({ files }: Settings): Effect.Effect<Finding> => {
   const check = serviceFileName
-  const { allowEnv, nearest } = files
+  const { nearest } = files
   const misnamed = files.misnamed()
   if (misnamed !== undefined) {
     return Effect.succeed(warning(check, `${misnamed} is not read: rename it to ${serviceFileName}`))
   }
   if (nearest === undefined) return Effect.succeed(ok(check, "no service.yml found"))
-  if (allowEnv === undefined) return Effect.succeed(ok(check, nearest.path))
-  const { file, names: keys } = allowEnv
+  const part = trustedPart(files)
+  if (part === undefined) return Effect.succeed(ok(check, nearest.path))
+  const { file, problem, what } = part
   return fileTrust(file).pipe(
     Effect.map((trust) =>
       trust === "trusted"
-        ? ok(check, `${file.path}, which is trusted with ${allowEnvKey}: ${keys.join(", ")}`)
-        : warning(check, allowanceProblem({ name: file.name, keys, trust }))
+        ? ok(check, `${file.path}, which is trusted with ${what}`)
+        : warning(check, allowanceProblem({ ...problem, trust }))
     ),
     Effect.catchAll((failure) => Effect.succeed(failed(check, failure)))
   )

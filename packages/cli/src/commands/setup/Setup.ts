@@ -1,4 +1,5 @@
 import { hasCode, writeProblem } from "@coffer/client/internal/FileError"
+import type { HelperRule } from "@coffer/client/internal/HelperRules"
 import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
 import { readServiceFiles, workingDirectory } from "@coffer/client/internal/ServiceFile"
 import { allowEnvKey, isVariableName, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
@@ -42,10 +43,14 @@ const writeNew = (path: string, text: string, force: boolean) =>
 
 const alreadyThere = (path: string) => new CannotDo({ message: `${path} already exists; to overwrite it, add --force` })
 
+const passesOn = (keys: ReadonlyArray<string>) => `coffer run passes on ${keys.join(", ")} there`
+
+const givesTo = ({ host, key, tool }: HelperRule) => `coffer helper gives ${key} to ${tool} for ${host}`
+
 /** Stores that the file is trusted as it is, and says what follows. */
-const trustServiceFile = Effect.fnUntraced(function* (path: string, source: string, keys: ReadonlyArray<string>) {
+const trustServiceFile = Effect.fnUntraced(function* (path: string, source: string, effects: ReadonlyArray<string>) {
   yield* trustFile({ path, source })
-  yield* printLine(`${path} is trusted as it is now: coffer run passes on ${keys.join(", ")} there`)
+  yield* printLine(`${path} is trusted as it is now: ${effects.join(", ")}`)
 })
 
 const allowEnv = option(
@@ -100,24 +105,27 @@ const init = command("init", {
       yield* writeNew(path, source, options.force)
       yield* trustOrigin(server.origin)
       yield* printLine(`wrote ${path}`)
-      if (keys.length > 0) yield* trustServiceFile(path, source, keys)
+      if (keys.length > 0) yield* trustServiceFile(path, source, [passesOn(keys)])
     })
 })
 
-/** Trusts the `service.yml` that applies here. */
+/** Trusts every `service.yml` that applies here. */
 const trustHere = Effect.gen(function* () {
-  const { allowEnv, nearest } = yield* readServiceFiles(yield* workingDirectory)
-  if (nearest === undefined) {
+  const { allowEnv, files, helpers } = yield* readServiceFiles(yield* workingDirectory)
+  if (files.length === 0) {
     return yield* new CannotDo({ message: `there is no ${serviceFileName} here; coffer init writes one` })
   }
-  if (allowEnv !== undefined) return yield* trustServiceFile(allowEnv.file.path, allowEnv.file.source, allowEnv.names)
-  return yield* new CannotDo({
-    message: `${nearest.path} has no ${allowEnvKey}, so there is nothing to trust in it; to trust a server, give its address`
-  })
+  for (const file of files) {
+    yield* trustServiceFile(file.path, file.source, [
+      ...(allowEnv?.file === file ? [passesOn(allowEnv.names)] : []),
+      ...(helpers?.file === file ? helpers.rules.map(givesTo) : []),
+      "coffer helper takes the place from it"
+    ])
+  }
 })
 
 const trust = command("trust", {
-  description: `Trust a server that only ${serviceFileName} names; without an address, the ${allowEnvKey} of the ${serviceFileName} here, until it changes`,
+  description: `Trust a server that only ${serviceFileName} names; without an address, what the ${serviceFileName} here says of variables and credentials, until it changes`,
   examples: ["coffer trust https://coffer.example.com", "coffer trust"],
   options: {
     url: optionalArgument("URL", Schema.NonEmptyString, "The server's address; API keys go there from now on")

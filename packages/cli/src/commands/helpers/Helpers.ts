@@ -1,0 +1,91 @@
+import { SecretKey } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { command, env, group, nonInteractive, org, project, serverUrl } from "../../grammar/Command.js"
+import { argument, option } from "../../grammar/Fields.js"
+import { toTerminal, write, writeValues } from "../../terminal/Print.js"
+import { key } from "../secrets/Keys.js"
+import { answerDocker, dockerOperations } from "./DockerHelper.js"
+import { answerGit } from "./GitHelper.js"
+import { readSecrets, requireTrust, settingsFor } from "./TrustedPlace.js"
+
+const place = { serverUrl, org, project, env, nonInteractive }
+
+const git = command("git", {
+  description: "Give git the password of a host, as helpers in service.yml says: git's credential protocol",
+  examples: ["printf 'protocol=https\\nhost=github.com\\n\\n' | coffer helper git get"],
+  options: { ...place, operation: argument("OPERATION", Schema.String, "What git asks for: get; others are ignored") },
+  run: ({ operation, ...options }) => answerGit(operation, options)
+})
+
+const docker = command("docker", {
+  description:
+    "Give Docker the password of a registry, as helpers in service.yml says: what docker-credential-coffer starts",
+  examples: ["printf ghcr.io | coffer helper docker get", "coffer helper docker list"],
+  // Docker shows what a helper writes to standard output.
+  report: (sentence) => write(`${sentence}\n`),
+  options: {
+    ...place,
+    operation: argument(
+      "OPERATION",
+      Schema.Literal(...dockerOperations),
+      "What Docker asks for; store and erase are refused"
+    )
+  },
+  run: ({ operation, ...options }) => answerDocker(operation, options)
+})
+
+const awsKey = (name: string, description: string) => option(name, SecretKey, description)
+
+const aws = command("aws", {
+  description: "Print credentials for AWS: for credential_process in the configuration of its tools",
+  examples: [
+    "coffer helper aws",
+    "coffer helper aws --env prod --access-key-id DEPLOY_ID --secret-access-key DEPLOY_KEY"
+  ],
+  options: {
+    ...place,
+    accessKeyId: awsKey("access-key-id", "The secret with the id of the access key (AWS_ACCESS_KEY_ID)"),
+    secretAccessKey: awsKey("secret-access-key", "The secret with the access key (AWS_SECRET_ACCESS_KEY)"),
+    sessionToken: awsKey("session-token", "The secret with the token of a temporary key; none when left out")
+  },
+  run: ({ accessKeyId = "AWS_ACCESS_KEY_ID", secretAccessKey = "AWS_SECRET_ACCESS_KEY", sessionToken, ...options }) =>
+    Effect.gen(function* () {
+      const settings = yield* settingsFor(options)
+      yield* requireTrust(settings)
+      const names = {
+        AccessKeyId: accessKeyId,
+        SecretAccessKey: secretAccessKey,
+        ...(sessionToken === undefined ? {} : { SessionToken: sessionToken })
+      }
+      const secrets = yield* readSecrets(settings, options, Object.values(names))
+      const values = Object.entries(names).map(([name, of]) => {
+        const value = secrets.get(of)
+        return [name, value === undefined ? "" : Redacted.value(value)] as const
+      })
+      yield* write(`${JSON.stringify({ Version: 1, ...Object.fromEntries(values) })}\n`)
+    })
+})
+
+const exec = command("exec", {
+  description: "Print the value of a secret, for settings that name a command which prints a key",
+  examples: ["coffer helper exec API_KEY"],
+  options: { ...place, key },
+  run: ({ key, ...options }) =>
+    Effect.gen(function* () {
+      const settings = yield* settingsFor(options)
+      yield* requireTrust(settings)
+      const secrets = yield* readSecrets(settings, options, [key])
+      const value = secrets.get(key)
+      const text = value === undefined ? "" : Redacted.value(value)
+      yield* (yield* toTerminal) ? writeValues(`${text}\n`, "a pipe gets them as they are") : write(text)
+    })
+})
+
+export const helperCommand = group("helper", "Give other programs a credential when they ask for one", [
+  git,
+  docker,
+  aws,
+  exec
+])
