@@ -59,7 +59,7 @@ export const changing = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   parameters({
     ...fields,
     reason: optional(
-      Reason.annotations({ description: "why, for the people who approve changes where that is needed" })
+      Reason.annotations({ description: "why, for those who approve it", jsonSchema: { type: "string" } })
     )
   })
 

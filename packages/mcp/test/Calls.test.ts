@@ -265,7 +265,10 @@ describe("failures", () => {
   it("name what is missing and what is not known", async () => {
     const text = await agent.refused("secret_set", { valeu: "hunter2" }, "VALIDATION_ERROR")
     assert.include(text, "key is required; value is required")
-    assert.include(text, "the parameters are key, value, kind, expected_version, org, project, env, and no others")
+    assert.include(
+      text,
+      "the parameters are key, value, kind, expected_version, reason, org, project, env, and no others"
+    )
     assert.notInclude(text, "hunter2")
     assert.notInclude(text, "valeu")
   })
@@ -305,6 +308,40 @@ describe("failures", () => {
     await service.request("DELETE", `/api/orgs/acme/service-accounts/${id}`)
     const text = await shortlived.refused("secret_list", {}, "UNAUTHORIZED")
     assert.match(text, /SERVICE_API_KEY/)
+  })
+})
+
+describe("a change of a protected environment", () => {
+  it("is said to wait for people, with its reason for them, and nothing is changed", async () => {
+    const at = { project: "guarded", env: "prod" }
+    await service.post("/api/orgs/acme/projects", { name: "guarded" })
+    await agent.use("secret_set", { key: "KEY", value: "one", ...at })
+    const protection = "/api/orgs/acme/projects/guarded/envs/prod/protection"
+    await service.request("PUT", protection, { needed: 1, approvers: "owners" })
+    const change = { key: "KEY", value: "canary-value", reason: "INC-12", ...at }
+    const text = await agent.refused("secret_set", change, "CHANGE_REQUESTED")
+    const { data } = await service.request("GET", "/api/orgs/acme/requests?state=pending")
+    assert.deepInclude(data[0], { kind: "change", call: "secrets.set", reason: "INC-12", may_vote: true })
+    assert.include(
+      text,
+      `nothing was changed yet: the environment is protected, and request ${data[0].id} waits until 1`
+    )
+    assert.match(
+      text,
+      /Next: do not call again, and do not count on the change: tell the user that a person must approve/
+    )
+    assert.notInclude(text, "canary")
+    assert.strictEqual((await agent.use("secret_get", { key: "KEY", ...at })).value, "one")
+    for (const [tool, parameters] of [
+      ["secret_delete", { key: "KEY", ...at }],
+      ["env_delete", { name: "prod", project: "guarded" }],
+      ["project_delete", { name: "guarded" }]
+    ] as const) {
+      await person.refused(tool, parameters, "CHANGE_REQUESTED")
+    }
+    await agent.refused("secret_set", { ...change, reason: "two\nlines" }, "VALIDATION_ERROR")
+    await service.post(`/api/orgs/acme/requests/${data[0].id}/approve`, {})
+    assert.strictEqual((await agent.use("secret_get", { key: "KEY", ...at })).value, "canary-value")
   })
 })
 
