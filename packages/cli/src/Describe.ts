@@ -13,7 +13,7 @@ const checkAddress = "check --server-url, SERVICE_SERVER_URL and server_url in s
 
 /** The next step of each error of the server, unless its message says it. */
 const steps: { readonly [Step in NextStep]?: string } = {
-  askForApproval: "coffer asks for approval by itself: update it, or see whether a proxy takes the header Prefer away",
+  askForApproval: "coffer env protection NAME shows who may approve",
   authenticate: "run coffer login, or check SERVICE_API_KEY",
   logIn: "run coffer login again",
   askForRight: "ask an administrator of the organization",

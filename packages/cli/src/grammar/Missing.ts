@@ -51,10 +51,10 @@ const things: ReadonlyArray<Thing> = [
   { form: /^approval /, depth: 1, list: plainly("coffer approval list") },
   { form: /^request /, depth: 1, list: plainly("coffer request list") },
   {
-    form: /^protection /,
+    form: /^the protection of environment (\S+) /,
     depth: 2,
-    list: plainly("coffer env protect NAME"),
-    shows: "protects it"
+    list: ([, name]) => `coffer env protect ${name}`,
+    shows: "makes one"
   },
   { form: /^group /, depth: 1, list: plainly("coffer group list") },
   { form: /^webhook /, depth: 1, list: plainly("coffer webhook list") },

@@ -39,6 +39,7 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
   ["group mappings"],
   ["use list", key],
   ["approval list"],
+  ["request list"],
   ["service-account list"],
   ["service-account trust list", long],
   ["webhook list"],
@@ -50,7 +51,7 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
 ]
 
 const names = { SERVICE_ORG: "acme", SERVICE_PROJECT: "webshop", SERVICE_ENV: "dev" }
-const empty = new Set(["approval list", "delegate list", "webhook deliveries", "backup list", "secret due"])
+const empty = new Set(["delegate list", "webhook deliveries", "backup list", "secret due"])
 const columnsOf = (line: string) => [...line].length
 
 beforeAll(async () => {
@@ -68,6 +69,15 @@ beforeAll(async () => {
     ...{ subject_type: "user", email, project_pattern: long, env_pattern: "{dev,staging,preview}", permission: "write" }
   })
   await post("/service-accounts", { name: long })
+  await ok("secret", "set", key, "planted-value", "--env", "staging")
+  await ok("env", "protect", "staging")
+  const asked = ["secret", "set", key, "planted-value-2", "--env", "staging"]
+  const { code } = await place.home.coffer([
+    ...asked,
+    "--reason",
+    "A long reason, which the people who vote should read"
+  ])
+  assert.strictEqual(code, 5)
   const made = await post("/webhooks", {
     url: "https://hooks.invalid/a/long/path/to/a/receiver?of=events",
     events: ["acl.*"]

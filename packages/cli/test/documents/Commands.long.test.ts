@@ -20,6 +20,7 @@ const furnished = [
   "docs/mcp.md",
   "docs/observability.md",
   "docs/render.md",
+  "docs/requests.md",
   "docs/run.md",
   "docs/webhooks.md"
 ]

@@ -140,6 +140,11 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
   const password = () => set("dev", { DB_PASSWORD: "1" })
   const stripe = () => set("dev", { STRIPE_KEY: "1" })
   const webhook = () => call("POST", "/acme/webhooks", { url: "https://hooks.invalid/", events: ["acl.*"] })
+  const votes = { needed: 1, approvers: "admins", self: true, break_glass: ["ada@example.com"] }
+  const protect = () => call("PUT", "/acme/projects/webshop/envs/prod/protection", votes)
+  const unprotect = "coffer env unprotect prod --yes --break-glass 'the end of an example'"
+  const ask = "coffer secret set API_KEY asked --env prod || test $? -eq 5"
+  const asked = { before: [protect, ask], after: [unprotect] }
   const init = "coffer init --force --org acme --project webshop --env dev"
 
   return {
@@ -166,6 +171,13 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     },
     "environment copy": { before: [() => set("staging", { API_KEY: "1", DATABASE_URL: "1" })] },
     "environment revert": { before: [() => set("prod", { API_KEY: "1" })] },
+    "environment protection": { before: [protect], after: [unprotect] },
+    "environment protect": { before: [invite, "coffer member set-role grace@example.com admin"], after: [unprotect] },
+    "environment unprotect": { before: [protect], after: [unprotect] },
+    "request show": asked,
+    "request approve": asked,
+    "request refuse": asked,
+    "request withdraw": asked,
     "acl grant": { before: [invite, account, groups] },
     "group map": { before: [groups] },
     "group unmap": {

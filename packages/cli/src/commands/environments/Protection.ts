@@ -72,7 +72,7 @@ const initial = { needed: 1, approvers: "admins", self: false, break_glass: [], 
 export const protect = atProject("protect", {
   description: "Let changes of an environment wait for votes; what is left out stays as it is, or is the default",
   examples: [
-    "coffer env protect prod --needed 2 --approvers admins",
+    "coffer env protect prod --needed 2 --approvers admins --may-break-glass ada@example.com",
     "coffer env protect prod --approvers ada@example.com,grace@example.com --may-break-glass ada@example.com"
   ],
   options: {

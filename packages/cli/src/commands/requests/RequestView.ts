@@ -29,7 +29,7 @@ export const approversOf = (call: Call, { org_name }: OrgPath, { env, kind, proj
 
 /** The fields of a request, without values. */
 export const fieldsOf = (request: ApprovalRequest, approvers: string | undefined): Readonly<Record<string, Cell>> => {
-  const { call, decided_at, expires_at, outdated, reason, revision, rule_id, state } = request
+  const { call, decided_at, expires_at, outdated, reason, revision, rule_id, state, votes } = request
   return {
     id: request.id,
     kind: request.kind,
@@ -40,7 +40,9 @@ export const fieldsOf = (request: ApprovalRequest, approvers: string | undefined
     ...defined({ reason }),
     approvals: votesOf(request),
     ...defined({ approvers }),
-    votes: request.votes.map(({ by, created_at, vote }) => `${vote} by ${by} at ${created_at}`).join(", "),
+    ...(votes.length > 0 && {
+      votes: votes.map(({ by, created_at, vote }) => `${vote} by ${by} at ${created_at}`).join(", ")
+    }),
     created: request.created_at,
     ...(state === "pending" ? { until: expires_at } : defined({ decided: decided_at })),
     ...defined({ "changed since": outdated?.join(", "), rule: rule_id, revision })
