@@ -209,6 +209,22 @@ $ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --ye
 $ coffer member remove grace@example.com --yes
 When a person is removed or disabled, the service accounts that they created stay valid. The client lists them, because the person may know their keys.
 
+# Changes that need votes, and access for a while
+The changes of a protected environment wait until people have approved them: [Requests](requests.md) describes that. Here the vote of whoever asks counts, because this page has one person.
+$ coffer env protect prod --self --may-break-glass ada@example.com
+$ coffer env protection prod
+$ coffer secret set API_KEY fifth --env prod --reason INC-12; echo "exit code $?"
+$ coffer request list
+$ coffer request show $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
+$ coffer request approve $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --yes
+$ coffer secret set API_KEY sixth --env prod --break-glass 'INC-13: the shop is down'
+$ coffer secret delete API_KEY --env prod --yes --json
+$ coffer request refuse $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
+$ coffer env unprotect prod --yes
+$ coffer request withdraw $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
+$ coffer access request --env prod --permission read --for 1h --reason INC-12
+$ coffer env unprotect prod --yes --break-glass 'the end of this chapter'
+
 # Service accounts
 $ coffer service-account create ci --project webshop --expires-in-days 90
 $ coffer service-account list
@@ -351,7 +367,7 @@ const record = async () => {
 
 Every command of the client, with its output. \`scripts/record-cli.mjs\` records this page by running the commands; ids, times and keys are replaced. Standard output is not a terminal here. On a terminal, lists are aligned and have titles, and fit its width: long texts are cut and columns left out, unless there is \`--wide\`. A list that is longer than the terminal goes through \`$PAGER\` (\`less\` without it; an empty one turns that off). Destructive commands ask there instead of requiring \`--yes\`. Errors, warnings and totals go to standard error.
 
-Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not authenticated, 4 not found.
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not authenticated, 4 not found, 5 a change that waits for votes.
 `
   let block = ""
   const close = () => {
