@@ -3,7 +3,7 @@ import { OpenPermission } from "./AclRule.js"
 import { dueFields } from "./Due.js"
 import { position } from "./Environment.js"
 import { EnvName, SecretKey } from "./Names.js"
-import { Count, field, updatedAt } from "./Schemas.js"
+import { Count, field, optional, updatedAt } from "./Schemas.js"
 import { secretKind } from "./Secret.js"
 
 /** The maximum number of environments in a matrix. */
@@ -14,6 +14,7 @@ const etag = `"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"`
 export const MatrixEnvironment = Schema.Struct({
   name: field(EnvName, "its name"),
   position,
+  protected: optional(Schema.Boolean, "true: each change needs the votes of its protection; absent: it has none", true),
   allowed: field(Schema.Array(OpenPermission), "the caller's permissions on its secrets; empty: its cells are null", [
     "read",
     "write"

@@ -20,6 +20,7 @@ const RevisionRow = Schema.Struct({
   id: EnvId,
   name: EnvName,
   position,
+  is_protected: Schema.Number,
   revision: Schema.Number,
   due_revision: Schema.Number
 })
@@ -43,6 +44,9 @@ const CountRow = Schema.Struct({ count: Schema.Number })
 export const positionOf = ({ position }: { readonly position: number | null }): Pick<Environment, "position"> =>
   position === null ? {} : { position }
 
+export const protectionOf = ({ is_protected }: { readonly is_protected: number }): Pick<Environment, "protected"> =>
+  is_protected === 1 ? { protected: true } : {}
+
 export const environmentsRepo = Effect.gen(function* () {
   const { all, one, returning, write } = yield* query
 
@@ -62,7 +66,7 @@ export const environmentsRepo = Effect.gen(function* () {
 
     /** The environments with the revisions of their secrets and of their due dates. */
     revisions: all(RevisionRow)`
-      SELECT id, name, position, revision, due_revision FROM environments
+      SELECT id, name, position, protected AS is_protected, revision, due_revision FROM environments
       WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
 
     /** Those that the project orders itself. */

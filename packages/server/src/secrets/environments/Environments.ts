@@ -13,7 +13,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { ReferenceChecks } from "../references/ReferenceChecks.js"
 import { secretsRepo } from "../stored/Repo.js"
-import { environmentsRepo, positionOf } from "../../directory/environments/Repo.js"
+import { environmentsRepo, positionOf, protectionOf } from "../../directory/environments/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 export class Environments extends Effect.Service<Environments>()("@coffer/server/Environments", {
@@ -52,7 +52,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         return inStageOrder(rows).map(({ is_protected, position, ...row }): Environment => ({
           ...row,
           ...positionOf({ position }),
-          ...(is_protected === 1 && { protected: true })
+          ...protectionOf({ is_protected })
         }))
       })
     )

@@ -7,7 +7,7 @@ import * as Either from "effect/Either"
 import { Access, type Place, type Within } from "../../access/Access.js"
 import { notVisible } from "../../access/NotFound.js"
 import { dueOf } from "../stored/DueColumns.js"
-import { environmentsRepo, positionOf } from "../../directory/environments/Repo.js"
+import { environmentsRepo, positionOf, protectionOf } from "../../directory/environments/Repo.js"
 import { mapInSlices } from "../../base/EventLoop.js"
 import { namesETag } from "../../http/ETag.js"
 import { kindOf } from "../../keys/Envelope.js"
@@ -23,6 +23,7 @@ interface Column extends Within {
   readonly id: EnvId
   readonly name: EnvName
   readonly position: number | null
+  readonly is_protected: number
   readonly revision: number
   readonly due_revision: number
 }
@@ -64,14 +65,16 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       etagOfAll(
         epoch,
         others,
-        columns.map(({ allowed, due_revision, id, place, position, reveals, revision }) =>
-          place === null ? [id, position] : [id, position, revision, due_revision, allowed, reveals]
+        columns.map(({ allowed, due_revision, id, is_protected, place, position, reveals, revision }) =>
+          place === null
+            ? [id, position, is_protected]
+            : [id, position, is_protected, revision, due_revision, allowed, reveals]
         )
       )
 
     const described = (column: Column): MatrixEnvironment => {
       const { allowed, id, name, place, reveals, revision } = column
-      const known = { name, ...positionOf(column), allowed, reveals }
+      const known = { name, ...positionOf(column), ...protectionOf(column), allowed, reveals }
       return place === null
         ? { ...known, revision: null, etag: null }
         : { ...known, revision, etag: etagOf(epoch, { id, revision }) }
