@@ -1,9 +1,13 @@
+import { asking } from "@coffer/client/internal/Asking"
 import type { GroupClient, GroupName, ToolkitError } from "@coffer/client/internal/Call"
 import type { ClientError } from "@coffer/client/internal/ClientErrors"
-import { Reauthenticate, Unauthorized } from "@coffer/domain/Errors"
+import { ChangeRequested } from "@coffer/domain/ApprovalRequest"
+import { ApprovalRequired, Reauthenticate, Unauthorized } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
+import { askApproval } from "../state/Approval.js"
 import { askLogin } from "../state/Login.js"
-import { plainCall } from "./Client.js"
+import { noteProposed } from "../state/Proposed.js"
+import { notePath, plainCall } from "./Client.js"
 
 /** Everything that a call can fail with has a message for people. */
 export interface Failure {
@@ -11,18 +15,41 @@ export interface Failure {
   readonly message: string
 }
 
-type Failed<E> = Exclude<E, Extract<E, ToolkitError>> | ClientError
+type Failed<E> = Exclude<E, Extract<E, ToolkitError>> | ClientError | ApprovalRequired
+
+/** Without headers, a change of a protected environment is refused: the person has not been asked. */
+const unasked = {}
+
+const declined = new ApprovalRequired({ message: "nothing was changed or requested: the environment is protected" })
 
 /**
  * A call of the contract: `call("projects", (api) => api.list({ path }))`. If the session has ended, or its login is too
- * old for the call, the person is asked to log in, and the call is repeated.
+ * old for the call, the person is asked to log in; if the environment is protected, to request the change. Then the call is
+ * repeated. A call that became a request fails with `ChangeRequested`.
  */
 export const call = <Name extends GroupName, A, E, R>(
   group: Name,
-  f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>
+  f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>,
+  headers: Readonly<Record<string, string>> = unasked
 ): Effect.Effect<A, Failed<E>, R> =>
-  Effect.catchAll(plainCall(group, f), (failure) => {
-    if (failure instanceof Unauthorized) return Effect.zipRight(askLogin("ended", failure), call(group, f))
-    if (failure instanceof Reauthenticate) return Effect.zipRight(askLogin("recent", failure), call(group, f))
-    return Effect.fail(failure)
+  Effect.suspend(() => {
+    let path = ""
+    const note = (sent: string) => {
+      path = sent
+    }
+    return plainCall(group, f).pipe(
+      Effect.locally(asking, headers),
+      Effect.locally(notePath, note),
+      Effect.catchAll((failure) => {
+        if (failure instanceof Unauthorized) return Effect.zipRight(askLogin("ended", failure), call(group, f, headers))
+        if (failure instanceof Reauthenticate) {
+          return Effect.zipRight(askLogin("recent", failure), call(group, f, headers))
+        }
+        if (failure instanceof ApprovalRequired && headers === unasked) {
+          return Effect.flatMap(askApproval(path, declined), (answer) => call(group, f, answer))
+        }
+        if (failure instanceof ChangeRequested) noteProposed(failure.request)
+        return Effect.fail(failure)
+      })
+    )
   })

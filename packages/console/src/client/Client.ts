@@ -3,6 +3,7 @@ import { makeExchange } from "@coffer/client/internal/Exchange"
 import { RequestFailed, type Send } from "@coffer/client/internal/Send"
 import { typedCalls } from "@coffer/client/internal/TypedCalls"
 import * as Effect from "effect/Effect"
+import * as FiberRef from "effect/FiberRef"
 import { noteResponse, noteSilence } from "../state/Connection.js"
 
 const url = location.origin
@@ -12,7 +13,10 @@ const unreachable = (reason: string) => {
   return new ServerUnreachable({ url, reason, transient: true, answered: false })
 }
 
-const send: Send = ({ body, headers, method, url }) =>
+/** Receives the path of each request of a call. */
+export const notePath = FiberRef.unsafeMake<(path: string) => void>(() => {})
+
+const fetchOnce: Send = ({ body, headers, method, url }) =>
   Effect.tryPromise({
     try: async (signal) => {
       const response = await fetch(url, { method, headers, signal, ...(body !== undefined && { body: body.slice() }) })
@@ -23,6 +27,12 @@ const send: Send = ({ body, headers, method, url }) =>
       }
     },
     catch: (cause) => new RequestFailed({ cause, answered: false })
+  })
+
+const send: Send = (request) =>
+  Effect.flatMap(FiberRef.get(notePath), (note) => {
+    note(request.url.pathname)
+    return fetchOnce(request)
   })
 
 const exchange = makeExchange({

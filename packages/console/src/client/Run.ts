@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import { answers } from "../state/Approval.js"
 import type { Failure } from "./Calls.js"
 
 /** How an effect ended: with a value, a failure to show, or not at all. */
@@ -22,7 +23,7 @@ const outcomeOf = <A, E>(exit: Exit.Exit<A, E>): Outcome<A, E> => {
 
 /** Runs an effect. Only this module and `Client.ts` do. The function that it returns interrupts the effect. */
 export const start = <A, E>(effect: Effect.Effect<A, E>, done: (outcome: Outcome<A, E>) => void): (() => void) => {
-  const fiber = Effect.runFork(effect)
+  const fiber = Effect.runFork(Effect.locally(effect, answers, new Map()))
   fiber.addObserver((exit) => {
     done(outcomeOf(exit))
   })

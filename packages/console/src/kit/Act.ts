@@ -2,6 +2,7 @@ import { type ReadonlySignal, useSignal } from "@preact/signals"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
+import { closeDialogs } from "./Dialog.js"
 
 /** What `useAct` gives. */
 export interface Action {
@@ -27,6 +28,8 @@ export const useAct = (): Action => {
         isBusy.value = false
         if (outcome === null) return
         if ("value" in outcome) done(outcome.value)
+        // A line of the shell says so.
+        else if (outcome.failure._tag === "ChangeRequested") closeDialogs()
         else failure.value = outcome.failure
       })
     },

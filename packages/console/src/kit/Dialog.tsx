@@ -13,6 +13,13 @@ const keepFocus = () => {
   if (document.activeElement === document.body) document.getElementById("page")?.focus()
 }
 
+/** Closes the dialogs that are open, as the key Escape does. */
+export const closeDialogs = (): void => {
+  for (const dialog of document.querySelectorAll("dialog[open]")) {
+    dialog.dispatchEvent(new Event("cancel", { cancelable: true }))
+  }
+}
+
 /** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
 export const Dialog = ({ children, class: name, close, title }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)

@@ -1,5 +1,6 @@
 import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/NameForms"
 import type { SecretPath } from "@coffer/domain/api/Paths"
+import type { ApprovalId, RequestId } from "@coffer/domain/Ids"
 import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 
 /** What an address names. `page` is one of several pages of the same place; the first has no name. */
@@ -56,6 +57,10 @@ export const envAddress = (org: OrgName, project: ProjectName, env: EnvName): st
 
 export const secretAddress = (org: OrgName, project: ProjectName, env: EnvName, key: SecretKey): string =>
   `${projectAddress(org, project)}/${key}?env=${env}`
+
+export const requestsAddress = (org: OrgName): string => orgAddress(org, "approvals")
+
+export const requestAddress = (org: OrgName, id: ApprovalId | RequestId): string => `${requestsAddress(org)}?id=${id}`
 
 /** The page that copies a secret to another environment. */
 export const promoteAddress = ({ env_name, key, org_name, project_name }: SecretPath, to: EnvName): string =>

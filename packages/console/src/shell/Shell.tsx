@@ -8,6 +8,7 @@ import { begin } from "../state/Begin.js"
 import { mayInOrg } from "../state/Organizations.js"
 import { waiting, watchWaiting } from "../state/Waiting.js"
 import { AccountMenu } from "./AccountMenu.js"
+import { AskApproval } from "./AskApproval.js"
 import { StatusNotices } from "./StatusNotices.js"
 import { LoginDialog } from "./LoginDialog.js"
 import { Breadcrumb, Tabs } from "./Navigation.js"
@@ -24,7 +25,7 @@ export const Shell = () => {
   const count = org === null ? 0 : (waiting.value.get(org) ?? 0)
   const isBegun = session.loaded.value.value !== null
   useEffect(
-    () => (isBegun && org !== null && mayInOrg(org, "approval.list") ? watchWaiting(org) : undefined),
+    () => (isBegun && org !== null && mayInOrg(org, "request.list") ? watchWaiting(org) : undefined),
     [isBegun, org]
   )
   useEffect(() => {
@@ -61,6 +62,7 @@ export const Shell = () => {
       <main id="page" tabIndex={-1}>
         <Reading of={session}>{() => <PageHost place={here} />}</Reading>
       </main>
+      <AskApproval />
       <LoginDialog />
       {isBegun && <Overlays />}
     </>

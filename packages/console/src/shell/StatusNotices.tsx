@@ -1,8 +1,32 @@
-import { isConnected, isOutdated } from "../state/Connection.js"
-
+import { Link } from "../routing/Link.js"
+import { requestAddress, requestsAddress } from "../routing/Places.js"
 import { pasteProblem } from "../staging/Pasted.js"
+import { isConnected, isOutdated } from "../state/Connection.js"
+import { forgetProposed, proposed } from "../state/Proposed.js"
 
-/** What concerns every page: a lost connection, and a newer server. */
+/** What became a request instead of a change. */
+const Proposed = () => {
+  const found = proposed.value
+  const [first, ...more] = found?.requests ?? []
+  if (found === null || first === undefined) return null
+  const what =
+    more.length > 0 ? `${more.length + 1} requests wait` : `Your request for ${first.project}/${first.env} waits`
+  return (
+    <p class="line asked">
+      <span>
+        {what} for approval; nothing was changed yet.{" "}
+        <Link to={more.length > 0 ? requestsAddress(found.org) : requestAddress(found.org, first.id)}>
+          {more.length > 0 ? "See the requests" : "See the request"}
+        </Link>
+      </span>{" "}
+      <button type="button" onClick={forgetProposed}>
+        Dismiss
+      </button>
+    </p>
+  )
+}
+
+/** What concerns every page: a lost connection, a newer server, and what was requested. */
 export const StatusNotices = () => (
   <div class="lines" aria-live="polite">
     {!isConnected.value && (
@@ -16,6 +40,7 @@ export const StatusNotices = () => (
         </button>
       </p>
     )}
+    <Proposed />
     {isOutdated.value && (
       <p class="line">
         The server has a newer console.{" "}

@@ -1,3 +1,4 @@
+import { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import type { Conflict } from "@coffer/domain/Errors"
 import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { maxPageSize } from "@coffer/domain/Schemas"
@@ -35,8 +36,15 @@ export interface Refused {
   readonly failure: Failure
 }
 
+/** An environment whose change waits for votes. */
+export interface Requested {
+  readonly type: "requested"
+  readonly env: EnvName
+}
+
 /** Result of a write or dry run, or the conflicting revisions. */
 export type WriteResult =
+  | Requested
   | { readonly type: "written"; readonly env: EnvName; readonly written: BundleWritten; readonly etag: string }
   | {
       readonly type: "conflict"
@@ -105,10 +113,13 @@ const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun
   )
 
 /** Environments settle one by one: a failure of one is a result of its own. */
-const settled = <A>(env: EnvName, attempt: Effect.Effect<A, Failure>): Effect.Effect<A | Refused> =>
-  Effect.map(Effect.either(attempt), (result) =>
-    Either.isRight(result) ? result.right : { type: "refused", env, failure: result.left }
-  )
+const settled = <A>(env: EnvName, attempt: Effect.Effect<A, Failure>): Effect.Effect<A | Refused | Requested> =>
+  Effect.map(Effect.either(attempt), (result) => {
+    if (Either.isRight(result)) return result.right
+    return result.left instanceof ChangeRequested
+      ? { type: "requested", env }
+      : { type: "refused", env, failure: result.left }
+  })
 
 /** Staged changes, and the results of their dry run. */
 export interface Reviewed {

@@ -1,3 +1,4 @@
+import { Shield } from "../../kit/Shield.js"
 import { setQuery, query } from "../../routing/Router.js"
 import type { Column } from "./Grid.js"
 
@@ -20,7 +21,7 @@ export const ColumnHead = ({ column, index }: { readonly column: Column; readonl
         aria-pressed={isMarked}
         onClick={() => setQuery("env", isMarked ? null : column.name)}
       >
-        {column.name}
+        {column.name} {column.protected === true && <Shield />}
       </button>
       {rights !== null && <span class="quiet matrix-rights">{rights}</span>}
     </div>

@@ -7,6 +7,7 @@ import { Check } from "../../kit/Check.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
+import { AsRequest, Shield } from "../../kit/Shield.js"
 import { When } from "../../kit/When.js"
 import { ChangeTable } from "../../staging/ChangeTable.js"
 import { RefusedList } from "../../staging/RefusedList.js"
@@ -104,12 +105,15 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   const typed = useSignal("")
   const failures = useSignal<ReadonlyArray<Refused>>([])
   const act = useAct()
+  const guarded = new Set(model.grid.value.columns.flatMap((one) => (one.protected === true ? [one.name] : [])))
 
   const settle = (result: WriteResult) =>
     Effect.sync(() => {
-      if (result.type !== "written") return
-      const { env, etag } = result
+      if (result.type !== "written" && result.type !== "requested") return
+      const { env } = result
       staging.drop((staged) => withoutEnv(staged, env))
+      if (result.type === "requested") return
+      const { etag } = result
       if (result.written.data.every(({ change }) => change === "unchanged")) return
       const before = model.sent.peek().filter((sent) => sent.env !== env)
       model.sent.value = [...before, { env, revision: result.written.revision, etag }]
@@ -138,6 +142,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
           const refused = found.filter((result) => result.type === "refused")
           const losing = ready.filter((result) => deletedIn(result) > 0)
           const name = losing.map(({ env }) => env).join(" ")
+          const isRequest = ready.length > 0 && ready.every(({ env }) => guarded.has(env))
           const isConfirmed = name === "" || typed.value === name
           return (
             <>
@@ -157,7 +162,10 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
               ))}
               {ready.map((result) => (
                 <section key={result.env}>
-                  <h3>{result.env}</h3>
+                  <h3>
+                    {result.env} {guarded.has(result.env) && <Shield />}
+                  </h3>
+                  {guarded.has(result.env) && <AsRequest />}
                   <ChangeTable
                     env={result.env}
                     written={result.written}
@@ -214,7 +222,9 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                     write(ready, reviewed)
                   }}
                 >
-                  {ready.length === 0 ? "Nothing to write" : `Write to ${ready.map(({ env }) => env).join(", ")}`}
+                  {ready.length === 0
+                    ? "Nothing to write"
+                    : `${isRequest ? "Request for" : "Write to"} ${ready.map(({ env }) => env).join(", ")}`}
                 </button>
               </footer>
             </>

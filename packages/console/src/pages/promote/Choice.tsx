@@ -3,6 +3,7 @@ import type { Diff } from "@coffer/domain/Secret"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
+import { AskAccess } from "../../kit/AskAccess.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { query } from "../../routing/Router.js"
@@ -11,12 +12,13 @@ import { SentBar } from "../../staging/SentBar.js"
 import type { Sent } from "../../staging/Writes.js"
 import type { PlaceAt } from "../PageProps.js"
 import { type Promotion, ReviewDialog } from "./ReviewDialog.js"
-import { missingRight } from "./Rights.js"
+import { type MissingRight, missingRight } from "./Rights.js"
 
 interface ChoiceProps {
   readonly place: PlaceAt<"project">
   readonly from: EnvName
   readonly to: EnvName
+  readonly isProtected: boolean
 }
 
 type Compared = Diff["data"][number]
@@ -81,13 +83,12 @@ const Keys = ({ able, choose, chosen, to }: KeysProps) => (
 )
 
 interface Found {
-  /** The right that is missing, in words; null if none is. */
-  readonly why: string | null
+  readonly why: MissingRight | null
   readonly compared: ReadonlyArray<Compared>
 }
 
 /** Without the right, nothing is compared: the attempt would be refused, and recorded as such. */
-const read = ({ from, place, to }: ChoiceProps) =>
+const read = ({ from, place, to }: Omit<ChoiceProps, "isProtected">) =>
   Effect.flatMap(missingRight(place, from, to), (why) =>
     why === null
       ? Effect.map(
@@ -104,7 +105,7 @@ const read = ({ from, place, to }: ChoiceProps) =>
 
 /** The keys that differ, to choose from. */
 export const Choice = (props: ChoiceProps) => {
-  const { from, place, to } = props
+  const { from, isProtected, place, to } = props
   const diff = useLoad(`${place.org}/${place.project} ${from} ${to}`, () => read(props))
   const wanted = query.value.get("key")
   const ticked = useSignal<ReadonlySet<SecretKey> | null>(pickedKeys(place))
@@ -122,7 +123,14 @@ export const Choice = (props: ChoiceProps) => {
       {isWritten.value && <p role="status">Written to {to}.</p>}
       <Reading of={diff}>
         {({ compared, why }) => {
-          if (why !== null) return <p>{`You may not promote from ${from} to ${to}: it ${why}.`}</p>
+          if (why !== null) {
+            return (
+              <>
+                <p>{`You may not promote from ${from} to ${to}: it ${why.text}.`}</p>
+                <AskAccess org={place.org} project={place.project} envs={[why.env]} permission={why.permission} />
+              </>
+            )
+          }
           const able = compared.filter(canCopy)
           const rest = compared.filter((one) => !canCopy(one))
           const chosen = new Set(able.flatMap(({ key }) => ((ticked.value?.has(key) ?? key === wanted) ? [key] : [])))
@@ -155,7 +163,7 @@ export const Choice = (props: ChoiceProps) => {
                     class="primary"
                     disabled={chosen.size === 0}
                     onClick={() => {
-                      reviewed.value = { place, from, to, keys: [...chosen] }
+                      reviewed.value = { place, from, to, keys: [...chosen], isProtected }
                     }}
                   >
                     {chosen.size === 0 ? "Review" : `Review ${chosen.size.toLocaleString("en")} for ${to}`}

@@ -1,7 +1,7 @@
 import { envNameForm } from "@coffer/domain/NameForms"
 import type { EnvName } from "@coffer/domain/Names"
 import { useEffect } from "preact/hooks"
-import { environmentNames } from "../../client/Environments.js"
+import { environmentsOf } from "../../client/Environments.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { query, setQuery } from "../../routing/Router.js"
@@ -40,7 +40,7 @@ const Pick = ({ label, name, names, value }: PickProps) => (
 
 /** Two environments side by side: chooses keys of the one and copies them to the other, without reading a value. */
 export const Page = ({ place }: PageProps<"project">) => {
-  const names = useLoad(`${place.org}/${place.project}`, () => environmentNames(place.org, place.project))
+  const names = useLoad(`${place.org}/${place.project}`, () => environmentsOf(place.org, place.project))
   useEffect(() => forgetPicked, [])
   return (
     <section class="narrow">
@@ -49,9 +49,11 @@ export const Page = ({ place }: PageProps<"project">) => {
         Copies secrets from one environment to another. No value is shown, and nothing is written before the review.
       </p>
       <Reading of={names}>
-        {(found) => {
+        {(environments) => {
+          const found = environments.map(({ name }) => name)
           const from = envOf("from") ?? found.find((name) => /^stag/.test(name)) ?? found[0] ?? null
           const to = envOf("to") ?? found.find((name) => name !== from && /^prod/.test(name)) ?? found[1] ?? null
+          const isProtected = environments.some((one) => one.name === to && one.protected === true)
           return (
             <>
               <div class="row promote-places">
@@ -62,7 +64,7 @@ export const Page = ({ place }: PageProps<"project">) => {
               {from === null || to === null || from === to ? (
                 <p class="hint">Choose two environments.</p>
               ) : (
-                <Choice key={`${from} ${to}`} place={place} from={from} to={to} />
+                <Choice key={`${from} ${to}`} place={place} from={from} to={to} isProtected={isProtected} />
               )}
             </>
           )

@@ -6,6 +6,7 @@ import { Dialog } from "../../kit/Dialog.js"
 import { DialogButtons } from "../../kit/DialogButtons.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
+import { AsRequest } from "../../kit/Shield.js"
 import { ChangeTable } from "../../staging/ChangeTable.js"
 import { type ProjectPlace, type Sent, sentAs } from "../../staging/Writes.js"
 
@@ -15,6 +16,7 @@ export interface Promotion {
   readonly from: EnvName
   readonly to: EnvName
   readonly keys: ReadonlyArray<SecretKey>
+  readonly isProtected: boolean
 }
 
 interface ReviewProps {
@@ -56,10 +58,11 @@ export const ReviewDialog = ({ close, done, promotion }: ReviewProps) => {
         {({ written, etag }) => (
           <>
             <ChangeTable env={to} written={written} />
+            {promotion.isProtected && <AsRequest />}
             <DialogButtons
               act={act}
               close={close}
-              word={`Write to ${to}`}
+              word={`${promotion.isProtected ? "Request for" : "Write to"} ${to}`}
               kind="primary"
               decide={() => {
                 act.run(write(promotion, etag), done)

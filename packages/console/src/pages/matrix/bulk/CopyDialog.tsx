@@ -66,7 +66,9 @@ export const CopyDialog = ({ close, model, reload, rows }: CopyProps) => {
           class="primary"
           disabled={keys.length === 0 || to === null}
           onClick={() => {
-            if (from !== null && to !== null) reviewed.value = { place: model.place, from, to, keys }
+            if (from === null || to === null) return
+            const isProtected = columns.some((one) => one.name === to && one.protected === true)
+            reviewed.value = { place: model.place, from, to, keys, isProtected }
           }}
         >
           Review

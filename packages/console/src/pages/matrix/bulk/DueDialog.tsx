@@ -21,9 +21,18 @@ const maxShown = 10
 
 const secrets = (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "secret" : "secrets"}`
 
-const Outcome = ({ outcome: { done, failed }, undone }: { readonly outcome: DueOutcome; readonly undone: boolean }) => (
+const Outcome = ({
+  outcome: { done, failed, requested },
+  undone
+}: {
+  readonly outcome: DueOutcome
+  readonly undone: boolean
+}) => (
   <div role="status">
-    <p>{undone ? `Taken back for ${secrets(done.length)}.` : `Set for ${secrets(done.length)}.`}</p>
+    <p>
+      {undone ? `Taken back for ${secrets(done.length)}.` : `Set for ${secrets(done.length)}.`}
+      {requested > 0 && ` Requested for ${secrets(requested)}.`}
+    </p>
     {failed.length > 0 && (
       <ul class="import-mistakes">
         {failed.slice(0, maxShown).map(({ failure, step: { env, key } }) => (

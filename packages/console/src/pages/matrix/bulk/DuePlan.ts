@@ -1,3 +1,4 @@
+import { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { Expiry, RotationDays } from "@coffer/domain/Due"
 import type { MatrixCell } from "@coffer/domain/Matrix"
 import { Email, type EnvName, type SecretKey } from "@coffer/domain/Names"
@@ -92,8 +93,13 @@ export const undoOf = (steps: ReadonlyArray<DueStep>): ReadonlyArray<DueStep> =>
 /** What came of the steps: each settles alone. */
 export interface DueOutcome {
   readonly done: ReadonlyArray<DueStep>
+  /** How many wait for votes. */
+  readonly requested: number
   readonly failed: ReadonlyArray<{ readonly step: DueStep; readonly failure: Failure }>
 }
+
+const isRequested = (result: Either.Either<unknown, Failure>) =>
+  Either.isLeft(result) && result.left instanceof ChangeRequested
 
 /** Sets the due dates of many secrets. `note` is called after each. */
 export const applySteps = (
@@ -115,6 +121,9 @@ export const applySteps = (
   ).pipe(
     Effect.map((all) => ({
       done: all.flatMap(({ result, step }) => (Either.isRight(result) ? [step] : [])),
-      failed: all.flatMap(({ result, step }) => (Either.isLeft(result) ? [{ step, failure: result.left }] : []))
+      requested: all.filter(({ result }) => isRequested(result)).length,
+      failed: all.flatMap(({ result, step }) =>
+        Either.isLeft(result) && !isRequested(result) ? [{ step, failure: result.left }] : []
+      )
     }))
   )

@@ -1,0 +1,20 @@
+import { envNameForm, orgNameForm, projectNameForm } from "@coffer/domain/NameForms"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+
+/** The part of a path of the API that names an organization, a project or an environment. */
+export const placeOfPath = (path: string): string =>
+  /^\/api\/orgs\/[^/]+(\/projects\/[^/]+(\/envs\/[^/]+)?)?/.exec(path)?.[0] ?? ""
+
+export interface NamedEnv {
+  readonly org_name: OrgName
+  readonly project_name: ProjectName
+  readonly env_name: EnvName
+}
+
+/** The environment that a path of the API names; null if it names none. */
+export const envOfPath = (path: string): NamedEnv | null => {
+  const [, , , org_name = "", , project_name = "", , env_name = ""] = path.split("/")
+  return orgNameForm.is(org_name) && projectNameForm.is(project_name) && envNameForm.is(env_name)
+    ? { org_name, project_name, env_name }
+    : null
+}

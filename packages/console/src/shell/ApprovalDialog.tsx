@@ -1,0 +1,98 @@
+import { Reason } from "@coffer/domain/ApprovalRequest"
+import type { Protection } from "@coffer/domain/Protection"
+import { useSignal } from "@preact/signals"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { plainCall } from "../client/Client.js"
+import { votersOf } from "../kit/Approvers.js"
+import { Dialog } from "../kit/Dialog.js"
+import { useLoad } from "../kit/Load.js"
+import { TextField } from "../kit/TextField.js"
+import { envOfPath } from "../routing/ApiPlace.js"
+import { answer, breakGlassWith, requestWith } from "../state/Approval.js"
+import { me } from "../state/Session.js"
+
+const isReason = Schema.is(Reason)
+
+const maxReason = 500
+
+/** The protection of the environment, or null: a project or an organization may hold several. */
+const read = (path: string): Effect.Effect<Protection | null> => {
+  const env = envOfPath(path)
+  return env === null
+    ? Effect.succeed(null)
+    : Effect.orElseSucceed(
+        plainCall("protections", (api) => api.get({ path: env })),
+        () => null
+      )
+}
+
+const nameOf = (path: string): string => {
+  const [, , , org = "", , project, , env] = path.split("/")
+  return project === undefined ? org : env === undefined ? project : `${project}/${env}`
+}
+
+const decline = () => {
+  answer(null)
+}
+
+/** Says that a change needs votes, and asks for a reason: for a request, or for breaking the glass. */
+export const ApprovalDialog = ({ path }: { readonly path: string }) => {
+  const { isLoading, value: protection } = useLoad(path, () => read(path)).loaded.value
+  const isBreaking = useSignal(false)
+  const reason = useSignal("")
+  const text = reason.value.trim()
+  const name = nameOf(path)
+  const isEnv = envOfPath(path) !== null
+  const mayBreak = !isEnv || protection?.break_glass.some((email) => email === me.value?.email) === true
+  const isGood = isReason(text) || (text === "" && !isBreaking.value)
+  return (
+    <Dialog title={isEnv ? `${name} is protected` : `${name} holds a protected environment`} close={decline}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (isGood) answer(isBreaking.value ? breakGlassWith(text) : requestWith(text))
+        }}
+      >
+        {isBreaking.value ? (
+          <p class="warning" role="alert">
+            <strong>This changes {name} at once, without votes.</strong> All owners are mailed who did it and why, and
+            the audit log records it.
+            {!isEnv && " Each protection has to name you for that."}
+          </p>
+        ) : (
+          <p>
+            Nothing was changed yet. Request the change: it is made once{" "}
+            {protection === null
+              ? "those who vote on it have"
+              : `${votersOf(protection)} ${protection.needed === 1 ? "has" : "have"}`}{" "}
+            approved it.
+          </p>
+        )}
+        <TextField
+          label={isBreaking.value ? "Reason" : "Reason (optional)"}
+          text={reason}
+          placeholder="INC-12"
+          maxLength={maxReason}
+          hint={isBreaking.value ? "For the mail to all owners" : "For the people who vote"}
+        />
+        <footer>
+          {mayBreak && !isBreaking.value && (
+            <>
+              <button type="button" class="danger" onClick={() => (isBreaking.value = true)}>
+                Break glass…
+              </button>
+              <span class="space" />
+            </>
+          )}
+          <button type="button" onClick={isBreaking.value ? () => (isBreaking.value = false) : decline}>
+            {isBreaking.value ? "Back" : "Cancel"}
+          </button>
+          <button class={isBreaking.value ? "danger" : "primary"} disabled={!isGood || isLoading}>
+            {isBreaking.value ? "Break the glass" : "Request change"}
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
