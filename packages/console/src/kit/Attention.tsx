@@ -4,9 +4,8 @@ import type { OrgName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { Link } from "../routing/Link.js"
-import { orgAddress, secretAddress } from "../routing/Places.js"
-import { hasUses } from "../state/Server.js"
-import { waiting, noteWaiting } from "../state/Waiting.js"
+import { requestsAddress, secretAddress } from "../routing/Places.js"
+import { countWaiting, waiting } from "../state/Waiting.js"
 import { useLoad } from "./Load.js"
 import { Reading } from "./Reading.js"
 import { Table } from "./Table.js"
@@ -28,16 +27,7 @@ const read = (org: OrgName) =>
         Effect.map(({ data, pagination }): Due => ({ org, secrets: data, hasMore: pagination.has_next })),
         Effect.orElseSucceed((): Due => ({ org, secrets: [], hasMore: false }))
       ),
-      hasUses()
-        ? Effect.ignore(
-            Effect.map(
-              call("approvals", (api) => api.list({ path: { org_name: org } })),
-              ({ data }) => {
-                noteWaiting(org, data)
-              }
-            )
-          )
-        : Effect.void
+      countWaiting(org)
     ],
     { concurrency: 2 }
   ).pipe(Effect.map(([due]) => due))
@@ -94,8 +84,8 @@ export const Attention = ({ orgs }: { readonly orgs: ReadonlyArray<OrgName> }) =
           {asking.map(({ count, org }) => (
             <p key={org}>
               <span class="badge warn">{count}</span>{" "}
-              <Link to={orgAddress(org, "approvals")}>
-                {count === 1 ? "request with a secret waits" : "requests with secrets wait"} for you in {org}
+              <Link to={requestsAddress(org)}>
+                {count === 1 ? "request waits" : "requests wait"} for you in {org}
               </Link>
             </p>
           ))}

@@ -9,8 +9,6 @@ export interface PageRow<At extends Place["at"]> {
   readonly title: string
   /** What one needs for the page. Without it, the navigation shows the page greyed out, with the reason. */
   readonly need?: Action | "superadmin"
-  /** Shown only where requests with secrets are made. */
-  readonly uses?: true
   readonly load: () => Promise<{ readonly Page: ComponentType<PageProps<At>> }>
 }
 
@@ -34,13 +32,7 @@ export const pages: { readonly [At in Place["at"]]: ReadonlyArray<PageRow<At>> }
       need: "service_account.list",
       load: () => import("./accounts/Page.js")
     },
-    {
-      page: "approvals",
-      title: "Approvals",
-      need: "approval.list",
-      uses: true,
-      load: () => import("./approvals/Page.js")
-    },
+    { page: "approvals", title: "Requests", need: "request.list", load: () => import("./requests/Page.js") },
     { page: "webhooks", title: "Webhooks", need: "webhook.list", load: () => import("./webhooks/Page.js") },
     { page: "audit", title: "Audit", need: "audit.read", load: () => import("./audit/Page.js") },
     { page: "settings", title: "Settings", load: () => import("./org-settings/Page.js") }

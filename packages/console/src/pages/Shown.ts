@@ -1,16 +1,13 @@
 import type { OrgName } from "@coffer/domain/Names"
 import type { Place } from "../routing/Places.js"
-import { hasUses } from "../state/Server.js"
 import { missingInOrg } from "../state/Organizations.js"
 import { me } from "../state/Session.js"
 import { type PageRow, pages } from "./Pages.js"
 
-/** The pages of a place that are shown here: of the others, the person or the server has no use. */
+/** The pages of a place that are shown to the person. */
 export const shownPages = <At extends Place["at"]>(at: At): ReadonlyArray<PageRow<At>> => {
   const rows: ReadonlyArray<PageRow<At>> = pages[at]
-  return rows.filter(
-    ({ need, uses }) => (need !== "superadmin" || me.value?.is_superadmin === true) && (uses !== true || hasUses())
-  )
+  return rows.filter(({ need }) => need !== "superadmin" || me.value?.is_superadmin === true)
 }
 
 /** The right that is missing for a page, in words; null if none is. */

@@ -1,5 +1,6 @@
 import type { OrgName } from "@coffer/domain/Names"
-import { signal } from "@preact/signals"
+import { maxPageSize } from "@coffer/domain/Schemas"
+import { computed, signal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { plainCall } from "../client/Client.js"
 import { start } from "../client/Run.js"
@@ -7,32 +8,62 @@ import { hasUses } from "./Server.js"
 
 const pollMillis = 15_000
 
-/** How many requests with secrets wait for the person, by organization. */
-export const waiting = signal<ReadonlyMap<OrgName, number>>(new Map())
+type Counts = ReadonlyMap<OrgName, number>
 
-export const noteWaiting = (org: OrgName, approvals: ReadonlyArray<{ readonly state: string }>): void => {
-  const count = approvals.filter(({ state }) => state === "pending").length
-  if ((waiting.peek().get(org) ?? 0) !== count) waiting.value = new Map([...waiting.peek(), [org, count]])
+/** Uses of secrets, and requests for access and changes, which wait for the person. */
+const waitingUses = signal<Counts>(new Map())
+const waitingVotes = signal<Counts>(new Map())
+
+/** How many requests wait for the person, by organization. */
+export const waiting = computed<Counts>(() => {
+  const [uses, votes] = [waitingUses.value, waitingVotes.value]
+  return new Map([...uses.keys(), ...votes.keys()].map((org) => [org, (uses.get(org) ?? 0) + (votes.get(org) ?? 0)]))
+})
+
+const note = (counts: typeof waitingUses, org: OrgName, count: number) => {
+  if ((counts.peek().get(org) ?? 0) !== count) counts.value = new Map([...counts.peek(), [org, count]])
 }
 
-/** Counts what waits in an organization, now and again. A failure shows where the person does something. */
+export const noteUses = (org: OrgName, approvals: ReadonlyArray<{ readonly state: string }>): void => {
+  note(waitingUses, org, approvals.filter(({ state }) => state === "pending").length)
+}
+
+export const noteVotes = (org: OrgName, requests: ReadonlyArray<{ readonly may_vote: boolean }>): void => {
+  note(waitingVotes, org, requests.filter(({ may_vote }) => may_vote).length)
+}
+
+const readVotes = (org: OrgName) =>
+  Effect.map(
+    plainCall("requests", (api) =>
+      api.list({ path: { org_name: org }, urlParams: { state: "pending", limit: maxPageSize } })
+    ),
+    ({ data }) => {
+      noteVotes(org, data)
+    }
+  )
+
+const readUses = (org: OrgName) =>
+  Effect.map(
+    plainCall("approvals", (api) => api.list({ path: { org_name: org } })),
+    ({ data }) => {
+      noteUses(org, data)
+    }
+  )
+
+/** Counts what waits in an organization. A failure shows where the person does something. */
+export const countWaiting = (org: OrgName): Effect.Effect<void> =>
+  Effect.all([Effect.ignore(readVotes(org)), hasUses() ? Effect.ignore(readUses(org)) : Effect.void], {
+    concurrency: 2,
+    discard: true
+  })
+
+/** Counts what waits in an organization, now and again. */
 export const watchWaiting = (org: OrgName): (() => void) => {
-  if (!hasUses()) return () => {}
   let stop = () => {}
   const look = () => {
     if (document.hidden) return
     stop()
-    stop = start(
-      Effect.ignore(
-        Effect.map(
-          plainCall("approvals", (api) => api.list({ path: { org_name: org } })),
-          ({ data }) => {
-            noteWaiting(org, data)
-          }
-        )
-      ),
-      () => {}
-    )
+    stop = start(countWaiting(org), () => {})
   }
   look()
   const timer = setInterval(look, pollMillis)

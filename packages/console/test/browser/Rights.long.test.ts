@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser())(`rights and names in the console${why}`, () => {
     const explain = (email: string) => visit.page.getByRole("button", { name: `Explain the access of ${email}` })
     assert.isTrue(await explain("owner-of-pages@example.com").isDisabled())
     assert.isTrue(await explain("bob-of-pages@example.com").isEnabled())
-    await see("/all-pages/-/approvals", "Approvals")
+    await see("/all-pages/-/approvals", "No request waits")
     await see("/all-pages/-/settings", "Settings of all-pages")
     await see("/all-pages/webshop", "KEY")
     await see("/all-pages/webshop/-/settings", "Settings of webshop")

@@ -263,10 +263,10 @@ describe.skipIf(!hasBrowser())(`the first week of thirty people${why}`, { timeou
     await admin.page.goto(`${url}/${org}`)
     await steps.take("approve what an agent asks for", admin, async () => {
       await expect.poll(() => admin.page.title()).toBe(`(1) ${org} · Coffer`)
-      await admin.follow(/^Approvals 1 waiting/)
+      await admin.follow(/^Requests 1 waiting/)
       await admin.press(/^Approve/)
       await admin.visit.sees("agent may send it once")
-      await admin.page.getByRole("link", { name: "Approvals", exact: true }).waitFor()
+      await admin.page.getByRole("link", { name: "Requests", exact: true }).waitFor()
     })
     assert.strictEqual((await ask()).code, "UPSTREAM_FAILED")
   })

@@ -1,13 +1,10 @@
 import { defined } from "@coffer/domain/Defined"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import { effect, signal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { call } from "../../client/Calls.js"
-import { start } from "../../client/Run.js"
+import { makeRevealed } from "../../kit/Revealed.js"
 import type { ProjectPlace } from "../../staging/Writes.js"
-import { asked } from "../../state/Login.js"
-import { me, onEndElsewhere } from "../../state/Session.js"
 
 /** A value that is shown. */
 interface Shown {
@@ -20,52 +17,7 @@ interface Shown {
   readonly before?: string
 }
 
-const shownMillis = 30_000
-
-/** How often the session is checked while a value is shown: it may have ended elsewhere. */
-const checkMillis = 3_000
-
-/** The one value that is shown; null: none. */
-export const shown = signal<Shown | null>(null)
-
-let timer: ReturnType<typeof setTimeout> | undefined
-let checks: ReturnType<typeof setInterval> | undefined
-
-export const hide = (): void => {
-  clearTimeout(timer)
-  clearInterval(checks)
-  shown.value = null
-}
-
-/** A session that has ended makes `call` ask for a login, which hides the value. */
-const checkSession = () => {
-  start(
-    call("auth", (api) => api.me()),
-    (outcome) => {
-      if (outcome !== null && "value" in outcome && outcome.value.id !== me.peek()?.id) hide()
-    }
-  )
-}
-
-/** Shows a value for 30 seconds, or until the page is hidden or the session ends. */
-export const show = (next: Shown): void => {
-  hide()
-  // The value may arrive after the page was hidden.
-  if (document.hidden) return
-  shown.value = next
-  timer = setTimeout(hide, shownMillis)
-  checks = setInterval(checkSession, checkMillis)
-}
-
-document.addEventListener("visibilitychange", () => {
-  if (document.hidden) hide()
-})
-
-effect(() => {
-  if (asked.value !== null) hide()
-})
-
-onEndElsewhere(hide)
+export const { hide, show, shown } = makeRevealed<Shown>()
 
 /** Reads a value, or the text of a reference if `raw` is set; of the current version or a given one. The audit log records it. */
 export const readValue = (

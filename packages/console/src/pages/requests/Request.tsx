@@ -1,0 +1,197 @@
+import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
+import type { OrgName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import type { ComponentChildren } from "preact"
+import { call, type Failure } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Problem, sentence } from "../../kit/Problem.js"
+import { spanText } from "../../kit/Spans.js"
+import { Ahead, When } from "../../kit/When.js"
+import { Link } from "../../routing/Link.js"
+import { envAddress, projectAddress } from "../../routing/Places.js"
+import { Keys } from "./Keys.js"
+import { Vote } from "./Vote.js"
+
+/** More keys are folded. */
+const maxOpen = 20
+
+/** What a change of no secret does, by its call. */
+const deeds: Readonly<Record<string, string>> = {
+  "environments.delete": "delete the environment",
+  "projects.delete": "delete the project of",
+  "organizations.delete": "delete the organization of",
+  "protections.set": "change the protection of",
+  "protections.remove": "end the protection of"
+}
+
+const deedOf = ({ call, expires_in, keys = [], kind, permission }: ApprovalRequest): string => {
+  if (kind === "access") return `${permission ?? "access"} for ${spanText(expires_in ?? 0)} in`
+  const deed = deeds[call ?? ""]
+  if (deed !== undefined || keys.length === 0) return `to ${deed ?? "change"}`
+  return `to change ${keys.length === 1 ? "one key" : `${keys.length.toLocaleString("en")} keys`} of`
+}
+
+const colours: Readonly<Record<string, string>> = { done: "good", refused: "bad", pending: "warn" }
+
+const State = ({ decided_at, expires_at, state }: ApprovalRequest) => (
+  <span class="quiet">
+    {state === "pending" ? (
+      <>
+        ends <Ahead time={expires_at} />
+      </>
+    ) : (
+      decided_at !== undefined && <When time={decided_at} />
+    )}{" "}
+    <span class={`badge ${colours[state] ?? ""}`}>{state === "pending" ? "waiting" : state}</span>
+  </span>
+)
+
+const Votes = ({ needed, state, votes }: ApprovalRequest) => (
+  <p class="quiet">
+    {state === "pending" && `${needed === 1 ? "One approval is" : `${needed} approvals are`} needed. `}
+    {votes.map(({ by, created_at, vote }, index) => (
+      <span key={by}>
+        {index > 0 && ", "}
+        {vote === "approve" ? "Approved" : "Refused"} by {by} <When time={created_at} />
+      </span>
+    ))}
+    {votes.length > 0 ? "." : state === "pending" ? "Nobody has voted yet." : ""}
+  </p>
+)
+
+const Outcome = ({ org, request }: Pick<RequestProps, "org" | "request">) => {
+  const { outdated = [], project, revision, rule_id } = request
+  return (
+    <>
+      {revision !== undefined && (
+        <p>
+          It made revision {revision}: see the{" "}
+          <Link to={projectAddress(org, project, "history")}>history of {project}</Link>.
+        </p>
+      )}
+      {rule_id !== undefined && (
+        <p class="quiet">
+          It made the rule <code>{rule_id}</code>.
+        </p>
+      )}
+      {outdated.length > 0 && (
+        <>
+          <p>Nothing was changed, because something else has changed since:</p>
+          <ul>
+            {outdated.map((line) => (
+              <li key={line}>{sentence(line)}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </>
+  )
+}
+
+const Fold = ({ children, count }: { readonly children: ComponentChildren; readonly count: number }) =>
+  count <= maxOpen ? (
+    <>{children}</>
+  ) : (
+    <details class="more">
+      <summary>Show {count.toLocaleString("en")} keys</summary>
+      {children}
+    </details>
+  )
+
+interface RequestProps {
+  readonly org: OrgName
+  readonly request: ApprovalRequest
+  readonly isNamed: boolean
+  readonly decided: (what: string) => void
+}
+
+/** What a decision has led to. */
+const saidOf = ({ kind, needed, project, env, state, votes }: ApprovalRequest): string => {
+  const place = `${project}/${env}`
+  if (state === "done")
+    return kind === "access" ? `Approved: the access to ${place} begins.` : `Approved: ${place} was changed.`
+  const missing = needed - votes.filter(({ vote }) => vote === "approve").length
+  return `Approved: ${missing === 1 ? "one approval is" : `${missing} approvals are`} missing.`
+}
+
+/** A request for access or for a change, without values. */
+export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
+  const act = useAct()
+  const { env, id, is_own, keys = [], may_vote, project, reason, requester, state } = request
+  const path = { org_name: org, request_id: id }
+  /** A conflict is an end as well: the list that is read again has the request elsewhere. */
+  const decide = <E extends Failure>(decision: Effect.Effect<string, E>) => {
+    act.run(
+      Effect.catchIf(
+        decision,
+        (failure) => failure._tag === "Conflict",
+        ({ message }) => Effect.succeed(sentence(message))
+      ),
+      decided
+    )
+  }
+  return (
+    <li class={isNamed ? "approvals-one named" : "approvals-one"} id={id}>
+      <p class="approvals-who">
+        <span class="approvals-what">
+          <strong>{is_own ? "You" : requester}</strong> {is_own ? "ask" : "asks"}{" "}
+          {request.kind === "access" ? "for " : ""}
+          {deedOf(request)}{" "}
+          <Link to={envAddress(org, project, env)}>
+            {project}/{env}
+          </Link>
+        </span>{" "}
+        <State {...request} />
+      </p>
+      {reason !== undefined && <p class="approvals-reason">{reason}</p>}
+      {keys.length > 0 && (
+        <Fold count={keys.length}>
+          <Keys org={org} request={request} keys={keys} />
+        </Fold>
+      )}
+      <Outcome org={org} request={request} />
+      <Votes {...request} />
+      {may_vote && (
+        <Vote
+          act={act}
+          of={requester}
+          approve={() => {
+            decide(
+              Effect.map(
+                call("requests", (api) => api.approve({ path })),
+                saidOf
+              )
+            )
+          }}
+          refuse={() => {
+            decide(
+              Effect.as(
+                call("requests", (api) => api.refuse({ path })),
+                `Refused: the request of ${requester} has ended.`
+              )
+            )
+          }}
+        />
+      )}
+      {is_own && state === "pending" && (
+        <p class="row">
+          <button
+            type="button"
+            disabled={act.isBusy.value}
+            onClick={() => {
+              decide(
+                Effect.as(
+                  call("requests", (api) => api.withdraw({ path })),
+                  `Withdrawn: your request for ${project}/${env} has ended.`
+                )
+              )
+            }}
+          >
+            Withdraw<span class="hidden"> your request for {`${project}/${env}`}</span>
+          </button>
+        </p>
+      )}
+      <Problem failure={act.failure.value} />
+    </li>
+  )
+}
