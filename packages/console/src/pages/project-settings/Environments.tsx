@@ -9,6 +9,7 @@ import { Delete } from "../../kit/Delete.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
+import { Shield } from "../../kit/Shield.js"
 import { Table } from "../../kit/Table.js"
 import { Link } from "../../routing/Link.js"
 import { envAddress } from "../../routing/Places.js"
@@ -16,6 +17,7 @@ import { missingInOrg } from "../../state/Organizations.js"
 import type { PlaceAt } from "../PageProps.js"
 import { type Direction, moveId, type Order, useOrder } from "./Order.js"
 import "./Page.css"
+import { ProtectionButton } from "./Protection.js"
 
 interface MoveProps {
   readonly order: Order
@@ -44,13 +46,14 @@ const Move = ({ direction, name, order }: MoveProps) => {
 interface RowProps {
   readonly place: PlaceAt<"project">
   readonly name: EnvName
+  readonly isProtected: boolean
   readonly index: number
   /** Null if the person may not order them. */
   readonly order: Order | null
   readonly reload: () => void
 }
 
-const Row = ({ index, name, order, place: { org, project }, reload }: RowProps) => (
+const Row = ({ index, isProtected, name, order, place: { org, project }, reload }: RowProps) => (
   <tr
     class={order?.dragged.value === name ? "environment dragged" : "environment"}
     draggable={order !== null}
@@ -75,7 +78,7 @@ const Row = ({ index, name, order, place: { org, project }, reload }: RowProps) 
           ⠿
         </span>
       )}
-      <Link to={envAddress(org, project, name)}>{name}</Link>
+      <Link to={envAddress(org, project, name)}>{name}</Link> {isProtected && <Shield />}
     </th>
     <td class="actions">
       {order !== null && (
@@ -84,6 +87,11 @@ const Row = ({ index, name, order, place: { org, project }, reload }: RowProps) 
           <Move order={order} name={name} direction="down" />
         </>
       )}
+      <ProtectionButton
+        path={{ org_name: org, project_name: project, env_name: name }}
+        isProtected={isProtected}
+        changed={reload}
+      />
       <Delete
         what="environment"
         name={name}
@@ -132,6 +140,7 @@ const List = ({ environments, place, reload }: ListProps) => {
             key={name}
             place={place}
             name={name}
+            isProtected={environments.some((one) => one.name === name && one.protected === true)}
             index={index}
             order={isAllowed && environments.length > 1 ? order : null}
             reload={reload}

@@ -1,0 +1,237 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import { type Approvers, type Protection, protectionTerms, maxNeeded } from "@coffer/domain/Protection"
+import { body } from "@coffer/domain/Schemas"
+import { useSignal } from "@preact/signals"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { votersOf } from "../../kit/Approvers.js"
+import { Check } from "../../kit/Check.js"
+import { Choose } from "../../kit/Choose.js"
+import { decodeForm, wordsOf } from "../../kit/Decode.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { TextField } from "../../kit/TextField.js"
+import { When } from "../../kit/When.js"
+import { missingInOrg } from "../../state/Organizations.js"
+
+const Terms = body(protectionTerms)
+
+const counts = Array.from({ length: maxNeeded }, (_, index) => String(index + 1))
+const approverWords = ["owners", "admins and owners", "these people"] as const
+type ApproverWord = (typeof approverWords)[number]
+
+const wordOf = (approvers: Approvers): ApproverWord =>
+  approvers === "owners" ? "owners" : approvers === "admins" ? "admins and owners" : "these people"
+
+const approversOf = (word: ApproverWord, people: string) =>
+  word === "owners" ? "owners" : word === "admins and owners" ? "admins" : wordsOf(people)
+
+interface ProtectionProps {
+  readonly path: EnvPath
+  readonly isProtected: boolean
+  /** The right to change it that is missing, in words; null if none is. */
+  readonly why: string | null
+  readonly close: () => void
+  readonly changed: () => void
+}
+
+interface Found {
+  readonly now: Protection | null
+}
+
+interface FormProps extends ProtectionProps, Found {}
+
+/** What a protection asks for, to read. */
+const Facts = ({ now }: { readonly now: Protection }) => (
+  <dl class="facts">
+    <dt>Votes</dt>
+    <dd>{votersOf(now)}</dd>
+    <dt>Own vote</dt>
+    <dd>{now.self ? "counts" : "does not count"}</dd>
+    <dt>Break glass</dt>
+    <dd>{now.break_glass.length === 0 ? "nobody" : now.break_glass.join(", ")}</dd>
+    <dt>A request waits</dt>
+    <dd>{now.expires_after}</dd>
+    {now.passkey && (
+      <>
+        <dt>Each vote</dt>
+        <dd>needs a passkey</dd>
+      </>
+    )}
+  </dl>
+)
+
+const Form = ({ changed, close, now, path }: FormProps) => {
+  const act = useAct()
+  const before = now?.approvers ?? "admins"
+  const needed = useSignal(String(now?.needed ?? 1))
+  const approvers = useSignal(wordOf(before))
+  const people = useSignal(typeof before === "string" ? "" : before.join(" "))
+  const glass = useSignal(now?.break_glass.join(" ") ?? "")
+  const span = useSignal(now?.expires_after ?? "72h")
+  const [self, passkey] = [useSignal(now?.self ?? false), useSignal(now?.passkey ?? false)]
+  const terms = decodeForm(Terms, {
+    needed: Number(needed.value),
+    approvers: approversOf(approvers.value, people.value),
+    self: self.value,
+    break_glass: wordsOf(glass.value),
+    expires_after: span.value.trim(),
+    passkey: passkey.value
+  })
+  const save = () => {
+    if (Either.isLeft(terms)) return
+    const payload = terms.right
+    act.run(
+      call("protections", (api) => api.set({ path, payload })),
+      changed
+    )
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <div class="fields">
+        <Choose label="Approvals needed" value={needed.value} words={counts} choose={(word) => (needed.value = word)} />
+        <Choose label="By" value={approvers.value} words={approverWords} choose={(word) => (approvers.value = word)} />
+        <TextField label="A request waits" text={span} maxLength={7} hint="such as 90m, 72h or 7d" />
+      </div>
+      {approvers.value === "these people" && (
+        <TextField label="People" text={people} placeholder="grace@example.com, bob@example.com" />
+      )}
+      <TextField
+        label="Break glass"
+        text={glass}
+        placeholder="grace@example.com"
+        hint="People who may change it at once, with a reason that all owners are mailed; empty: nobody"
+      />
+      <div class="protection-checks">
+        <Check isChecked={self.value} choose={(isChecked) => (self.value = isChecked)}>
+          The vote of whoever asks counts
+        </Check>
+        <Check isChecked={passkey.value} choose={(isChecked) => (passkey.value = isChecked)}>
+          Each vote needs a passkey
+        </Check>
+      </div>
+      {Either.isLeft(terms) && (
+        <p class="hint bad" role="status">
+          {terms.left}
+        </p>
+      )}
+      {now !== null && (
+        <p class="hint">
+          What makes the protection stricter is done at once. Anything else, and its end, becomes a request that needs{" "}
+          {votersOf(now)}.
+        </p>
+      )}
+      <Problem failure={act.failure.value} />
+      <footer>
+        {now !== null && (
+          <>
+            <button
+              type="button"
+              class="danger"
+              disabled={act.isBusy.value}
+              onClick={() => {
+                act.run(
+                  call("protections", (api) => api.remove({ path })),
+                  changed
+                )
+              }}
+            >
+              End the protection
+            </button>
+            <span class="space" />
+          </>
+        )}
+        <button type="button" onClick={close}>
+          Cancel
+        </button>
+        <button class="primary" disabled={act.isBusy.value || Either.isLeft(terms)}>
+          {now === null ? "Protect" : "Save"}
+        </button>
+      </footer>
+    </form>
+  )
+}
+
+/** How an environment is protected, with a form for owners. */
+const ProtectionDialog = (props: ProtectionProps) => {
+  const { isProtected, path, why } = props
+  const found = useLoad("protection", () =>
+    isProtected
+      ? Effect.map(
+          call("protections", (api) => api.get({ path })),
+          (now): Found => ({ now })
+        )
+      : Effect.succeed<Found>({ now: null })
+  )
+  return (
+    <Dialog title={`Protection of ${path.project_name}/${path.env_name}`} close={props.close}>
+      <Reading of={found}>
+        {({ now }) => (
+          <>
+            <p>
+              {now === null
+                ? "Not protected: whoever may write changes it at once. With a protection, each change waits for the votes of other people."
+                : "Each change waits for votes."}
+              {now !== null && (
+                <span class="quiet">
+                  {" "}
+                  Set by {now.updated_by} <When time={now.updated_at} />.
+                </span>
+              )}
+            </p>
+            {why === null ? (
+              <Form {...props} now={now} />
+            ) : (
+              <>
+                {now !== null && <Facts now={now} />}
+                <p class="quiet">To change it, one {why}.</p>
+              </>
+            )}
+          </>
+        )}
+      </Reading>
+    </Dialog>
+  )
+}
+
+interface ButtonProps {
+  readonly path: EnvPath
+  readonly isProtected: boolean
+  readonly changed: () => void
+}
+
+/** Opens the protection of an environment: for owners, and for everybody where there is one. */
+export const ProtectionButton = ({ changed, isProtected, path }: ButtonProps) => {
+  const isOpen = useSignal(false)
+  const why = missingInOrg(path.org_name, "protection.set")
+  const close = () => (isOpen.value = false)
+  return why !== null && !isProtected ? null : (
+    <>
+      <button type="button" onClick={() => (isOpen.value = true)}>
+        {isProtected ? "Protection" : "Protect"}
+        <span class="hidden">{` of the environment ${path.env_name}`}</span>
+      </button>
+      {isOpen.value && (
+        <ProtectionDialog
+          path={path}
+          isProtected={isProtected}
+          why={why}
+          close={close}
+          changed={() => {
+            close()
+            changed()
+          }}
+        />
+      )}
+    </>
+  )
+}
