@@ -2,6 +2,7 @@ import type { ProjectRevision } from "@coffer/domain/ProjectRevision"
 import * as Effect from "effect/Effect"
 import { allowedIn } from "../../client/Allowed.js"
 import { call } from "../../client/Calls.js"
+import { AskAccess } from "../../kit/AskAccess.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { DialogButtons } from "../../kit/DialogButtons.js"
@@ -57,9 +58,13 @@ export const RevertDialog = ({ close, done, place, to }: RevertProps) => {
         {({ plan }) => {
           if (plan === null) {
             return (
-              <p>
-                You may not write to {env}: it needs the role developer, and a rule with the permission write for {env}.
-              </p>
+              <>
+                <p>
+                  You may not write to {env}: it needs the role developer, and a rule with the permission write for{" "}
+                  {env}.
+                </p>
+                <AskAccess {...place} envs={[env]} permission="write" />
+              </>
             )
           }
           const { etag, written } = plan

@@ -4,6 +4,7 @@ import * as Redacted from "effect/Redacted"
 import type { ComponentChildren } from "preact"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
+import { AskAccess } from "../../kit/AskAccess.js"
 import { Problem } from "../../kit/Problem.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
@@ -157,6 +158,7 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
           </>
         )}
       </p>
+      {!column.canRead && <AskAccess org={org} project={project} envs={[column.name]} permission="read" />}
       {mode === "edit" && column.canWrite ? (
         <Editor model={model} spot={spot} isGone={found === null} close={close} />
       ) : (
@@ -189,7 +191,10 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
             </div>
           )}
           {column.canRead && !column.canWrite && (
-            <p class="hint">Writing needs a rule with the permission write, and the role developer.</p>
+            <>
+              <p class="hint">Writing needs a rule with the permission write, and the role developer.</p>
+              <AskAccess org={org} project={project} envs={[column.name]} permission="write" />
+            </>
           )}
         </>
       )}

@@ -1,3 +1,4 @@
+import { AskAccess } from "../../kit/AskAccess.js"
 import { WhomToAsk } from "../../kit/WhomToAsk.js"
 import type { Model } from "./Model.js"
 import { DeletedChip } from "./Toolbar.js"
@@ -5,14 +6,22 @@ import { DeletedChip } from "./Toolbar.js"
 /** A project without secrets: how to get some in. */
 export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
   const { columns } = model.grid.value
+  const { org, project } = model.place
+  const canRead = columns.some((column) => column.canRead)
   const first = columns.find(({ canWrite }) => canWrite)
   return (
     <div class="empty">
-      <h2>{model.place.project} has no secrets yet</h2>
+      <h2>{canRead ? `${project} has no secrets yet` : `You have no access to ${project} yet`}</h2>
       {first === undefined ? (
         <>
-          <p>You may not write any: that needs a rule with the permission write.</p>
-          <WhomToAsk org={model.place.org} />
+          <p>{canRead ? "To write some, one needs a rule with the permission write." : "An access rule gives it."}</p>
+          <WhomToAsk org={org} />
+          <AskAccess
+            org={org}
+            project={project}
+            envs={columns.map(({ name }) => name)}
+            permission={canRead ? "write" : "read"}
+          />
         </>
       ) : (
         <>

@@ -3,6 +3,7 @@ import type { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
+import { AskAccess } from "../../kit/AskAccess.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Link } from "../../routing/Link.js"
@@ -119,7 +120,14 @@ const Secret = ({ model, place, reload }: SecretProps) => {
   const readable = columns.filter(({ canRead }) => canRead)
   const wanted = envOf(query.value)
   const current = readable.find(({ name }) => name === wanted) ?? readable.find(isStored) ?? readable[0]
-  if (current === undefined) return <p>You may not read any environment of this project.</p>
+  if (current === undefined) {
+    return (
+      <>
+        <p>You may not read any environment of this project.</p>
+        <AskAccess org={place.org} project={place.project} envs={columns.map(({ name }) => name)} permission="read" />
+      </>
+    )
+  }
   return (
     <>
       <Environments model={model} place={place} current={current.name} />
