@@ -55,6 +55,7 @@ const onBothInLongTier = [
   "members/Invitations",
   "model/Races",
   "operations/Drain",
+  "passkeys/Passkeys",
   "projects/Projects",
   "references/References",
   "requests/{Changes,Votes}",

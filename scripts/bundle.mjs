@@ -67,7 +67,7 @@ await Promise.all([
       "operations/backups/DrillWorker": []
     },
     ...readable,
-    external: ["@aws-sdk/*", "@smithy/*", "better-sqlite3", "nodemailer", "prom-client", "undici"]
+    external: ["@aws-sdk/*", "@simplewebauthn/*", "@smithy/*", "better-sqlite3", "nodemailer", "prom-client", "undici"]
   })
 ]).catch(() => {
   // esbuild has printed the error.

@@ -30,9 +30,15 @@ export interface UserActor {
   readonly sessionId: SessionId | null
   /**
    * Whether calls that need a recent login (`RecentLogin`) are allowed. A browser's session loses that 15 minutes after the
-   * person proved who they are. The session of a program keeps it, if it began with such a proof.
+   * person proved who they are. The session of a program keeps it, if the person gave it such a proof. Of a person with a
+   * passkey, only the passkey is one.
    */
   readonly loginIsRecent: boolean
+  /** Whether the person logged in within 15 minutes by any means: what removes a passkey that was lost. */
+  readonly mayRecover: boolean
+  readonly hasPasskey: boolean
+  /** Whether the session was proven by a passkey in the last 15 minutes. */
+  readonly passkeyIsRecent: boolean
   /** Null for a session: the person. */
   readonly delegation: Delegated | null
 }

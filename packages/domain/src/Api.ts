@@ -18,6 +18,7 @@ import { KeysApi } from "./api/KeysApi.js"
 import { MembersApi } from "./api/MembersApi.js"
 import { OrganizationsApi } from "./api/OrganizationsApi.js"
 import { OverviewApi } from "./api/OverviewApi.js"
+import { PasskeysApi } from "./api/PasskeysApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
 import { ProtectionsApi } from "./api/ProtectionsApi.js"
@@ -51,6 +52,7 @@ const withoutToolkitError = (node: unknown): unknown => {
 
 /** The API contract. Handlers, the typed client, MCP tool schemas and the documentation are derived from it. */
 export class Api extends AnyApi.add(AuthApi)
+  .add(PasskeysApi)
   .add(DelegationsApi)
   .add(OrganizationsApi)
   .add(MembersApi)

@@ -86,6 +86,7 @@ const methods: Readonly<Record<string, string>> = {
   device: " by device code",
   loopback: " from the terminal, by the browser",
   key: " with an API key",
+  passkey: " with a passkey",
   code: " by a code"
 }
 
@@ -116,7 +117,8 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
       ? `was refused a sign-in with a token${facts.with("issuer", (issuer) => ` of ${issuer}`)}`
       : `signed in with a token, via the federation ${facts.text("federation")}`,
   "org.create": (facts) => `created the organization ${facts.text("name")}`,
-  "org.update": (facts) => renamed("organization", facts),
+  "org.update": (facts) =>
+    `${renamed("organization", facts)}${facts.with("passkey_recovery", (by) => ` (recovery without a passkey: ${by})`)}`,
   "org.delete": (facts) => `deleted the organization ${facts.text("name")}`,
   "org.member_invite": (facts) => `invited ${facts.text("email")} as ${facts.text("role", "a member")}`,
   "org.member_remove": (facts) => `removed ${facts.text("email")} from the organization`,
@@ -226,6 +228,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "delegation.create": (facts) =>
     `delegated ${facts.text("permission")}${facts.inPlace()} to ${facts.text("name")}${facts.with("expires_at", (at) => ` until ${at}`)}`,
   "delegation.revoke": (facts) => `revoked the delegation to ${facts.text("name")}${facts.inPlace()}`,
+  "passkey.create": (facts) => `registered the passkey ${facts.text("name")}`,
+  "passkey.delete": (facts) =>
+    `removed the passkey ${facts.text("name")}${facts.has("recovery") ? ", by a login without one" : ""}`,
   "service_account.create": (facts) =>
     `created the service account ${facts.text("name")}${facts.with("project", (project) => `, bound to ${project}`)}`,
   "service_account.revoke": (facts) => `revoked the service account ${facts.text("name")}`,

@@ -21,7 +21,7 @@ export class Unauthorized extends ApiError<Unauthorized>()("Unauthorized", {
 export class InvalidCode extends ApiError<InvalidCode>()("InvalidCode", {
   code: "INVALID_CODE",
   status: 401,
-  description: "A login code that is wrong, used, expired or was never requested",
+  description: "A login code that is wrong, used, expired or was never requested, or a proof that is no passkey's",
   example: "the code is wrong, used, expired or was never requested: ask for a new one",
   next: "logIn",
   exit: "notAuthenticated"

@@ -66,6 +66,7 @@ const chosenName = <const B extends string>(brand: B, what: string) =>
 export const accountNameForm = chosenName("ServiceAccountName", "a service account name")
 export const groupNameForm = chosenName("GroupName", "a group name")
 export const delegationNameForm = chosenName("DelegationName", "a delegation name")
+export const passkeyNameForm = chosenName("PasskeyName", "a passkey name")
 
 /** The number of digits of a login code. */
 export const loginCodeLength = 6

@@ -2,12 +2,21 @@ import * as Schema from "effect/Schema"
 import { OrgId } from "./Ids.js"
 import { OpenRole } from "./Member.js"
 import { OrgName } from "./Names.js"
-import { createdAt, field, updatedAt } from "./Schemas.js"
+import { createdAt, extensibleEnum, field, updatedAt } from "./Schemas.js"
+
+/** How a member who has lost every passkey comes back: by a login, as one without passkeys; or only by the operator. */
+export const passkeyRecoveries = ["login", "none"] as const
+export type PasskeyRecovery = (typeof passkeyRecoveries)[number]
 
 export const Organization = Schema.Struct({
   id: field(OrgId, "its id"),
   name: field(OrgName, "its name"),
   role: field(Schema.NullOr(OpenRole), "the caller's own role, if it has one", "owner"),
+  passkey_recovery: field(
+    extensibleEnum("PasskeyRecovery", "what removes a lost passkey of a member", passkeyRecoveries),
+    "what removes a lost passkey of a member: a login, or nothing",
+    "login"
+  ),
   created_at: createdAt,
   updated_at: updatedAt
 }).annotations({

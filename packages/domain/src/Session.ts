@@ -27,6 +27,11 @@ export const Session = Schema.Struct({
     "how the browser names itself, at most 256 characters; absent for programs",
     "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
   ),
+  passkey_at: optional(
+    Timestamp,
+    "time when the person last proved the session with a passkey; absent if never",
+    "2026-02-01T08:30:00.000Z"
+  ),
   current: field(Schema.Boolean, "whether this is the session of the request", true)
 }).annotations({ identifier: "Session", description: "an active session, without its token" })
 export type Session = typeof Session.Type

@@ -12,6 +12,7 @@ import { AuditIndexJob } from "./audit/IndexJob.js"
 import { AuditStreamJob } from "./audit/StreamJob.js"
 import { AuditHttp } from "./edges/trail/Http.js"
 import { AuthHttp } from "./directory/AuthHttp.js"
+import { PasskeysHttp } from "./directory/passkeys/Http.js"
 import { DelegationsHttp } from "./directory/delegations/Http.js"
 import { AuthenticationLive } from "./access/Authenticator.js"
 import { SuperadminsLive } from "./directory/login/Superadmins.js"
@@ -65,6 +66,7 @@ import { WebhooksJob } from "./edges/webhooks/Job.js"
 const ApiLive = HttpApiBuilder.api(Api).pipe(
   Layer.provide([
     AuthHttp,
+    PasskeysHttp,
     DelegationsHttp,
     OrganizationsHttp,
     MembersHttp,

@@ -79,7 +79,7 @@ const rename = atOrg("rename", {
   options: { newName: argument("NEW", OrgName, "The new name") },
   run: ({ call, options, path }) =>
     Effect.map(
-      call("organizations", (api) => api.rename({ path, payload: { name: options.newName } })),
+      call("organizations", (api) => api.update({ path, payload: { name: options.newName } })),
       (renamed) => doneView(`organization ${path.org_name} is now called ${renamed.name}`, renamed)
     )
 })

@@ -32,6 +32,10 @@ export const groupClients = (options: {
     const { AuthApi } = await import("@coffer/domain/api/AuthApi")
     return HttpApiClient.group(AnyApi.add(AuthApi), { ...options, group: "auth" })
   }),
+  passkeys: once(async () => {
+    const { PasskeysApi } = await import("@coffer/domain/api/PasskeysApi")
+    return HttpApiClient.group(AnyApi.add(PasskeysApi), { ...options, group: "passkeys" })
+  }),
   delegations: once(async () => {
     const { DelegationsApi } = await import("@coffer/domain/api/DelegationsApi")
     return HttpApiClient.group(AnyApi.add(DelegationsApi), { ...options, group: "delegations" })

@@ -2,15 +2,31 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
+import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
 import { ChangeRequestedResponse } from "../ApprovalRequest.js"
-import { ApprovalRequired, Conflict, Forbidden, Reauthenticate, LimitExceeded } from "../Errors.js"
+import { ApprovalRequired, Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { withMessage } from "../Message.js"
 import { OrgName } from "../Names.js"
-import { Organization } from "../Organization.js"
-import { body, list } from "../Schemas.js"
+import { Organization, passkeyRecoveries } from "../Organization.js"
+import { body, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
+
+const change = body({
+  name: optional(OrgName, "its new name", OrgName.make("acme-inc")),
+  passkey_recovery: optional(
+    Schema.Literal(...passkeyRecoveries).annotations(withMessage("must be one of login, none")),
+    "what removes a lost passkey of a member: a login, or nothing",
+    "none"
+  )
+}).pipe(
+  Schema.filter(({ name, passkey_recovery }) => name !== undefined || passkey_recovery !== undefined, {
+    ...withMessage("takes name, passkey_recovery, or both"),
+    examples: [{ name: OrgName.make("acme-inc") }]
+  })
+)
 
 export class OrganizationsApi extends HttpApiGroup.make("organizations")
   .add(
@@ -42,18 +58,19 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(OpenApi.Description, "The record includes the caller's role.")
   )
   .add(
-    HttpApiEndpoint.patch("rename", paths.org)
+    HttpApiEndpoint.patch("update", paths.org)
       .setPath(OrgPath)
-      .setPayload(body({ name: OrgName.annotations({ examples: [OrgName.make("acme-inc")] }) }))
-      .addSuccess(response(Organization, "The organization under its new name", { name: "acme-inc" }))
+      .setPayload(change)
+      .addSuccess(response(Organization, "The organization as it is now", { name: "acme-inc" }))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(Reauthenticate)
       .annotate(Requires, "org.update")
-      .annotate(RecentLogin, "never")
-      .annotate(OpenApi.Summary, "Rename an organization")
+      .annotate(RecentLogin, { unless: { field: "passkey_recovery", isOneOf: [undefined] } })
+      .annotate(OpenApi.Summary, "Rename an organization, or change its settings")
       .annotate(
         OpenApi.Description,
-        "Owners only. The contents stay, but paths and settings with the old name stop working."
+        "Owners only. Under a new name, the contents stay, but paths and settings with the old name stop working. With `passkey_recovery: none`, a login alone does not remove a member's passkey."
       )
   )
   .add(

@@ -24,6 +24,8 @@ const SessionActorRow = Schema.Struct({
   superadmin: Schema.Number,
   kind: Schema.Literal("token", "cookie"),
   proven_at: Schema.NullOr(Schema.String),
+  proven_by: Schema.Literal("login", "passkey", "operator"),
+  passkeys: Schema.Number,
   last_used_at: Schema.String,
   ...placeFields
 })
@@ -86,7 +88,8 @@ export const liveSession = sql`
 
 const sessionActor = sql`
   SELECT s.id AS session_id, u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
-    s.kind AS kind, s.proven_at AS proven_at, s.last_used_at AS last_used_at, ${placeColumns(sql`u.id`)}
+    s.kind AS kind, s.proven_at AS proven_at, s.proven_by AS proven_by, s.last_used_at AS last_used_at,
+    (SELECT count(*) FROM passkeys k WHERE k.user_id = u.id) AS passkeys, ${placeColumns(sql`u.id`)}
   FROM sessions s JOIN users u ON u.id = s.user_id
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
   WHERE ${liveSession} AND u.disabled_at IS NULL`

@@ -11,7 +11,7 @@ import {
   Requires
 } from "@coffer/domain/api/Requirement"
 import type { Forbidden, Overloaded } from "@coffer/domain/Errors"
-import { NotFound, Reauthenticate, ValidationError } from "@coffer/domain/Errors"
+import { NotFound, type Reauthenticate, ValidationError } from "@coffer/domain/Errors"
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
@@ -27,6 +27,7 @@ import type * as Scope from "effect/Scope"
 import { Access } from "./Access.js"
 import { neverDelegated } from "./Decisions.js"
 import { entry } from "./Entry.js"
+import { loginTooOld } from "./RecentLogin.js"
 import { nextTick } from "../base/EventLoop.js"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { isAnything, readBody } from "../http/Body.js"
@@ -112,18 +113,16 @@ const unknownParameter = (name: string) =>
     message: `${/^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : "the query"}: is not a parameter of this call`
   })
 
-const loginTooOld = new Reauthenticate({
-  message: "this needs a login from the last 15 minutes: log in again, then repeat it"
-})
-
-/** Whether the login of the caller is too old for the call. The body is undefined before it was read. */
-const isLoginTooOld = (rule: RecentLoginRule, actor: Actor | null, body?: unknown): boolean => {
-  if (rule === "never" || actor?.type !== "user" || actor.loginIsRecent) return false
-  if (rule === "always") return true
+/** What the caller has to do first if its login is too old for the call. The body is undefined before it was read. */
+const beforeCall = (rule: RecentLoginRule, actor: Actor | null, body?: unknown): Reauthenticate | null => {
+  if (rule === "never" || actor?.type !== "user" || actor.loginIsRecent) return null
+  if (rule === "always") return loginTooOld(actor)
+  if (rule === "recovery") return actor.mayRecover ? null : loginTooOld(actor)
   // Before the body was read, it is not known yet.
-  if (body === undefined) return false
+  if (body === undefined) return null
   const { field, isOneOf } = rule.unless
-  return !isOneOf.some((harmless) => harmless === (Predicate.hasProperty(body, field) ? body[field] : undefined))
+  const given = Predicate.hasProperty(body, field) ? body[field] : undefined
+  return isOneOf.some((harmless) => harmless === given) ? null : loginTooOld(actor)
 }
 
 const mebibyte = 1024 * 1024
@@ -187,7 +186,8 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
             )
           }
         }
-        if (isLoginTooOld(recentLogin, actor)) return Effect.fail(loginTooOld)
+        const login = beforeCall(recentLogin, actor)
+        if (login !== null) return Effect.fail(login)
         const begun = largeResponse === null ? Effect.void : beginLargeResponse(request, largeResponse)
         if (bodyLimit === null) return begun
         const memory = actor === null ? anonymousBodies.scoped(info.ip ?? "") : bodies.scoped(actor.id)
@@ -202,11 +202,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
                 Effect.zipRight(nextTick, body)
               : Effect.zipRight(
                   check(params, caller),
-                  Effect.filterOrFail(
-                    body,
-                    (value) => !isLoginTooOld(recentLogin, actor, value),
-                    () => loginTooOld
-                  )
+                  Effect.tap(body, (value) => beforeCall(recentLogin, actor, value) ?? Effect.void)
                 )
           return begun
         })

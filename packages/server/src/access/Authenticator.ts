@@ -45,6 +45,19 @@ const delegationRefusal = new Unauthorized({
   message: "this delegation is unknown, has ended or was revoked: ask its person for another one (coffer delegate)"
 })
 
+/** What the person of a session has proven of late. An operator's session is for those who have lost every other proof. */
+const proofsOf = ({ kind, passkeys, proven_at, proven_by }: SessionActorRow, millis: number) => {
+  const isRecent = proven_at !== null && isRecentLogin(proven_at, millis)
+  const hasPasskey = passkeys > 0
+  const isEnough = proven_by !== "login" || !hasPasskey
+  return {
+    loginIsRecent: isEnough && (isRecent || (kind === "token" && proven_at !== null)),
+    mayRecover: isRecent,
+    hasPasskey,
+    passkeyIsRecent: isRecent && proven_by === "passkey"
+  }
+}
+
 const userOf = (row: SessionActorRow, millis: number): UserActor => ({
   type: "user",
   id: row.user_id,
@@ -52,7 +65,7 @@ const userOf = (row: SessionActorRow, millis: number): UserActor => ({
   name: row.name,
   superadmin: row.superadmin === 1,
   sessionId: row.session_id,
-  loginIsRecent: row.proven_at !== null && (row.kind === "token" || isRecentLogin(row.proven_at, millis)),
+  ...proofsOf(row, millis),
   delegation: null
 })
 
@@ -72,6 +85,9 @@ const delegateOf = (row: DelegationActorRow): UserActor => ({
   superadmin: false,
   sessionId: null,
   loginIsRecent: false,
+  mayRecover: false,
+  hasPasskey: false,
+  passkeyIsRecent: false,
   delegation: {
     id: row.delegation_id,
     name: row.delegation_name,

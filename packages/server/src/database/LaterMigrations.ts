@@ -9,6 +9,7 @@ import { delegations } from "./migrations/0033_delegations.js"
 import { delegationTimes } from "./migrations/0034_delegation_times.js"
 import { requests } from "./migrations/0035_requests.js"
 import { loginGroups } from "./migrations/0036_login_groups.js"
+import { passkeys } from "./migrations/0037_passkeys.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -24,5 +25,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   delegations,
   delegationTimes,
   requests,
-  loginGroups
+  loginGroups,
+  passkeys
 ]

@@ -155,6 +155,18 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${env}/secrets`, delegate)
   await ask("DELETE", `/api/auth/delegations/${delegated.id}`, { by })
 
+  recorder.part("Passkeys")
+  const passkeys = "/api/auth/passkeys"
+  await ask("GET", passkeys, { by })
+  await ask("POST", `${passkeys}/options`, { by })
+  await ask("POST", `${passkeys}/challenge`, { by, body: {} })
+  const response = { clientDataJSON: "e30", attestationObject: "oA", authenticatorData: "AA", signature: "AA" }
+  const credential = { id: "AAAA", rawId: "AAAA", type: "public-key", response }
+  await ask("POST", passkeys, { by, body: { name: "laptop", credential } })
+  await ask("POST", passkeys, { by, body: { name: "laptop", credential: { id: "+" } } })
+  await ask("POST", `${passkeys}/verify`, { by, body: { credential } })
+  await ask("DELETE", `${passkeys}/0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1df8`, { by })
+
   recorder.part("Bundles")
   await ask("GET", `${env}/bundle?keys=ANOTHER,MISSING`, { by })
   const { headers } = await program.call("GET", `${env}/bundle`, { token: by })

@@ -107,11 +107,14 @@ const withoutRecentLogin = [
   "use.use",
   // New places are empty, and a name gives no right.
   /^(organizations|projects|groups)\.create$/,
-  /^(organizations|groups)\.rename$/,
+  // The latter asks for one, for all but the name.
+  "groups.rename",
   // They only take rights away, or cannot give any.
   "acl.revoke",
   /^groups\.(remove|removeMember)$/,
   "delegations.revoke",
+  // They are how one is proven.
+  /^passkeys\.(challenge|verify)$/,
   "approvals.refuse",
   /^requests\.(refuse|withdraw)$/,
   // It asks: people who vote give the right.
@@ -222,7 +225,10 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "auth.federate": 8192,
       "federations.try": 8192,
       "federations.create": 262_144,
-      "environments.writeBundle": 16_777_216
+      "environments.writeBundle": 16_777_216,
+      "passkeys.create": 65_536,
+      "passkeys.challenge": 65_536,
+      "passkeys.verify": 65_536
     }
     assert.strictEqual(bodyLimit, special[endpoint.name] ?? 1_048_576)
   })
@@ -252,6 +258,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
   it("succeeds with the status that its kind of call has", () => {
     const creates = [
       "delegations.create",
+      "passkeys.create",
       "organizations.create",
       "members.invite",
       "projects.create",

@@ -1,4 +1,5 @@
 import { Authenticator } from "@coffer/server/access/Authenticator"
+import { requirePasskey } from "@coffer/server/access/RecentLogin"
 import { Sessions } from "@coffer/server/directory/login/Sessions"
 import type { SessionKind } from "@coffer/domain/Session"
 import { Headers } from "@effect/platform"
@@ -98,6 +99,62 @@ describe("a browser's session", () => {
         const unproven = Redacted.value(started?.token ?? assert.fail("no session"))
         const found = yield* kind === "cookie" ? byCookie(unproven) : whoIs({ authorization: `Bearer ${unproven}` })
         assert.isFalse(found.type === "user" && found.loginIsRecent, kind)
+      }
+    }).pipe(onDatabase())
+  )
+})
+
+describe("a proof of who the person is", () => {
+  /** What the session's calls may do: `login` what needs a recent login, `recovery` remove a passkey, `passkey` where one is required. */
+  const table = `
+    no passkey  login     cookie  login recovery
+    no passkey  login     token   login recovery
+    no passkey  login     old cookie
+    no passkey  login     old token   login
+    passkey     login     cookie  recovery
+    passkey     login     token   recovery
+    passkey     login     old token
+    passkey     passkey   cookie  login recovery passkey
+    passkey     passkey   token   login recovery passkey
+    passkey     passkey   old cookie
+    passkey     passkey   old token   login
+    passkey     operator  token   login recovery
+    passkey     operator  old token   login`
+
+  it.effect("is the passkey of those who have one, for as long as that of a login", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const ada = yield* person("ada@example.com")
+      const row = /^(no passkey|passkey) +(login|passkey|operator) +(old )?(cookie|token) *(.*)$/
+      for (const line of table.trim().split("\n")) {
+        const [, has, by, old, kind, expected] = row.exec(line.trim()) ?? assert.fail(line)
+        yield* TestClock.setTime(born)
+        yield* sql`DELETE FROM passkeys`
+        if (has === "passkey") {
+          yield* sql`INSERT INTO passkeys ${sql.insert({
+            ...{ id: "1", user_id: ada.id, name: "laptop", credential_id: "AAAA", public_key: new Uint8Array(1) },
+            ...{ counter: 0, transports: "[]", created_at: new Date(born).toISOString() }
+          })}`
+        }
+        const token = yield* startSession("ada@example.com", kind === "token" ? "token" : "cookie")
+        yield* sql`UPDATE sessions SET proven_by = ${by ?? ""}`
+        yield* TestClock.setTime(born + (old === undefined ? 15 * minute - 1 : 15 * minute))
+        const actor = yield* kind === "token" ? whoIs({ authorization: `Bearer ${token}` }) : byCookie(token)
+        if (actor.type !== "user") return assert.fail("not a person")
+        const required = yield* outcome(requirePasskey(actor))
+        assert.strictEqual(
+          [
+            actor.loginIsRecent ? ["login"] : [],
+            actor.mayRecover ? ["recovery"] : [],
+            required === "success" ? ["passkey"] : []
+          ]
+            .flat()
+            .join(" "),
+          expected,
+          line
+        )
+        if (required !== "success")
+          assert.strictEqual(required, has === "passkey" ? "Reauthenticate" : "Forbidden", line)
       }
     }).pipe(onDatabase())
   )

@@ -59,6 +59,7 @@ export const parameters = [
   "delivery_id",
   "session_id",
   "delegation_id",
+  "passkey_id",
   "backup_id"
 ] as const
 export type Parameter = (typeof parameters)[number]
@@ -126,6 +127,15 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "POST /api/auth/verify": ({ fresh }) => ({ body: { email: `${fresh}@example.com`, code: "000000" } }),
   "POST /api/auth/device": () => ({ body: { machine: "build-box" } }),
   "POST /api/auth/token": () => ({ body: { device_code: "A".repeat(43) } }),
+  "POST /api/auth/passkeys": ({ fresh }) => ({
+    body: { name: fresh, credential: { id: "AAAA", response: { clientDataJSON: "AAAA", attestationObject: "AAAA" } } }
+  }),
+  "POST /api/auth/passkeys/challenge": () => ({ body: {} }),
+  "POST /api/auth/passkeys/verify": () => ({
+    body: {
+      credential: { id: "AAAA", response: { clientDataJSON: "AAAA", authenticatorData: "AAAA", signature: "AAAA" } }
+    }
+  }),
   "POST /api/auth/delegations": ({ fresh, place }) => ({
     body: {
       name: fresh,

@@ -99,6 +99,7 @@ describe("a delegation of an owner who is a superadmin too", () => {
       request_id: person.id,
       session_id: person.id,
       delegation_id: person.id,
+      passkey_id: person.id,
       backup_id: person.id
     }
     const about: About = {

@@ -41,6 +41,7 @@ beforeAll(async () => {
     request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     session_id: id,
     delegation_id: id,
+    passkey_id: id,
     backup_id: id
   }
   about = { place, fresh: "fresh", self: {}, patterns: { project_pattern: "*", env_pattern: "*" } }

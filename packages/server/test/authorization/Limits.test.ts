@@ -55,6 +55,7 @@ const build = async (): Promise<World> => {
     request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     session_id: sessions.data[0].id,
     delegation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    passkey_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
   }
   return { name, org, developer, account, canary, place }

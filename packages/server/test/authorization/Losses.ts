@@ -16,6 +16,8 @@ import {
 } from "./Contract.js"
 import { type Caller, restsOn, rootEmail, type Scene, type Staged } from "./Scene.js"
 import { word } from "./Service.js"
+import { passkeysOf } from "../support/SoftAuthenticator.js"
+import { publicUrl } from "../federations/Signer.js"
 
 /** What is taken away meanwhile, for which calls, and how a call is refused then. */
 export interface Loss {
@@ -147,11 +149,19 @@ export const changing = endpoints
   .toSorted((a, b) => Number(b.path.includes("backups")) - Number(a.path.includes("backups")))
 
 /** Requests that change something, where the contract's own would not. */
-const bodies: Readonly<Record<string, (place: Place) => unknown>> = {
+const bodiesOn = (server: Staged): Readonly<Record<string, (place: Place, caller: Caller) => unknown>> => ({
+  "POST /api/auth/passkeys": (_, caller) => passkeysBy(server, caller).registration("phone"),
+  "POST /api/auth/passkeys/verify": async (_, caller) => {
+    const { proof, register } = passkeysBy(server, caller)
+    return proof((await register("phone")).device)
+  },
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/revert": () => ({ to: 1 }),
   "POST /api/orgs/:org_name/groups/:group_name/members": () => ({ email: rootEmail }),
   "POST /api/backups/drill": ({ backup_id }) => ({ backup_id })
-}
+})
+
+const passkeysBy = (server: Staged, { headers }: Caller) =>
+  passkeysOf((...call) => server.do(headers, ...call), publicUrl)
 
 /** What has to be so for a call to change something. */
 const beforeOn = (server: Staged): Readonly<Record<string, (scene: Scene) => Promise<unknown>>> => ({
@@ -168,7 +178,7 @@ export const prepareOn = async (server: Staged, endpoint: Endpoint, kind: Caller
   await beforeOn(server)[endpoint.call]?.(scene)
   const { caller, place } = scene
   const patterns = { project_pattern: "webshop", env_pattern: "staging" }
-  const body = bodies[endpoint.call]?.(place)
+  const body = await bodiesOn(server)[endpoint.call]?.(place, caller)
   const ask: Ask = body === undefined ? askOf(endpoint, { place, fresh: word(), self: {}, patterns }) : { body }
   const { method } = endpoint
   const headers = { ...caller.headers, ...(endpoint.call === ending && { prefer: "respond-async" }) }

@@ -23,6 +23,7 @@ import {
   webhookBody
 } from "./Contract.js"
 import { machines, people, word } from "./Service.js"
+import { passkeysOf } from "../support/SoftAuthenticator.js"
 
 export interface Caller {
   readonly id: string
@@ -104,6 +105,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
         machine: null,
         userAgent: null,
         provenAt: now,
+        provenBy: "login",
         now
       })
     )
@@ -163,6 +165,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       delivery_id: none,
       session_id: none,
       delegation_id: none,
+      passkey_id: none,
       use_rule_id: none,
       approval_id: none,
       request_id: none,
@@ -230,6 +233,12 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     return { ...caller, rule: rule.id }
   }
 
+  /** A place with a passkey of the caller's. */
+  const registered = async (place: Place, { headers }: Caller): Promise<Place> => {
+    const made = await passkeysOf((...call) => server.do(headers, ...call), publicUrl).register("laptop")
+    return { ...place, passkey_id: made.id }
+  }
+
   /** A place where a caller may delegate, with a delegation of the caller's. */
   const delegating = async (place: Place, { headers }: Caller): Promise<Place> => {
     const org = `/api/orgs/${place.org_name}`
@@ -255,6 +264,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
         return { place: { ...place, request_id: await request(place, caller) }, caller }
       }
       if (endpoint.requires !== "credential") return { place, caller }
+      if (endpoint.path.includes("passkeys")) return { place: await registered(place, caller), caller }
       if (endpoint.path.includes("delegations")) return { place: await delegating(place, caller), caller }
       return { place: { ...place, session_id: (await session(UserId.make(caller.id))).id }, caller }
     }

@@ -55,6 +55,7 @@ describe("before anything else of a request is looked at", () => {
     request_id: "no",
     session_id: "no",
     delegation_id: "no",
+    passkey_id: "no",
     backup_id: "no"
   }
   const guarded = endpoints.filter(({ requires }) => requires !== "nothing")

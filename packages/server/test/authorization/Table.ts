@@ -1,3 +1,4 @@
+import { passkeysOf } from "../support/SoftAuthenticator.js"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
 import { approvedDevice } from "../support/ProgramLogins.js"
@@ -416,6 +417,21 @@ const ownDelegation = async ({ caller, fresh }: Cell): Promise<Own> => {
 const nowhere = (): Promise<Own> =>
   Promise.resolve({ body: accessBody({ project_name: "webshop", env_name: "nowhere" }) })
 
+const passkeysBy = (caller: Caller) => passkeysOf((...call) => service.do(caller, ...call), "http://localhost:7100")
+
+const ownRegistration = async ({ caller, fresh }: Cell): Promise<Own> => ({
+  body: await passkeysBy(caller).registration(fresh)
+})
+
+const ownPasskey = async ({ caller, fresh }: Cell): Promise<Own> => ({
+  passkey_id: (await passkeysBy(caller).register(fresh)).id
+})
+
+const ownProof = async ({ caller, fresh }: Cell): Promise<Own> => {
+  const { proof, register } = passkeysBy(caller)
+  return { body: await proof((await register(fresh)).device) }
+}
+
 const ownCode = async ({ fresh }: Cell): Promise<Own> => {
   const email = `code.${fresh}@example.com`
   return { body: { email, code: await service.program.codeFor(email) } }
@@ -590,6 +606,14 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/backups/:backup_id/restore": row(503, superadmins, "backup.restore"),
   "POST /api/backups/drill": row(503, superadmins, "backup.drill"),
 
+  // Behind the others: who has a passkey proves with it whatever needs a recent login.
+  "GET /api/auth/passkeys": row(200, delegating, "passkey.list"),
+  "POST /api/auth/passkeys/options": row(200, delegating, "passkey.create"),
+  "POST /api/auth/passkeys": row(201, delegating, "passkey.create", ownRegistration),
+  "DELETE /api/auth/passkeys/:passkey_id": row(204, delegating, "passkey.delete", ownPasskey),
+  "POST /api/auth/passkeys/challenge": row(200, delegating, "passkey.verify"),
+  "POST /api/auth/passkeys/verify": row(200, delegating, "passkey.verify", ownProof),
+
   "DELETE /api/auth/sessions/:session_id": row(204, sessionHolders, null, ownSession),
   "DELETE /api/auth/logout": row(204, anyCredential, null, ownSession),
   "DELETE /api/auth/sessions": row(204, anyCredential)
@@ -676,7 +700,7 @@ const walk = async (call: string, actor: Actor, rule: Rule): Promise<string | nu
   walked += 1
   const expected = outcome === "ok" ? status : outcome
   if (answer.status === 403) {
-    const log = /:org_name|delegations/.test(call) ? "acme" : "server"
+    const log = /:org_name|delegations|passkeys/.test(call) ? "acme" : "server"
     refusals.push(`${caller.id} ${action ?? "?"} ${log}`)
   }
   if (answer.status !== expected) {
@@ -721,7 +745,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
     callers.clear()
     accounts.clear()
     const named = rules.map((rule, index) => [`SUPERADMIN_EMAIL_${index}`, emailFor("superadmin", rule)])
-    service = await Service.start({ ...Object.fromEntries(named), SERVICE_PUBLIC_URL: "http://127.0.0.1:7100" })
+    service = await Service.start({ ...Object.fromEntries(named), SERVICE_PUBLIC_URL: "http://localhost:7100" })
     ada = await service.person("ada@example.com")
     await service.do(ada, "POST", "/api/orgs", { name: "acme" })
     for (const name of ["webshop", "other"]) await service.do(ada, "POST", `${acme}/projects`, { name })
@@ -753,6 +777,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       delegation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      passkey_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
     await each(cells, ({ actor, rule }) => makeCaller(actor, rule))

@@ -1,3 +1,5 @@
+import { publicUrl } from "../federations/Signer.js"
+import { passkeysOf } from "../support/SoftAuthenticator.js"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Answer, Json } from "../support/Program.js"
 import {
@@ -87,6 +89,7 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       request_id: (await service.do(asking, "POST", `/api/orgs/${name}/requests`, accessBody(wanted))).id,
       session_id: sessions.data[0].id,
       delegation_id: (await delegationOf(owner, name)).id,
+      passkey_id: await passkeyOf(owner),
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
   }
@@ -103,6 +106,9 @@ const delegationOf = (owner: Person, org: string) =>
     permission: "read",
     expires_in: 3_600
   })
+
+const passkeyOf = async (owner: Person): Promise<string> =>
+  (await passkeysOf((...call) => service.do(owner, ...call), publicUrl).register("laptop")).id
 
 const useRulesOf = (org: string): string => `/api/orgs/${org}/projects/web/envs/prod/secrets/EQUAL/use-rules`
 
@@ -217,6 +223,7 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     request_id: pick("request_id"),
     session_id: pick("session_id"),
     delegation_id: pick("delegation_id"),
+    passkey_id: pick("passkey_id"),
     backup_id: own.backup_id
   }
 }

@@ -17,6 +17,10 @@ const secrets = "/api/orgs/:org_name/projects/:project_name/envs/:env_name/secre
 
 /** Sound calls that need another one before them, or end what others need, come in this order behind the rest. */
 const later = [
+  "POST /api/auth/passkeys",
+  "DELETE /api/auth/passkeys/:passkey_id",
+  "POST /api/auth/passkeys/challenge",
+  "POST /api/auth/passkeys/verify",
   "POST /api/auth/delegations",
   "DELETE /api/auth/delegations/:delegation_id",
   `POST ${secrets}/rollback`,
@@ -78,6 +82,19 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
         continue
       case "POST /api/auth/federate":
         await world.signIn(root)
+        done.push(endpoint.call)
+        continue
+      case "POST /api/auth/passkeys":
+        world.move({ passkey_id: (await world.register(token, "laptop")).id })
+        done.push(endpoint.call)
+        continue
+      case "POST /api/auth/passkeys/challenge":
+      case "DELETE /api/auth/passkeys/:passkey_id":
+        // Those before may have removed the last one.
+        world.move({ passkey_id: (await world.register(token, `for-${done.length}`)).id })
+        break
+      case "POST /api/auth/passkeys/verify":
+        await world.prove(token, (await world.register(token, "phone")).device)
         done.push(endpoint.call)
         continue
       case "DELETE /api/auth/sessions/:session_id": {

@@ -16,8 +16,11 @@ import { clusterFederation, podClaims, Signer } from "../federations/Signer.js"
 import { Receiver } from "../observability/Receiver.js"
 import { type Answer, freshFolder, masterKey, Program } from "../support/Program.js"
 import { approvedDevice, tokenFor } from "../support/ProgramLogins.js"
+import { passkeysOf, type SoftAuthenticator } from "../support/SoftAuthenticator.js"
 import { mark } from "./Marks.js"
 import { Post } from "./Post.js"
+
+const origin = "http://localhost:7100"
 
 /** Words that are to be looked for, each in all that is one kind. */
 export interface Marks {
@@ -54,7 +57,7 @@ export class World {
     readonly prefix: string,
     readonly root: string
   ) {
-    this.#place = { env_name: "dev", session_id: "", delegation_id: "", backup_id: "" }
+    this.#place = { env_name: "dev", session_id: "", delegation_id: "", passkey_id: "", backup_id: "" }
   }
 
   static async start(format: "json" | "pretty"): Promise<World> {
@@ -73,7 +76,7 @@ export class World {
         SMTP_PORT: String(post.port),
         SMTP_FROM: "coffer@example.com",
         SUPERADMIN_EMAIL_0: root,
-        SERVICE_PUBLIC_URL: "http://127.0.0.1:7100",
+        SERVICE_PUBLIC_URL: origin,
         SERVICE_LOG_FORMAT: format,
         SERVICE_LOG_LEVEL: "debug",
         SERVICE_METRICS_PORT: "0",
@@ -124,6 +127,26 @@ export class World {
     this.tokens.push(token)
     this.#keep(answer)
     return answer
+  }
+
+  #passkeys(token: string) {
+    return passkeysOf(async (method, path, body) => {
+      const answer = await this.program.call(method, path, { token, body })
+      assert.isBelow(answer.status, 300, `${method} ${path}: ${answer.text}`)
+      if (typeof answer.body?.challenge === "string") this.tokens.push(answer.body.challenge)
+      return answer.body
+    }, origin)
+  }
+
+  /** Registers a passkey. Its challenge is looked for as tokens are. */
+  async register(token: string, name: string) {
+    return this.#passkeys(token).register(name)
+  }
+
+  async prove(token: string, device: SoftAuthenticator): Promise<void> {
+    const body = await this.#passkeys(token).proof(device)
+    const answer = await this.program.call("POST", "/api/auth/passkeys/verify", { token, body })
+    assert.strictEqual(answer.status, 200, answer.text)
   }
 
   #keep({ body }: Answer): void {
@@ -186,16 +209,17 @@ export class World {
     })
     Object.assign(this.#place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
     const none = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
-    Object.assign(this.#place, { session_id: none, delegation_id: none })
+    Object.assign(this.#place, { session_id: none, delegation_id: none, passkey_id: none })
   }
 
   get place(): Place {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
-    const { approval_id = "", delegation_id = "", delivery_id = "", request_id = "" } = this.#place
+    const { approval_id = "", delegation_id = "", delivery_id = "", passkey_id = "", request_id = "" } = this.#place
     const { group_name = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
       delegation_id,
+      passkey_id,
       group_name,
       delivery_id,
       webhook_id,

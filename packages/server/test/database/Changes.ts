@@ -95,7 +95,9 @@ export const changes: Readonly<
     Effect.flatMap(Organizations, ({ create }) => transaction(create(ada, OrgName.make("second")))),
   "renaming an organization": ({ ada }) =>
     Effect.gen(function* () {
-      yield* transaction((yield* Organizations).rename(yield* inOrg(ada, "org.update"), OrgName.make("renamed")))
+      yield* transaction(
+        (yield* Organizations).update(yield* inOrg(ada, "org.update"), { name: OrgName.make("renamed") })
+      )
     }),
   "removing an organization": ({ ada }) =>
     Effect.gen(function* () {

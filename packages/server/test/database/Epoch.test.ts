@@ -9,6 +9,7 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   sessions: "emptied",
   delegations: "emptied",
   login_groups: "emptied",
+  passkey_challenges: "kept: of sessions that are emptied",
   key_sessions: "emptied",
   federated_sessions: "emptied",
   login_codes: "ended",

@@ -118,7 +118,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
       renameOrg: (caller: Caller, name: string, to: string) =>
         changeBy(
           caller,
-          Effect.flatMap(inOrg(name, "org.update"), (place) => organizations.rename(place, OrgName.make(to)))
+          Effect.flatMap(inOrg(name, "org.update"), (place) => organizations.update(place, { name: OrgName.make(to) }))
         ),
       deleteOrg: (caller: Caller, name: string) =>
         changeBy(caller, Effect.flatMap(inOrg(name, "org.delete"), organizations.remove)),

@@ -141,6 +141,7 @@ export const session = (userId: UserId) =>
         machine: null,
         userAgent: null,
         provenAt: stamp,
+        provenBy: "login",
         now: stamp
       })
     )

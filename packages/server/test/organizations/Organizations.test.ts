@@ -30,7 +30,7 @@ const list = (actor: Actor) => Effect.flatMap(Organizations, (organizations) => 
 const rename = (actor: Actor, from: string, to: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).org(orgPath(from), "org.update").pipe(asActor(actor))
-    return yield* transaction((yield* Organizations).rename(place, OrgName.make(to)))
+    return yield* transaction((yield* Organizations).update(place, { name: OrgName.make(to) }))
   })
 const remove = (actor: Actor, name: string) =>
   Effect.gen(function* () {

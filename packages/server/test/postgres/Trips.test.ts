@@ -52,6 +52,7 @@ beforeAll(async () => {
           machine: null,
           userAgent: null,
           provenAt: now,
+          provenBy: "login",
           now
         }
       }

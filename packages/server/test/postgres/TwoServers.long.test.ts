@@ -52,6 +52,7 @@ const person = async (): Promise<Someone> => {
         machine: null,
         userAgent: null,
         provenAt: now,
+        provenBy: "login",
         now
       }
       return transaction(

@@ -119,6 +119,37 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["", (about) => ({ place: { session_id: one(about.limits.sessions, about) } })]
   ],
 
+  "GET /api/auth/passkeys": [plain],
+  "POST /api/auth/passkeys/options": [plain],
+  "POST /api/auth/passkeys": [
+    body("the longest fields", () => ({
+      name: "laptop",
+      credential: {
+        id: "A".repeat(1_364),
+        response: {
+          clientDataJSON: "e30x".repeat(2_048),
+          attestationObject: "gYGB".repeat(4_096),
+          transports: Array.from({ length: 16 }, () => "t".repeat(40))
+        }
+      }
+    })),
+    body("17 transports", () => ({ credential: { response: { transports: Array.from({ length: 17 }, () => "t") } } }))
+  ],
+  "DELETE /api/auth/passkeys/:passkey_id": [plain],
+  "POST /api/auth/passkeys/challenge": [body("", () => ({}))],
+  "POST /api/auth/passkeys/verify": [
+    body("the longest fields", () => ({
+      credential: {
+        id: "A".repeat(1_364),
+        response: {
+          clientDataJSON: "e30x".repeat(2_048),
+          authenticatorData: "A".repeat(4_096),
+          signature: "A".repeat(4_096)
+        }
+      }
+    }))
+  ],
+
   "POST /api/auth/delegations": [
     body("100 keys", ({ attempt }) => ({
       name: `agent ${attempt}`,

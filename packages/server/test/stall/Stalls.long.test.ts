@@ -150,6 +150,7 @@ const placeOf = (): Place => ({
   request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   session_id: limits.sessions[0]!,
   delegation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+  passkey_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
 })
 

@@ -11,6 +11,9 @@ const ada: Actor = {
   superadmin: false,
   sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
   loginIsRecent: true,
+  mayRecover: true,
+  hasPasskey: false,
+  passkeyIsRecent: false,
   delegation: null
 }
 const bob: Actor = { ...ada, id: UserId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2f"), email: email("bob@example.com") }

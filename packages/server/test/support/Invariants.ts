@@ -155,6 +155,13 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       `SELECT id FROM key_sessions WHERE trim(token_hash, '0123456789abcdef') <> '' OR length(token_hash) <> 64`
     )
     yield* none(
+      "a passkey of a person who is disabled, or more than ten of one, or a challenge that is not a hash",
+      `SELECT p.id FROM passkeys p JOIN users u ON u.id = p.user_id WHERE u.disabled_at IS NOT NULL
+        UNION ALL SELECT user_id FROM passkeys GROUP BY user_id HAVING count(*) > 10
+        UNION ALL SELECT id FROM passkey_challenges
+          WHERE trim(id, '0123456789abcdef') <> '' OR length(id) <> 64`
+    )
+    yield* none(
       "a delegation whose token is not a hash, or of a person who is disabled",
       `SELECT d.id FROM delegations d JOIN users u ON u.id = d.user_id
         WHERE trim(d.token_hash, '0123456789abcdef') <> '' OR length(d.token_hash) <> 64 OR u.disabled_at IS NOT NULL`

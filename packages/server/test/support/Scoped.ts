@@ -32,6 +32,9 @@ export const rules: Readonly<Record<string, Rule>> = {
     scopes: ["server", "user", "org"],
     alone: RegExp(`${expired("delegations")}|SET last_used_at = `)
   },
+  // The end of a person's account removes all of them.
+  passkeys: { scopes: ["server", "user"] },
+  passkey_challenges: { scopes: ["user"], alone: RegExp(expired("passkey_challenges")) },
   due_mails: none,
   environments: ofOrganization,
   federated_sessions: { scopes: ["org"], alone: RegExp(expired("federated_sessions")) },

@@ -312,6 +312,9 @@ export const person = (address: string, rights: { readonly superadmin?: boolean 
       superadmin: rights.superadmin ?? false,
       sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000"),
       loginIsRecent: true,
+      mayRecover: true,
+      hasPasskey: false,
+      passkeyIsRecent: false,
       delegation: null
     }
     return actor

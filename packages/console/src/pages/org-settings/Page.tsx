@@ -7,6 +7,7 @@ import { orgAddress, serverAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg, readOrganizations } from "../../state/Organizations.js"
 import type { PageProps } from "../PageProps.js"
+import { PasskeyRecovery } from "./PasskeyRecovery.js"
 
 /** The name of an organization, and its end. */
 export const Page = ({ place: { org } }: PageProps<"org">) => (
@@ -22,7 +23,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => (
       why={missingInOrg(org, "org.update")}
       rename={(name) =>
         Effect.zipLeft(
-          call("organizations", (api) => api.rename({ path: { org_name: org }, payload: { name } })),
+          call("organizations", (api) => api.update({ path: { org_name: org }, payload: { name } })),
           readOrganizations
         )
       }
@@ -30,6 +31,8 @@ export const Page = ({ place: { org } }: PageProps<"org">) => (
         navigate(orgAddress(name, "settings"), { replace: true })
       }}
     />
+    <h2>Lost passkeys</h2>
+    <PasskeyRecovery key={org} org={org} />
     <h2>Delete</h2>
     <p>Everything in {org} becomes inaccessible: projects, secrets, members, rules, service accounts.</p>
     <Delete

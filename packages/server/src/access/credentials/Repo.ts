@@ -19,7 +19,8 @@ const SessionRow = Schema.Struct({
   kind: Schema.Literal("token", "cookie"),
   program: Schema.NullOr(Schema.String),
   machine: Schema.NullOr(Schema.String),
-  user_agent: Schema.NullOr(Schema.String)
+  user_agent: Schema.NullOr(Schema.String),
+  passkey_at: Schema.NullOr(Schema.String)
 })
 
 export type SessionRow = typeof SessionRow.Type
@@ -41,7 +42,8 @@ export const authRepo = Effect.gen(function* () {
 
   const sessionPage = all(SessionRow)`
     SELECT s.id AS id, s.created_at AS created_at, s.last_used_at AS last_used_at, s.ip_address AS ip_address,
-      s.kind AS kind, s.program AS program, s.machine AS machine, s.user_agent AS user_agent
+      s.kind AS kind, s.program AS program, s.machine AS machine, s.user_agent AS user_agent,
+      CASE WHEN s.proven_by = 'passkey' THEN s.proven_at END AS passkey_at
     FROM sessions s
     WHERE s.user_id = ${"userId"} AND ${liveSession} AND (s.created_at, s.id) < (${"before"}, ${"beforeId"})
     ORDER BY s.created_at DESC, s.id DESC LIMIT ${"limit"}`
@@ -102,10 +104,10 @@ export const authRepo = Effect.gen(function* () {
       WHERE id = ${"id"} AND logins_ended = ${"ended"} AND disabled_at IS NULL RETURNING id`,
 
     insertSession: write`
-      INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, program, machine, user_agent, proven_at, created_at,
-        last_used_at)
+      INSERT INTO sessions (id, user_id, kind, token_hash, ip_address, program, machine, user_agent, proven_at, proven_by,
+        created_at, last_used_at)
       VALUES (${"id"}, ${"userId"}, ${"kind"}, ${"hash"}, ${"ip"}, ${"program"}, ${"machine"}, ${"userAgent"},
-        ${"provenAt"}, ${"now"}, ${"now"})`,
+        ${"provenAt"}, ${"provenBy"}, ${"now"}, ${"now"})`,
 
     deleteSession: returning(IdRow)`
       DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,

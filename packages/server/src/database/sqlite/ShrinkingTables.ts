@@ -2,6 +2,8 @@
 export const shrinkingTables: ReadonlySet<string> = new Set([
   "sessions",
   "delegations",
+  "passkeys",
+  "passkey_challenges",
   "federated_sessions",
   "key_sessions",
   "login_codes",

@@ -27,13 +27,17 @@ const maxUserAgent = 256
 const browserOf = (userAgent = ""): string | null =>
   userAgent.replace(/[^\x20-\x7e]/g, "").slice(0, maxUserAgent) || null
 
-const sessionOf = ({ kind, machine, program, user_agent, ...row }: SessionRow, current: boolean): Session => {
+const sessionOf = (
+  { kind, machine, passkey_at, program, user_agent, ...row }: SessionRow,
+  current: boolean
+): Session => {
   const named = kind === "cookie" ? "browser" : program
   return {
     ...row,
     ...(named !== null && { program: named }),
     ...(machine !== null && { machine }),
     ...(user_agent !== null && { user_agent }),
+    ...(passkey_at !== null && { passkey_at }),
     current
   }
 }
@@ -52,7 +56,8 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       Effect.fnUntraced(function* (
         { ended, id: userId, provenAt }: Omit<LoggedIn, "email">,
         kind: SessionKind = "token",
-        machine: MachineName | null = null
+        machine: MachineName | null = null,
+        provenBy: "login" | "operator" = "login"
       ) {
         const created_at = timestamp(yield* Clock.currentTimeMillis)
         // First: whoever ends the logins of the person waits for this transaction, or this one for them.
@@ -71,6 +76,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
           machine,
           userAgent: kind === "cookie" ? browserOf(userAgent) : null,
           provenAt,
+          provenBy,
           now: created_at
         })
         return { id, token }

@@ -26,8 +26,8 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
         )
       )
       .handle("get", ({ path }) => Effect.flatMap(access.org(path, "org.read"), organizations.get))
-      .handle("rename", ({ path, payload }) =>
-        access.change(access.org(path, "org.update"), (place) => organizations.rename(place, payload.name))
+      .handle("update", ({ path, payload }) =>
+        access.change(access.org(path, "org.update"), (place) => organizations.update(place, payload))
       )
       .handle(
         "delete",

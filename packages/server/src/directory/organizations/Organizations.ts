@@ -2,7 +2,7 @@ import type { Actor, UserActor } from "@coffer/domain/Actor"
 import { Conflict } from "@coffer/domain/Errors"
 import { OrgId } from "@coffer/domain/Ids"
 import type { OrgName } from "@coffer/domain/Names"
-import type { Organization } from "@coffer/domain/Organization"
+import type { Organization, PasskeyRecovery } from "@coffer/domain/Organization"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notVisible } from "../../access/NotFound.js"
@@ -15,6 +15,11 @@ import { organizationsRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
+
+export interface OrganizationChanges {
+  readonly name?: OrgName
+  readonly passkey_recovery?: PasskeyRecovery
+}
 
 export class Organizations extends Effect.Service<Organizations>()("@coffer/server/Organizations", {
   effect: Effect.gen(function* () {
@@ -34,7 +39,8 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
           { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
         )
 
-        const created: Organization = { id, name, role: "owner", created_at, updated_at: created_at }
+        const passkey_recovery: PasskeyRecovery = "login"
+        const created: Organization = { id, name, role: "owner", passkey_recovery, created_at, updated_at: created_at }
         return created
       })
     )
@@ -57,20 +63,26 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       })
     )
 
-    const rename = traced("Organizations.rename")(
-      Effect.fnUntraced(function* (place: Place<"org.update">, name: OrgName) {
+    /** Renames an organization, or changes its settings. */
+    const update = traced("Organizations.update")(
+      Effect.fnUntraced(function* (place: Place<"org.update">, changes: OrganizationChanges) {
         const { id, name: before } = place.org
         const updated_at = yield* now
-        const [row] = yield* repo.rename({ id, name, now: updated_at }).pipe(orTaken(() => taken(name)))
+        const found =
+          (yield* repo.find({ id, actorId: place.actor.id })) ?? (yield* notVisible(`organization ${before}`))
+        const { name, passkey_recovery } = { ...found, ...changes }
+        const [row] = yield* repo
+          .update({ id, name, recovery: passkey_recovery, now: updated_at })
+          .pipe(orTaken(() => taken(name)))
         if (row === undefined) return yield* notVisible(`organization ${before}`)
         yield* audit.write(sourceOf(place), {
           action: "org.update",
           resource_type: "org",
           resource_id: id,
-          metadata: { name, before }
+          metadata: { name, before, ...(changes.passkey_recovery !== undefined && { passkey_recovery }) }
         })
-        const renamed: Organization = { id, name, role: place.role, created_at: row.created_at, updated_at }
-        return renamed
+        const updated: Organization = { ...found, name, passkey_recovery, updated_at }
+        return updated
       })
     )
 
@@ -89,6 +101,6 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       })
     )
 
-    return { create, list, get, rename, remove } as const
+    return { create, list, get, update, remove } as const
   })
 }) {}

@@ -1,6 +1,7 @@
 import { OrgId, type UserId } from "@coffer/domain/Ids"
 import { Role } from "@coffer/domain/Member"
 import { OrgName } from "@coffer/domain/Names"
+import { passkeyRecoveries } from "@coffer/domain/Organization"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
@@ -10,13 +11,15 @@ const OrganizationRow = Schema.Struct({
   id: OrgId,
   name: OrgName,
   role: Schema.NullOr(Role),
+  passkey_recovery: Schema.Literal(...passkeyRecoveries),
   created_at: Schema.String,
   updated_at: Schema.String
 })
 
 const StampRow = Schema.Struct({ created_at: Schema.String })
 
-const columns = sql`o.id AS id, o.name AS name, m.role AS role, o.created_at AS created_at, o.updated_at AS updated_at`
+const columns = sql`
+  o.id AS id, o.name AS name, m.role AS role, o.passkey_recovery AS passkey_recovery, o.created_at AS created_at, o.updated_at AS updated_at`
 
 export const organizationsRepo = Effect.gen(function* () {
   const { all, first, returning, write } = yield* query
@@ -55,8 +58,8 @@ export const organizationsRepo = Effect.gen(function* () {
       INSERT INTO organizations (id, name, created_at, updated_at)
       VALUES (${"id"}, ${"name"}, ${"now"}, ${"now"})`,
 
-    rename: returning(StampRow)`
-      UPDATE organizations SET name = ${"name"}, updated_at = ${"now"}, revision = revision + 1
+    update: returning(StampRow)`
+      UPDATE organizations SET name = ${"name"}, passkey_recovery = ${"recovery"}, updated_at = ${"now"}, revision = revision + 1
       WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
 
     remove: returning(StampRow)`

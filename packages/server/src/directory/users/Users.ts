@@ -11,6 +11,7 @@ import { authRepo } from "../../access/credentials/Repo.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { now } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
+import { passkeysRepo } from "../passkeys/Repo.js"
 import { type UserRow, usersRepo } from "./Repo.js"
 
 const defaultLimit = 50
@@ -29,6 +30,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
   effect: Effect.gen(function* () {
     const repo = yield* usersRepo
     const auth = yield* authRepo
+    const passkeys = yield* passkeysRepo
     const audit = yield* AuditLog
 
     /** Returns a page of users sorted by address. The cost does not depend on the number of users. */
@@ -68,7 +70,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       return (yield* auth.deleteSessions(id)).length
     })
 
-    /** Disables a user. Fails with Conflict for oneself, and for the last enabled superadmin. */
+    /** Disables a user, whose passkeys go. Fails with Conflict for oneself, and for the last enabled superadmin. */
     const disable = traced("UserDirectory.disable")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
         const disabled_at = yield* now
@@ -86,12 +88,18 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
         const service_accounts = yield* repo.accountsOf(user.email)
         const changed = yield* repo.disable({ id, now: disabled_at })
         const sessions = yield* endLogins(user)
+        const removed = yield* passkeys.removeAll({ userId: id })
         if (changed.length > 0) {
+          const counts = {
+            sessions,
+            service_accounts: service_accounts.length,
+            ...(removed.length > 0 && { passkeys: removed.length })
+          }
           yield* audit.write(superadminSource(everywhere.actor), {
             action: "user.disable",
             resource_type: "user",
             resource_id: id,
-            metadata: { email: user.email, sessions, service_accounts: service_accounts.length }
+            metadata: { email: user.email, ...counts }
           })
         }
         const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }

@@ -11,11 +11,11 @@ export const contentSecurityPolicy = [
   "require-trusted-types-for 'script'"
 ].join("; ")
 
-/** Features that the console does not use. Writing to the clipboard is the one that it does. */
+/** Features that the console does not use. It writes to the clipboard, and asks for passkeys. */
 const unused = [
   ...["accelerometer", "autoplay", "camera", "clipboard-read", "display-capture", "encrypted-media", "fullscreen"],
   ...["geolocation", "gyroscope", "hid", "idle-detection", "local-fonts", "magnetometer", "microphone", "midi"],
-  ...["payment", "picture-in-picture", "publickey-credentials-create", "publickey-credentials-get"],
+  ...["payment", "picture-in-picture"],
   ...["screen-wake-lock", "serial", "storage-access", "usb", "window-management", "xr-spatial-tracking"]
 ]
 

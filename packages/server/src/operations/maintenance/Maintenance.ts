@@ -27,7 +27,7 @@ const UserRow = Schema.Struct({ user_id: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
- * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, failures, rate events
+ * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, challenges, failures, rate events
  * and logins of programs older than an hour, and sessions of keys, delegations and groups of logins that have ended: no such session and no window of a rate limit is longer. So do requests that wait for a
  * person, and deliveries of webhooks after 30 days. Announces keys that expire soon, and removes access rules that have ended. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
@@ -62,6 +62,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
         DELETE FROM key_sessions WHERE id IN (
           SELECT id FROM key_sessions WHERE expires_at <= ${"until"} LIMIT ${"limit"})
         RETURNING id`,
+      challenges: deleteBatch(sql`passkey_challenges`),
       codes: deleteBatch(sql`login_codes`),
       failures: deleteBatch(sql`login_failures`),
       events: deleteBatch(sql`rate_events`),
@@ -106,6 +107,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("keySessions", yield* now)
       yield* removeAll(endedDelegations({ ...limit, limit: batchSize }))
       yield* removeAll(loginGroups({ limit: batchSize }))
+      yield* remove("challenges", anHourAgo)
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)
       yield* remove("events", anHourAgo)

@@ -28,7 +28,8 @@ export const sessionOf = (email: Email) =>
             message: `${email} is disabled: ask a superadmin to run coffer user enable ${email}; if there is no other superadmin, set SUPERADMIN_EMAIL_1 to another address and start the server`
           })
         }
-        const session = yield* sessions.start({ id: user.id, ended: user.logins_ended, provenAt: yield* now })
+        const person = { id: user.id, ended: user.logins_ended, provenAt: yield* now }
+        const session = yield* sessions.start(person, "token", null, "operator")
         if (session === null) return yield* Effect.dieMessage("a user changed during the start of an offline session")
         yield* audit.write(
           { actor: { type: "system", id: null, name: "coffer-server session" }, orgId: null },
