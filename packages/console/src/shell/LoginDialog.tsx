@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals"
 import { maxTypedCode, typedCode, typedCodePattern } from "@coffer/domain/NameForms"
 import type { Email } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { useEffect, useRef } from "preact/hooks"
 import { plainCall } from "../client/Client.js"
@@ -125,6 +126,32 @@ const ProviderForm = ({ done, name, reason }: ProviderProps) => {
   )
 }
 
+/** A proof with a passkey, which is a login for those who have one. */
+const PasskeyForm = ({ done }: { readonly done: () => void }) => {
+  const act = useAct()
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => button.current?.focus(), [])
+  const prove = () => {
+    act.run(
+      Effect.flatMap(
+        Effect.promise(() => import("../client/Passkeys.js")),
+        (passkeys) => passkeys.prove()
+      ),
+      done
+    )
+  }
+  return (
+    <>
+      <p>
+        <button type="button" ref={button} class="primary" disabled={act.isBusy.value} onClick={prove}>
+          Use your passkey
+        </button>
+      </p>
+      <Problem failure={act.failure.value} />
+    </>
+  )
+}
+
 /** Asks the person to log in, while what is on the page stays. */
 export const LoginDialog = () => {
   const ask = asked.value
@@ -137,25 +164,54 @@ interface LoginProps {
   readonly ask: NonNullable<typeof asked.value>
 }
 
+/** How the person can log in: by the methods of the server, and a passkey, which counts only for a session that lives. */
+const read = (reason: LoginReason) =>
+  Effect.all({
+    methods: plainCall("auth", (api) => api.methods()),
+    hasPasskey:
+      reason === "ended"
+        ? Effect.succeed(false)
+        : Effect.map(
+            plainCall("passkeys", (api) => api.list()),
+            ({ data }) => data.length > 0
+          )
+  })
+
 const Login = ({ ask, email }: LoginProps) => {
-  const methods = useLoad("methods", () => plainCall("auth", (api) => api.methods()))
-  const { failure, value } = methods.loaded.value
+  const ways = useLoad("ways", () => read(ask.reason))
+  const { failure, value } = ways.loaded.value
   const done = () => {
     ask.settle(true)
   }
+  const byMethods = value !== null && (
+    <>
+      {value.methods.provider !== null && (
+        <ProviderForm name={value.methods.provider.name} reason={ask.reason} done={done} />
+      )}
+      {value.methods.email && <CodeForm email={email} done={done} />}
+    </>
+  )
   return (
     <Dialog
-      title="Log in again"
+      title={value?.hasPasskey === true ? "Prove who you are" : "Log in again"}
       close={() => {
         ask.settle(false)
       }}
     >
-      <p>{reasons[ask.reason]}</p>
-      <Problem failure={failure} retry={methods.reload} />
-      {value !== null && value.provider !== null && (
-        <ProviderForm name={value.provider.name} reason={ask.reason} done={done} />
+      <p>{value?.hasPasskey === true ? "This needs your passkey." : reasons[ask.reason]}</p>
+      <Problem failure={failure} retry={ways.reload} />
+      {value?.hasPasskey === true ? (
+        <>
+          <PasskeyForm done={done} />
+          <details>
+            <summary>You have lost it</summary>
+            <p>Log in again. That lets you remove the passkey, under My account, and nothing else.</p>
+            {byMethods}
+          </details>
+        </>
+      ) : (
+        byMethods
       )}
-      {value?.email === true && <CodeForm email={email} done={done} />}
     </Dialog>
   )
 }

@@ -18,7 +18,8 @@ declare module "vitest" {
 /** Starts a server whose log goes into a file: login codes are read there. */
 export const startServer = async (folder: string, variables: NodeJS.ProcessEnv = {}) => {
   const port = await freePort()
-  const url = `http://127.0.0.1:${port}`
+  // A name: browsers give no passkey to an IP address.
+  const url = `http://localhost:${port}`
   const log = join(folder, "log")
   const { server } = await startBuiltServer(folder, {
     SERVICE_PORT: String(port),

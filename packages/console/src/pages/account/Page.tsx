@@ -7,7 +7,10 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
+import { query } from "../../routing/Router.js"
 import { Delegations } from "./Delegations.js"
+import { Passkeys } from "./Passkeys.js"
+import { ProveSession } from "./ProveSession.js"
 import { organizations } from "../../state/Organizations.js"
 import { me } from "../../state/Session.js"
 import { Table } from "../../kit/Table.js"
@@ -60,6 +63,7 @@ export const Page = () => {
   const act = useAct()
   const person = me.value
   if (person === null) return null
+  const asking = query.value.get("session")
   return (
     <section class="wide-page">
       <h1>My account</h1>
@@ -85,6 +89,10 @@ export const Page = () => {
           </>
         )}
       </dl>
+      {asking !== null && (
+        <Reading of={sessions}>{(found) => <ProveSession session={found.find(({ id }) => id === asking)} />}</Reading>
+      )}
+      <Passkeys />
       <Delegations />
       <h2>Sessions</h2>
       <p>Browsers and programs in which you are logged in. End those that you do not know.</p>

@@ -1,0 +1,106 @@
+import { useSignal } from "@preact/signals"
+import { type Passkey, PasskeyName } from "@coffer/domain/Passkey"
+import { passkeyNameForm } from "@coffer/domain/NameForms"
+import * as Effect from "effect/Effect"
+import { call } from "../../client/Calls.js"
+import { register } from "../../client/Passkeys.js"
+import { useAct } from "../../kit/Act.js"
+import { useLoad } from "../../kit/Load.js"
+import { Problem } from "../../kit/Problem.js"
+import { Reading } from "../../kit/Reading.js"
+import { Table } from "../../kit/Table.js"
+import { TextField } from "../../kit/TextField.js"
+import { When } from "../../kit/When.js"
+
+const read = Effect.map(
+  Effect.suspend(() => call("passkeys", (api) => api.list())),
+  ({ data }) => data
+)
+
+const Row = ({ changed, passkey }: { readonly passkey: Passkey; readonly changed: () => void }) => {
+  const act = useAct()
+  const { created_at, id, last_used_at, name } = passkey
+  return (
+    <tr>
+      <th scope="row">{name}</th>
+      <td class="quiet">
+        <When time={created_at} />
+      </td>
+      <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
+      <td class="actions">
+        <button
+          type="button"
+          disabled={act.isBusy.value}
+          onClick={() => {
+            act.run(
+              call("passkeys", (api) => api.delete({ path: { passkey_id: id } })),
+              changed
+            )
+          }}
+        >
+          Remove<span class="hidden"> the passkey {name}</span>
+        </button>
+        <Problem failure={act.failure.value} />
+      </td>
+    </tr>
+  )
+}
+
+const Register = ({ done }: { readonly done: () => void }) => {
+  const name = useSignal("")
+  const act = useAct()
+  const text = name.value
+  const isGood = passkeyNameForm.is(text)
+  return (
+    <form
+      class="fields"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (!isGood) return
+        act.run(register(PasskeyName.make(text)), () => {
+          name.value = ""
+          done()
+        })
+      }}
+    >
+      <TextField
+        label="Name of the passkey"
+        text={name}
+        placeholder="adas-laptop"
+        maxLength={passkeyNameForm.maxLength}
+        isBad={text !== "" && !isGood}
+        hint={text !== "" && !isGood ? `${passkeyNameForm.characters}.` : undefined}
+      />
+      <button disabled={act.isBusy.value || !isGood}>Register a passkey</button>
+      <Problem failure={act.failure.value} />
+    </form>
+  )
+}
+
+/** The person's passkeys. */
+export const Passkeys = () => {
+  const passkeys = useLoad("passkeys", () => read)
+  return (
+    <>
+      <h2>Passkeys</h2>
+      <p>
+        With a passkey, what needs a recent login asks for it, and no longer for a code. Register a second one on
+        another device, in case you lose the first.
+      </p>
+      <Reading of={passkeys}>
+        {(found) =>
+          found.length === 0 ? (
+            <p class="quiet">There are none.</p>
+          ) : (
+            <Table label="Passkeys" heads={["Name", "Since", "Last used", ""]}>
+              {found.map((passkey) => (
+                <Row key={passkey.id} passkey={passkey} changed={passkeys.reload} />
+              ))}
+            </Table>
+          )
+        }
+      </Reading>
+      <Register done={passkeys.reload} />
+    </>
+  )
+}
