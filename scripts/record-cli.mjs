@@ -277,6 +277,11 @@ $ coffer project get --org acme-inc
 $ coffer project rename shop --org acme-inc
 $ coffer project delete shop --org acme-inc --yes
 $ coffer org delete --org acme-inc --yes
+Who has registered a passkey in the console proves a terminal by it, for what needs a recent login. [Passkeys](identity.md#passkeys) has more.
+
+$ coffer passkey list
+$ coffer passkey remove adas-laptop
+$ coffer reauthenticate
 $ coffer session list
 $ coffer session end 00000000-0000-7000-8000-000000000000
 $ coffer trust https://coffer.example.com

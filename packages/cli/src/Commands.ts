@@ -25,6 +25,7 @@ import { secretCommand } from "./commands/secrets/Secrets.js"
 import { featuresCommand, settingsCommand } from "./commands/Server.js"
 import { groupCommand } from "./commands/Groups.js"
 import { serviceAccountCommand } from "./commands/ServiceAccounts.js"
+import { passkeyCommand, reauthenticate } from "./commands/auth/Reauthenticate.js"
 import { sessionCommand } from "./commands/Sessions.js"
 import { setupCommands } from "./commands/setup/Setup.js"
 import { userCommand } from "./commands/Users.js"
@@ -52,7 +53,14 @@ export const tree: Tree = treeOf({
     {
       title: "START",
       rows: [
-        row("Log in and out, your sessions", login, logout, sessionCommand),
+        row(
+          "Log in and out, your sessions and passkeys",
+          login,
+          logout,
+          reauthenticate,
+          sessionCommand,
+          passkeyCommand
+        ),
         row("The settings of this directory", init, trust),
         row("Who you are, and what is wrong", whoami, doctorCommand, health)
       ]

@@ -62,7 +62,11 @@ const afterRefusal = (message: string): string | undefined => {
   return next === undefined ? steps.askForRight : (next ?? undefined)
 }
 
+/** Whether a message says which command comes next, as that about a passkey. */
+const namesCommand = (message: string): boolean => / by coffer /.test(message)
+
 const afterApiError = ({ exit, next }: Handling, message: string): Kind => {
+  if (namesCommand(message)) return { exit }
   if ((next === "askForRight" || next === "authenticate") && saysNext(message)) return { exit }
   return { exit, next: next === "askForRight" ? afterRefusal(message) : steps[next] }
 }

@@ -19,6 +19,7 @@ const key = "THE_ADDRESS_AND_THE_PASSWORD_OF_THE_DATABASE_OF_THE_SHOP"
 /** Each list of the client, with something in it but for those of other sides. */
 const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string>]> = [
   ["session list"],
+  ["passkey list"],
   ["delegate list"],
   ["org list"],
   ["member list"],
@@ -51,7 +52,7 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
 ]
 
 const names = { SERVICE_ORG: "acme", SERVICE_PROJECT: "webshop", SERVICE_ENV: "dev" }
-const empty = new Set(["delegate list", "webhook deliveries", "backup list", "secret due"])
+const empty = new Set(["passkey list", "delegate list", "webhook deliveries", "backup list", "secret due"])
 const columnsOf = (line: string) => [...line].length
 
 beforeAll(async () => {

@@ -28,8 +28,13 @@ const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": 
 /** Examples that need an other side or another person: the tests of these commands have them. */
 const needsOtherSide = /^coffer (use request|access request|approval (approve|refuse)|webhook (test|resend)) /
 
-/** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser. */
-const asksPerson = ["coffer login", "coffer login --device"]
+/** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser, and Passkeys.test.ts a passkey. */
+const asksPerson = [
+  "coffer login",
+  "coffer login --device",
+  "coffer reauthenticate",
+  "coffer passkey remove adas-laptop"
+]
 
 /** Examples that take something away from those behind them. */
 const last = ["org delete", "session end", "logout", "master-key rotate"]
