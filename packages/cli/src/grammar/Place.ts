@@ -1,3 +1,4 @@
+import type { BundleRequest } from "@coffer/client/internal/BundleClient"
 import { connectTo } from "@coffer/client/internal/Connection"
 import type { Exchange } from "@coffer/client/internal/Exchange"
 import { credentialFor } from "@coffer/client/internal/ProgramCredential"
@@ -86,5 +87,18 @@ export const explainingMissing =
         // Loaded late: most names exist.
         Effect.promise(() => import("./Missing.js")),
         ({ explainMissing }) => explainMissing(failure, { exchange, server }, path ?? {}, serverOption(given))
+      )
+    )
+
+/** The same for a bundle. It connects only if a name does not exist. */
+export const explainingMissingOf =
+  (request: BundleRequest, given: CommandLineSettings) =>
+  <A, E extends Failure, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.catchIf(effect, isNotFound, (failure) =>
+      connectTo({ ...request, credential: Option.some(request.credential), program: "cli" }).pipe(
+        Effect.flatMap((exchange) =>
+          explainingMissing({ exchange, given, path: request.path, server: request.server })(Effect.fail(failure))
+        ),
+        Effect.scoped
       )
     )

@@ -13,7 +13,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { CannotDo, NotThere } from "../Failures.js"
-import { explainingMissing, placeGiven } from "../grammar/Place.js"
+import { explainingMissingOf, placeGiven } from "../grammar/Place.js"
 import { maxKeysLength } from "../run/Source.js"
 import { readBytes, sourceOf } from "../terminal/Bytes.js"
 import { Version } from "../Version.js"
@@ -114,7 +114,7 @@ export const fetchValues = Effect.fnUntraced(function* ({ requests }: Rendering,
           return Effect.succeed(nothing)
         })
       ),
-      explainingMissing({ given, path: request.path, server: request.server })
+      explainingMissingOf(request, given)
     )
   )
   return lacking.length === 0 ? fetched : yield* notThere(lacking)

@@ -7,7 +7,7 @@ import { fileTrust } from "@coffer/client/internal/TrustedFiles"
 import { readBundle } from "@coffer/client/internal/BundleClient"
 import * as Effect from "effect/Effect"
 import { CannotDo } from "../../Failures.js"
-import { explainingMissing, placeGiven } from "../../grammar/Place.js"
+import { explainingMissingOf, placeGiven } from "../../grammar/Place.js"
 import { Version } from "../../Version.js"
 
 export interface PlaceOptions extends CommandLineSettings {
@@ -59,9 +59,7 @@ export const readSecrets = Effect.fnUntraced(function* (
   const path = yield* settings.envPath
   const server = yield* settings.server
   const credential = yield* credentialFor(server, path, options.nonInteractive)
-  const version = yield* Version
-  const { secrets } = yield* explainingMissing({ given: options, path, server })(
-    readBundle({ server, credential, path, keys, version })
-  )
+  const request = { server, credential, path, keys, version: yield* Version }
+  const { secrets } = yield* explainingMissingOf(request, options)(readBundle(request))
   return new Map(secrets.map(({ key, value }) => [key, value]))
 })

@@ -40,6 +40,7 @@ const RequestRow = Schema.Struct({
   /** Of the protection as it is now; null if there is none. */
   approvers: Schema.NullOr(Schema.String),
   self: Schema.NullOr(Schema.Number),
+  passkey: Schema.NullOr(Schema.Number),
   version: Schema.NullOr(Schema.Number)
 })
 export type RequestRow = typeof RequestRow.Type
@@ -89,7 +90,7 @@ const rows = sql`
     r.needed AS needed, r.created_at AS created_at, r.expires_at AS expires_at, r.decided_at AS decided_at,
     (SELECT string_agg(v.email || ' ' || v.vote || ' ' || v.created_at, ' ') FROM request_votes v WHERE v.request_id = r.id)
       AS votes,
-    t.approvers AS approvers, t.self AS self, t.version AS version
+    t.approvers AS approvers, t.self AS self, t.passkey AS passkey, t.version AS version
   FROM requests r
   JOIN environments e ON e.id = r.env_id JOIN projects p ON p.id = e.project_id
   LEFT JOIN protections t ON t.env_id = e.id AND t.removed_at IS NULL

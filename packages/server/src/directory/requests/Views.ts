@@ -11,13 +11,18 @@ import { timestamp } from "../../base/Time.js"
 import type { RequestRow } from "./Repo.js"
 
 /** How many votes a request for access to an environment without a protection needs, and whose. */
-export const unprotected = { needed: 1, approvers: "admins", self: false, version: 0 } as const
+export const unprotected = { needed: 1, approvers: "admins", self: false, passkey: false, version: 0 } as const
 
 /** What decides on the votes of a request now. */
-export const rulesOf = ({ approvers, self, version }: Pick<RequestRow, "approvers" | "self" | "version">) =>
+export const rulesOf = ({
+  approvers,
+  passkey,
+  self,
+  version
+}: Pick<RequestRow, "approvers" | "passkey" | "self" | "version">) =>
   approvers === null || version === null
     ? unprotected
-    : { approvers: approversIn(approvers), self: self === 1, version }
+    : { approvers: approversIn(approvers), self: self === 1, passkey: passkey === 1, version }
 
 export const isOwn = (actor: Actor, row: Pick<RequestRow, "actor_id">): boolean => actor.id === row.actor_id
 

@@ -7,6 +7,7 @@ import { Access, denied, type Place, sourceOf } from "../../access/Access.js"
 import { Authenticator } from "../../access/Authenticator.js"
 import type { RequestedChange } from "../../access/Passage.js"
 import { isApprover } from "../../access/Protections.js"
+import { requirePasskey } from "../../access/RecentLogin.js"
 import { Requester } from "../../access/Requester.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
@@ -106,7 +107,9 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     const votable = Effect.fnUntraced(function* (place: Place<"request.list">, id: RequestId) {
       const row = yield* pending(place, id)
       const refusal = voteRefusal(place.actor, place.role, row)
-      return refusal === null ? row : yield* denied(audit, place, refusal)
+      if (refusal !== null) return yield* denied(audit, place, refusal)
+      if (rulesOf(row).passkey) yield* requirePasskey(place.actor)
+      return row
     })
 
     const castVote = Effect.fnUntraced(function* (
@@ -144,6 +147,9 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
             superadmin: superadmin === 1,
             sessionId: null,
             loginIsRecent: false,
+            mayRecover: false,
+            hasPasskey: false,
+            passkeyIsRecent: false,
             delegation: null
           } as const
         }
