@@ -249,8 +249,9 @@ const configuration = async () => {
     "All commands and the tool server use the same network settings: `NODE_EXTRA_CA_CERTS` names a file with further certificate authorities. With Node 22.21, 24.5 or later, `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply, except for a server on the same machine.",
     "[The tool server](mcp.md#configuration) has five more: `SERVICE_MCP_READ_ONLY`, `SERVICE_MCP_REVEAL`, `SERVICE_MCP_PIN`, `SERVICE_MCP_EXTRA` and `SERVICE_MCP_USE`. `coffer login` stores its sessions in `${XDG_CONFIG_HOME:-~/.config}/coffer/session`, one per server.",
     "`service.yml` may contain only these keys:",
-    '```yaml\nserver_url: "https://coffer.example.com"\norg: "acme"\nproject: "webshop"\nenv: "dev"\nallow_env: ["NODE_OPTIONS"]\n```',
+    '```yaml\nserver_url: "https://coffer.example.com"\norg: "acme"\nproject: "webshop"\nenv: "dev"\nallow_env: ["NODE_OPTIONS"]\nhelpers:\n  git:\n    github.com: { username: "x-access-token", key: "GITHUB_TOKEN" }\n```',
     "`allow_env` names keys that `coffer run` passes on although they make other programs run code: see [running a program](run.md#which-variables-the-program-sees). It applies only while the file is trusted, by `coffer init --allow-env` or by `coffer trust` without an address, and has not changed since.",
+    "`helpers` names the secrets that `coffer helper` gives to git and Docker, by host: see [credential helpers](helpers.md). It too applies only while the file is trusted.",
     "A cloned repository must not choose who gets your API key. So a server that comes from `service.yml` gets the key only if it is this machine or trusted, by `coffer login`, `coffer init` or `coffer trust URL`."
   ].join("\n\n")
 }

@@ -46,7 +46,7 @@ describe("a change of a protected environment", () => {
       const removed = yield* Effect.flip(call("secrets", (api) => api.delete({ path, urlParams: {} })))
       for (const failure of [typed, plain, removed]) {
         assert.instanceOf(failure, ChangeRequested)
-        assert.deepEqual(failure._tag === "ChangeRequested" ? { ...failure.request } : undefined, request)
+        assert.deepEqual<unknown>(failure._tag === "ChangeRequested" ? { ...failure.request } : undefined, request)
         assert.include(failure.message, `nothing was changed yet`)
       }
     })
