@@ -75,6 +75,11 @@ export const ApprovalRequest = Schema.Struct({
     "the call that is made when it is approved, by its name in the contract; only of a change",
     "secrets.set"
   ),
+  details: optional(
+    Schema.Array(Schema.String),
+    "what else the call asks for, such as the terms of a use rule or of the protection; never a value; only of a change",
+    ["hosts: api.stripe.com"]
+  ),
   keys: optional(Schema.Array(RequestedKey), "the keys that it alters, without values; only of a change"),
   permission: optional(OpenPermission, "the permission; only of access", "read"),
   expires_in: optional(Count, "how long the access lasts after its approval, in seconds; only of access", 3_600),

@@ -318,6 +318,24 @@ const calls = async (program: Program): Promise<Recorder> => {
   for (const word of ["approve", "refuse", "withdraw"]) {
     await ask("POST", `${noRequest}/${word}`, { by, why: "there is none" })
   }
+  const prod = `${envs}/prod`
+  const prefer = ["Prefer: respond-async"]
+  const terms = { needed: 1, approvers: "owners", self: true, break_glass: ["ada@example.com"] }
+  await ask("PUT", `${prod}/protection`, { by, body: terms })
+  await ask("GET", `${prod}/protection`, { by: dev })
+  await ask("PUT", `${prod}/secrets/ASKED`, { by, body: { value: "asked" }, why: "it needs votes" })
+  const asking = async (key: string) =>
+    (await ask("PUT", `${prod}/secrets/${key}`, { by, body: { value: "asked" }, fields: prefer })).id
+  const [made, refused, withdrawn] = [await asking("MADE"), await asking("REFUSED"), await asking("WITHDRAWN")]
+  await ask("GET", `${requests}/${made}`, { by })
+  await ask("GET", `${requests}/${made}/values`, { by })
+  await ask("POST", `${requests}/${made}/approve`, { by })
+  await ask("POST", `${requests}/${refused}/refuse`, { by })
+  await ask("POST", `${requests}/${withdrawn}/withdraw`, { by })
+  await ask("GET", `${requests}?limit=2`, { by })
+  await ask("POST", requests, { by: dev, body: access })
+  const glass = ["X-Coffer-Break-Glass: INC-12"]
+  await ask("DELETE", `${prod}/protection`, { by, fields: glass })
   const federations = `${org}/service-accounts/${account.id}/federations`
   const federation = { name: "gitlab", ...federationBody, expires_at: "2100-01-01T00:00:00Z" }
   const { id: federationId } = await ask("POST", federations, { by, body: federation })

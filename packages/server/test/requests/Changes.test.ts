@@ -57,6 +57,7 @@ describe("a change of a protected environment", () => {
       delete: ["A"]
     })
     assert.deepStrictEqual(keysOf(request), ["A deleted 1", "B created 0", "C created 0"])
+    assert.deepStrictEqual(request.details, [])
     const values = `${org}/requests/${request.id}/values`
     assert.deepStrictEqual((await call(owner.headers, "GET", values)).body.data, [
       { key: "B", value: "a secret" },
@@ -112,6 +113,7 @@ describe("a change of a protected environment", () => {
       assert.deepStrictEqual([path, status, body.error.code], [path, 409, "APPROVAL_REQUIRED"])
     }
     const asked = await propose(owner.headers, "PUT", `${prod}/protection`, weaker)
+    assert.deepStrictEqual(asked.details, ["needed: 1", "approvers: admins"])
     assert.strictEqual((await vote(one, owner.headers, asked.id)).body.state, "done")
     assert.strictEqual((await call(owner.headers, "GET", `${prod}/protection`)).body.approvers, "admins")
     const gone = await propose(owner.headers, "DELETE", project)

@@ -29,7 +29,7 @@ export const approversOf = (call: Call, { org_name }: OrgPath, { env, kind, proj
 
 /** The fields of a request, without values. */
 export const fieldsOf = (request: ApprovalRequest, approvers: string | undefined): Readonly<Record<string, Cell>> => {
-  const { call, decided_at, expires_at, outdated, reason, revision, rule_id, state, votes } = request
+  const { call, decided_at, details = [], expires_at, outdated, reason, revision, rule_id, state, votes } = request
   return {
     id: request.id,
     kind: request.kind,
@@ -37,6 +37,7 @@ export const fieldsOf = (request: ApprovalRequest, approvers: string | undefined
     place: placeOf(request),
     requester: request.requester,
     "asks for": request.kind === "access" ? askedFor(request) : call,
+    ...(details.length > 0 && { with: details.join("; ") }),
     ...defined({ reason }),
     approvals: votesOf(request),
     ...defined({ approvers }),

@@ -117,7 +117,7 @@ const saidOf = ({ kind, needed, project, env, state, votes }: ApprovalRequest): 
 /** A request for access or for a change, without values. */
 export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
   const act = useAct()
-  const { env, id, is_own, keys = [], may_vote, project, reason, requester, state } = request
+  const { details = [], env, id, is_own, keys = [], may_vote, project, reason, requester, state } = request
   const path = { org_name: org, request_id: id }
   /** A conflict is an end as well: the list that is read again has the request elsewhere. */
   const decide = <E extends Failure>(decision: Effect.Effect<string, E>) => {
@@ -143,6 +143,13 @@ export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
         </span>{" "}
         <State {...request} />
       </p>
+      {details.length > 0 && (
+        <ul class="approvals-details">
+          {details.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      )}
       {reason !== undefined && <p class="approvals-reason">{reason}</p>}
       {keys.length > 0 && (
         <Fold count={keys.length}>

@@ -38,6 +38,7 @@ export const requests: Migration = {
       reason TEXT,
       call TEXT,
       keys TEXT,
+      details TEXT,
       permission TEXT,
       expires_in INTEGER,
       rule_id TEXT,

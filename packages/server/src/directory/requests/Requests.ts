@@ -27,6 +27,7 @@ import { traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { afterCommit, Database } from "../../database/Database.js"
 import { makeBodies } from "./Bodies.js"
+import { detailsOf } from "./CallDetails.js"
 import { type CallRequest, encodeCall } from "./CallSchemas.js"
 import { DecisionMails } from "../../access/DecisionMails.js"
 import { makeRequestMails } from "./RequestMails.js"
@@ -174,6 +175,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         reason,
         call: asked.kind === "access" ? null : asked.call,
         keys: touched && JSON.stringify(touched),
+        details: asked.kind === "access" ? null : JSON.stringify(detailsOf(asked.json)),
         permission: asked.kind === "access" ? asked.permission : null,
         expiresIn: asked.kind === "access" ? asked.expiresIn : null,
         protectionVersion: version,

@@ -65,7 +65,7 @@ export const textsIn = (texts: string): ReadonlyArray<string> => {
 
 /** A request as its caller sees it. */
 export const requestOf = (actor: Actor, role: Role | null, row: RequestRow): ApprovalRequest => {
-  const { call, decided_at, expires_in, keys, outdated, permission, reason, revision, rule_id } = row
+  const { call, decided_at, details, expires_in, keys, outdated, permission, reason, revision, rule_id } = row
   const votes = votesIn(row.votes)
   const hasVoted = actor.type === "user" && votes.some(({ by }) => by === actor.email)
   return {
@@ -77,6 +77,7 @@ export const requestOf = (actor: Actor, role: Role | null, row: RequestRow): App
     requester: row.actor_name,
     ...(reason !== null && { reason }),
     ...(call !== null && { call }),
+    ...(details !== null && { details: textsIn(details) }),
     ...(keys !== null && {
       keys: touchedIn(keys).map(({ change, key, version }): RequestedKey => ({ key, change, version }))
     }),

@@ -1,0 +1,38 @@
+import * as Predicate from "effect/Predicate"
+
+/** Fields that hold values, that the keys of a request tell already, or that ask for nothing. */
+const untold: ReadonlySet<string> = new Set([
+  "value",
+  "set",
+  "references",
+  "delete",
+  "kind",
+  "expected_version",
+  "dry_run"
+])
+
+/** How many details a request has, and how long one is. */
+const maxDetails = 40
+const maxLength = 300
+
+const textOf = (value: unknown): string => {
+  if (typeof value === "string") return value
+  if (Array.isArray(value) && value.every(Predicate.isString)) return value.join(", ")
+  return JSON.stringify(value)
+}
+
+const shortened = (text: string): string => (text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`)
+
+const fieldsOf = (part: unknown): ReadonlyArray<string> =>
+  typeof part === "object" && part !== null
+    ? Object.entries(part).flatMap(([name, value]) =>
+        untold.has(name) || value === undefined ? [] : [shortened(`${name}: ${textOf(value)}`)]
+      )
+    : []
+
+/** What a call asks for besides its values and keys, a line for each field: people vote on nothing that they cannot see. */
+export const detailsOf = (call: unknown): ReadonlyArray<string> => {
+  const part = (name: string): unknown => (Predicate.hasProperty(call, name) ? call[name] : undefined)
+  const all = [...fieldsOf(part("urlParams")), ...fieldsOf(part("payload"))]
+  return all.length <= maxDetails ? all : [...all.slice(0, maxDetails), `and ${all.length - maxDetails} more`]
+}
