@@ -113,7 +113,7 @@ describe.skipIf(!hasBrowser())(
     })
 
     it("is removed without it only where every organization of the person lets a login do that", async () => {
-      const own = visit.page.getByRole("row", { name: /laptop/ })
+      const own = visit.page.getByRole("row", { name: /^laptop/ })
       await become(fresh)
       await visit.page.goto(`${url}/-/account`)
       await own.getByRole("button", { name: "Remove" }).click()

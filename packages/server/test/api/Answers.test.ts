@@ -1,3 +1,4 @@
+import { SoftAuthenticator } from "../support/SoftAuthenticator.js"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -157,15 +158,18 @@ const calls = async (program: Program): Promise<Recorder> => {
 
   recorder.part("Passkeys")
   const passkeys = "/api/auth/passkeys"
-  await ask("GET", passkeys, { by })
-  await ask("POST", `${passkeys}/options`, { by })
-  await ask("POST", `${passkeys}/challenge`, { by, body: {} })
-  const response = { clientDataJSON: "e30", attestationObject: "oA", authenticatorData: "AA", signature: "AA" }
-  const credential = { id: "AAAA", rawId: "AAAA", type: "public-key", response }
-  await ask("POST", passkeys, { by, body: { name: "laptop", credential } })
+  const device = new SoftAuthenticator(publicUrl)
+  const credential = device.register(await ask("POST", `${passkeys}/options`, { by }))
+  const { id: passkey } = await ask("POST", passkeys, { by, body: { name: "laptop", credential } })
+  await ask("POST", passkeys, { by, body: { name: "laptop", credential }, why: "the challenge is used" })
   await ask("POST", passkeys, { by, body: { name: "laptop", credential: { id: "+" } } })
-  await ask("POST", `${passkeys}/verify`, { by, body: { credential } })
-  await ask("DELETE", `${passkeys}/0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1df8`, { by })
+  const proof = device.prove(await ask("POST", `${passkeys}/challenge`, { by, body: {} }))
+  await ask("POST", `${passkeys}/verify`, { by, body: { credential: proof } })
+  await ask("POST", `${passkeys}/verify`, { by, body: { credential: proof } })
+  await ask("GET", passkeys, { by })
+  await ask("DELETE", `${passkeys}/${passkey}`, { by })
+  await ask("DELETE", `${passkeys}/${passkey}`, { by })
+  await ask("POST", `${passkeys}/challenge`, { by, body: {} })
 
   recorder.part("Bundles")
   await ask("GET", `${env}/bundle?keys=ANOTHER,MISSING`, { by })

@@ -120,6 +120,8 @@ export class Recorder {
       [/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g, "<time>"],
       [/svc_(?:st|sa|dt|ft|wh)_[A-Za-z0-9_-]+/g, "<token>"],
       [/(?<="device_code":")[\w-]+/g, "<code>"],
+      [/(?<="challenge":")[\w-]+/g, "<challenge>"],
+      [/(?<="(?:user|(?:allow|exclude)Credentials)":\[?\{"id":")[\w-]+/g, "<handle>"],
       [/[B-Z]{4}-[B-Z]{4}(?=")/g, "<user code>"],
       [/"(key_hint|hint)":"[^"]*"/g, '"$1":"…"'],
       [/"(size_bytes|age_seconds|seconds)":[\d.]+/g, '"$1":…'],
