@@ -121,10 +121,7 @@ describe("coffer delegate", () => {
       await whoami({ env: { ...alone, SERVICE_ENV: "prod" } }),
       /delegation ci for acme\/webshop\/prod has ended/
     )
-    assert.match(
-      await prints("acl", "explain", "--email", "ada@example.com"),
-      /\nsigned in by delegation claude\n$/
-    )
+    assert.match(await prints("acl", "explain", "--email", "ada@example.com"), /\nsigned in by delegation claude\n$/)
     const terminal = Terminal.coffer(place.home, "whoami")
     await terminal.sees("acme/webshop/prod (ci, ended)")
     assert.strictEqual(await terminal.ended(), 0)

@@ -229,12 +229,7 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
 
     /** Reads the caller of a delegation. */
     const byDelegationId = (id: DelegationId): Identified<UserActor> =>
-      callerBy(
-        (names) => actors.delegationById({ id, ...limit, ...names }),
-        delegateOf,
-        undefined,
-        delegationRefusal
-      )
+      callerBy((names) => actors.delegationById({ id, ...limit, ...names }), delegateOf, undefined, delegationRefusal)
 
     /** Reads the caller of a credential again, in the open transaction. Fails when the credential is no longer valid. */
     const revalidate = (actor: Actor): Identified => {

@@ -48,7 +48,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   // A login locks its person's memberships. A new epoch ends all.
   login_groups: {
     scopes: ["org", "address"],
-    alone: /^DELETE FROM login_groups(?: WHERE \(user_id, org_id, provider_group\) IN .*)?$/
+    alone: /^ ?DELETE FROM login_groups(?: WHERE \(user_id, org_id, provider_group\) IN .*)?$/
   },
   login_codes: { scopes: ["address", "user"], alone: RegExp(expired("login_codes")) },
   // The founder's scope: nobody else knows the new organization.

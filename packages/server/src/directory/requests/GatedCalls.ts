@@ -1,4 +1,4 @@
-import { CurrentCaller } from "@coffer/domain/Actor"
+import type { CurrentCaller } from "@coffer/domain/Actor"
 import { ChangeRequested, Reason } from "@coffer/domain/ApprovalRequest"
 import {
   ApprovalRequired,

@@ -38,7 +38,7 @@ const votesIn = (votes: string | null): ApprovalRequest["votes"] =>
   votes === null
     ? []
     : Array.chunksOf(votes.split(" "), 3)
-        .map(([by = "", vote = "", created_at = ""]) => ({ by, vote, created_at }))
+        .map(([by, vote = "", created_at = ""]) => ({ by, vote, created_at }))
         .sort((one, other) => (one.created_at < other.created_at ? -1 : 1))
 
 const isKey = (text: unknown): text is SecretKey => typeof text === "string" && secretKeyForm.is(text)

@@ -137,10 +137,9 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* jobs.run({ name: "wraps", ...hourly }, wraps.count)
       yield* wraps.load
       yield* jobs.run({ name: "expiry", ...hourly }, (fenced) =>
-        expiry.announce(fenced).pipe(
-          Effect.zipRight(rules.expireAll(fenced)),
-          Effect.zipRight(requests.expireAll(fenced))
-        )
+        expiry
+          .announce(fenced)
+          .pipe(Effect.zipRight(rules.expireAll(fenced)), Effect.zipRight(requests.expireAll(fenced)))
       )
       yield* jobs.run({ name: "tidy", ...hourly }, () =>
         tidy.pipe(Effect.zipRight(maintain), Effect.zipRight(erasures.finish))
