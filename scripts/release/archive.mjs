@@ -44,7 +44,7 @@ export const archive = (files, time) => {
       const mode = file.executable === true ? 0o755 : 0o644
       return [headerOf({ path, mode, size: content.length }, time), content, padding(content.length)]
     })
-  return gzipSync(Buffer.concat([...pieces, Buffer.alloc(2 * block)]), { level: 9 })
+  return gzipSync(Buffer.concat([...pieces, Buffer.alloc(2 * block)]), { level: 9, memLevel: 9 })
 }
 
 /** The same paths below a folder. */

@@ -11,11 +11,19 @@ const importsOf = (text) => [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([\w@.
 
 const packageOf = (name) => name.split("/", name.startsWith("@") ? 2 : 1).join("/")
 
+const withoutComments = (text) => text.replace(/^ *\/\*\*[^]*?\*\/\n/gm, "")
+
 /** A module without its documentation, which its types have. Names and lines stay, for stack traces. */
-const withoutComments = async (code) => {
-  const made = await transform(code, { format: "esm", legalComments: "none", target: "esnext" })
+const shortened = async (code) => {
+  const made = await transform(code, { format: "esm", legalComments: "none", minifySyntax: true, target: "esnext" })
   // esbuild keeps the documentation of members.
-  return made.code.replace(/^ *\/\*\*[^]*?\*\/\n/gm, "")
+  return withoutComments(made.code)
+}
+
+/** Types without what belongs to the workspace: source maps, and the documentation of modules that no application imports. */
+const typesOf = (path, text) => {
+  const types = text.replace(/^\/\/# sourceMappingURL=.*\n?/m, "")
+  return /^internal\/(?:Call|Variables)\.d\.ts$/.test(path) ? withoutComments(types) : types
 }
 
 /** The built modules that are exported, and those that they import, with their types, by path. */
@@ -36,7 +44,7 @@ const modulesOf = async (folder, exported) => {
     modules[path] = ""
     const text = await readFile(join(folder, "dist", path), "utf8")
     const isTypes = path.endsWith(".d.ts")
-    modules[path] = isTypes ? text.replace(/^\/\/# sourceMappingURL=.*\n?/m, "") : await withoutComments(text)
+    modules[path] = isTypes ? typesOf(path, text) : await shortened(text)
     const imports = importsOf(modules[path]).filter((name) => name.startsWith("."))
     for (const name of imports) await add(join(path, "..", isTypes ? name.replace(/\.js$/, ".d.ts") : name))
   }
