@@ -170,8 +170,8 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "approval.approve": (facts) => `approved a request of ${facts.text("account")}${facts.inPlace()}`,
   "approval.refuse": (facts) => `refused a request of ${facts.text("account")}${facts.inPlace()}`,
   "protection.set": (facts) =>
-    `protected ${facts.place()}: ${facts.text("needed")} to approve${facts.with("by", (by) => `, by ${by}`)}`,
-  "protection.delete": (facts) => `ended the protection of ${facts.place()}`,
+    `protected ${facts.place() || "an environment"}: ${facts.text("needed", "some")} to approve`,
+  "protection.delete": (facts) => `ended the protection of ${facts.place() || "an environment"}`,
   "request.create": (facts) =>
     facts.has("permission")
       ? `asked for ${facts.text("permission")}${facts.inPlace()}${because(facts)}`
@@ -181,7 +181,7 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "request.refuse": (facts) => `refused the request of ${facts.text("requester")}${facts.inPlace()}`,
   "request.withdraw": (facts) => `withdrew a request${facts.inPlace()}`,
   "request.apply": (facts) =>
-    `made the requested change${facts.inPlace()}, approved by ${conjoined(facts.names("approved_by"))}`,
+    `made the requested change${facts.inPlace()}, approved by ${conjoined(facts.names("approved_by")) || "people"}`,
   "request.expire": (facts) => `noted that the request of ${facts.text("requester")}${facts.inPlace()} expired`,
   "request.outdate": (facts) => `noted that the request of ${facts.text("requester")}${facts.inPlace()} is outdated`,
   "secret.break_glass": (facts) => `broke the glass${facts.inPlace()}${because(facts)}`,
@@ -278,7 +278,9 @@ export const auditDeed = ({ action, metadata }: Omit<Named, "actor_name">): stri
     Predicate.isRecord(delegation) && typeof delegation["name"] === "string"
       ? `, by the delegation to ${delegation["name"]}`
       : ""
-  return `${deed}${times}${by}${facts.text("via", "") === "superadmin" ? ", as a superadmin" : ""}`
+  const people = action === "request.apply" ? [] : facts.names("approved_by")
+  const approved = people.length === 0 ? "" : `, approved by ${conjoined(people)}`
+  return `${deed}${times}${by}${approved}${facts.text("via", "") === "superadmin" ? ", as a superadmin" : ""}`
 }
 
 /** Says what happened in one sentence, such as `ada@example.com granted deploy read on webshop/prod`. */

@@ -36,6 +36,16 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
     { ...secret, delegation: { id: "5b0c", name: "claude" } },
     "set API_KEY (version 3) in webshop/prod, by the delegation to claude"
   ],
+  [
+    "secret.set",
+    { ...place, key: "API_KEY", version: 4, request: "r", approved_by: ["bea@example.com", "cy@example.com"] },
+    "set API_KEY (version 4) in webshop/prod, approved by bea@example.com and cy@example.com"
+  ],
+  [
+    "request.apply",
+    { ...place, approved_by: ["bea@example.com"] },
+    "made the requested change in webshop/prod, approved by bea@example.com"
+  ],
   ["org.update", { name: "acme", before: "ac" }, "renamed the organization ac to acme"],
   ["org.delete", { name: "acme" }, "deleted the organization acme"],
   ["org.member_invite", { email: "b@c.de", role: "admin" }, "invited b@c.de as admin"],
@@ -95,6 +105,17 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ],
   ["approval.approve", { ...place, account: "agent" }, "approved a request of agent in webshop/prod"],
   ["approval.refuse", { ...place, account: "agent" }, "refused a request of agent in webshop/prod"],
+  ["protection.set", { ...place, needed: 2 }, "protected webshop/prod: 2 to approve"],
+  ["protection.delete", place, "ended the protection of webshop/prod"],
+  ["request.create", { ...place, keys: [{ key: "A" }], reason: "r" }, "asked to change A in webshop/prod: r"],
+  ["request.create", { ...place, permission: "read", reason: "r" }, "asked for read in webshop/prod: r"],
+  ["request.read", { ...place, requester: "ci", keys: ["A"] }, "read what the request of ci sets: A in webshop/prod"],
+  ["request.approve", { ...place, requester: "ci" }, "approved the request of ci in webshop/prod"],
+  ["request.refuse", { ...place, requester: "ci" }, "refused the request of ci in webshop/prod"],
+  ["request.withdraw", place, "withdrew a request in webshop/prod"],
+  ["request.expire", { ...place, requester: "ci" }, "noted that the request of ci in webshop/prod expired"],
+  ["request.outdate", { ...place, requester: "ci" }, "noted that the request of ci in webshop/prod is outdated"],
+  ["secret.break_glass", { ...place, reason: "INC-12" }, "broke the glass in webshop/prod: INC-12"],
   ["acl.grant", { ...rule, ...covered }, "granted deploy read on webshop/prod"],
   ["acl.grant", { ...rule, ...covered, before: "list" }, "granted deploy read on webshop/prod (was list)"],
   ["acl.grant", { ...rule, ...covered, expires_at: "2027" }, "granted deploy read on webshop/prod until 2027"],

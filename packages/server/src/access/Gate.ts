@@ -1,5 +1,5 @@
 import { type Actor, actorName, delegationOf } from "@coffer/domain/Actor"
-import type { Forbidden } from "@coffer/domain/Errors";
+import type { Forbidden } from "@coffer/domain/Errors"
 import { ApprovalRequired } from "@coffer/domain/Errors"
 import { EnvId, type OrgId, type ProjectId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName } from "@coffer/domain/Names"

@@ -20,7 +20,8 @@ const keysOf = ({ keys }: Revision, most: number): string => {
 export const columnsFor = (isTerminal: boolean) => ({
   revision: (revision: Revision) => revision.revision,
   created: (revision: Revision) => revision.created_at,
-  by: (revision: Revision) => revision.created_by,
+  by: ({ approved_by, created_by }: Revision) =>
+    approved_by === undefined ? created_by : `${created_by ?? ""}, approved by ${approved_by.join(", ")}`,
   keys: (revision: Revision) => keysOf(revision, isTerminal ? maxShown : Infinity)
 })
 
