@@ -223,7 +223,7 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
         `${verb} ${groups.length > 3 ? `${groups.length} groups` : `the ${groups.length === 1 ? "group" : "groups"} ${conjoined(groups)}`}`
       ]
     })
-    return `${changes.join(" and ")} by a login at the provider`
+    return `${changes.join(" and ") || "changed groups"} by a login at the provider`
   },
   "delegation.create": (facts) =>
     `delegated ${facts.text("permission")}${facts.inPlace()} to ${facts.text("name")}${facts.with("expires_at", (at) => ` until ${at}`)}`,

@@ -35,6 +35,7 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["REFERENCE_REFUSED", 409, "ReferenceRefused"],
   ["PATTERN_BROKEN", 409, "PatternBroken"],
   ["APPROVAL_NEEDED", 409, "ApprovalNeeded"],
+  ["APPROVAL_REQUIRED", 409, "ApprovalRequired"],
   ["USE_BUDGET", 429, "UseBudget"],
   ["UPSTREAM_FAILED", 502, "UpstreamFailed"],
   ["BROKER_DISABLED", 503, "BrokerDisabled"]
