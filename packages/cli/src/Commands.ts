@@ -53,14 +53,8 @@ export const tree: Tree = treeOf({
     {
       title: "START",
       rows: [
-        row(
-          "Log in and out, your sessions and passkeys",
-          login,
-          logout,
-          reauthenticate,
-          sessionCommand,
-          passkeyCommand
-        ),
+        row("Log in and out, your sessions", login, logout, sessionCommand),
+        row("Prove that it is you", reauthenticate, passkeyCommand),
         row("The settings of this directory", init, trust),
         row("Who you are, and what is wrong", whoami, doctorCommand, health)
       ]
@@ -70,9 +64,8 @@ export const tree: Tree = treeOf({
       rows: [
         row("Read, write, find and import", secretCommand),
         row("Where secrets are", projectCommand, environmentCommand),
-        row("What a project expects of keys", declare, declareList, declareRemove, checkCommand),
         row("Give secrets to programs", runCommand, renderCommand, composeCommand),
-        row("Find values in git and in files", scanCommand)
+        row("Expected keys, values in files", declare, declareList, declareRemove, checkCommand, scanCommand)
       ]
     },
     {

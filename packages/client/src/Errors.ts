@@ -13,7 +13,6 @@ import { defined } from "@coffer/domain/Defined"
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"
-import type { Snapshot } from "./Service.js"
 
 /** The environment has no such key, or the key has no value. */
 export class MissingSecret extends Data.TaggedError("MissingSecret")<{
@@ -29,8 +28,15 @@ export class MissingSecret extends Data.TaggedError("MissingSecret")<{
   }
 }
 
+/** The secrets of a place, as a snapshot has them. */
+interface SecretsAt {
+  readonly place: string
+  readonly values: ReadonlyMap<string, Redacted.Redacted>
+  readonly refused: ReadonlyMap<string, string>
+}
+
 export const secretIn = (
-  { place, refused, values }: Snapshot,
+  { place, refused, values }: SecretsAt,
   key: string
 ): Either.Either<Redacted.Redacted, MissingSecret> =>
   Either.fromNullable(

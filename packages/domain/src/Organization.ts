@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { OrgId } from "./Ids.js"
 import { OpenRole } from "./Member.js"
 import { OrgName } from "./Names.js"
-import { createdAt, extensibleEnum, field, updatedAt } from "./Schemas.js"
+import { createdAt, extensibleEnum, field, optional, updatedAt } from "./Schemas.js"
 
 /** How a member who has lost every passkey comes back: by a login, as one without passkeys; or only by the operator. */
 export const passkeyRecoveries = ["login", "none"] as const
@@ -12,7 +12,7 @@ export const Organization = Schema.Struct({
   id: field(OrgId, "its id"),
   name: field(OrgName, "its name"),
   role: field(Schema.NullOr(OpenRole), "the caller's own role, if it has one", "owner"),
-  passkey_recovery: field(
+  passkey_recovery: optional(
     extensibleEnum("PasskeyRecovery", "what removes a lost passkey of a member", passkeyRecoveries),
     "what removes a lost passkey of a member: a login, or nothing",
     "login"

@@ -15,7 +15,10 @@ const home = new TestHome("http://127.0.0.1:9")
 const cases: ReadonlyArray<Case> = [
   ["coffer serv", ["service-account"]],
   ["coffer service-account ro", ["rotate"]],
-  ["coffer env ", ["list", "create", "delete", "diff", "copy", "revisions", "revert"]],
+  [
+    "coffer env ",
+    ["list", "create", "delete", "diff", "copy", "revisions", "revert", "protection", "protect", "unprotect"]
+  ],
   ["coffer master-key ", ["rotate"]],
   ["coffer secret set --if", ["--if-version"]],
   ["coffer login --em", ["--email"]],

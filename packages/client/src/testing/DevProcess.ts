@@ -4,7 +4,6 @@ import { rmSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import type { Seed, TestServerOptions } from "../testing.js"
 import { findServer, notInstalled } from "./FindServer.js"
 import { ServerProcess } from "./ServerProcess.js"
 import { processVariables } from "./Settings.js"
@@ -22,7 +21,13 @@ process.once("exit", () => {
 })
 
 /** `coffer-server dev` in a folder of this process, so that it can be killed and started again on the same data. */
-export const startProcess = async (seed: Seed, { command, env }: TestServerOptions) => {
+export const startProcess = async (
+  seed: Readonly<Record<string, Readonly<Record<string, string>>>>,
+  {
+    command,
+    env
+  }: { readonly command?: readonly [string, ...Array<string>]; readonly env?: Readonly<Record<string, string>> }
+) => {
   const program = command ?? Option.getOrUndefined(findServer())
   if (program === undefined) return failed(notInstalled)
   // Named as the server names its own: the next server removes what a process leaves that is killed.

@@ -14,6 +14,8 @@ import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
+const nothingNamed = withMessage("takes name, passkey_recovery, or both")
+
 const change = body({
   name: optional(OrgName, "its new name", OrgName.make("acme-inc")),
   passkey_recovery: optional(
@@ -22,10 +24,11 @@ const change = body({
     "none"
   )
 }).pipe(
-  Schema.filter(({ name, passkey_recovery }) => name !== undefined || passkey_recovery !== undefined, {
-    ...withMessage("takes name, passkey_recovery, or both"),
-    examples: [{ name: OrgName.make("acme-inc") }]
-  })
+  Schema.filter(
+    ({ name, passkey_recovery }) =>
+      name !== undefined || passkey_recovery !== undefined || { path: [], message: nothingNamed.message().message },
+    { examples: [{ name: OrgName.make("acme-inc") }] }
+  )
 )
 
 export class OrganizationsApi extends HttpApiGroup.make("organizations")

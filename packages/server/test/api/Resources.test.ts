@@ -49,7 +49,14 @@ const namesIn = ({ data }: { data: ReadonlyArray<{ name: string }> }): Array<str
 describe("an organization", () => {
   it("is made by anyone who is logged in, who owns it then", async () => {
     const body = await made("POST", "/api/orgs", { name: "initech" })
-    assert.deepStrictEqual(Object.keys(body).sort(), ["created_at", "id", "name", "role", "updated_at"])
+    assert.deepStrictEqual(Object.keys(body).sort(), [
+      "created_at",
+      "id",
+      "name",
+      "passkey_recovery",
+      "role",
+      "updated_at"
+    ])
     assert.match(body.id, /^[0-9a-f]{8}-[0-9a-f]{4}-7/)
     assert.match(body.created_at, moment)
     assert.deepStrictEqual([body.name, body.role, body.updated_at], ["initech", "owner", body.created_at])

@@ -72,6 +72,9 @@ const refusals = (): ReadonlyArray<Refused> =>
           return [stranger, { endpoint, caller: account, status: 403 }]
         case "superadmin":
           return [stranger, { endpoint, caller: outsider, status: 403 }]
+        // Every member and every account may ask.
+        case "request.create":
+          return [stranger, { endpoint, caller: outsider, status: 404 }]
         default:
           return [
             stranger,

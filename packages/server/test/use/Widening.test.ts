@@ -122,6 +122,8 @@ const without = [
   `DELETE ${project}/:project_name/declared/:key`,
   `POST ${project}/:project_name/envs`,
   `DELETE ${project}/:project_name/envs/:env_name`,
+  `PUT ${project}/:project_name/envs/:env_name/protection`,
+  `DELETE ${project}/:project_name/envs/:env_name/protection`,
   `POST ${rules}`,
   `PATCH ${rules}/:use_rule_id`,
   `DELETE ${rules}/:use_rule_id`,

@@ -105,9 +105,11 @@ const describeErrors = (content: unknown, schemas: unknown): string => {
   const schema = nodeOf(find(content, "application/json", "schema"))
   return (schema["anyOf"] === undefined ? [schema] : nodesOf(schema["anyOf"]))
     .map((named) => nodeOf(find(schemas, textOf(named["$ref"])?.split("/").at(-1) ?? "")))
-    .map(
-      ({ description, examples }) => `${textOf(find(nodesOf(examples)[0], "error", "code"))}: ${textOf(description)}`
-    )
+    .map(({ description, examples }) => {
+      // A change that waits for votes has no envelope.
+      const code = textOf(find(nodesOf(examples)[0], "error", "code"))
+      return code === undefined ? textOf(description) : `${code}: ${textOf(description)}`
+    })
     .join(". ")
 }
 
