@@ -101,6 +101,7 @@ export class Recorder {
       .filter((line) => !line.startsWith("date: "))
       .map((line) => (opaque ? line.replace(/^(content-length|content-security-policy): .*/, "$1: …") : line))
       .map((line) => line.replace(/^x-request-id: [0-9a-f-]{36}$/, "x-request-id"))
+      .map((line) => (line.startsWith("location: ") ? line.replace(uuid, this.#numbered) : line))
       .map((line) => line.replace(/^etag: ".*"$/, 'etag: "…"'))
       .map((line) => line.replace(/^retry-after: \d{2,}$/, "retry-after: …"))
     // What each answer has is left out, and what is missing of it is not.
@@ -132,11 +133,13 @@ export class Recorder {
     const shorter = text.length > 4_000 ? `${createHash("sha256").update(text).digest("hex")} of ${text.length}` : text
     return words
       .reduce((normal, [pattern, word]) => normal.replace(pattern, word), shorter)
-      .replace(uuid, (id) => {
-        const known = this.#ids.get(id) ?? `<id ${this.#ids.size + 1}>`
-        this.#ids.set(id, known)
-        return known
-      })
+      .replace(uuid, this.#numbered)
+  }
+
+  readonly #numbered = (id: string): string => {
+    const known = this.#ids.get(id) ?? `<id ${this.#ids.size + 1}>`
+    this.#ids.set(id, known)
+    return known
   }
 
   /** Begins a part of the recording. */

@@ -1,5 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { publicUrl } from "../federations/Signer.js"
 import type { Json } from "../support/Program.js"
+import { passkeysOf } from "../support/SoftAuthenticator.js"
 import { asking, startWorld, type World } from "./World.js"
 
 let world: World
@@ -120,6 +122,20 @@ describe("a change of a protected environment", () => {
     assert.strictEqual(gone.call, "projects.delete")
     assert.strictEqual((await vote(one, one.admin.headers, gone.id)).body.state, "done")
     assert.strictEqual((await call(owner.headers, "GET", project)).status, 404)
+  })
+
+  it("needs the voter's passkey where the protection asks for one", async () => {
+    const { call, propose, protectedOne, vote } = world
+    const one = await protectedOne({ passkey: true })
+    const { admin, ci, prod } = one
+    const { id } = await propose(ci.headers, "PUT", `${prod}/secrets/A`, { value: "two" })
+    const without = await vote(one, admin.headers, id)
+    assert.deepStrictEqual([without.status, without.body.error.code], [403, "FORBIDDEN"])
+    assert.match(without.body.error.message, /passkey/)
+    const passkeys = passkeysOf(async (...ask) => (await call(admin.headers, ...ask)).body, publicUrl)
+    // Its registration proves the session too.
+    await passkeys.register("laptop")
+    assert.strictEqual((await vote(one, admin.headers, id)).body.state, "done")
   })
 
   it("passes at once by broken glass, with a reason, for those whom the protection names", async () => {
