@@ -41,7 +41,7 @@ const endRule = (rule: string, org: string) =>
   })
 
 /** Nobody removes what holds a protected environment at once. The call itself asks for votes. */
-const ending = "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection"
+export const ending = "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection"
 
 /** Everything that a right to a call can rest on, and how it is lost. */
 export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({

@@ -4,7 +4,7 @@ import { orgScope, type Scope, serverScope, userScope } from "@coffer/server/dat
 import { Client } from "pg"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Endpoint, endpointOf } from "../authorization/Contract.js"
-import { changing, type Loss, lossesOn, prepareOn, using } from "../authorization/Losses.js"
+import { changing, ending, type Loss, lossesOn, prepareOn, using } from "../authorization/Losses.js"
 import { type OtherSide, otherSideSettings, startOtherSide } from "../authorization/OtherSide.js"
 import { type Caller, restsOn, type Scene, sceneSettings, scenesOn, type Staged } from "../authorization/Scene.js"
 import { serverUrl } from "../support/postgres/Databases.js"
@@ -95,7 +95,11 @@ const prepare = async (endpoint: Endpoint, kind: Caller["kind"]) => {
 }
 
 /** These have several scopes, or several changes one after another. */
-const inTwoSteps = ["delegations", "passkeys", "passkeys/verify"].map((path) => `POST /api/auth/${path}`)
+const inTwoSteps = [
+  ...["delegations", "passkeys", "passkeys/verify"].map((path) => `POST /api/auth/${path}`),
+  // It is refused, and then asked for.
+  ending
+]
 
 /** The call waits first. Returns whether the loss waits behind it, in which case the call must succeed. */
 const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string, loss: Loss): Promise<boolean> => {
