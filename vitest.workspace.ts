@@ -88,11 +88,24 @@ const onBothInSoak = [
   "vault/{Table,Tenants}"
 ]
 
+/**
+ * Suites that run in a soak only. What they show of losses, PostgreSQL's own suite shows in each run; the others try released
+ * packages and every page or list once more.
+ */
+const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
+  cli: ["commands/{Administration,BrokenOutput,CompletedNames,Rotation}", "release/Packages"],
+  console: ["browser/Pages"],
+  server: ["authorization/Meanwhile"]
+}
+
 /** What all tests of a project share. */
 const globalSetups: Readonly<Record<string, string>> = {
   server: "./test/backups/StartStore.ts",
   console: "./test/support/Start.ts"
 }
+
+/** All files of suites, of both tiers. */
+const suites = (names: ReadonlyArray<string>) => names.map((name) => `test/${name}{,.long}.test.ts`)
 
 const project = (name: string) => ({
   resolve: { alias },
@@ -100,16 +113,13 @@ const project = (name: string) => ({
     name,
     root: `packages/${name}`,
     include: [files("test/**/*")],
-    exclude: [ofPostgres, ...excluded],
+    exclude: [ofPostgres, ...excluded, ...(isSoak ? [] : suites(inSoak[name] ?? []))],
     fakeTimers: { toFake: [] },
     testTimeout: limit,
     hookTimeout: limit,
     ...(globalSetups[name] === undefined ? {} : { globalSetup: globalSetups[name] })
   }
 })
-
-/** All files of suites, of both tiers. */
-const suites = (names: ReadonlyArray<string>) => names.map((name) => `test/${name}{,.long}.test.ts`)
 
 const postgres = {
   resolve: { alias },

@@ -211,8 +211,8 @@ When a person is removed or disabled, the service accounts that they created sta
 
 # Changes that need votes, and access for a while
 The changes of a protected environment wait until people have approved them: [Requests](requests.md) describes that. Here the vote of whoever asks counts, because this page has one person.
-$ coffer env protect prod --self --may-break-glass ada@example.com
-$ coffer env protection prod
+$ coffer environment protect prod --self --may-break-glass ada@example.com
+$ coffer environment protection prod
 $ coffer secret set API_KEY fifth --env prod --reason INC-12; echo "exit code $?"
 $ coffer request list
 $ coffer request show $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
@@ -220,10 +220,10 @@ $ coffer request approve $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\
 $ coffer secret set API_KEY sixth --env prod --break-glass 'INC-13: the shop is down'
 $ coffer secret delete API_KEY --env prod --yes --json
 $ coffer request refuse $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
-$ coffer env unprotect prod --yes
+$ coffer environment unprotect prod --yes
 $ coffer request withdraw $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
 $ coffer access request --env prod --permission read --for 1h --reason INC-12
-$ coffer env unprotect prod --yes --break-glass 'the end of this chapter'
+$ coffer environment unprotect prod --yes --break-glass 'the end of this chapter'
 
 # Service accounts
 $ coffer service-account create ci --project webshop --expires-in-days 90
