@@ -203,6 +203,7 @@ $ coffer group delete platform --yes
 A delegation gives an agent or a script a part of your own rights, for commands without a terminal in its place. [A part of your own rights](mcp.md#a-part-of-your-own-rights) has more.
 $ coffer delegate --for claude --place acme/webshop/staging --ttl 2h --only API_KEY
 $ coffer delegate list
+$ printf svc_dt_mistyped > token.txt; coffer delegate store < token.txt; echo "exit code $?"
 $ coffer delegate revoke claude
 $ coffer acl revoke --email grace@example.com --env-pattern prod --yes
 $ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --yes
