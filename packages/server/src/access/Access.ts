@@ -280,9 +280,9 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
 
     /** Lets the removal of an organization or a project through, unless it holds protected environments. */
     const admitRemoval = <P extends OrgPlace<"org.delete" | "project.delete">>(place: P) => {
-      const projectId = place instanceof ProjectPlace ? place.project.id : null
+      const projectName = place instanceof ProjectPlace ? place.project.name : null
       const what = place instanceof ProjectPlace ? `project ${place.project.name}` : `organization ${place.org.name}`
-      return Effect.flatMap(gate.protectedBelow(place.org.id, projectId), (rows) =>
+      return Effect.flatMap(gate.protectedBelow(place.org.id, projectName), (rows) =>
         gate.admitAll(what, rows, ({ env, env_id: envId, project }) => ({
           ...guardedIn(place),
           envId,

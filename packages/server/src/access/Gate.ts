@@ -1,7 +1,7 @@
 import { type Actor, actorName, delegationOf } from "@coffer/domain/Actor"
 import type { Forbidden } from "@coffer/domain/Errors"
 import { ApprovalRequired } from "@coffer/domain/Errors"
-import { EnvId, type OrgId, type ProjectId } from "@coffer/domain/Ids"
+import { EnvId, type OrgId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName } from "@coffer/domain/Names"
 import type { Action } from "@coffer/domain/Permissions"
 import * as Context from "effect/Context"
@@ -66,11 +66,11 @@ export const makeGate = Effect.gen(function* () {
   const below = all(GuardedRow)`
     SELECT e.id AS env_id, p.name AS project, e.name AS env
     FROM projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL AND e.protected = 1
-    WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND (CAST(${"projectId"} AS TEXT) IS NULL OR p.id = ${"projectId"})
+    WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND (CAST(${"project"} AS TEXT) IS NULL OR p.name = ${"project"})
     ORDER BY p.name, e.name LIMIT ${"limit"}`
 
   /** The protected environments of an organization or of one of its projects, the first ones only. */
-  const protectedBelow = (orgId: OrgId, projectId: ProjectId | null) => below({ orgId, projectId, limit: maxNamed + 1 })
+  const protectedBelow = (orgId: OrgId, project: ProjectName | null) => below({ orgId, project, limit: maxNamed + 1 })
 
   /** Records that the glass was broken, and mails all owners. Outside of a transaction nothing is changed yet. */
   const recordBreaking = (guarded: Guarded, reason: string): Effect.Effect<void> =>

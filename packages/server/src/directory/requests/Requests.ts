@@ -219,8 +219,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       if (project !== undefined && env !== undefined) {
         return (yield* repo.target({ orgId, project, env })) ?? (yield* notVisible(`environment ${project}/${env}`))
       }
-      const rows = yield* access.protectedBelow(orgId, null)
-      const [found, ...others] = project === undefined ? rows : rows.filter((row) => row.project === project)
+      const [found, ...others] = yield* access.protectedBelow(orgId, project ?? null)
       if (found === undefined || others.length > 0) return yield* refused
       return (yield* repo.target({ orgId, ...found })) ?? (yield* refused)
     })
