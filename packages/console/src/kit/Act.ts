@@ -2,7 +2,7 @@ import { type ReadonlySignal, useSignal } from "@preact/signals"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
-import { closeDialogs } from "./Dialog.js"
+import { closeDialogs, openDialogs } from "./Dialog.js"
 
 /** What `useAct` gives. */
 export interface Action {
@@ -24,12 +24,14 @@ export const useAct = (): Action => {
       if (isBusy.peek()) return
       isBusy.value = true
       failure.value = null
+      // Not one that is opened before the answer is there.
+      const dialogs = openDialogs()
       start(effect, (outcome) => {
         isBusy.value = false
         if (outcome === null) return
         if ("value" in outcome) done(outcome.value)
         // A line of the shell says so.
-        else if (outcome.failure._tag === "ChangeRequested") closeDialogs()
+        else if (outcome.failure._tag === "ChangeRequested") closeDialogs(dialogs)
         else failure.value = outcome.failure
       })
     },

@@ -13,10 +13,13 @@ const keepFocus = () => {
   if (document.activeElement === document.body) document.getElementById("page")?.focus()
 }
 
-/** Closes the dialogs that are open, as the key Escape does. */
-export const closeDialogs = (): void => {
-  for (const dialog of document.querySelectorAll("dialog[open]")) {
-    dialog.dispatchEvent(new Event("cancel", { cancelable: true }))
+/** The dialogs that are open. */
+export const openDialogs = (): ReadonlyArray<Element> => [...document.querySelectorAll("dialog[open]")]
+
+/** Closes those of the dialogs that are still open, as the key Escape does. */
+export const closeDialogs = (dialogs: ReadonlyArray<Element>): void => {
+  for (const dialog of dialogs) {
+    if (dialog.isConnected) dialog.dispatchEvent(new Event("cancel", { cancelable: true }))
   }
 }
 
