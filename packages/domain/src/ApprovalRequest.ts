@@ -25,6 +25,16 @@ export const Reason = Schema.String.pipe(
   })
 )
 
+/** What is said of a revision. The form is that of a reason. */
+export const RevisionNote = Schema.String.pipe(
+  Schema.filter(isReason, {
+    ...reasonMessage,
+    jsonSchema: { type: "string", minLength: 1, maxLength: reasonForm.maxLength },
+    description: "what is said of the revision, on one line; its history shows it",
+    examples: ["imported from doppler:webshop/prd"]
+  })
+)
+
 const secondsMessage = withMessage("must be a whole number of seconds from 60 to 2592000 (30 days)")
 
 /** How long access is asked for, in seconds. */

@@ -272,7 +272,10 @@ export const Revision = Schema.Struct({
   ),
   keys: field(Schema.Array(RevisionKey), "the keys that the revision changed"),
   request_id: optional(RequestId, "the request that made it, if people approved it"),
-  approved_by: optional(Schema.Array(Schema.String), "the e-mails of the people who approved it", ["grace@example.com"])
+  approved_by: optional(Schema.Array(Schema.String), "the e-mails of the people who approved it", [
+    "grace@example.com"
+  ]),
+  note: optional(Schema.String, "what whoever made it said of it", "imported from doppler:webshop/prd")
 }).annotations({
   identifier: "Revision",
   description: "one change of an environment: who made it, when, and which keys it changed",

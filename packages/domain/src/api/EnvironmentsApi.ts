@@ -4,7 +4,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
-import { ChangeRequestedResponse } from "../ApprovalRequest.js"
+import { ChangeRequestedResponse, RevisionNote } from "../ApprovalRequest.js"
 import { Environment } from "../Environment.js"
 import {
   ApprovalRequired,
@@ -209,6 +209,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
             SecretKey.make("OLD_TOKEN")
           ]),
           force,
+          note: optional(RevisionNote, "what the history says of the revision", "imported from doppler:webshop/prd"),
           dry_run: dryRun(false)
         })
       )

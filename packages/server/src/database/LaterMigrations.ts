@@ -10,6 +10,7 @@ import { delegationTimes } from "./migrations/0034_delegation_times.js"
 import { requests } from "./migrations/0035_requests.js"
 import { loginGroups } from "./migrations/0036_login_groups.js"
 import { passkeys } from "./migrations/0037_passkeys.js"
+import { revisionNotes } from "./migrations/0038_revision_notes.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -26,5 +27,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   delegationTimes,
   requests,
   loginGroups,
-  passkeys
+  passkeys,
+  revisionNotes
 ]

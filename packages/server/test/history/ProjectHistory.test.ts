@@ -1,5 +1,6 @@
 import type { Actor } from "@coffer/domain/Actor"
 import { Access } from "@coffer/server/access/Access"
+import { Revisions } from "@coffer/server/secrets/services/Revisions"
 import { ProjectHistory } from "@coffer/server/secrets/project-history/ProjectHistory"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
@@ -17,7 +18,7 @@ import {
 } from "../support/Services.js"
 
 const withHistory = <A, E, R>(test: Effect.Effect<A, E, R>) =>
-  test.pipe(Effect.provide(ProjectHistory.Default), onDatabase())
+  test.pipe(Effect.provide([ProjectHistory.Default, Revisions.Default]), onDatabase())
 
 type Request = Parameters<ProjectHistory["list"]>[1]
 
@@ -80,6 +81,36 @@ describe("the history of a project", () => {
         assert.isTrue(data.every(({ created_by }) => created_by === "ada@example.com"))
         const times = data.map(({ created_at }) => created_at)
         assert.deepStrictEqual(times, [...times].sort().reverse())
+      })
+    )
+  )
+
+  it.effect("has the note of a revision, which one that changes nothing leaves out", () =>
+    withHistory(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        const note = "imported from doppler:webshop/prd"
+        yield* writeBundle(ada, { set: { A: "1" }, note })
+        yield* writeBundle(ada, { set: { A: "1" }, note: "the same again" })
+        yield* writeBundle(ada, { set: { A: "2" }, note: "not made", dry_run: true })
+        yield* writeBundle(ada, { set: { A: "3" } })
+        const { data } = yield* page(ada)
+        assert.deepStrictEqual(
+          data.map(({ note, revision }) => ({ note, revision })),
+          [
+            { note: undefined, revision: 2 },
+            { note, revision: 1 }
+          ]
+        )
+        const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(), "secret.list")).pipe(asActor(ada))
+        const revisions = yield* (yield* Revisions).list(place, {})
+        assert.deepStrictEqual(
+          revisions.map(({ note, revision }) => ({ note, revision })),
+          [
+            { note: undefined, revision: 2 },
+            { note, revision: 1 }
+          ]
+        )
       })
     )
   )

@@ -250,9 +250,9 @@ describe("a statement's plan", () => {
           [{ before: 1 }, 0]
         ] as const
         for (const [page, revisions] of pages) {
-          const [plan, approvals, ...rest] = yield* plans(list(place, page))
+          const [plan, notes, approvals, ...rest] = yield* plans(list(place, page))
           assert.strictEqual(rest.length, 0)
-          if (approvals !== undefined) assertSearches(approvals)
+          for (const more of [notes, approvals]) if (more !== undefined) assertSearches(more)
           assert.strictEqual(approvals === undefined, revisions === 0)
           assert.strictEqual(plan!.rows, revisions)
           // The numbers of the page's revisions, each found by index.

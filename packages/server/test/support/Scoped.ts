@@ -63,6 +63,7 @@ export const rules: Readonly<Record<string, Rule>> = {
     alone: /SET state = 'expired', .* WHERE id = \S+ AND state = 'pending' AND expires_at <= /
   },
   secret_changes: ofOrganization,
+  revision_notes: ofOrganization,
   secret_changes_since: ofOrganization,
   secret_dues: ofOrganization,
   secret_references: ofOrganization,

@@ -424,6 +424,7 @@ export const writeBundle = (
     readonly force?: boolean
     readonly delete?: ReadonlyArray<string>
     readonly dry_run?: boolean
+    readonly note?: string
   },
   options: { readonly ifMatch?: string; readonly path?: EnvPath } = {}
 ) =>
@@ -439,7 +440,8 @@ export const writeBundle = (
           references: values(request.references),
           delete: (request.delete ?? []).map(key),
           dry_run: request.dry_run ?? false,
-          force: request.force ?? false
+          force: request.force ?? false,
+          ...(request.note !== undefined && { note: request.note })
         },
         options.ifMatch
       )

@@ -44,7 +44,10 @@ const Rows = ({ place, revert, revisions }: RowsProps) => {
             <Link to={envAddress(place.org, place.project, one.env)}>{one.env}</Link>{" "}
             <span class="quiet">revision {one.revision}</span>
           </td>
-          <td>{one.created_by ?? <span class="quiet">not recorded</span>}</td>
+          <td>
+            {one.created_by ?? <span class="quiet">not recorded</span>}
+            {one.note !== undefined && <div class="quiet">{one.note}</div>}
+          </td>
           <td>
             <Changes place={place} of={one} />
           </td>

@@ -83,7 +83,8 @@ export class ProjectHistory extends Effect.Service<ProjectHistory>()("@coffer/se
           const keys = yield* repo.keys({ envId: lane.id, revision: head.revision })
           if (data.length > 0 && keys.length > left) break
           left -= keys.length
-          data.push({ env: lane.name, ...head, keys })
+          const { note, ...revision } = head
+          data.push({ env: lane.name, ...revision, ...(note !== null && { note }), keys })
           lane.heads = rest
           lane.before = head.revision
           yield* refill(lane)

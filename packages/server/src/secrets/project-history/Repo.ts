@@ -6,7 +6,8 @@ import { query } from "../../database/Query.js"
 const HeadRow = Schema.Struct({
   revision: Schema.Number,
   created_at: Schema.String,
-  created_by: Schema.NullOr(Schema.String)
+  created_by: Schema.NullOr(Schema.String),
+  note: Schema.NullOr(Schema.String)
 })
 export type HeadRow = typeof HeadRow.Type
 
@@ -24,7 +25,9 @@ export const projectHistoryRepo = Effect.map(query, ({ all }) => ({
         number + 1 FROM heads
       WHERE revision IS NOT NULL AND number < ${"limit"}
     )
-    SELECT h.revision AS revision, c.created_at AS created_at, c.created_by AS created_by FROM heads h
+    SELECT h.revision AS revision, c.created_at AS created_at, c.created_by AS created_by,
+      (SELECT note FROM revision_notes WHERE env_id = ${"envId"} AND revision = h.revision) AS note
+    FROM heads h
     JOIN secret_changes c ON c.env_id = ${"envId"} AND c.revision = h.revision AND c.key = (
       SELECT min(key) FROM secret_changes WHERE env_id = ${"envId"} AND revision = h.revision)
     WHERE h.revision IS NOT NULL ORDER BY h.revision DESC`,

@@ -39,6 +39,8 @@ export interface BundleWrite {
   readonly dry_run?: boolean
   /** Whether keys may go that others refer to. */
   readonly force?: boolean
+  /** What the revision's history says of it. */
+  readonly note?: string
 }
 
 /** Fails with NotFound for the first requested key without a secret. */
@@ -243,9 +245,9 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const wanted = yield* wantedOf(request)
         const claimed = yield* changes.claim(place)
         yield* checkCurrent(place, ifMatch, claimed.totals.revision)
-        const { dry_run: dryRun = false, force = false } = request
+        const { dry_run: dryRun = false, force = false, note } = request
         const steps = changes.isCurrent(draft, claimed) ? draft.steps : yield* changes.plan(claimed, wanted, { dryRun })
-        const written = yield* changes.apply(claimed, steps, { dryRun, force, values: "given" })
+        const written = yield* changes.apply(claimed, steps, { dryRun, force, note, values: "given" })
         return { etag: tagOf(place.env.id, written.revision), written }
       })
     )

@@ -69,6 +69,8 @@ interface ApplyOptions {
   readonly dryRun?: boolean
   /** Whether keys may go that others refer to. */
   readonly force?: boolean | undefined
+  /** What the revision's history says of it. */
+  readonly note?: string | undefined
   /** How values are validated against the declared keys; see `WriteChecks.validate`. Without it, they are not. */
   readonly values?: "given" | "moved" | "restored"
   /** The versions whose values are moved, if the caller does not give the values. */
@@ -108,7 +110,7 @@ export const secretWritten =
 export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes", {
   effect: Effect.gen(function* () {
     const repo = yield* secretsRepo
-    const { moveDues, remove, restore, setTotals, totals, totalsAhead } = yield* changesRepo
+    const { addNote, moveDues, remove, restore, setTotals, totals, totalsAhead } = yield* changesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
     const references = yield* ReferenceChecks
@@ -272,7 +274,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const apply = Effect.fnUntraced(function* (
       claimed: Claimed,
       steps: ReadonlyArray<Step>,
-      { dryRun = false, eventOfAll, force = false, moved, recorded, values }: ApplyOptions
+      { dryRun = false, eventOfAll, force = false, moved, note, recorded, values }: ApplyOptions
     ) {
       const { place, totals } = claimed
       yield* admitKeys(
@@ -303,6 +305,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       const isUpdating = steps.some(({ change }) => change === "updated")
       if (isUpdating) yield* moveDues(totals, place.env.id, { revision, at: claimed.at })
       yield* setTotals({ id: place.env.id, revision, ...after })
+      if (note !== undefined) yield* addNote({ envId: place.env.id, revision, note })
       noteRevision(place, revision)
       yield* audit.write(sourceOf(place), ...(eventOfAll === undefined ? [] : [eventOfAll(revision)]), ...events.flat())
       return written

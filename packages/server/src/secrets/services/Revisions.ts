@@ -87,15 +87,21 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     const { epoch } = yield* Instance
     const { snapshot } = yield* Database
 
-    /** Adds the people who approved revisions. */
-    const withApprovals = Effect.fnUntraced(function* (place: Place<"secret.list">, page: ReadonlyArray<Revision>) {
+    /** Adds the notes of revisions, and the people who approved them. */
+    const described = Effect.fnUntraced(function* (place: Place<"secret.list">, page: ReadonlyArray<Revision>) {
       const [newest, oldest] = [page[0], page.at(-1)]
       if (newest === undefined || oldest === undefined) return page
-      const rows = yield* requests.ofRevisions({ envId: place.env.id, from: oldest.revision, to: newest.revision })
+      const range = { envId: place.env.id, from: oldest.revision, to: newest.revision }
+      const notes = new Map((yield* history.notes(range)).map(({ note, revision }) => [revision, { note }]))
+      const rows = yield* requests.ofRevisions(range)
       const approved = new Map(
         rows.map(({ approved_by, id, revision }) => [revision, { request_id: id, approved_by: textsIn(approved_by) }])
       )
-      return page.map((revision): Revision => ({ ...revision, ...approved.get(revision.revision) }))
+      return page.map((revision): Revision => ({
+        ...revision,
+        ...approved.get(revision.revision),
+        ...notes.get(revision.revision)
+      }))
     })
 
     /** Lists the revisions of an environment, newest first. With `before`, only lower revisions. */
@@ -118,7 +124,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
           0,
           rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit
         )
-        return yield* withApprovals(place, shown)
+        return yield* described(place, shown)
       })
     )
 

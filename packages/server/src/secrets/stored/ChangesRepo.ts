@@ -128,6 +128,9 @@ export const changesRepo = Effect.gen(function* () {
         SET revision = ${"revision"}, secret_count = ${"secret_count"}, value_bytes = ${"value_bytes"}
         WHERE id = ${"id"}`,
 
+    addNote: write`
+        INSERT INTO revision_notes (env_id, revision, note) VALUES (${"envId"}, ${"revision"}, ${"note"})`,
+
     /** Inserts versions and makes them current. A version 1 creates its secret. */
     insertVersions: (rows: ReadonlyArray<NewVersion>) =>
       Effect.gen(function* () {

@@ -51,6 +51,8 @@ const EarlierRow = Schema.Struct({
 
 const RevisionRow = Schema.Struct({ revision: Schema.Number })
 
+const NoteRow = Schema.Struct({ ...RevisionRow.fields, note: Schema.String })
+
 /** Reads earlier versions, removed secrets and the changes of environments. */
 export const historyRepo = Effect.gen(function* () {
   const { all, first } = yield* query
@@ -114,6 +116,11 @@ export const historyRepo = Effect.gen(function* () {
         SELECT revision, key, version, change, created_by, created_at FROM secret_changes
         WHERE env_id = ${"envId"} AND revision < ${"before"} AND revision >= (SELECT min(revision) FROM page)
         ORDER BY revision DESC, key DESC LIMIT ${"limit"}`,
+
+    /** The notes of revisions. */
+    notes: all(NoteRow)`
+        SELECT revision, note FROM revision_notes
+        WHERE env_id = ${"envId"} AND revision BETWEEN ${"from"} AND ${"to"}`,
 
     /** The revision from which on the history of an environment is complete. */
     wholeSince: first(RevisionRow)`SELECT revision FROM secret_changes_since WHERE env_id = ${"envId"}`,
