@@ -41,14 +41,13 @@ const onBoth = ["access/Access", "audit/{AuditIndex,Flush}", "database/Port", "o
 const onBothInLongTier = [
   "acl/{AccessTable,RulesThatEnd}",
   "api/{Client,Connections}",
-  "audit/{AuditLog,Breaks,LogList,Reach}",
+  "audit/AuditLog",
   "authorization/{Delegations,Races}",
   "auth/{ClientLogins,LastUse}",
   "declared/Declared",
   "dues/Dues",
   "environments/Environments",
   "fairness/Database",
-  "federations/Exchange",
   "groups/{Groups,LoginGroups}",
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
@@ -57,11 +56,10 @@ const onBothInLongTier = [
   "operations/Drain",
   "passkeys/Passkeys",
   "projects/Projects",
-  "references/References",
   "requests/{Changes,Votes}",
-  "secrets/{Bundles,KeySearch,Matrix,Removed,Secrets}",
+  "secrets/{Bundles,Matrix,Secrets}",
   "stall/Tenants",
-  "trail/{Activity,Filters,Pages,Queue}",
+  "trail/{Pages,Queue}",
   "use/Uses",
   "users/Users",
   "vault/View",
@@ -71,31 +69,36 @@ const onBothInLongTier = [
 /** And those that run on PostgreSQL in a soak only: it would take too long with all other tests. */
 const onBothInSoak = [
   "api/{Answers,Cookies,Login,Requests,Resources,Serving,Transport}",
+  "audit/{Breaks,LogList,Reach}",
   "auth/*",
   "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,ServiceAccounts,Table,Tenants}",
   "environments/Order",
-  "federations/{Alike,Keys,Trials}",
+  "federations/{Alike,Exchange,Keys,Trials}",
   "history/{Authorization,Limits,Model}",
   "identities/*",
   "jobs/*",
   "model/{Listing,Model}",
   "organizations/Overview",
   "pages/*",
-  "references/{Model,Use}",
-  "secrets/DecryptionFailures",
-  "trail/Verify",
+  "references/{Model,References,Use}",
+  "secrets/{DecryptionFailures,KeySearch,Removed}",
+  "trail/{Activity,Filters,Verify}",
   "use/{ApprovalMails,Approvals,Widening}",
   "vault/{Table,Tenants}"
 ]
 
 /**
  * Suites that run in a soak only. What they show of losses, PostgreSQL's own suite shows in each run; the others try released
- * packages and every page or list once more.
+ * packages, faults of a store, and every page, list or spelling once more.
  */
 const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
-  cli: ["commands/{Administration,BrokenOutput,CompletedNames,Rotation}", "release/Packages"],
+  cli: [
+    "commands/{Administration,BrokenOutput,CompletedNames,InitChoices,Lists,Options,Rotation,Verbatim}",
+    "release/{Libraries,Packages}"
+  ],
   console: ["browser/Pages"],
-  server: ["authorization/Meanwhile"]
+  mcp: ["Faults"],
+  server: ["audit/{IndexKilled,Ranges}", "authorization/Meanwhile", "backups/Store"]
 }
 
 /** What all tests of a project share. */

@@ -18,14 +18,17 @@ import { getSpecs } from "../../src/secrets/Get.js"
 import { listSpecs } from "../../src/secrets/List.js"
 import { setSpecs } from "../../src/secrets/Set.js"
 
-/** Without `run`, whose words belong to the command that it starts, and the word `help`, which `locate` takes off. */
+/**
+ * Without `run` and `render`, which start apart from the other commands and whose last words may be another command, and the word
+ * `help`, which `locate` takes off.
+ */
 const leaves = tree.nodes
   .flatMap((node) =>
     node.type === "command"
       ? [{ path: [node.name], leaf: node }]
       : node.commands.map((leaf) => ({ path: [node.name, leaf.name], leaf }))
   )
-  .filter(({ leaf }) => leaf.name !== "run" && leaf.name !== "help")
+  .filter(({ leaf }) => !["run", "render", "help"].includes(leaf.name))
 
 const { descriptor } = clientCommand(tree.nodes)
 

@@ -241,10 +241,13 @@ describe.skipIf(!hasBrowser())(`what is staged and written${why}`, () => {
     for (const env of ["prod", "dev", "staging"]) await edit(visit, "KEY", env, "mine")
     await visit.sees("dev 1 · staging 1 · prod 1")
     // Staging is written, but its response is lost.
+    let lose = () => {}
+    const lost = new Promise<void>((resolve) => (lose = resolve))
     await visit.page.route("**/envs/staging/bundle", async (route) => {
       if (route.request().postDataJSON().dry_run !== true) {
         await route.fetch()
         await route.abort()
+        lose()
       } else await route.continue()
     })
     await visit.page.route("**/envs/prod/bundle", (route) =>
@@ -255,6 +258,7 @@ describe.skipIf(!hasBrowser())(`what is staged and written${why}`, () => {
     await visit.press("Review and write")
     await visit.press(/^Write to dev, staging, prod/)
     await visit.sees("No rule lets you write here")
+    await lost
     assert.deepInclude(await ada.call("GET", pathOf("dev")), { value: "mine" })
     await visit.page.unroute("**/envs/staging/bundle")
     await visit.page.unroute("**/envs/prod/bundle")

@@ -22,8 +22,8 @@ export const columnsFor = (isTerminal: boolean) => ({
   created: (revision: Revision) => revision.created_at,
   by: ({ approved_by, created_by }: Revision) =>
     approved_by === undefined ? created_by : `${created_by ?? ""}, approved by ${approved_by.join(", ")}`,
-  note: ({ note }: Revision) => note ?? "",
-  keys: (revision: Revision) => keysOf(revision, isTerminal ? maxShown : Infinity)
+  keys: (revision: Revision) => keysOf(revision, isTerminal ? maxShown : Infinity),
+  note: ({ note }: Revision) => note ?? ""
 })
 
 /** Reads revisions, newest first. A short page is not always the last. */

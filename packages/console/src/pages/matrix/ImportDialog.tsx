@@ -3,7 +3,7 @@ import type { BundleWritten } from "@coffer/domain/Secret"
 import type { EnvName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
@@ -137,7 +137,8 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
     clearTimeout(timer.current)
     timer.current = setTimeout(check, waitMillis)
   }
-  useEffect(() => {
+  // Before anything can be typed, which this would replace.
+  useLayoutEffect(() => {
     if (area.current !== null) {
       area.current.value = text
       area.current.focus()
