@@ -23,7 +23,7 @@ const shortened = async (code) => {
 /** Types without what belongs to the workspace: source maps, and the documentation of modules that no application imports. */
 const typesOf = (path, text) => {
   const types = text.replace(/^\/\/# sourceMappingURL=.*\n?/m, "")
-  return /^internal\/(?:Call|Variables)\.d\.ts$/.test(path) ? withoutComments(types) : types
+  return /^internal\/(?!ClientErrors)/.test(path) ? withoutComments(types) : types
 }
 
 /** The built modules that are exported, and those that they import, with their types, by path. */
