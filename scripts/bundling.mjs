@@ -9,6 +9,9 @@ export const root = new URL("../", import.meta.url)
 /** The tools of coffer-mcp, from their schemas. Made here, because loading the schemas takes as long as its whole start may. */
 const { listing } = await import("../packages/mcp/dist/Listing.js")
 
+/** The publisher's public key, with which the client verifies releases; empty if there is none. */
+const publicKey = await readFile(new URL("release-key.pem", root), "utf8").catch(() => "")
+
 /** A script cannot use `import()` of what is outside of it: `__import` is a parameter of the function around it. */
 const scriptImports = {
   name: "script-imports",
@@ -50,7 +53,11 @@ export const settings = (version) => ({
   minify: true,
   metafile: true,
   logLevel: "warning",
-  define: { "process.env.COFFER_VERSION": JSON.stringify(version), COFFER_TOOLS: JSON.stringify(listing()) },
+  define: {
+    "process.env.COFFER_VERSION": JSON.stringify(version),
+    COFFER_TOOLS: JSON.stringify(listing()),
+    COFFER_RELEASE_KEY: JSON.stringify(publicKey)
+  },
   // CommonJS dependencies call `require` for Node's modules.
   banner: {
     js: 'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);'

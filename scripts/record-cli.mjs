@@ -287,6 +287,10 @@ $ coffer session list
 $ coffer session end 00000000-0000-7000-8000-000000000000
 $ coffer trust https://coffer.example.com
 
+# Releases
+[Installation](install.md#verify-what-you-downloaded) describes what is checked. In a folder without a release:
+$ coffer verify-release .; echo "exit code $?"
+
 # Server administration
 $ coffer features
 Every setting of the server, with where it comes from; of a secret only whether it is set.

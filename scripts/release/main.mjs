@@ -15,6 +15,7 @@ import { root } from "../bundling.mjs"
 import { makeLibraries, makeRelease } from "./artefacts.mjs"
 import { installNode } from "./executable.mjs"
 import { keepRelease, lastVersion } from "./last.mjs"
+import { fingerprintOf, releaseKey, signatures } from "./signing.mjs"
 import { filesOf } from "./staging.mjs"
 
 const { values: options } = parseArgs({
@@ -51,6 +52,23 @@ const nodeForExecutables = async () => {
 
 const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8"))
 
+const commit = () => {
+  const { COFFER_RELEASE_COMMIT } = process.env
+  const cwd = fileURLToPath(root)
+  return COFFER_RELEASE_COMMIT ?? execFileSync("git", ["rev-parse", "HEAD"], { cwd, encoding: "utf8" }).trim()
+}
+
+/** Signs what is in a folder. Signatures are random, so they are no part of what is compared. */
+const signed = async (target) => {
+  const key = await releaseKey()
+  if (key === undefined) return say("unsigned: COFFER_RELEASE_KEY_FILE names no key")
+  const sums = await readFile(join(target, "SHA256SUMS"), "utf8")
+  for (const [name, content] of Object.entries(signatures(key, sums, { commit: commit(), version }))) {
+    await writeFile(join(target, name), content)
+  }
+  say(`signed by the key ${fingerprintOf(key)}`)
+}
+
 /** Makes all files and writes them to a folder. */
 const release = async (node, work, target) => {
   const files = await (options.libraries ? makeLibraries(time()) : makeRelease({ node, time: time(), work }))
@@ -81,6 +99,7 @@ try {
   } else {
     const target = options.out ?? fileURLToPath(new URL("release/", root))
     await release(node, join(temporary, "work"), target)
+    if (!options.libraries) await signed(target)
     const files = await filesOf(target)
     for (const [path, content] of Object.entries(files).sort()) say(`${size(content)}  ${path}`)
     if (options.out === undefined && last !== version) {

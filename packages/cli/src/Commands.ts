@@ -18,6 +18,7 @@ import { orgCommand } from "./commands/Organizations.js"
 import { projectCommand } from "./commands/Projects.js"
 import { accessCommand } from "./commands/requests/Access.js"
 import { requestCommand } from "./commands/requests/Requests.js"
+import { verifyReleaseCommand } from "./commands/release/VerifyRelease.js"
 import { renderCommand } from "./commands/Render.js"
 import { runCommand } from "./commands/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
@@ -94,7 +95,7 @@ export const tree: Tree = treeOf({
     {
       title: "OPERATIONS",
       rows: [
-        row("What was done, by whom and when", auditCommand),
+        row("What was done; what a release is", auditCommand, verifyReleaseCommand),
         row("Copies and the key of the server", backupCommand, masterKeyCommand),
         row("What the server offers", featuresCommand, settingsCommand),
         row(
