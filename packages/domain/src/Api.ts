@@ -19,6 +19,7 @@ import { MembersApi } from "./api/MembersApi.js"
 import { OrganizationsApi } from "./api/OrganizationsApi.js"
 import { OverviewApi } from "./api/OverviewApi.js"
 import { PasskeysApi } from "./api/PasskeysApi.js"
+import { PreviewsApi } from "./api/PreviewsApi.js"
 import { ProjectsApi } from "./api/ProjectsApi.js"
 import { SecretsApi } from "./api/SecretsApi.js"
 import { ProtectionsApi } from "./api/ProtectionsApi.js"
@@ -72,6 +73,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(UseApi)
   .add(ApprovalsApi)
   .add(ProtectionsApi)
+  .add(PreviewsApi)
   .add(RequestsApi)
   .add(WebhooksApi)
   .add(UsersApi)

@@ -40,6 +40,10 @@ class Facts {
     return [this.text("project", ""), this.text("env", "")].filter((part) => part !== "").join("/")
   }
 
+  environment(): string {
+    return `the environment ${this.text("name")}${this.with("project", (of) => ` in ${of}`)}`
+  }
+
   inPlace(): string {
     const place = this.place()
     return place === "" ? "" : ` in ${place}`
@@ -130,8 +134,16 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "declared.set": (facts) =>
     `${facts.has("before") ? "changed the declaration of" : "declared"} ${facts.text("key")}${facts.inPlace()}`,
   "declared.delete": (facts) => `removed the declaration of ${facts.text("key")}${facts.inPlace()}`,
-  "env.create": (facts) => `created the environment ${facts.text("name")}${facts.with("project", (of) => ` in ${of}`)}`,
-  "env.delete": (facts) => `deleted the environment ${facts.text("name")}${facts.with("project", (of) => ` in ${of}`)}`,
+  "previews.set": (facts) =>
+    `allowed previews of ${facts.text("from", "an environment")}, named ${facts.text("pattern")}${facts.with("project", (of) => `, in ${of}`)}`,
+  "previews.delete": (facts) => `allowed no previews any more${facts.with("project", (of) => ` in ${of}`)}`,
+  "env.create": (facts) =>
+    `created ${facts.environment()}${facts.with("from", (from) => ` from ${from}`)}${facts.with("expires_at", (at) => ` until ${at}`)}`,
+  "env.extend": (facts) =>
+    `set the end of ${facts.environment()} to ${facts.text("expires_at", "never")}${facts.with("before", (at) => ` (was ${at})`)}`,
+  "env.expiring": (facts) => `noted that ${facts.environment()} ends${facts.with("expires_at", (at) => ` at ${at}`)}`,
+  "env.expire": (facts) => `noted that ${facts.environment()} ended${facts.with("expires_at", (at) => ` at ${at}`)}`,
+  "env.delete": (facts) => `deleted ${facts.environment()}`,
   "env.revert": (facts) => `reverted ${facts.place() || "an environment"} to revision ${facts.text("to")}`,
   "secret.set": (facts) =>
     facts.has("rolled_back_to")

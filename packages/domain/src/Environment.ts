@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { EnvId } from "./Ids.js"
 import { envNameForm } from "./NameForms.js"
 import { EnvName } from "./Names.js"
-import { boundedArray, Count, createdAt, field, optional, updatedAt } from "./Schemas.js"
+import { boundedArray, Count, createdAt, field, optional, Timestamp, updatedAt } from "./Schemas.js"
 
 /** The maximum number of environments of a project. */
 export const maxEnvironments = 100
@@ -12,6 +12,12 @@ export const position = optional(
   "its position in the project's own order, from 0; left out if that order does not name it",
   0
 )
+
+/** The end of an environment, in lists. */
+export const endsAt = optional(Timestamp, "when it ends, and is removed; absent: it lasts", "2026-02-07T12:00:00.000Z")
+
+/** How far ahead an environment may end. */
+export const maxEnvironmentDays = 3_650
 
 /** Some environments of a project, in the order of lists. */
 export const EnvironmentNames = boundedArray(EnvName, {
@@ -30,6 +36,7 @@ export const Environment = Schema.Struct({
   name: field(EnvName, "its name"),
   position,
   protected: optional(Schema.Boolean, "true: each change needs the votes of its protection; absent: it has none", true),
+  expires_at: endsAt,
   created_at: createdAt,
   updated_at: updatedAt
 }).annotations({ identifier: "Environment", description: "a stage of a project, with secrets of its own" })

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { OpenPermission } from "./AclRule.js"
 import { dueFields } from "./Due.js"
-import { position } from "./Environment.js"
+import { endsAt, position } from "./Environment.js"
 import { EnvName, SecretKey } from "./Names.js"
 import { Count, field, optional, updatedAt } from "./Schemas.js"
 import { secretKind } from "./Secret.js"
@@ -15,6 +15,7 @@ export const MatrixEnvironment = Schema.Struct({
   name: field(EnvName, "its name"),
   position,
   protected: optional(Schema.Boolean, "true: each change needs the votes of its protection; absent: it has none", true),
+  expires_at: endsAt,
   allowed: field(Schema.Array(OpenPermission), "the caller's permissions on its secrets; empty: its cells are null", [
     "read",
     "write"

@@ -45,8 +45,12 @@ export const needs = {
   "declared.list": { on: "project", role: "member", account: "any" },
   "declared.set": { on: "project", role: "admin" },
   "declared.delete": { on: "project", role: "admin" },
+  "previews.read": { on: "project", role: "member", account: "any" },
+  "previews.set": { on: "project", role: "admin" },
+  "previews.delete": { on: "project", role: "admin" },
   "env.list": { on: "project", role: "member", account: "any" },
   "env.create": { on: "project", role: "admin" },
+  "env.extend": { on: "env", role: "admin" },
   "env.delete": { on: "env", role: "admin" },
   "secret.list": { on: "env", permission: "read", role: "member" },
   "secret.read": { on: "env", permission: "read", role: "member", reveals: true },
@@ -103,6 +107,7 @@ export const guardedActions = [
   "use_rule.create",
   "use_rule.update",
   "use_rule.delete",
+  "env.extend",
   "env.delete",
   "protection.delete"
 ] as const satisfies ReadonlyArray<Action>
@@ -110,6 +115,9 @@ export type GuardedAction = (typeof guardedActions)[number]
 
 const guarded: ReadonlySet<Action> = new Set(guardedActions)
 export const isGuarded = (action: Action): boolean => guarded.has(action)
+
+/** The actions that a project's previews open to those who write in it. */
+export type PreviewAction = "env.create" | "env.extend" | "env.delete"
 
 /** The level at which an action happens: organization, project or environment. */
 export type ScopeOf<A extends Action> = (typeof needs)[A]["on"]

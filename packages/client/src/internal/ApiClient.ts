@@ -112,6 +112,10 @@ export const groupClients = (options: {
     const { ProtectionsApi } = await import("@coffer/domain/api/ProtectionsApi")
     return HttpApiClient.group(AnyApi.add(ProtectionsApi), { ...options, group: "protections" })
   }),
+  previews: once(async () => {
+    const { PreviewsApi } = await import("@coffer/domain/api/PreviewsApi")
+    return HttpApiClient.group(AnyApi.add(PreviewsApi), { ...options, group: "previews" })
+  }),
   requests: once(async () => {
     const { RequestsApi } = await import("@coffer/domain/api/RequestsApi")
     return HttpApiClient.group(AnyApi.add(RequestsApi), { ...options, group: "requests" })

@@ -5,7 +5,8 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
 import { ChangeRequestedResponse, RevisionNote } from "../ApprovalRequest.js"
-import { Environment } from "../Environment.js"
+import { Expiry } from "../Due.js"
+import { Environment, maxEnvironmentDays } from "../Environment.js"
 import {
   ApprovalRequired,
   Conflict,
@@ -107,19 +108,43 @@ const BundleFormat = Schema.Literal(...bundleFormats).annotations({
 /** The maximum number of changed keys in a page of revisions. */
 export const maxRevisionChanges = 2 * maxBundleKeys
 
+const end = `when it ends, at most ${maxEnvironmentDays.toLocaleString("en")} days ahead: a date, or a date and time in UTC`
+
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
     HttpApiEndpoint.post("create", paths.envs)
       .setPath(ProjectPath)
-      .setPayload(body({ name: EnvName }))
+      .setPayload(
+        body({
+          name: EnvName,
+          from: optional(
+            EnvName,
+            "the environment of the same project whose secrets it starts with; absent: it starts empty",
+            EnvName.make("preview")
+          ),
+          keys: optional(SecretKeys, "the keys to copy, with `from`; default: all", [
+            SecretKey.make("API_KEY"),
+            SecretKey.make("DATABASE_URL")
+          ]),
+          expires_at: optional(Expiry, `${end}; absent: it lasts`, "2027-01-31T08:00:00Z")
+        })
+      )
       .addSuccess(response(Environment, "The new environment"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ReferenceRefused)
+      .addError(UseWidens)
+      .addError(PatternBroken)
       .addError(LimitExceeded)
+      .addError(DecryptionFailed)
       .annotate(Requires, "env.create")
+      .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
-      .annotate(OpenApi.Summary, "Create an environment")
-      .annotate(OpenApi.Description, "It starts empty. Access rules whose patterns match its name apply at once.")
+      .annotate(OpenApi.Summary, "Create an environment, empty or as a copy of another")
+      .annotate(
+        OpenApi.Description,
+        "Access rules whose patterns match its name apply at once. The copy is made in one transaction and returns no values; the caller needs `read` on `from`. References stay references, and use rules are not copied. From `expires_at` on, the environment is gone as if it had been removed. For admins; if the project allows previews, also for those who have `write` on the name."
+      )
   )
   .add(
     HttpApiEndpoint.get("list", paths.envs)
@@ -131,6 +156,33 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(
         OpenApi.Description,
         "For any member. In the project's own order; those without a `position` follow, by stage (dev, test, qa, staging, preview, prod) and name."
+      )
+  )
+  .add(
+    HttpApiEndpoint.patch("extend", paths.env)
+      .setPath(EnvPath)
+      .setPayload(
+        body({
+          expires_at: field(
+            Schema.NullOr(Expiry).annotations({ jsonSchema: { anyOf: [{ type: "string" }, { type: "null" }] } }),
+            `${end}; null: it lasts`,
+            "2027-01-31T08:00:00Z"
+          )
+        })
+      )
+      .addSuccess(response(Environment, "The environment with its new end"))
+      .addError(Forbidden)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
+      .addError(Reauthenticate)
+      .annotate(Requires, "env.extend")
+      .annotate(ValueFlow, "none")
+      .annotate(RecentLogin, "handler")
+      .annotate(OpenApi.Summary, "Set when an environment ends")
+      .annotate(
+        OpenApi.Description,
+        "For admins; if the environment is one of the project's previews, also for those who have `write` on it, but never with null. Anything but a later end needs a login from the last 15 minutes, as the removal of an environment does."
       )
   )
   .add(
@@ -149,7 +201,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Remove an environment")
       .annotate(
         OpenApi.Description,
-        "Its secrets become inaccessible at once. The name can be used again. If secrets of other environments refer to its secrets, it is a conflict that names them, unless `force` is set."
+        "Its secrets become inaccessible at once. The name can be used again. If secrets of other environments refer to its secrets, it is a conflict that names them, unless `force` is set. For admins; if the environment is one of the project's previews, also for those who have `write` on it."
       )
   )
   .add(

@@ -11,12 +11,13 @@ export class Requires extends Context.Tag("@coffer/domain/Requirement/Requires")
 /**
  * When a person's session needs a login that was proven in the last 15 minutes: never, always, or unless a field of the body has
  * one of the harmless values (`undefined`: the body lacks the field). `recovery`: always, but without the passkey of a person who
- * has one, which the handler may then refuse. Every call that changes something declares it: a test fails if one does not.
+ * has one, which the handler may then refuse. `handler`: it decides, once it knows what the call changes. Every call that changes something declares it: a test fails if one does not.
  */
 export type RecentLoginRule =
   | "never"
   | "always"
   | "recovery"
+  | "handler"
   | { readonly unless: { readonly field: string; readonly isOneOf: ReadonlyArray<string | undefined> } }
 
 export class RecentLogin extends Context.Tag("@coffer/domain/Requirement/RecentLogin")<
