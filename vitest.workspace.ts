@@ -55,6 +55,7 @@ const onBothInLongTier = [
   "model/Races",
   "operations/Drain",
   "passkeys/Passkeys",
+  "previews/{Ended,Previews}",
   "projects/Projects",
   "requests/{Changes,Votes}",
   "secrets/{Bundles,Matrix,Secrets}",

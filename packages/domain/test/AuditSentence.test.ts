@@ -63,6 +63,33 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["declared.delete", { project: "webshop", key: "A" }, "removed the declaration of A in webshop"],
   ["env.create", { ...place, name: "prod" }, "created the environment prod in webshop"],
   ["env.delete", { ...place, name: "prod" }, "deleted the environment prod in webshop"],
+  [
+    "env.create",
+    { ...place, name: "pr-42", from: "preview", expires_at: "2026-01-08" },
+    "created the environment pr-42 in webshop from preview until 2026-01-08"
+  ],
+  [
+    "env.extend",
+    { ...place, name: "pr-42", expires_at: "2026-01-15", before: "2026-01-08" },
+    "set the end of the environment pr-42 in webshop to 2026-01-15 (was 2026-01-08)"
+  ],
+  ["env.extend", { ...place, name: "pr-42" }, "set the end of the environment pr-42 in webshop to never"],
+  [
+    "env.expiring",
+    { ...place, name: "pr-42", expires_at: "2026-01-15" },
+    "noted that the environment pr-42 in webshop ends at 2026-01-15"
+  ],
+  [
+    "env.expire",
+    { ...place, name: "pr-42", expires_at: "2026-01-15" },
+    "noted that the environment pr-42 in webshop ended at 2026-01-15"
+  ],
+  [
+    "previews.set",
+    { project: "webshop", from: "preview", pattern: "pr-*", max: 20, longest: "7d" },
+    "allowed previews of preview, named pr-*, in webshop"
+  ],
+  ["previews.delete", { project: "webshop" }, "allowed no previews any more in webshop"],
   ["env.revert", { ...place, to: 3, revision: 9 }, "reverted webshop/prod to revision 3"],
   ["secret.set", secret, "set API_KEY (version 3) in webshop/prod"],
   ["secret.set", { ...secret, rolled_back_to: 1 }, "rolled API_KEY back to version 1 in webshop/prod"],

@@ -58,6 +58,7 @@ import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./secrets/use/Http.js"
 import { UsersHttp } from "./directory/users/Http.js"
 import { TracingLive } from "./base/tracing/Tracing.js"
 import { VaultApi } from "./http/vault/Contract.js"
+import { PreviewsHttp } from "./directory/previews/Http.js"
 import { ProtectionsHttp, RequestsHttp } from "./directory/requests/Http.js"
 import { VaultLive } from "./edges/vault/Http.js"
 import { WebhooksHttp } from "./edges/webhooks/Http.js"
@@ -86,6 +87,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     UseHttp,
     ApprovalsHttp,
     ProtectionsHttp,
+    PreviewsHttp,
     RequestsHttp,
     WebhooksHttp,
     UsersHttp,

@@ -19,6 +19,7 @@ import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
 import {
   beyondDelegation,
   decide,
+  type Decision,
   explain,
   type Grant,
   type PlaceNames as DecidedNames,
@@ -28,6 +29,7 @@ import { makeServerRights } from "./Everywhere.js"
 import { type Guarded, makeGate } from "./Gate.js"
 import { notVisible } from "./NotFound.js"
 import type { PassageShape } from "./Passage.js"
+import { type Asked, isPreviewAction, makePreviews } from "./Previews.js"
 import { refuse } from "./Refusal.js"
 import { accessRepo } from "./Repo.js"
 
@@ -154,6 +156,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const audit = yield* AuditLog
     const { everywhere, founder } = yield* makeServerRights
     const gate = yield* makeGate
+    const decideByPreviews = yield* makePreviews
     const change = yield* makeChange((place) => (place instanceof OrgPlace ? place.org.id : null))
 
     const refused = (
@@ -200,12 +203,16 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       return found === undefined ? repo.place({ actorId: caller.actor.id, ...names }) : Effect.succeed(found)
     }
 
-    /** Resolves and authorizes a place, then builds the result of `make` from it. */
+    /**
+     * Resolves and authorizes a place, then builds the result of `make` from it. With `asked`, the previews of a project may admit
+     * callers without the right: by what they ask for or, before that was read, if they may ask for anything.
+     */
     const enterAs = <A extends Action, P>(
       caller: Caller,
       path: PathNames,
       action: A,
-      make: (place: OrgPlace<A>, found: FoundPlace) => P | null
+      make: (place: OrgPlace<A>, found: FoundPlace) => P | null,
+      asked: Asked | "unread" | null = null
     ): Effect.Effect<P, NotFound | Forbidden> => {
       const { actor } = caller
       const { env_name = null, org_name, project_name = null } = path
@@ -231,10 +238,19 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           const isNamesake = delegation !== null && env?.id !== delegation.env.id
           if (env_name !== null && (env === null || isNamesake)) return notVisible(`environment ${env_name}`)
 
-          const decision = decide(action, subjectOf({ actor, grants, role }), names)
-          if (!decision.allowed) return refused(actor, found, path, action, decision.missing)
-          const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
-          return place === null ? Effect.dieMessage("a place was entered that has no row") : Effect.succeed(place)
+          const subject = subjectOf({ actor, grants, role })
+          const finish = (decision: Decision): Effect.Effect<P, Forbidden> => {
+            if (!decision.allowed) return refused(actor, found, path, action, decision.missing)
+            const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
+            return place === null ? Effect.dieMessage("a place was entered that has no row") : Effect.succeed(place)
+          }
+          const decision = decide(action, subject, names)
+          return decision.allowed || asked === null || project === null || !isPreviewAction(action)
+            ? finish(decision)
+            : Effect.flatMap(
+                decideByPreviews(subject, names, project, env?.id ?? null, asked === "unread" ? undefined : asked),
+                (other) => finish(other ?? decision)
+              )
         }
       )
     }
@@ -242,15 +258,32 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const enter = <A extends Action, P>(
       path: PathNames,
       action: A,
-      make: (place: OrgPlace<A>, found: FoundPlace) => P | null
+      make: (place: OrgPlace<A>, found: FoundPlace) => P | null,
+      asked: Asked | null = null
     ): Effect.Effect<P, NotFound | Forbidden, CurrentCaller> =>
-      withService(CurrentCaller, (caller) => enterAs(caller, path, action, make))
+      withService(CurrentCaller, (caller) => enterAs(caller, path, action, make, asked))
 
     const org = <A extends ActionOn<"org">>({ org_name }: OrgPath, action: A) =>
       enter({ org_name }, action, (place) => place)
 
     const project = <A extends ActionOn<"project">>({ org_name, project_name }: ProjectPath, action: A) =>
       enter({ org_name, project_name }, action, (place, { project }) => project && new ProjectPlace(place, project))
+
+    /** Enters a project to create an environment in it, by the right to it or as a preview. */
+    const creating = ({ org_name, project_name }: ProjectPath, asked: Required<Asked>) =>
+      enter(
+        { org_name, project_name },
+        "env.create",
+        (place, { project }) => project && new ProjectPlace(place, project),
+        asked
+      )
+
+    /** The place of an environment that its caller creates: nobody else has the id, and nothing protects it yet. */
+    const created = (
+      { actor, grants, org, project, role, via }: Place<"env.create">,
+      env: Named<EnvId, EnvName>
+    ): Place<"secret.write"> =>
+      new EnvPlace(new ProjectPlace(new OrgPlace("secret.write", actor, via, role, grants, org), project), env)
 
     /** Enters an environment with the right alone: for what changes nothing in it. */
     const right = <A extends EnvAction>(path: EnvPath | SecretPath, action: A) =>
@@ -262,20 +295,28 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
 
     const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) => right(path, action)
 
-    /** Enters an environment to change it. If it is protected, the change needs a passage through its gate. */
-    const guarded = <A extends GuardedAction>(path: EnvPath | SecretPath, action: A) =>
+    /**
+     * Enters an environment to change it, by the right to it or, with `asked`, as a preview. If it is protected, the change needs a
+     * passage through its gate.
+     */
+    const guarded = <A extends GuardedAction>(path: EnvPath | SecretPath, action: A, asked: Asked | null = null) =>
       Effect.flatten(
-        enter(path, action, (place, { env, isProtected, project }) => {
-          if (project === null || env === null) return null
-          const entered = new ProjectPlace(place, project)
-          const found: Effect.Effect<EnvPlace<A>, ApprovalRequired | Forbidden> = isProtected
-            ? Effect.map(
-                gate.admit(guardedOf(new EnvPlace(entered, env))),
-                (passage) => new EnvPlace(entered, env, passage)
-              )
-            : Effect.succeed(new EnvPlace(entered, env))
-          return found
-        })
+        enter(
+          path,
+          action,
+          (place, { env, isProtected, project }) => {
+            if (project === null || env === null) return null
+            const entered = new ProjectPlace(place, project)
+            const found: Effect.Effect<EnvPlace<A>, ApprovalRequired | Forbidden> = isProtected
+              ? Effect.map(
+                  gate.admit(guardedOf(new EnvPlace(entered, env))),
+                  (passage) => new EnvPlace(entered, env, passage)
+                )
+              : Effect.succeed(new EnvPlace(entered, env))
+            return found
+          },
+          asked
+        )
       )
 
     /** Lets the removal of an organization or a project through, unless it holds protected environments. */
@@ -293,9 +334,9 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       )
     }
 
-    /** Checks a caller's right to an action without entering the place. */
+    /** Checks a caller's right to an action before what it asks for is read, without entering the place. */
     const check = (caller: Caller, path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden> =>
-      enterAs(caller, path, action, () => undefined)
+      enterAs(caller, path, action, () => undefined, "unread")
 
     /** The proof for an action in another environment of the project; null without the right. Records no refusal. */
     const alongside = <A extends ActionOn<"env">>(
@@ -361,6 +402,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       org,
       project,
       env,
+      creating,
+      created,
       guarded,
       right,
       couldHave,

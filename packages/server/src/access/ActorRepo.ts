@@ -14,7 +14,7 @@ import { Email, EnvName, FederationName, OrgName, ProjectName, ServiceAccountNam
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { databaseTime, query, sql } from "../database/Query.js"
-import { accountPlaceColumns, joinPlace, orgOfPath, placeColumns, placeFields } from "./PlaceRow.js"
+import { accountPlaceColumns, joinPlace, liveAs, orgOfPath, placeColumns, placeFields } from "./PlaceRow.js"
 
 const SessionActorRow = Schema.Struct({
   session_id: SessionId,
@@ -103,7 +103,7 @@ export const liveDelegation = sql`${delegationEnd} > ${databaseTime}`
 
 /** The place of a delegation `d`, which ends with it. */
 export const delegatedPlace = sql`
-  JOIN environments de ON de.id = d.env_id AND de.removed_at IS NULL
+  JOIN environments de ON de.id = d.env_id AND ${liveAs("de")}
   JOIN projects dp ON dp.id = de.project_id AND dp.removed_at IS NULL
   JOIN organizations dg ON dg.id = dp.org_id AND dg.removed_at IS NULL`
 

@@ -115,7 +115,7 @@ const unknownParameter = (name: string) =>
 
 /** What the caller has to do first if its login is too old for the call. The body is undefined before it was read. */
 const beforeCall = (rule: RecentLoginRule, actor: Actor | null, body?: unknown): Reauthenticate | null => {
-  if (rule === "never" || actor?.type !== "user" || actor.loginIsRecent) return null
+  if (rule === "never" || rule === "handler" || actor?.type !== "user" || actor.loginIsRecent) return null
   if (rule === "always") return loginTooOld(actor)
   if (rule === "recovery") return actor.mayRecover ? null : loginTooOld(actor)
   // Before the body was read, it is not known yet.

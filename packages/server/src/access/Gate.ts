@@ -14,6 +14,7 @@ import { AuditLog } from "../audit/AuditLog.js"
 import { Mailer } from "../base/mail/Mailer.js"
 import { afterCommit, Transaction } from "../database/Database.js"
 import { query } from "../database/Query.js"
+import { liveEnv } from "./PlaceRow.js"
 import { Passage, type PassageShape } from "./Passage.js"
 import { makeProtections } from "./Protections.js"
 import { refuse } from "./Refusal.js"
@@ -65,7 +66,7 @@ export const makeGate = Effect.gen(function* () {
 
   const below = all(GuardedRow)`
     SELECT e.id AS env_id, p.name AS project, e.name AS env
-    FROM projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL AND e.protected = 1
+    FROM projects p JOIN environments e ON e.project_id = p.id AND ${liveEnv} AND e.protected = 1
     WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND (CAST(${"project"} AS TEXT) IS NULL OR p.name = ${"project"})
     ORDER BY p.name, e.name LIMIT ${"limit"}`
 

@@ -90,6 +90,12 @@ export interface PlaceNames {
 /** The rules `r` that were neither revoked nor have ended. */
 export const liveRule = sql`r.removed_at IS NULL AND (r.expires_at IS NULL OR r.expires_at > ${databaseTime})`
 
+/** The environments under an alias that were neither removed nor have ended. */
+export const liveAs = (alias: string): Sql<never> =>
+  sql([`${alias}.removed_at IS NULL AND (${alias}.expires_at IS NULL OR ${alias}.expires_at > `, ")"], databaseTime)
+
+export const liveEnv = liveAs("e")
+
 /**
  * The rules `r` of a source with a condition as one JSON column: a row for each would repeat all other columns. Ids, patterns
  * and permissions have no character that JSON escapes.
@@ -152,4 +158,4 @@ export const orgOfPath = sql`o.name = ${"org"} AND o.removed_at IS NULL`
 export const joinPlace = <Name extends string>(actorId: Sql<Name>) => sql`
   LEFT JOIN members m ON m.org_id = o.id AND m.user_id = ${actorId} AND m.removed_at IS NULL
   LEFT JOIN projects p ON p.org_id = o.id AND p.name = ${"project"} AND p.removed_at IS NULL
-  LEFT JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL`
+  LEFT JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND ${liveEnv}`

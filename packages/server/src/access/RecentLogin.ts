@@ -14,6 +14,10 @@ const byLogin = new Reauthenticate({
 /** What a person does whose login is too old for a call. */
 export const loginTooOld = ({ hasPasskey }: UserActor): Reauthenticate => (hasPasskey ? byPasskey : byLogin)
 
+/** Fails unless a person's login is recent enough, for calls that need it only for some changes. */
+export const requireRecentLogin = (actor: Actor): Effect.Effect<void, Reauthenticate> =>
+  actor.type === "user" && !actor.loginIsRecent ? loginTooOld(actor) : Effect.void
+
 /**
  * Fails unless the person proved the session with a passkey in the last 15 minutes, however its login is: with Reauthenticate, or
  * with Forbidden for who has no passkey. Call it in the transaction of what needs it.

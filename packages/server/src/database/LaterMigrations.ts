@@ -11,6 +11,7 @@ import { requests } from "./migrations/0035_requests.js"
 import { loginGroups } from "./migrations/0036_login_groups.js"
 import { passkeys } from "./migrations/0037_passkeys.js"
 import { revisionNotes } from "./migrations/0038_revision_notes.js"
+import { previews } from "./migrations/0039_previews.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -28,5 +29,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   requests,
   loginGroups,
   passkeys,
-  revisionNotes
+  revisionNotes,
+  previews
 ]

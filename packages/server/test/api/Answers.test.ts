@@ -340,6 +340,19 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("POST", requests, { by: dev, body: access })
   const glass = ["X-Coffer-Break-Glass: INC-12"]
   await ask("DELETE", `${prod}/protection`, { by, fields: glass })
+  const previews = `${project}/previews`
+  await ask("GET", previews, { by, why: "it allows none" })
+  await ask("PUT", previews, { by, body: { from: "prod", pattern: "pr-*", max: 51 } })
+  await ask("PUT", previews, { by, body: { from: "prod", pattern: "pr-*" } })
+  await ask("GET", previews, { by: dev })
+  await ask("POST", envs, { by, body: { name: "pr-1", from: "prod", expires_at: "2030-01-31" } })
+  await ask("POST", envs, { by, body: { name: "pr-2", keys: ["API_KEY"] }, why: "keys of no environment" })
+  await ask("POST", envs, { by, body: { name: "pr-2", expires_at: "2001-01-31" }, why: "an end that has passed" })
+  await ask("PATCH", `${envs}/pr-1`, { by, body: { expires_at: "2030-02-28T08:00:00Z" } })
+  await ask("PUT", `${envs}/pr-1/protection`, { by, body: terms, why: "it ends" })
+  await ask("DELETE", `${envs}/pr-1`, { by })
+  await ask("DELETE", previews, { by })
+  await ask("DELETE", previews, { by, why: "it allows none" })
   const federations = `${org}/service-accounts/${account.id}/federations`
   const federation = { name: "gitlab", ...federationBody, expires_at: "2100-01-01T00:00:00Z" }
   const { id: federationId } = await ask("POST", federations, { by, body: federation })

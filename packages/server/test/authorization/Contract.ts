@@ -121,6 +121,8 @@ const webhooks = "/api/orgs/:org_name/webhooks"
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
 const secrets = `${envs}/:env_name/secrets`
 
+const inAWeek = () => new Date(Date.now() + 7 * 86_400_000).toISOString()
+
 /** A sound request for each call that takes more than a path. */
 const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "POST /api/auth/login": ({ fresh }) => ({ body: { email: `${fresh}@example.com` } }),
@@ -154,6 +156,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   "PATCH /api/orgs/:org_name/projects/:project_name": ({ fresh }) => ({ body: { name: `renamed-${fresh}` } }),
   "PUT /api/orgs/:org_name/projects/:project_name/declared/:key": () => ({ body: { required_in: ["prod"] } }),
   [`POST ${envs}`]: ({ fresh }) => ({ body: { name: `env-${fresh}` } }),
+  [`PATCH ${envs}/:env_name`]: () => ({ body: { expires_at: inAWeek() } }),
   [`PATCH ${envs}/:env_name/bundle`]: ({ fresh }) => ({ body: { set: { [`SET_${fresh}`]: "set" } } }),
   [`POST ${envs}/:env_name/copy`]: ({ place }) => ({ body: { from: "staging", keys: [place.key] } }),
   [`POST ${envs}/:env_name/revert`]: () => ({ body: { to: 2, dry_run: true } }),
@@ -168,6 +171,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
   }),
   [`PUT ${envs}/:env_name/protection`]: () => ({ body: { needed: 1, approvers: "owners" } }),
+  "PUT /api/orgs/:org_name/projects/:project_name/previews": () => ({ body: { from: "staging", pattern: "pr-*" } }),
   "POST /api/orgs/:org_name/requests": ({ place }) => ({ body: accessBody(place) }),
   "GET /api/orgs/:org_name/keys": ({ place }) => ({ query: { query: place.key } }),
   "POST /api/orgs/:org_name/acl": ({ patterns, place }) => ({

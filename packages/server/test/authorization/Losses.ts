@@ -15,6 +15,7 @@ import {
   type Place
 } from "./Contract.js"
 import { type Caller, restsOn, rootEmail, type Scene, type Staged } from "./Scene.js"
+import { endEnvironment } from "../previews/Support.js"
 import { word } from "./Service.js"
 import { passkeysOf } from "../support/SoftAuthenticator.js"
 import { publicUrl } from "../federations/Signer.js"
@@ -116,6 +117,11 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
     statuses: [404],
     concerns: (endpoint) => has(endpoint, "env_name") && endpoint.call !== ending,
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod`)
+  },
+  "the environment ends": {
+    statuses: [404],
+    concerns: (endpoint) => has(endpoint, "env_name") && endpoint.call !== ending,
+    happens: ({ place }) => endEnvironment(server, place.org_name, "prod", -1)
   },
   "the project is removed": {
     statuses: [404],

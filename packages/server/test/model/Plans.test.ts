@@ -2,12 +2,14 @@ import type { UserActor } from "@coffer/domain/Actor"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { cursorOf } from "@coffer/domain/AuditCursor"
 import { CurrentCaller } from "@coffer/domain/Actor"
-import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
+import { ProjectId, WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
+import { EnvName } from "@coffer/domain/Names"
 import { Access } from "@coffer/server/access/Access"
 import { makeDeciders } from "@coffer/server/access/Deciders"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Database } from "@coffer/server/database/Database"
 import { overviewRepo } from "@coffer/server/secrets/overview/Repo"
+import { makeEnvironmentExpiry } from "@coffer/server/secrets/environments/EnvironmentExpiry"
 import { makeRuleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
 import { projectHistoryRepo } from "@coffer/server/secrets/project-history/Repo"
 import { KeySearch } from "@coffer/server/secrets/key-search/KeySearch"
@@ -186,6 +188,24 @@ describe("a statement's plan", () => {
         assert.deepStrictEqual(rest, [])
         assert.match(ended!.steps.join(), /SEARCH acl_rules USING INDEX acl_rules_ending \(expires_at/)
         assert.notInclude(ended!.steps.join(), "TEMP B-TREE")
+      })
+    )
+  )
+
+  it.live("finds the environments that end by index, and nothing else", () =>
+    onWatchedFile((plans) =>
+      Effect.gen(function* () {
+        yield* scene
+        const { announceAll, expireAll, expireNamed } = yield* makeEnvironmentExpiry
+        const { transaction } = yield* Database
+        const found = yield* plans(Effect.zipRight(announceAll(transaction), expireAll(transaction)))
+        assert.strictEqual(found.length, 2)
+        for (const { steps } of found) {
+          assert.match(steps.join(), /SEARCH x USING INDEX environments_ending \(expires_at/)
+          assert.notInclude(steps.join(), "TEMP B-TREE")
+        }
+        const [named] = yield* plans(expireNamed(ProjectId.make(yield* uuidV7), EnvName.make("pr-1")))
+        assert.match(named!.steps.join(), /SEARCH x USING INDEX environments_live \(project_id=\? AND name=\?\)/)
       })
     )
   )

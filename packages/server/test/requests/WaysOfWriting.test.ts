@@ -30,7 +30,13 @@ const rows = guarded.flatMap((endpoint) =>
 describe("a change of a protected environment", () => {
   it("is each that the contract has", () => {
     const actions = new Set(guarded.map(({ requires }) => requires))
-    const all: ReadonlyArray<GuardedAction> = ["secret.write", "secret.destroy", "use_rule.create", "env.delete"]
+    const all: ReadonlyArray<GuardedAction> = [
+      "secret.write",
+      "secret.destroy",
+      "use_rule.create",
+      "env.extend",
+      "env.delete"
+    ]
     for (const action of all) assert.isTrue(actions.has(action), action)
     assert.isAtLeast(rows.length, 25)
   })

@@ -90,6 +90,7 @@ const secretsOf = (count: number, bytes: number, text: string, escape = text) =>
 
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
 const env = `${envs}/:env_name`
+const previews = "/api/orgs/:org_name/projects/:project_name/previews"
 const declared = "/api/orgs/:org_name/projects/:project_name/declared"
 const secrets = `${env}/secrets`
 
@@ -210,8 +211,16 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["128 of 64 KiB", () => ({ place: { env_name: "large" } })]
   ],
 
-  [`POST ${envs}`]: [body("", ({ attempt }) => ({ name: `created-${attempt}` }))],
+  [`POST ${envs}`]: [
+    body("", ({ attempt }) => ({ name: `created-${attempt}` })),
+    body("2,000 of 4 KiB copied", ({ attempt }) => ({ name: `copied-${attempt}`, from: "full" })),
+    raw("a list of keys", () => filled(mebibyte, `{"name":"one","from":"full","keys":[`, () => `"A"`, "]}"))
+  ],
   [`GET ${envs}`]: [["100", () => ({})]],
+  [`PATCH ${env}`]: [body("", () => ({ expires_at: null }))],
+  [`GET ${previews}`]: [plain],
+  [`PUT ${previews}`]: [body("", () => ({ from: "full", pattern: "pr-*" }))],
+  [`DELETE ${previews}`]: [plain],
   [`DELETE ${env}`]: [["", ({ attempt }) => ({ place: { env_name: `env-${4 + (attempt % 80)}` } })]],
   [`GET ${env}/bundle`]: [
     ["2,000 of 4 KiB", () => ({})],

@@ -36,7 +36,12 @@ export const rules: Readonly<Record<string, Rule>> = {
   passkeys: { scopes: ["server", "user"] },
   passkey_challenges: { scopes: ["user"], alone: RegExp(expired("passkey_challenges")) },
   due_mails: none,
-  environments: ofOrganization,
+  // The end of one is decided by the database's clock, whoever holds the scope.
+  environments: {
+    scopes: ["org"],
+    alone:
+      /SET (?:announced_end = \S+|removed_at = \S+, revision = revision \+ 1) WHERE id = \S+ AND removed_at IS NULL AND expires_at /
+  },
   federated_sessions: { scopes: ["org"], alone: RegExp(expired("federated_sessions")) },
   federation_keys: ofOrganization,
   federations: ofOrganization,
@@ -54,6 +59,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   // The founder's scope: nobody else knows the new organization.
   members: { scopes: ["org", "user"] },
   organizations: { scopes: ["org", "user"] },
+  previews: ofOrganization,
   projects: ofOrganization,
   protections: ofOrganization,
   request_parts: { scopes: ["org"], alone: /^DELETE FROM request_parts WHERE request_id = \S+$/ },

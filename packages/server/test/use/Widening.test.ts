@@ -1,12 +1,16 @@
 import { Api } from "@coffer/domain/Api"
 import { ValueFlow } from "@coffer/domain/api/Requirement"
 import { Access } from "@coffer/server/access/Access"
+import { ProjectPreviews } from "@coffer/server/directory/previews/Previews"
+import { Environments } from "@coffer/server/secrets/environments/Environments"
+import { EnvName } from "@coffer/domain/Names"
+import { Pattern } from "@coffer/domain/Pattern"
 import { History } from "@coffer/server/secrets/services/History"
 import { Promotion } from "@coffer/server/secrets/services/Promotion"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
 import { HttpApi } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Layer, Option, TestClock } from "effect"
+import { Clock, Context, Effect, Layer, Option, TestClock } from "effect"
 import type { Actor } from "@coffer/domain/Actor"
 import {
   asActor,
@@ -15,13 +19,14 @@ import {
   grant,
   key,
   outcome,
+  projectPath,
   removeSecret,
   setSecret,
   transaction
 } from "../support/Services.js"
 import { agent, allow, withUpstream, world } from "./World.js"
 
-const writing = Layer.mergeAll(History.Default, Promotion.Default, Revisions.Default)
+const writing = Layer.mergeAll(ProjectPreviews.Default, History.Default, Promotion.Default, Revisions.Default)
 
 /** A secret in `staging` without rules, and one in `prod` with a rule; two accounts that may write both. */
 const scene = Effect.gen(function* () {
@@ -68,8 +73,48 @@ const revert = (actor: Actor, to: number) =>
 
 type Needed = Effect.Effect.Context<typeof scene> | Layer.Layer.Success<typeof writing>
 
+/** Creates a preview from `staging`, whose secret comes with it. */
+const create = (actor: Actor) =>
+  Effect.gen(function* () {
+    const access = yield* Access
+    const from = EnvName.make("staging")
+    const name = EnvName.make("pr-1")
+    const end = (yield* Clock.currentTimeMillis) + 3_600_000
+    return yield* transaction(
+      Effect.gen(function* () {
+        const place = yield* access.creating(projectPath(), { name, from, end })
+        const origin = { from: yield* access.env(envPath("staging"), "secret.copy"), keys: undefined, prepared: null }
+        return yield* (yield* Environments).create(place, name, { end, origin })
+      })
+    ).pipe(asActor(actor))
+  })
+
 /** What is tried by an account that may not reveal, for each call of the contract that moves values. */
 const moves: Readonly<Record<string, Effect.Effect<void, unknown, Needed>>> = {
+  "POST /api/orgs/:org_name/projects/:project_name/envs": Effect.gen(function* () {
+    const { ada, blind, seeing } = yield* scene
+    const path = envPath("pr-1")
+    const remove = (force: boolean) =>
+      transaction(
+        Effect.flatMap(enter(ada, "env.delete", path), (place) =>
+          Effect.flatMap(Environments, (environments) => environments.remove(place, force))
+        )
+      )
+    const terms = { from: EnvName.make("staging"), pattern: Pattern.to.make("pr-*") }
+    const previews = yield* ProjectPreviews
+    yield* transaction(
+      Effect.flatMap(Access, (access) =>
+        Effect.flatMap(access.project(projectPath(), "previews.set"), (place) => previews.set(place, terms))
+      )
+    ).pipe(asActor(ada))
+    yield* allow({}, "STRIPE_KEY", "staging")
+    assert.strictEqual(yield* outcome(create(blind)), "success", "nothing may be done with it yet")
+    yield* setSecret(ada, "REFERS", "${pr-1:STRIPE_KEY}", { kind: "reference" })
+    yield* allow({ hosts: ["evil.test"] }, "REFERS")
+    yield* remove(true)
+    assert.strictEqual(yield* outcome(create(blind)), "UseWidens", "it would be used by what refers to it")
+    assert.strictEqual(yield* outcome(create(seeing)), "success", "who may read the value may do as they like")
+  }),
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/copy": Effect.gen(function* () {
     const { blind, seeing } = yield* scene
     assert.strictEqual(yield* outcome(copy(blind)), "UseWidens")
@@ -120,7 +165,8 @@ const without = [
   `DELETE ${project}/:project_name`,
   `PUT ${project}/:project_name/declared/:key`,
   `DELETE ${project}/:project_name/declared/:key`,
-  `POST ${project}/:project_name/envs`,
+  `PUT ${project}/:project_name/previews`,
+  `DELETE ${project}/:project_name/previews`,
   `DELETE ${project}/:project_name/envs/:env_name`,
   `PUT ${project}/:project_name/envs/:env_name/protection`,
   `DELETE ${project}/:project_name/envs/:env_name/protection`,

@@ -16,6 +16,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "login_groups",
   "request_parts",
   "declared_keys",
+  "previews",
   "wrapped_keys",
   "webhook_deliveries",
   "due_mails",

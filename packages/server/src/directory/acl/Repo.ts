@@ -5,7 +5,7 @@ import { Email, GroupName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
-import { groupRules, liveRule, loginGroups } from "../../access/PlaceRow.js"
+import { groupRules, liveEnv, liveRule, loginGroups } from "../../access/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({
@@ -127,7 +127,7 @@ export const aclRepo = Effect.gen(function* () {
 
     findPlace: first(PlaceRow)`
       SELECT p.id AS project_id, e.id AS env_id FROM projects p
-      JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL
+      JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND ${liveEnv}
       WHERE p.org_id = ${"orgId"} AND p.name = ${"project"} AND p.removed_at IS NULL`,
 
     count: one(CountRow)`

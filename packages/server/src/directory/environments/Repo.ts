@@ -3,7 +3,9 @@ import { EnvId, ProjectId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { query } from "../../database/Query.js"
+import { liveEnv } from "../../access/PlaceRow.js"
+import { timestamp } from "../../base/Time.js"
+import { databaseTime, query, sql } from "../../database/Query.js"
 
 /** The position in the project's own order; null if it gives none. */
 const position = Schema.NullOr(Schema.Number)
@@ -13,14 +15,18 @@ const EnvironmentRow = Schema.Struct({
   name: EnvName,
   position,
   is_protected: Schema.Number,
+  expires_at: Schema.NullOr(Schema.Number),
   created_at: Schema.String,
   updated_at: Schema.String
 })
+type EnvironmentRow = typeof EnvironmentRow.Type
+
 const RevisionRow = Schema.Struct({
   id: EnvId,
   name: EnvName,
   position,
   is_protected: Schema.Number,
+  expires_at: Schema.NullOr(Schema.Number),
   revision: Schema.Number,
   due_revision: Schema.Number
 })
@@ -47,18 +53,34 @@ export const positionOf = ({ position }: { readonly position: number | null }): 
 export const protectionOf = ({ is_protected }: { readonly is_protected: number }): Pick<Environment, "protected"> =>
   is_protected === 1 ? { protected: true } : {}
 
+export const endOf = ({ expires_at }: { readonly expires_at: number | null }): Pick<Environment, "expires_at"> =>
+  expires_at === null ? {} : { expires_at: timestamp(expires_at) }
+
+/** The environment of a row. */
+export const environmentOf = ({ expires_at, is_protected, position, ...row }: EnvironmentRow): Environment => ({
+  ...row,
+  ...positionOf({ position }),
+  ...protectionOf({ is_protected }),
+  ...endOf({ expires_at })
+})
+
+const columns = sql`
+  SELECT e.id AS id, e.name AS name, e.position AS position, e.protected AS is_protected, e.expires_at AS expires_at,
+    e.created_at AS created_at, e.updated_at AS updated_at
+  FROM environments e WHERE ${liveEnv}`
+
 export const environmentsRepo = Effect.gen(function* () {
-  const { all, one, returning, write } = yield* query
+  const { all, first, one, returning, write } = yield* query
 
   return {
-    all: all(EnvironmentRow)`
-      SELECT id, name, position, protected AS is_protected, created_at, updated_at FROM environments
-      WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
+    all: all(EnvironmentRow)`${columns} AND e.project_id = ${"projectId"} ORDER BY e.name`,
+
+    find: first(EnvironmentRow)`${columns} AND e.id = ${"id"}`,
 
     /** The environments of an organization from a position on, in the order of names; of one project only, if given. */
     ofOrg: all(PlacedEnvironment)`
       SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env, e.position AS position, e.secret_count AS secrets
-      FROM projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL
+      FROM projects p JOIN environments e ON e.project_id = p.id AND ${liveEnv}
       WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND p.name >= ${"project"}
         AND (p.name > ${"project"} OR e.name >= ${"env"})
         AND (CAST(${"onlyId"} AS TEXT) IS NULL OR p.id = ${"onlyId"})
@@ -66,13 +88,14 @@ export const environmentsRepo = Effect.gen(function* () {
 
     /** The environments with the revisions of their secrets and of their due dates. */
     revisions: all(RevisionRow)`
-      SELECT id, name, position, protected AS is_protected, revision, due_revision FROM environments
-      WHERE project_id = ${"projectId"} AND removed_at IS NULL ORDER BY name`,
+      SELECT e.id AS id, e.name AS name, e.position AS position, e.protected AS is_protected, e.expires_at AS expires_at,
+        e.revision AS revision, e.due_revision AS due_revision
+      FROM environments e WHERE e.project_id = ${"projectId"} AND ${liveEnv} ORDER BY e.name`,
 
     /** Those that the project orders itself. */
     ordered: all(NameRow)`
-      SELECT name FROM environments
-      WHERE project_id = ${"projectId"} AND removed_at IS NULL AND position IS NOT NULL ORDER BY position`,
+      SELECT e.name AS name FROM environments e
+      WHERE e.project_id = ${"projectId"} AND ${liveEnv} AND e.position IS NOT NULL ORDER BY e.position`,
 
     forgetOrder: write`
       UPDATE environments SET position = NULL WHERE project_id = ${"projectId"} AND position IS NOT NULL`,
@@ -82,11 +105,16 @@ export const environmentsRepo = Effect.gen(function* () {
       WHERE project_id = ${"projectId"} AND name = ${"name"} AND removed_at IS NULL`,
 
     count: one(CountRow)`
-      SELECT count(*) AS count FROM environments WHERE project_id = ${"projectId"} AND removed_at IS NULL`,
+      SELECT count(*) AS count FROM environments e WHERE e.project_id = ${"projectId"} AND ${liveEnv}`,
 
     insert: write`
-      INSERT INTO environments (id, project_id, name, created_at, updated_at)
-      VALUES (${"id"}, ${"projectId"}, ${"name"}, ${"now"}, ${"now"})`,
+      INSERT INTO environments (id, project_id, name, expires_at, source_id, created_at, updated_at)
+      VALUES (${"id"}, ${"projectId"}, ${"name"}, ${"end"}, ${"sourceId"}, ${"now"}, ${"now"})`,
+
+    /** Sets the end of an environment that has not ended. */
+    setEnd: returning(IdRow)`
+      UPDATE environments SET expires_at = ${"end"}, updated_at = ${"now"}
+      WHERE id = ${"id"} AND removed_at IS NULL AND (expires_at IS NULL OR expires_at > ${databaseTime}) RETURNING id`,
 
     remove: returning(IdRow)`
       UPDATE environments SET removed_at = ${"now"}, revision = revision + 1

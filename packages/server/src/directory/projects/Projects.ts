@@ -59,7 +59,14 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
         }
         yield* repo.insert({ id, orgId: org.id, name, now: created_at }).pipe(orTaken(() => taken(name)))
         for (const env of firstEnvironments) {
-          yield* environments.insert({ id: yield* uuidV7, projectId: id, name: env, now: created_at })
+          yield* environments.insert({
+            id: yield* uuidV7,
+            projectId: id,
+            name: env,
+            end: null,
+            sourceId: null,
+            now: created_at
+          })
         }
         yield* audit.write(sourceOf(place), {
           action: "project.create",

@@ -8,9 +8,10 @@ import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { approversText, makeProtections, type StoredProtection } from "../../access/Protections.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { now } from "../../base/Time.js"
+import { now, timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { query } from "../../database/Query.js"
+import { environmentsRepo } from "../environments/Repo.js"
 
 export interface ProtectionRequest {
   readonly needed: number
@@ -48,6 +49,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
     effect: Effect.gen(function* () {
       const audit = yield* AuditLog
       const protections = yield* makeProtections
+      const environments = yield* environmentsRepo
       const { write } = yield* query
 
       const store = write`
@@ -105,6 +107,12 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
           const before = yield* protections.find(place.env.id)
           const at = yield* now
           const { env, org } = place
+          const ends = (yield* environments.find({ id: env.id }))?.expires_at ?? null
+          if (ends !== null) {
+            return yield* new Conflict({
+              message: `environment ${env.name} ends at ${timestamp(ends)} and cannot be protected: let it last first`
+            })
+          }
           yield* store({
             envId: env.id,
             orgId: org.id,

@@ -5,6 +5,7 @@ import { Role } from "@coffer/domain/Member"
 import { Email, EnvName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 
 const RequestRow = Schema.Struct({
@@ -84,7 +85,7 @@ const stateNow = sql`CASE WHEN r.state = 'pending' AND r.expires_at <= ${databas
 const rows = sql`
   SELECT r.id AS id, r.kind AS kind, ${stateNow} AS state, r.org_id AS org_id, p.id AS project_id, p.name AS project,
     e.id AS env_id, e.name AS env,
-    CASE WHEN e.removed_at IS NULL AND p.removed_at IS NULL THEN 1 ELSE 0 END AS is_live,
+    CASE WHEN ${liveEnv} AND p.removed_at IS NULL THEN 1 ELSE 0 END AS is_live,
     r.actor_type AS actor_type, r.actor_id AS actor_id, r.actor_name AS actor_name, r.delegation_id AS delegation_id,
     r.reason AS reason, r.call AS call, r.keys AS keys, r.details AS details, r.permission AS permission, r.expires_in AS expires_in,
     r.rule_id AS rule_id, r.revision AS revision, r.outdated AS outdated, r.protection_version AS protection_version,
@@ -109,7 +110,7 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
 
   target: first(TargetRow)`
     SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env
-    FROM projects p JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND e.removed_at IS NULL
+    FROM projects p JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND ${liveEnv}
     WHERE p.org_id = ${"orgId"} AND p.name = ${"project"} AND p.removed_at IS NULL`,
 
   /** What waits in an environment: of an actor, and of all. */

@@ -12,6 +12,7 @@ import { ago, now } from "../../base/Time.js"
 import { WrapBudget } from "../../keys/WrapBudget.js"
 import { makeRuleExpiry } from "../../directory/acl/RuleExpiry.js"
 import { makeRequestExpiry } from "../../directory/requests/RequestExpiry.js"
+import { makeEnvironmentExpiry } from "../../secrets/environments/EnvironmentExpiry.js"
 import { KeyExpiry } from "../../directory/service-accounts/KeyExpiry.js"
 import { keptMillis } from "../../edges/webhooks/FanOut.js"
 import { forEachInSlices, nextTick } from "../../base/EventLoop.js"
@@ -29,7 +30,7 @@ const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: S
 /**
  * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, challenges, failures, rate events
  * and logins of programs older than an hour, and sessions of keys, delegations and groups of logins that have ended: no such session and no window of a rate limit is longer. So do requests that wait for a
- * person, and deliveries of webhooks after 30 days. Announces keys that expire soon, and removes access rules that have ended. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
+ * person, and deliveries of webhooks after 30 days. Announces keys and environments that end soon, and removes access rules and environments that have ended. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -41,6 +42,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const expiry = yield* KeyExpiry
     const rules = yield* makeRuleExpiry
     const requests = yield* makeRequestExpiry
+    const environments = yield* makeEnvironmentExpiry
     const limit = delegationLimit(yield* ServerConfig)
 
     const headsAfter = all(HeadRow)`
@@ -139,7 +141,12 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* jobs.run({ name: "expiry", ...hourly }, (fenced) =>
         expiry
           .announce(fenced)
-          .pipe(Effect.zipRight(rules.expireAll(fenced)), Effect.zipRight(requests.expireAll(fenced)))
+          .pipe(
+            Effect.zipRight(rules.expireAll(fenced)),
+            Effect.zipRight(requests.expireAll(fenced)),
+            Effect.zipRight(environments.announceAll(fenced)),
+            Effect.zipRight(environments.expireAll(fenced))
+          )
       )
       yield* jobs.run({ name: "tidy", ...hourly }, () =>
         tidy.pipe(Effect.zipRight(maintain), Effect.zipRight(erasures.finish))

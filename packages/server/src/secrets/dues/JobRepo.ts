@@ -4,7 +4,7 @@ import { Email, EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
-import { groupRulesOf, rulesWhere } from "../../access/PlaceRow.js"
+import { groupRulesOf, liveEnv, rulesWhere } from "../../access/PlaceRow.js"
 
 /** A due date with its secret. Null if the secret or its place was removed. */
 const DueRow = Schema.Struct({
@@ -42,7 +42,7 @@ const found = sql`
 
 const places = sql`
   LEFT JOIN secrets s ON s.id = d.secret_id AND s.removed_at IS NULL
-  LEFT JOIN environments e ON e.id = s.env_id AND e.removed_at IS NULL
+  LEFT JOIN environments e ON e.id = s.env_id AND ${liveEnv}
   LEFT JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL
   LEFT JOIN organizations o ON o.id = p.org_id AND o.removed_at IS NULL`
 

@@ -2,6 +2,7 @@ import { ProjectId, SecretId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { query, sql, usingIndex } from "../../database/Query.js"
 import { Newest, newestColumn, newestVersion } from "../stored/Columns.js"
 import { dueColumns, dueFields, joinDue } from "../stored/DueColumns.js"
@@ -54,7 +55,7 @@ const page = sql`due_at <= ${"until"} AND (due_at, secret_id) > (${"dueAt"}, ${"
 /** The secrets and places of the due dates `d`, which may have been removed. */
 const places = sql`
   LEFT JOIN secrets s ON s.id = d.secret_id AND s.removed_at IS NULL
-  LEFT JOIN environments e ON e.id = s.env_id AND e.removed_at IS NULL
+  LEFT JOIN environments e ON e.id = s.env_id AND ${liveEnv}
   LEFT JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL`
 
 /** Moves due dates after secrets were written. */

@@ -1,59 +1,137 @@
-import { type Environment, maxEnvironments } from "@coffer/domain/Environment"
+import { type Environment, maxEnvironmentDays, maxEnvironments } from "@coffer/domain/Environment"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
-import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
+import { dayMillis } from "@coffer/domain/DueState"
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { EnvId } from "@coffer/domain/Ids"
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
-import { type Place, sourceOf } from "../../access/Access.js"
+import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
+import { previewsRepo } from "../../access/Previews.js"
+import { requireRecentLogin } from "../../access/RecentLogin.js"
 import { touch } from "../../access/Touching.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { now } from "../../base/Time.js"
+import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
+import { Database } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { ReferenceChecks } from "../references/ReferenceChecks.js"
+import { type Prepared, Promotion } from "../services/Promotion.js"
 import { secretsRepo } from "../stored/Repo.js"
-import { environmentsRepo, positionOf, protectionOf } from "../../directory/environments/Repo.js"
+import { endOf, environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
+import { makeEnvironmentExpiry } from "./EnvironmentExpiry.js"
+
+/** What a new environment has besides its name. */
+interface NewEnvironment {
+  readonly id?: EnvId
+  /** When it ends, in milliseconds since 1970; null: it lasts. */
+  readonly end?: number | null
+  /** What it starts with. */
+  readonly origin?: {
+    readonly from: Place<"secret.copy">
+    readonly keys: ReadonlyArray<SecretKey> | undefined
+    readonly prepared: Prepared | null
+  }
+}
 
 export class Environments extends Effect.Service<Environments>()("@coffer/server/Environments", {
   effect: Effect.gen(function* () {
     const repo = yield* environmentsRepo
+    const previews = yield* previewsRepo
+    const access = yield* Access
     const audit = yield* AuditLog
     const references = yield* ReferenceChecks
+    const promotion = yield* Promotion
     const stored = yield* secretsRepo
+    const expiry = yield* makeEnvironmentExpiry
+    const { clock } = yield* Database
+
+    /** Fails if an end has passed, or is too far away. */
+    const checkEnd = Effect.fnUntraced(function* (end: number | null) {
+      if (end === null) return
+      const millis = yield* clock
+      if (end <= millis) {
+        return yield* new ValidationError({
+          message: `expires_at: must be in the future; the server's time is ${timestamp(millis)}`
+        })
+      }
+      if (end > millis + maxEnvironmentDays * dayMillis) {
+        return yield* new ValidationError({
+          message: `expires_at: must be at most ${maxEnvironmentDays.toLocaleString("en")} days ahead`
+        })
+      }
+    })
+
+    /** Fails if a project has no room for one more of its previews. Admins are not limited. */
+    const checkRoom = Effect.fnUntraced(function* ({ project, via }: Place<"env.create">) {
+      const found = via === "rule" ? yield* previews.find({ projectId: project.id }) : undefined
+      if (found === undefined || (yield* previews.made(project.id, found)).length < found.max) return
+      return yield* new LimitExceeded({
+        message: `project ${project.name} has ${found.max} previews, which is the most that it allows: remove one first`
+      })
+    })
 
     const create = traced("Environments.create")(
-      Effect.fnUntraced(function* (place: Place<"env.create">, name: EnvName) {
+      Effect.fnUntraced(function* (place: Place<"env.create">, name: EnvName, given: NewEnvironment = {}) {
+        const { end = null, id = EnvId.make(yield* uuidV7), origin } = given
         const { project } = place
-        const id = EnvId.make(yield* uuidV7)
-        const created_at = yield* now
+        yield* checkEnd(end)
+        yield* expiry.expireNamed(project.id, name)
         if ((yield* repo.count({ projectId: project.id })).count >= maxEnvironments) {
           return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
         }
+        yield* checkRoom(place)
+        const created_at = yield* now
         yield* repo
-          .insert({ id, projectId: project.id, name, now: created_at })
+          .insert({ id, projectId: project.id, name, end, sourceId: origin?.from.env.id ?? null, now: created_at })
           .pipe(orTaken(() => new Conflict({ message: `the environment name ${name} is in use: choose another` })))
+        const ends = endOf({ expires_at: end })
         yield* audit.write(sourceOf(place), {
           action: "env.create",
           resource_type: "env",
           resource_id: id,
-          metadata: { env: name, name }
+          metadata: { env: name, name, ...(origin !== undefined && { from: origin.from.env.name }), ...ends }
         })
-
-        const created: Environment = { id, name, created_at, updated_at: created_at }
+        if (origin !== undefined) {
+          const { from, keys, prepared } = origin
+          const request = keys === undefined ? {} : { keys }
+          yield* promotion.copy(access.created(place, { id, name }), from, request, undefined, prepared)
+        }
+        const created: Environment = { id, name, ...ends, created_at, updated_at: created_at }
         return created
       })
     )
 
     const list = traced("Environments.list")(
       Effect.fnUntraced(function* (place: Place<"env.list">) {
-        const rows = yield* repo.all({ projectId: place.project.id })
-        return inStageOrder(rows).map(({ is_protected, position, ...row }): Environment => ({
-          ...row,
-          ...positionOf({ position }),
-          ...protectionOf({ is_protected })
-        }))
+        return inStageOrder((yield* repo.all({ projectId: place.project.id })).map(environmentOf))
+      })
+    )
+
+    /** Sets the end of an environment. A person may only make it later without a recent login: anything else may remove it sooner, or never. */
+    const extend = traced("Environments.extend")(
+      Effect.fnUntraced(function* (place: Place<"env.extend">, end: number | null) {
+        const { id, name } = place.env
+        const before = (yield* repo.find({ id })) ?? (yield* notFound(`environment ${name}`))
+        const isLater = end !== null && before.expires_at !== null && end >= before.expires_at
+        const isApproved = place.passage?.kind === "requested" && place.passage.approval !== null
+        if (!isLater && !isApproved) yield* requireRecentLogin(place.actor)
+        yield* checkEnd(end)
+        const updated_at = yield* now
+        // It may have ended since it was entered.
+        if ((yield* repo.setEnd({ id, end, now: updated_at })).length === 0) yield* notFound(`environment ${name}`)
+        yield* audit.write(sourceOf(place), {
+          action: "env.extend",
+          resource_type: "env",
+          resource_id: id,
+          metadata: {
+            name,
+            ...endOf({ expires_at: end }),
+            ...(before.expires_at !== null && { before: timestamp(before.expires_at) })
+          }
+        })
+        return environmentOf({ ...before, expires_at: end, updated_at })
       })
     )
 
@@ -80,7 +158,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
       })
     )
 
-    return { create, list, remove } as const
+    return { create, list, extend, remove } as const
   }),
-  dependencies: [ReferenceChecks.Default]
+  dependencies: [Promotion.Default, ReferenceChecks.Default]
 }) {}

@@ -1,5 +1,7 @@
 import { Api } from "@coffer/domain/Api"
 import type { EnvironmentsApi } from "@coffer/domain/api/EnvironmentsApi"
+import { ValidationError } from "@coffer/domain/Errors"
+import { EnvId } from "@coffer/domain/Ids"
 import { MatrixRow } from "@coffer/domain/Matrix"
 import { BundledSecret, type BundleWritten, Revision, SecretChange, SecretDifference } from "@coffer/domain/Secret"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
@@ -9,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
+import { uuidV7 } from "../../base/Uuid.js"
 import { longList, longObject } from "../../http/LongList.js"
 import { Bundles } from "../services/Bundles.js"
 import { ProjectMatrix } from "../services/ProjectMatrix.js"
@@ -38,6 +41,10 @@ const respondWritten = <E, R>(
     yield* withETag(etag)
     return yield* changes(written)
   })
+
+/** The end of an environment in milliseconds since 1970. */
+const millisOf = (expires_at: string | null | undefined): number | null =>
+  expires_at === undefined || expires_at === null ? null : Date.parse(expires_at)
 
 type Of<Name extends string> = RequestOf<typeof EnvironmentsApi, Name>
 
@@ -77,9 +84,37 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         )
       )
     )
+    const create = Effect.fnUntraced(function* ({ path, payload }: Of<"create">) {
+      const { expires_at, from, keys, name } = payload
+      if (keys !== undefined && from === undefined) {
+        return yield* new ValidationError({ message: "keys: needs from, the environment that they are copied from" })
+      }
+      const end = millisOf(expires_at)
+      const entering = access.creating(path, { name, from, end })
+      if (from === undefined)
+        return yield* access.change(entering, (place) => environments.create(place, name, { end }))
+      const id = EnvId.make(yield* uuidV7)
+      const source = access.env({ ...path, env_name: from }, "secret.copy")
+      const to = Effect.map(entering, (place) => access.created(place, { id, name }))
+      const prepared = yield* promotion.prepare(
+        Effect.all({ to, from: source }),
+        keys === undefined ? {} : { keys },
+        true
+      )
+      return yield* access.change(entering, (place) =>
+        Effect.flatMap(source, (from) =>
+          environments.create(place, name, { id, end, origin: { from, keys, prepared } })
+        )
+      )
+    })
     return handlers
-      .handle("create", ({ path, payload }) =>
-        access.change(access.project(path, "env.create"), (place) => environments.create(place, payload.name))
+      .handle("create", create)
+      .handle(
+        "extend",
+        gated("environments.extend", ({ path, payload }) => {
+          const end = millisOf(payload.expires_at)
+          return access.change(access.guarded(path, "env.extend", { end }), (place) => environments.extend(place, end))
+        })
       )
       .handle("list", ({ path }) =>
         Effect.map(Effect.flatMap(access.project(path, "env.list"), environments.list), (data) => ({ data }))
@@ -95,7 +130,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
       .handle(
         "delete",
         gated("environments.delete", ({ path, urlParams }) =>
-          access.change(access.guarded(path, "env.delete"), (place) => environments.remove(place, urlParams.force))
+          access.change(access.guarded(path, "env.delete", {}), (place) => environments.remove(place, urlParams.force))
         )
       )
       .handle("bundle", ({ headers, path, urlParams }) =>

@@ -2,6 +2,7 @@ import { ProjectId } from "@coffer/domain/Ids"
 import { EnvName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { query } from "../../database/Query.js"
 
 const CountRow = Schema.Struct({ count: Schema.Number })
@@ -33,7 +34,7 @@ export const overviewRepo = Effect.map(query, ({ all, one }) => ({
   environments: all(EnvironmentRow)`
     SELECT p.id AS project_id, p.name AS project, e.name AS env, e.secret_count AS secrets,
       c.created_at AS changed_at, c.created_by AS changed_by
-    FROM projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL
+    FROM projects p JOIN environments e ON e.project_id = p.id AND ${liveEnv}
     LEFT JOIN secret_changes c ON c.env_id = e.id AND c.revision = e.revision AND c.key = (
       SELECT min(key) FROM secret_changes WHERE env_id = e.id AND revision = e.revision)
     WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND p.name >= ${"project"} AND p.name <= ${"last"}

@@ -7,7 +7,7 @@ import * as Either from "effect/Either"
 import { Access, type Place, type Within } from "../../access/Access.js"
 import { notVisible } from "../../access/NotFound.js"
 import { dueOf } from "../stored/DueColumns.js"
-import { environmentsRepo, positionOf, protectionOf } from "../../directory/environments/Repo.js"
+import { endOf, environmentsRepo, positionOf, protectionOf } from "../../directory/environments/Repo.js"
 import { mapInSlices } from "../../base/EventLoop.js"
 import { namesETag } from "../../http/ETag.js"
 import { kindOf } from "../../keys/Envelope.js"
@@ -24,6 +24,7 @@ interface Column extends Within {
   readonly name: EnvName
   readonly position: number | null
   readonly is_protected: number
+  readonly expires_at: number | null
   readonly revision: number
   readonly due_revision: number
 }
@@ -51,7 +52,8 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       wanted: ReadonlyArray<EnvName> | undefined
     ) {
       const all = yield* environments.revisions({ projectId: place.project.id })
-      const names = new Set(wanted ?? all.slice(0, maxMatrixEnvironments).map(({ name }) => name))
+      const lasting = [...all].sort((a, b) => Number(a.expires_at !== null) - Number(b.expires_at !== null))
+      const names = new Set(wanted ?? lasting.slice(0, maxMatrixEnvironments).map(({ name }) => name))
       const absent = wanted?.find((name) => all.every((env) => env.name !== name))
       if (absent !== undefined) return yield* notVisible(`environment ${absent}`)
       const columns = all
@@ -65,16 +67,16 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
       etagOfAll(
         epoch,
         others,
-        columns.map(({ allowed, due_revision, id, is_protected, place, position, reveals, revision }) =>
+        columns.map(({ allowed, due_revision, expires_at, id, is_protected, place, position, reveals, revision }) =>
           place === null
-            ? [id, position, is_protected]
-            : [id, position, is_protected, revision, due_revision, allowed, reveals]
+            ? [id, position, is_protected, expires_at]
+            : [id, position, is_protected, expires_at, revision, due_revision, allowed, reveals]
         )
       )
 
     const described = (column: Column): MatrixEnvironment => {
       const { allowed, id, name, place, reveals, revision } = column
-      const known = { name, ...positionOf(column), ...protectionOf(column), allowed, reveals }
+      const known = { name, ...positionOf(column), ...protectionOf(column), ...endOf(column), allowed, reveals }
       return place === null
         ? { ...known, revision: null, etag: null }
         : { ...known, revision, etag: etagOf(epoch, { id, revision }) }

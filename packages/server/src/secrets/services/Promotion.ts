@@ -60,16 +60,23 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
           new Map(Array.zipWith(source, values, (secret, value) => [secret.key, { kind: kindOf(secret), value }]))
       )
 
-    /** Does the work of a large copy that needs no transaction. Call it before the transaction of `copy`. */
+    /**
+     * Does the work of a large copy that needs no transaction. Call it before the transaction of `copy`. A new environment is empty,
+     * and made only in that transaction.
+     */
     const prepare = Effect.fnUntraced(function* <E, R>(
       entering: Effect.Effect<Ends, E, R>,
-      { dry_run, keys }: CopyRequest
+      { dry_run, keys }: CopyRequest,
+      isNew = false
     ) {
       if (keys !== undefined && keys.length <= smallChange) return null
       const { from, to } = yield* entering
       const source = yield* repo.contents(from.env.id, keys)
       if (source === undefined || source.secrets.length <= smallChange) return null
-      const draft = yield* changes.draft(to, yield* valuesOf(from, source.secrets), dry_run === true)
+      const wanted = yield* valuesOf(from, source.secrets)
+      const draft = isNew
+        ? yield* changes.draftFrom(to, { revision: 0, secrets: [] }, wanted, { dryRun: false })
+        : yield* changes.draft(to, wanted, dry_run === true)
       const { revision, secrets } = source
       return { envId: from.env.id, revision, source: secrets, draft } satisfies Prepared
     })

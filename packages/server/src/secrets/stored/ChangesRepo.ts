@@ -3,6 +3,7 @@ import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { joined, query, sql } from "../../database/Query.js"
 import { dueMoves } from "./DueMoves.js"
 import type { Sealed } from "../../keys/Envelope.js"
@@ -50,7 +51,7 @@ export const changesRepo = Effect.gen(function* () {
         CASE WHEN EXISTS (
           SELECT 1 FROM secret_dues d WHERE d.env_id = e.id AND d.rotate_every_days IS NOT NULL
         ) THEN 1 ELSE 0 END AS rotating
-      FROM environments e WHERE e.id = ${"id"} AND e.removed_at IS NULL`
+      FROM environments e WHERE e.id = ${"id"} AND ${liveEnv}`
 
   const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
   const insertVersions = insert("secret_versions", [

@@ -3,6 +3,7 @@ import { SecretId } from "@coffer/domain/Ids"
 import { SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
 import { dueColumns, dueFields, joinDue } from "./DueColumns.js"
@@ -31,7 +32,7 @@ export const matrixRepo = Effect.gen(function* () {
       SELECT e.revision AS revision, e.due_revision AS due_revision, s.id AS id, s.key AS key, s.version AS version, s.updated_at AS updated_at,
         v.created_by AS created_by, ${dueColumns}, ${sealedColumns}
       FROM environments e JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL ${newestVersion} ${joinDue}
-      WHERE e.id = ${"envId"} AND e.removed_at IS NULL AND s.key > ${"after"}
+      WHERE e.id = ${"envId"} AND ${liveEnv} AND s.key > ${"after"}
       ORDER BY s.key LIMIT ${"limit"}`
 
   return {

@@ -3,6 +3,7 @@ import { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { allPages } from "../../database/Pages.js"
 import { joined, query, sql } from "../../database/Query.js"
@@ -22,7 +23,7 @@ const FoundRow = Schema.Struct({ found: Schema.Number })
 /** Joins the secret `s` and the environment `e` of a reference `r` of the current version of an existing secret. */
 const live = sql`
   JOIN secrets s ON s.id = r.secret_id AND s.version = r.version AND s.removed_at IS NULL
-  JOIN environments e ON e.id = r.env_id AND e.removed_at IS NULL`
+  JOIN environments e ON e.id = r.env_id AND ${liveEnv}`
 
 /** Whether secrets of environment `e` refer to other environments. */
 export const refersColumn = sql`CASE WHEN EXISTS (

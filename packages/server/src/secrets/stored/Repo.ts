@@ -4,6 +4,7 @@ import { type EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { Database, type Transaction } from "../../database/Database.js"
 import { allPages } from "../../database/Pages.js"
 import { joined, query, sql } from "../../database/Query.js"
@@ -84,7 +85,7 @@ export const secretsRepo = Effect.gen(function* () {
   const whole = all(WholeRowOfEnvironment)`
       SELECT e.revision AS revision, ${wholeColumns}
       FROM environments e JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL ${newestVersion}
-      WHERE e.id = ${"envId"} AND e.removed_at IS NULL AND s.key > ${"after"}
+      WHERE e.id = ${"envId"} AND ${liveEnv} AND s.key > ${"after"}
       ORDER BY s.key LIMIT ${"limit"}`
 
   const find = first(WholeRow)`SELECT ${wholeColumns} FROM secrets s ${newestVersion} WHERE ${ofKey}`
@@ -98,12 +99,12 @@ export const secretsRepo = Effect.gen(function* () {
 
   const revision = first(RevisionRow)`
       SELECT e.revision AS revision, ${refersColumn} FROM environments e
-      WHERE e.id = ${"envId"} AND e.removed_at IS NULL`
+      WHERE e.id = ${"envId"} AND ${liveEnv}`
 
   const empty = first(EmptyRow)`
       SELECT e.revision AS revision, CASE WHEN EXISTS (
           SELECT 1 FROM secrets s WHERE s.env_id = e.id AND s.removed_at IS NULL) THEN 1 ELSE 0 END AS secrets
-      FROM environments e WHERE e.id = ${"envId"} AND e.removed_at IS NULL`
+      FROM environments e WHERE e.id = ${"envId"} AND ${liveEnv}`
 
   /** All secrets of an environment with their encrypted columns and the environment's revision. */
   const everyWhole = (envId: EnvId) =>
@@ -182,7 +183,7 @@ export const secretsRepo = Effect.gen(function* () {
     state: first(EnvironmentState)`
         SELECT e.revision AS revision, e.created_at AS created_at, (
             SELECT max(s.updated_at) FROM secrets s WHERE s.env_id = e.id AND s.removed_at IS NULL) AS updated_at
-        FROM environments e WHERE e.id = ${"envId"} AND e.removed_at IS NULL`,
+        FROM environments e WHERE e.id = ${"envId"} AND ${liveEnv}`,
 
     /** Like `list`, with the encrypted columns. With `keys`, only the secrets of these keys. */
     select: (envId: EnvId, keys: ReadonlyArray<SecretKey> | undefined): Effect.Effect<ReadonlyArray<WholeRow>> =>

@@ -3,6 +3,7 @@ import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({
@@ -66,7 +67,7 @@ const approvals = sql`
   SELECT a.id AS id, a.org_id AS org_id, a.env_id AS env_id, p.name AS project, e.name AS env, a.actor_id AS actor_id,
     a.actor_name AS actor_name, a.hash AS hash, a.request AS request, a.state AS state, a.created_at AS created_at,
     a.expires_at AS expires_at
-  FROM approvals a JOIN environments e ON e.id = a.env_id AND e.removed_at IS NULL
+  FROM approvals a JOIN environments e ON e.id = a.env_id AND ${liveEnv}
   JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL`
 
 /** Use rules with the counters of their budgets, and requests that wait for a person. */

@@ -1,0 +1,100 @@
+import { EnvId, OrgId, type ProjectId } from "@coffer/domain/Ids"
+import { EnvName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { AuditEvent } from "../../audit/AuditEvent.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { nextTick } from "../../base/EventLoop.js"
+import { now, timestamp } from "../../base/Time.js"
+import type { Fenced } from "../../database/jobs/Lease.js"
+import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
+
+/** How long before its end an environment is announced. */
+const noticeMillis = 24 * 60 * 60 * 1000
+
+/** How many rows one statement reads. */
+const batchSize = 100
+
+const EndingRow = Schema.Struct({
+  id: EnvId,
+  env: EnvName,
+  expires_at: Schema.Number,
+  /** Null if the project or its organization was removed. */
+  project: Schema.NullOr(Schema.String),
+  org_id: Schema.NullOr(OrgId)
+})
+type EndingRow = typeof EndingRow.Type
+
+const IdRow = Schema.Struct({ id: EnvId })
+
+/** The environments `x` under a condition with their places. */
+const ending = <Name extends string>(condition: Sql<Name>) => sql`
+  SELECT e.id AS id, e.name AS env, e.expires_at AS expires_at, p.name AS project, o.id AS org_id
+  FROM (
+    SELECT x.* FROM environments x WHERE x.removed_at IS NULL AND x.expires_at IS NOT NULL AND ${condition}
+    ORDER BY x.expires_at, x.id LIMIT ${"limit"}) e
+  LEFT JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL
+  LEFT JOIN organizations o ON o.id = p.org_id AND o.removed_at IS NULL`
+
+/** Announces environments that end soon, and removes those that have ended. They are none before that. */
+export const makeEnvironmentExpiry = Effect.gen(function* () {
+  const audit = yield* AuditLog
+  const { all, returning } = yield* query
+
+  const ended = all(EndingRow)`${ending(sql`x.expires_at <= ${databaseTime}`)}`
+  const endedOf = all(EndingRow)`
+    ${ending(sql`x.project_id = ${"projectId"} AND x.name = ${"name"} AND x.expires_at <= ${databaseTime}`)}`
+  const expiring = all(EndingRow)`
+    ${ending(sql`x.expires_at > ${databaseTime} AND x.expires_at <= ${databaseTime} + ${"notice"}
+      AND (x.announced_end IS NULL OR x.announced_end <> x.expires_at)`)}`
+
+  // A change may have set another end, or another server may have removed it.
+  const remove = returning(IdRow)`
+    UPDATE environments SET removed_at = ${"now"}, revision = revision + 1
+    WHERE id = ${"id"} AND removed_at IS NULL AND expires_at <= ${databaseTime} RETURNING id`
+
+  const announce = returning(IdRow)`
+    UPDATE environments SET announced_end = ${"end"}
+    WHERE id = ${"id"} AND removed_at IS NULL AND expires_at = ${"end"} AND (announced_end IS NULL OR announced_end <> ${"end"})
+    RETURNING id`
+
+  const note = ({ env, expires_at, id, org_id, project }: EndingRow, action: AuditEvent["action"]) =>
+    org_id === null || project === null
+      ? Effect.void
+      : audit.write(
+          { actor: { type: "system", id: null, name: "expiry" }, orgId: org_id, project, env },
+          { action, resource_type: "env", resource_id: id, metadata: { name: env, expires_at: timestamp(expires_at) } }
+        )
+
+  const expire = Effect.fnUntraced(function* (row: EndingRow) {
+    const removed = yield* remove({ id: row.id, now: yield* now })
+    if (removed.length > 0) yield* note(row, "env.expire")
+  })
+
+  const announceOne = Effect.fnUntraced(function* (row: EndingRow) {
+    const announced = yield* announce({ id: row.id, end: row.expires_at })
+    if (announced.length > 0) yield* note(row, "env.expiring")
+  })
+
+  /** In small transactions, so that no change waits. */
+  const each = (
+    rows: Effect.Effect<ReadonlyArray<EndingRow>>,
+    step: (row: EndingRow) => ReturnType<typeof expire>,
+    fenced: Fenced
+  ): Effect.Effect<void> =>
+    Effect.gen(function* () {
+      const found = yield* rows
+      for (const row of found) yield* Effect.zipRight(fenced(step(row)), nextTick)
+      return found.length
+    }).pipe(Effect.repeat({ while: (count) => count === batchSize }), Effect.asVoid)
+
+  return {
+    announceAll: (fenced: Fenced) => each(expiring({ notice: noticeMillis, limit: batchSize }), announceOne, fenced),
+
+    expireAll: (fenced: Fenced) => each(ended({ limit: batchSize }), expire, fenced),
+
+    /** Removes what has ended and still has a name, in the transaction that gives the name to another. */
+    expireNamed: (projectId: ProjectId, name: EnvName) =>
+      Effect.flatMap(endedOf({ projectId, name, limit: 1 }), (rows) => Effect.forEach(rows, expire, { discard: true }))
+  } as const
+})
