@@ -2,11 +2,7 @@ import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/Ac
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { RuleId } from "@coffer/domain/Ids"
 import { Pattern } from "@coffer/domain/Pattern"
-import { Expiry, isSpan, spanMillis } from "@coffer/domain/Due"
-import { withMessage } from "@coffer/domain/Message"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { NotThere } from "../Failures.js"
 import { atEnv, atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { option, optionalArgument, requiredOption } from "../grammar/Fields.js"
@@ -16,6 +12,7 @@ import { note, printLine } from "../terminal/Print.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, printView } from "../terminal/View.js"
 import { table } from "./AccessTable.js"
+import { endOf, Expires, until } from "./Expires.js"
 
 const subject = (rule: AclRule) =>
   rule.group === undefined ? (rule.email ?? rule.name ?? rule.subject_id) : `group ${rule.group}`
@@ -49,23 +46,6 @@ const list = atOrg("list", {
 })
 
 const about = (what: string) => `Which ${what} it is about: a name, or a pattern such as web-* or {dev,staging}`
-
-/** A date or time, or how long from now. */
-const Expires = Schema.String.pipe(
-  Schema.filter((text) => isSpan(text) || Schema.is(Expiry)(text), {
-    ...withMessage("must be a time such as 4h or 7d, a date, or a date and time in UTC such as 2027-01-31T08:00:00Z"),
-    description: "when the rule ends: a time such as 4h or 7d, or a date; without it, the rule lasts",
-    examples: ["4h"]
-  })
-)
-
-const endOf = (expires: string) =>
-  isSpan(expires)
-    ? Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis + spanMillis(expires)).toISOString())
-    : Effect.succeed(expires)
-
-const until = ({ expires_at }: { readonly expires_at?: string }) =>
-  expires_at === undefined ? "" : ` until ${expires_at}`
 
 const grant = atOrg("grant", {
   description: "Grant a permission, or change the one that the subject has for these patterns, and when it ends",

@@ -8,6 +8,7 @@ import { argument, argumentsOf, commas, flag, option, optionalArgument } from ".
 import { completedBy } from "../grammar/Specs.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
+import { allowPreviews, forbidPreviews, previews } from "./Previews.js"
 import { history } from "./ProjectHistory.js"
 
 const columns = {
@@ -150,5 +151,8 @@ export const projectCommand = group("project", "Projects of an organization", [
   rename,
   update,
   history,
+  previews,
+  allowPreviews,
+  forbidPreviews,
   remove
 ])

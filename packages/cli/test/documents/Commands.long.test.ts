@@ -19,6 +19,7 @@ const furnished = [
   "docs/integrations.md",
   "docs/mcp.md",
   "docs/observability.md",
+  "docs/previews.md",
   "docs/render.md",
   "docs/requests.md",
   "docs/run.md",

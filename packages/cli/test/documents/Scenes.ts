@@ -145,6 +145,10 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
   const unprotect = "coffer env unprotect prod --yes --break-glass 'the end of an example'"
   const ask = "coffer secret set API_KEY asked --env prod || test $? -eq 5"
   const asked = { before: [protect, ask], after: [unprotect] }
+  const envs = "/acme/projects/webshop/envs"
+  const preview = () => call("POST", envs, { name: "preview" })
+  const noPreviews = () => call("DELETE", `${envs}/pr-42`)
+  const allowPreviews = () => call("PUT", "/acme/projects/webshop/previews", { from: "preview", pattern: "pr-*" })
   const init = "coffer init --force --org acme --project webshop --env dev"
 
   return {
@@ -165,6 +169,17 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     },
     "member set-role": { before: [invite] },
     "member remove": { before: [invite], after: [invite] },
+    "environment create": { before: [preview, noPreviews] },
+    "environment extend": {
+      before: [
+        preview,
+        noPreviews,
+        () => call("POST", envs, { name: "pr-42", from: "preview", expires_at: "2099-01-31" })
+      ]
+    },
+    "project allow-previews": { before: [preview] },
+    "project previews": { before: [preview, allowPreviews] },
+    "project forbid-previews": { before: [preview, allowPreviews] },
     "environment delete": { before: [() => call("POST", "/acme/projects/webshop/envs", { name: "qa" })] },
     "environment diff": {
       before: [() => call("POST", "/acme/projects/webshop/envs/prod/copy", { from: "staging" })]

@@ -2,19 +2,26 @@ import type { Environment } from "@coffer/domain/Environment"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
+import { defined } from "@coffer/domain/Defined"
 import { asking, atProject, group, wide, yes } from "../../grammar/Command.js"
-import { argument, flag } from "../../grammar/Fields.js"
+import { argument, flag, option } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
+import { endOf, Expires, until } from "../Expires.js"
+import { keysOption } from "../secrets/Keys.js"
 import { copy, diff } from "./Promotion.js"
 import { protect, protection, unprotect } from "./Protection.js"
 import { revert, revisions } from "./Revisions.js"
 
-const columns = {
+const ends = { ends: (environment: Environment) => environment.expires_at }
+
+/** The ends are shown if there are any. */
+const columnsOf = (environments: ReadonlyArray<Environment>) => ({
   name: (environment: Environment) => environment.name,
+  ...(environments.some(({ expires_at }) => expires_at !== undefined) && ends),
   created: (environment: Environment) => environment.created_at
-}
+})
 
 const list = atProject("list", {
   description: "List the environments",
@@ -26,7 +33,7 @@ const list = atProject("list", {
       (response) =>
         listView(
           { ...response, data: inStageOrder(response.data) },
-          columns,
+          columnsOf(response.data),
           "there are no environments; make one with: coffer env create NAME"
         )
     )
@@ -35,14 +42,52 @@ const list = atProject("list", {
 const name = argument("NAME", EnvName, "The environment's name")
 
 const create = atProject("create", {
-  description: "Create an environment",
-  examples: ["coffer environment create qa"],
-  options: { name },
-  run: ({ call, options, path }) =>
-    Effect.map(
-      call("environments", (api) => api.create({ path, payload: { name: options.name } })),
-      (made) => doneView(`environment ${made.name} created`, made)
+  description: "Create an environment, empty or as a copy of another, without showing a value",
+  examples: ["coffer environment create qa", "coffer env create pr-42 --from preview --expires 7d"],
+  options: {
+    name,
+    from: completedBy("env", option("from", EnvName, "The environment whose secrets it starts with")),
+    only: keysOption("only", "Only these keys, separated by commas"),
+    expires: option(
+      "expires",
+      Expires,
+      "When it ends and is removed: a time such as 4h or 7d, or a date; without it, it lasts"
     )
+  },
+  check: ({ from, only }) =>
+    only !== undefined && from === undefined ? "--only needs --from, the environment to copy from" : undefined,
+  run: ({ call, options: { expires, from, name, only: keys }, path }) =>
+    Effect.gen(function* () {
+      const expires_at = expires === undefined ? undefined : yield* endOf(expires)
+      const payload = { name, ...defined({ from, keys, expires_at }) }
+      const made = yield* call("environments", (api) => api.create({ path, payload }))
+      return doneView(
+        `environment ${made.name} created${from === undefined ? "" : ` from ${from}`}${until(made)}`,
+        made
+      )
+    })
+})
+
+const extend = atProject("extend", {
+  description: "Set when an environment ends",
+  examples: ["coffer environment extend pr-42 --expires 7d", "coffer env extend pr-42 --never"],
+  options: {
+    name: completedBy("env", argument("NAME", EnvName, "The environment's name")),
+    expires: option("expires", Expires, "When it ends and is removed: a time such as 4h or 7d, or a date"),
+    never: flag("never", "Let it last; for admins"),
+    ...asking
+  },
+  check: ({ expires, never }) => (never === (expires === undefined) ? undefined : "give either --expires or --never"),
+  run: ({ call, options: { expires, name, never }, path: project }) =>
+    Effect.gen(function* () {
+      const path = { ...project, env_name: name }
+      const expires_at = expires === undefined || never ? null : yield* endOf(expires)
+      const set = yield* call("environments", (api) => api.extend({ path, payload: { expires_at } }))
+      return doneView(
+        `environment ${set.name} ${set.expires_at === undefined ? "has no end" : `ends at ${set.expires_at}`}`,
+        set
+      )
+    })
 })
 
 const remove = atProject("delete", {
@@ -68,6 +113,6 @@ const remove = atProject("delete", {
 export const environmentCommand = group(
   "environment",
   "Environments of a project",
-  [list, create, remove, diff, copy, revisions, revert, protection, protect, unprotect],
+  [list, create, extend, remove, diff, copy, revisions, revert, protection, protect, unprotect],
   "env"
 )
