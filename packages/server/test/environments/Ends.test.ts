@@ -37,9 +37,8 @@ const sweep = Effect.flatMap(Maintenance, ({ sweep }) => sweep)
 const said = Effect.map(entries(), (log) =>
   log
     .filter(({ action }) => /^env\.exp/.test(action))
-    .map(
-      ({ action, actor, metadata }) =>
-        `${action} of ${String(metadata["project"])}/${String(metadata["env"])} by ${actor}`
+    .map(({ action, actor, metadata }) =>
+      `${action} by ${actor}: ${JSON.stringify(metadata)}`.replace(/"expires_at.*/, "")
     )
 )
 
@@ -49,7 +48,7 @@ describe("an environment that ends", () => {
       const ada = yield* organization()
       yield* TestClock.setTime(hour)
       const now = yield* Clock.currentTimeMillis
-      const expiring = "env.expiring of webshop/pr-1 by expiry"
+      const expiring = 'env.expiring by expiry: {"project":"webshop","env":"pr-1","name":"pr-1",'
       yield* create(ada, "pr-1", now + 30 * hour)
       yield* setSecret(ada, "A", "x", { path: envPath("pr-1") })
       yield* sweep
@@ -75,7 +74,11 @@ describe("an environment that ends", () => {
       yield* TestClock.adjust("1 hour")
       yield* sweep
       yield* sweep
-      assert.deepStrictEqual(yield* said, [expiring, expiring, "env.expire of webshop/pr-1 by expiry"])
+      assert.deepStrictEqual(yield* said, [
+        expiring,
+        expiring,
+        'env.expire by expiry: {"project":"webshop","env":"pr-1","name":"pr-1",'
+      ])
     }).pipe(Effect.provide(Maintenance.Default), onDatabase())
   )
 

@@ -2,8 +2,7 @@ import type { UserActor } from "@coffer/domain/Actor"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { cursorOf } from "@coffer/domain/AuditCursor"
 import { CurrentCaller } from "@coffer/domain/Actor"
-import { ProjectId, WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
-import { EnvName } from "@coffer/domain/Names"
+import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { makeDeciders } from "@coffer/server/access/Deciders"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
@@ -196,7 +195,7 @@ describe("a statement's plan", () => {
     onWatchedFile((plans) =>
       Effect.gen(function* () {
         yield* scene
-        const { announceAll, expireAll, expireNamed } = yield* makeEnvironmentExpiry
+        const { announceAll, expireAll } = yield* makeEnvironmentExpiry
         const { transaction } = yield* Database
         const found = yield* plans(Effect.zipRight(announceAll(transaction), expireAll(transaction)))
         assert.strictEqual(found.length, 2)
@@ -204,8 +203,6 @@ describe("a statement's plan", () => {
           assert.match(steps.join(), /SEARCH x USING INDEX environments_ending \(expires_at/)
           assert.notInclude(steps.join(), "TEMP B-TREE")
         }
-        const [named] = yield* plans(expireNamed(ProjectId.make(yield* uuidV7), EnvName.make("pr-1")))
-        assert.match(named!.steps.join(), /SEARCH x USING INDEX environments_live \(project_id=\? AND name=\?\)/)
       })
     )
   )

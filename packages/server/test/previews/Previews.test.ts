@@ -1,4 +1,5 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import type { Stage } from "../authorization/Scene.js"
 import { machines } from "../authorization/Service.js"
 import type { Json } from "../support/Program.js"
 import { asking, startWorld, type World } from "../requests/World.js"
@@ -45,11 +46,11 @@ const scene = async (terms: object | null = {}) => {
     }
     return machines(api_key)
   }
-  const said = async (headers: Headers, method: string, path: string, body?: unknown, server = world.first) => {
+  const said = async (headers: Headers, method: string, path: string, body?: unknown, server: Stage = world.first) => {
     const answer = await world.call(headers, method, path, body, server)
     return `${answer.status} ${answer.body?.error?.message ?? ""}`.trim()
   }
-  const create = (headers: Headers, name: string, body: object = {}, server = world.first) =>
+  const create = (headers: Headers, name: string, body: object = {}, server: Stage = world.first) =>
     said(headers, "POST", envs, { name, from: "preview", expires_at: inDays(7), ...body }, server)
   const extend = (headers: Headers, name: string, expires_at: string | null) =>
     said(headers, "PATCH", `${envs}/${name}`, { expires_at })

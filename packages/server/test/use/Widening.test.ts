@@ -71,7 +71,7 @@ const revert = (actor: Actor, to: number) =>
     })
   )
 
-type Needed = Effect.Effect.Context<typeof scene> | Layer.Layer.Success<typeof writing>
+type Needed = Effect.Effect.Context<typeof scene> | Layer.Layer.Success<typeof writing> | Environments
 
 /** Creates a preview from `staging`, whose secret comes with it. */
 const create = (actor: Actor) =>
