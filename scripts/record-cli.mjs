@@ -175,9 +175,9 @@ $ coffer environment diff dev qa
 $ coffer environment diff dev qa --exit-code; echo "exit code $?"
 $ coffer environment delete qa --yes
 An environment can end, and a project can let those who write in it create such environments: see [Previews](previews.md).
-$ coffer environment create pr-42 --from dev --only API_KEY --expires 2099-01-31
+$ coffer environment create pr-42 --from dev --only API_KEY --expires 7d
 $ coffer environment list
-$ coffer environment extend pr-42 --expires 2099-02-28
+$ coffer environment extend pr-42 --expires 14d
 $ coffer environment extend pr-42 --never
 $ coffer environment delete pr-42 --yes
 $ coffer project allow-previews --from dev --pattern 'pr-*' --max 10

@@ -1,13 +1,23 @@
 import { defined } from "@coffer/domain/Defined"
 import { EnvName } from "@coffer/domain/Names"
 import { Pattern } from "@coffer/domain/Pattern"
-import { previewTerms } from "@coffer/domain/Previews"
+import { type Previews, previewTerms } from "@coffer/domain/Previews"
 import * as Effect from "effect/Effect"
 import { atProject, yes } from "../grammar/Command.js"
 import { option, requiredOption } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { confirm } from "../terminal/Prompts.js"
-import { doneView, recordView } from "../terminal/View.js"
+import { printFields } from "../terminal/Print.js"
+import { doneView } from "../terminal/View.js"
+
+const fieldsOf = ({ from, longest, max, pattern, updated_at, updated_by }: Previews) => ({
+  from,
+  pattern,
+  max,
+  longest,
+  "set by": updated_by,
+  "set at": updated_at
+})
 
 export const previews = atProject("previews", {
   description: "Show what previews the project allows: environments that end, and that those who write may create",
@@ -16,7 +26,7 @@ export const previews = atProject("previews", {
   run: ({ call, path }) =>
     Effect.map(
       call("previews", (api) => api.get({ path })),
-      recordView
+      (found) => ({ json: found, text: printFields(fieldsOf(found)) })
     )
 })
 

@@ -146,6 +146,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
   const ask = "coffer secret set API_KEY asked --env prod || test $? -eq 5"
   const asked = { before: [protect, ask], after: [unprotect] }
   const envs = "/acme/projects/webshop/envs"
+  const inAWeek = () => new Date(Date.now() + 7 * 86_400_000).toISOString()
   const preview = () => call("POST", envs, { name: "preview" })
   const noPreviews = () => call("DELETE", `${envs}/pr-42`)
   const allowPreviews = () => call("PUT", "/acme/projects/webshop/previews", { from: "preview", pattern: "pr-*" })
@@ -171,11 +172,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     "member remove": { before: [invite], after: [invite] },
     "environment create": { before: [preview, noPreviews] },
     "environment extend": {
-      before: [
-        preview,
-        noPreviews,
-        () => call("POST", envs, { name: "pr-42", from: "preview", expires_at: "2099-01-31" })
-      ]
+      before: [preview, noPreviews, () => call("POST", envs, { name: "pr-42", from: "preview", expires_at: inAWeek() })]
     },
     "project allow-previews": { before: [preview] },
     "project previews": { before: [preview, allowPreviews] },

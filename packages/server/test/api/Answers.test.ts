@@ -9,6 +9,7 @@ import { cleanUp, Program } from "../support/Program.js"
 import { approvedDevice } from "../support/ProgramLogins.js"
 import { refusingIn } from "../support/Refusing.js"
 import { isOnPostgres } from "../support/Services.js"
+import { inDays } from "../previews/Support.js"
 import { Recorder } from "./Recorder.js"
 
 afterAll(cleanUp)
@@ -345,10 +346,10 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("PUT", previews, { by, body: { from: "prod", pattern: "pr-*", max: 51 } })
   await ask("PUT", previews, { by, body: { from: "prod", pattern: "pr-*" } })
   await ask("GET", previews, { by: dev })
-  await ask("POST", envs, { by, body: { name: "pr-1", from: "prod", expires_at: "2030-01-31" } })
+  await ask("POST", envs, { by, body: { name: "pr-1", from: "prod", expires_at: inDays(7) } })
   await ask("POST", envs, { by, body: { name: "pr-2", keys: ["API_KEY"] }, why: "keys of no environment" })
   await ask("POST", envs, { by, body: { name: "pr-2", expires_at: "2001-01-31" }, why: "an end that has passed" })
-  await ask("PATCH", `${envs}/pr-1`, { by, body: { expires_at: "2030-02-28T08:00:00Z" } })
+  await ask("PATCH", `${envs}/pr-1`, { by, body: { expires_at: inDays(14) } })
   await ask("PUT", `${envs}/pr-1/protection`, { by, body: terms, why: "it ends" })
   await ask("DELETE", `${envs}/pr-1`, { by })
   await ask("DELETE", previews, { by })

@@ -467,8 +467,8 @@ describe("among two tenants", () => {
       self: subjectOf(attacker.owner),
       patterns
     }
-    // The environment has no protection, and the request sets no values.
-    const absent = /\/(protection|values)$/
+    // The environment has no protection, the project no previews, and the request sets no values.
+    const absent = /\/(protection|previews|values)$/
     for (const endpoint of placed.filter(({ method, path }) => method === "GET" && !absent.test(path))) {
       const { method, path } = requestOf(endpoint, about, askOf(endpoint, about))
       assert.strictEqual(await service.status(attacker.owner, method, path), 200, endpoint.call)

@@ -1,4 +1,5 @@
 import { actorName } from "@coffer/domain/Actor"
+import { NotFound } from "@coffer/domain/Errors"
 import type { EnvName } from "@coffer/domain/Names"
 import type { Pattern } from "@coffer/domain/Pattern"
 import { previewDefaults, type Previews } from "@coffer/domain/Previews"
@@ -32,7 +33,7 @@ export class ProjectPreviews extends Effect.Service<ProjectPreviews>()("@coffer/
     const find = ({ project }: Place<"previews.read" | "previews.set" | "previews.delete">) =>
       repo.find({ projectId: project.id })
 
-    const missing = (name: string) => notFound(`what previews project ${name} allows`)
+    const missing = (name: string) => new NotFound({ message: `project ${name} allows no previews` })
 
     const get = traced("ProjectPreviews.get")((place: Place<"previews.read">) =>
       Effect.flatMap(find(place), (found) =>
