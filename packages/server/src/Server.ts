@@ -100,12 +100,13 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
 
 const announce = Layer.effectDiscard(
   Effect.gen(function* () {
-    for (const line of summary(yield* ServerConfig)) yield* Effect.logInfo(line)
+    const settings = yield* ServerConfig
+    for (const line of summary(settings)) yield* Effect.logInfo(line)
     const listening = yield* Listening
     yield* HttpServer.addressWith((address) => {
       if (address._tag === "UnixAddress") return Effect.logInfo(`listening on ${address.path}`)
       const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname
-      const url = `http://${host}:${address.port}`
+      const url = `${settings.tls === null ? "http" : "https"}://${host}:${address.port}`
       return Effect.zipRight(Effect.logInfo(`listening on ${url}`), listening(url))
     })
   })

@@ -80,6 +80,7 @@ describe("the settings", () => {
         brokerUrl: null,
         host: "127.0.0.1",
         port: 7100,
+        tls: null,
         webConsole: true,
         vaultApi: false,
         corsAllowedOrigins: [],
@@ -131,6 +132,9 @@ describe("the settings", () => {
         SERVICE_DB_PATH: "/var/lib/coffer/coffer.db",
         SERVICE_HOST: "0.0.0.0",
         SERVICE_PORT: "8080",
+        SERVICE_TLS_CERT_FILE: "/etc/coffer/tls.crt",
+        SERVICE_TLS_KEY_FILE: "/etc/coffer/tls.key",
+        SERVICE_TLS_MIN_VERSION: "1.2",
         SERVICE_CONSOLE: "0",
         SERVICE_VAULT_API: "1",
         CORS_ALLOWED_ORIGINS: "https://app.example.com, http://localhost:5173",
@@ -199,6 +203,7 @@ describe("the settings", () => {
         brokerUrl: "https://broker.example.com",
         host: "0.0.0.0",
         port: 8080,
+        tls: { certFile: "/etc/coffer/tls.crt", keyFile: "/etc/coffer/tls.key", minVersion: "TLSv1.2" },
         webConsole: false,
         vaultApi: true,
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],
@@ -295,6 +300,26 @@ describe("the superadmins", () => {
         }),
         ["SUPERADMIN_EMAIL_0", "SUPERADMIN_EMAIL_2"]
       )
+    })
+  )
+})
+
+describe("TLS", () => {
+  const files = { SERVICE_TLS_CERT_FILE: "tls.crt", SERVICE_TLS_KEY_FILE: "tls.key" }
+
+  it.effect("is of version 1.3, and needs a certificate with its key", () =>
+    Effect.gen(function* () {
+      const { tls } = yield* load({ ...least, ...files })
+      assert.deepStrictEqual(tls, { certFile: "tls.crt", keyFile: "tls.key", minVersion: "TLSv1.3" })
+      for (const [environment, variable] of [
+        [{ ...files, SERVICE_TLS_KEY_FILE: "" }, "SERVICE_TLS_KEY_FILE"],
+        [{ ...files, SERVICE_TLS_CERT_FILE: "" }, "SERVICE_TLS_CERT_FILE"],
+        [{ SERVICE_TLS_MIN_VERSION: "1.2" }, "SERVICE_TLS_CERT_FILE"],
+        [{ ...files, SERVICE_TLS_MIN_VERSION: "1.1" }, "SERVICE_TLS_MIN_VERSION"],
+        [{ ...files, SERVICE_PUBLIC_URL: "http://localhost:7100" }, "SERVICE_PUBLIC_URL"]
+      ] as const) {
+        assert.deepStrictEqual(yield* complaints({ ...least, ...environment }), [variable])
+      }
     })
   )
 })

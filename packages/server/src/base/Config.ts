@@ -28,6 +28,7 @@ import { identity, type IdentitySettings } from "./config/IdentitySettings.js"
 import { mail, type MailSettings } from "./config/MailSettings.js"
 import { outbound, type OutboundSettings } from "./config/OutboundSettings.js"
 import { ConfigProblems, joined, satisfying, type Setting } from "./config/Problems.js"
+import { tls, type TlsSettings } from "./config/TlsSettings.js"
 import { superadminVariable } from "./config/Unknown.js"
 import { type Environment, type Reader, reader } from "./config/Variables.js"
 
@@ -40,6 +41,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly host: string
   /** 0: the system chooses a free port. */
   readonly port: number
+  /** null: the server speaks plain HTTP. */
+  readonly tls: TlsSettings | null
   /** Whether the server serves the web console. */
   readonly webConsole: boolean
   /** Whether the server serves the view of Vault's API under /v1. */
@@ -118,6 +121,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         outbound: outbound(settings),
         host: settings.withDefault("SERVICE_HOST", listeningHost, "127.0.0.1"),
         port: settings.withDefault("SERVICE_PORT", listeningPort, defaultPort),
+        tls: tls(settings),
         webConsole: settings.withDefault("SERVICE_CONSOLE", word({ 0: false, 1: true }), true),
         vaultApi: settings.withDefault("SERVICE_VAULT_API", word({ 0: false, 1: true }), false),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),

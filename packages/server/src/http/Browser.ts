@@ -8,13 +8,15 @@ import { hostOf, isLoopback } from "../base/config/Loopback.js"
  */
 export type Reach = "https" | "loopback" | "plain"
 
-type BrowserSettings = Pick<Settings, "publicUrl" | "corsAllowedOrigins">
+type ReachSettings = Pick<Settings, "publicUrl" | "tls">
+type BrowserSettings = ReachSettings & Pick<Settings, "corsAllowedOrigins">
 
 /** A proxy that does not pass the Host header on would make every client look local, but it sets one of these. */
 const isProxied = (headers: Headers.Headers): boolean =>
   headers["x-real-ip"] !== undefined || headers["x-forwarded-for"] !== undefined
 
-export const reachOf = ({ publicUrl }: Pick<Settings, "publicUrl">, headers: Headers.Headers): Reach => {
+export const reachOf = ({ publicUrl, tls }: ReachSettings, headers: Headers.Headers): Reach => {
+  if (tls !== null) return "https"
   if (publicUrl !== null) return publicUrl.startsWith("https:") ? "https" : "loopback"
   const address = `http://${headers["host"] ?? ""}`
   return !isProxied(headers) && URL.canParse(address) && isLoopback(hostOf(new URL(address))) ? "loopback" : "plain"

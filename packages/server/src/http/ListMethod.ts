@@ -1,4 +1,5 @@
 import type { Server } from "node:http"
+import { Server as HttpsServer } from "node:https"
 import type { Socket } from "node:net"
 import { Duplex } from "node:stream"
 
@@ -72,6 +73,10 @@ const asGet = ({ bytesParsed = 0, code, rawPacket }: ParserError): Buffer | null
   )
 }
 
+/** The event of a connection that requests can be read from: with TLS, once it is encrypted. */
+export const connectionEvent = (server: Server): string =>
+  server instanceof HttpsServer ? "secureConnection" : "connection"
+
 const answered = new WeakSet<Socket>()
 
 /** Whether a socket is being answered outside of its parser, which fails again with whatever else arrives. */
@@ -86,6 +91,6 @@ export const answerList = (server: Server, error: ParserError, socket: Socket): 
   const bytes = asGet(error)
   if (bytes === null) return false
   answered.add(socket)
-  server.emit("connection", new OneRequest(bytes, socket))
+  server.emit(connectionEvent(server), new OneRequest(bytes, socket))
   return true
 }

@@ -4,13 +4,18 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http"
+import { createServer as createTlsServer, type Server as TlsServer } from "node:https"
 import { Socket } from "node:net"
+import type { SecureContextOptions } from "node:tls"
 import type { Duplex } from "node:stream"
 import { ServerConfig } from "../base/Config.js"
+import type { TlsSettings } from "../base/config/TlsSettings.js"
 import { StartupError } from "../base/StartupError.js"
 import { bodyFails } from "./Body.js"
-import { answerList, isAnswered, OneRequest } from "./ListMethod.js"
+import { readCertificate } from "./Certificate.js"
+import { answerList, connectionEvent, isAnswered, OneRequest } from "./ListMethod.js"
 import { httpServerOn } from "./NodeHttpServer.js"
+import { renewCertificate } from "./Renewal.js"
 import { requestId } from "./RequestFacts.js"
 
 /** How long the shutdown waits for requests in flight, in milliseconds. */
@@ -72,12 +77,13 @@ const refuseUnparsed =
     }
     if (isAnswered(socket)) return
     const connection = connections.get(socket)
-    const isIdle = socket.bytesRead === (connection?.idleAt ?? 0)
+    // There is no connection while TLS is negotiated, and nothing could be read of a response.
+    const isIdle = connection === undefined || socket.bytesRead === connection.idleAt
     if (error.code === "ECONNRESET" || !socket.writable || isIdle) {
       socket.destroy()
       return
     }
-    const [first, ...others] = connection?.open ?? []
+    const [first, ...others] = connection.open
     if (first !== undefined) {
       const { request, response } = first
       response.shouldKeepAlive = false
@@ -86,7 +92,7 @@ const refuseUnparsed =
       return
     }
     // The error is in the rest of a body whose request was already answered.
-    if (connection?.last?.complete === false) {
+    if (connection.last?.complete === false) {
       socket.destroy()
       return
     }
@@ -125,7 +131,7 @@ const continueWhenRead =
 /** Tracks the connections of a server. Closes a connection whose client reads nothing of its response for a while. */
 const trackConnections = (server: Server, silenceMillis: number): Connections => {
   const connections = new Map<Socket, Connection>()
-  server.on("connection", (socket) => {
+  server.on(connectionEvent(server), (socket: Socket) => {
     connections.set(socket, { open: [], last: null, idleAt: 0 })
     socket.once("close", () => connections.delete(socket))
   })
@@ -178,6 +184,12 @@ const whenQuiet = (server: Server, millis: number, done: () => void): void => {
  */
 const closeGracefully = (server: Server, connections: Connections): void => {
   let closing = false
+  // With TLS, Node's server does not know the connections that are still negotiated.
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket) => {
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
   server.on("request", (_request, response) => {
     if (closing) response.shouldKeepAlive = false
   })
@@ -185,12 +197,13 @@ const closeGracefully = (server: Server, connections: Connections): void => {
     for (const [socket, { open, idleAt }] of connections) {
       if (open.length === 0 && socket.bytesRead === idleAt) socket.destroy()
     }
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
   }
   const close = server.close.bind(server)
   server.close = (callback) => {
     closing = true
     setTimeout(() => {
-      server.closeAllConnections()
+      for (const socket of sockets) socket.destroy()
     }, drainMillis).unref()
     whenQuiet(server, drainMillis / 10, () => {
       for (const { open } of connections.values()) {
@@ -211,15 +224,17 @@ export interface Timeouts {
   readonly silence: number
 }
 
-/** Node's server with error responses, timeouts and a graceful shutdown. */
-export const makeServer = ({ arrival, silence }: Timeouts = { arrival: 30_000, silence: 30_000 }): Server => {
-  const server = createServer({
-    requireHostHeader: false,
-    keepAliveTimeout: 65_000,
-    headersTimeout: arrival,
-    requestTimeout: arrival,
-    connectionsCheckingInterval: Math.min(1_000, arrival)
-  })
+const defaultTimeouts: Timeouts = { arrival: 30_000, silence: 30_000 }
+
+const optionsOf = ({ arrival }: Timeouts) => ({
+  requireHostHeader: false,
+  keepAliveTimeout: 65_000,
+  headersTimeout: arrival,
+  requestTimeout: arrival,
+  connectionsCheckingInterval: Math.min(1_000, arrival)
+})
+
+const prepared = <S extends Server>(server: S, { silence }: Timeouts): S => {
   const connections = trackConnections(server, silence)
   closeGracefully(server, connections)
   return server
@@ -230,24 +245,46 @@ export const makeServer = ({ arrival, silence }: Timeouts = { arrival: 30_000, s
     .on("checkExpectation", refuseExpectation)
 }
 
+/** Node's server with error responses, timeouts and a graceful shutdown. */
+export const makeServer = (timeouts = defaultTimeouts): Server => prepared(createServer(optionsOf(timeouts)), timeouts)
+
+/** The same with TLS. Browsers that have seen it use no plain HTTP for its host afterwards. */
+export const makeTlsServer = (options: SecureContextOptions, timeouts = defaultTimeouts): TlsServer =>
+  prepared(
+    createTlsServer({ ...optionsOf(timeouts), ...options, handshakeTimeout: timeouts.arrival }),
+    timeouts
+  ).prependListener("request", (_request, response) => {
+    response.setHeader("Strict-Transport-Security", "max-age=31536000")
+  })
+
 export const cannotListen =
   (host: string, port: number) =>
   ({ cause }: HttpServerError.ServeError) =>
-    Layer.fail(
-      new StartupError({
-        message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown reason"}`
-      })
-    )
+    new StartupError({
+      message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown reason"}`
+    })
+
+/** A server whose certificate is renewed until the scope is closed. */
+const renewedServer = (tls: TlsSettings) =>
+  Effect.gen(function* () {
+    const pair = yield* Effect.mapError(readCertificate(tls), ({ message }) => new StartupError({ message }))
+    const server = makeTlsServer(pair.options)
+    yield* renewCertificate(server, tls, pair)
+    return server
+  })
 
 export const NodeHttpServerLive = Layer.unwrapEffect(
-  Effect.map(ServerConfig, ({ host, port }) =>
+  Effect.map(ServerConfig, ({ host, port, tls }) =>
     Layer.scoped(
       HttpServer.HttpServer,
       Effect.gen(function* () {
-        const server = makeServer()
-        const { address } = yield* NodeHttpServer.make(() => server, { host, port })
+        const server: Server = tls === null ? makeServer() : yield* renewedServer(tls)
+        const { address } = yield* Effect.mapError(
+          NodeHttpServer.make(() => server, { host, port }),
+          cannotListen(host, port)
+        )
         return httpServerOn(server, address)
       })
-    ).pipe(Layer.catchAll(cannotListen(host, port)))
+    )
   )
 )

@@ -11,6 +11,8 @@ const everything = {
   BACKUP_S3_BUCKET: "backups",
   BACKUP_S3_ACCESS_KEY: "key",
   BACKUP_S3_SECRET_KEY: "secret",
+  SERVICE_TLS_CERT_FILE: "tls.crt",
+  SERVICE_TLS_KEY_FILE: "tls.key",
   SUPERADMIN_EMAIL_0: "root@example.com",
   OTEL_EXPORTER_OTLP_ENDPOINT: "https://traces.example.com",
   SERVICE_PUBLIC_URL: "https://coffer.example.com",

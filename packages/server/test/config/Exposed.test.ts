@@ -33,6 +33,11 @@ describe("a file with a secret that everybody may read", () => {
     assert.deepStrictEqual(exposedSecrets({ SERVICE_MASTER_KEY_FILE: file(mode) }), [])
   })
 
+  it("is not one of the server's certificate, whose key is refused in that case", () => {
+    const environment = { SERVICE_TLS_CERT_FILE: file(0o644), SERVICE_TLS_KEY_FILE: file(0o604) }
+    assert.deepStrictEqual(exposedSecrets(environment), [])
+  })
+
   it("is not one that is not there, nor of another program", () => {
     const environment = { SERVICE_MASTER_KEY_FILE: join(folder, "none"), OTHER_FILE: file(0o644), BACKUP_X_FILE: "" }
     assert.deepStrictEqual(exposedSecrets(environment), [])

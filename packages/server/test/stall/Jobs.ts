@@ -164,6 +164,7 @@ export const sources: Readonly<
   "database/jobs/ClockCheck.ts": { unmeasured: "one row every minute, with PostgreSQL" },
   "database/jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },
   "database/jobs/OnOneServer.ts": { unmeasured: "two reads every two seconds, with PostgreSQL" },
+  "http/Renewal.ts": { unmeasured: "two small files every 30 seconds, with TLS alone" },
   "http/ParseJson.ts": { by: "every call that takes a body" },
   "base/mail/Mailer.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
   "operations/maintenance/Maintenance.ts": { job: "the hour's round" }

@@ -67,10 +67,26 @@ export const described: ReadonlyArray<DescribedGroup> = [
     variables: [
       {
         variable: "SERVICE_HOST",
-        meaning: "The address to listen on. The server speaks plain HTTP and trusts X-Real-Ip: keep it behind a proxy",
+        meaning: "The address to listen on. Without SERVICE_TLS_CERT_FILE the server speaks plain HTTP. It trusts X-Real-Ip: keep it behind a proxy",
         default: "127.0.0.1"
       },
       { variable: "SERVICE_PORT", meaning: "The port to listen on; 0: any free port", default: "7100" },
+      {
+        variable: "SERVICE_TLS_CERT_FILE",
+        meaning:
+          "A file with the certificate and its chain (PEM): the server then speaks HTTPS, without a proxy. Read again within a minute after it changes",
+        required: "with SERVICE_TLS_KEY_FILE"
+      },
+      {
+        variable: "SERVICE_TLS_KEY_FILE",
+        meaning: "The file of its private key (PEM), which not every user of the machine may read",
+        required: "with SERVICE_TLS_CERT_FILE"
+      },
+      {
+        variable: "SERVICE_TLS_MIN_VERSION",
+        meaning: "`1.2` lets in clients that cannot speak TLS 1.3",
+        default: "1.3"
+      },
       {
         variable: "SERVICE_CONSOLE",
         meaning: "`0`: the server does not serve the web console. The login page stays",

@@ -70,6 +70,11 @@ const singleSignOn = ({ provider }: Settings): string =>
 const browsers = ({ publicUrl }: Settings): string =>
   publicUrl === null ? off("public address", "browsers' sessions on loopback alone") : on("public address", publicUrl)
 
+const tls = ({ tls }: Settings): string =>
+  tls === null
+    ? off("TLS", "plain HTTP")
+    : on("TLS", tls.minVersion === "TLSv1.3" ? "version 1.3" : "versions 1.2 and 1.3")
+
 const webConsole = ({ webConsole }: Settings): string => (webConsole ? on("web console", "at /") : off("web console"))
 
 const vaultApi = ({ vaultApi }: Settings): string =>
@@ -95,7 +100,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
   return [
     ...(settings.postgres === null ? [] : [database(settings.postgres)]),
     line(mail, backups),
-    line(emailLogin, singleSignOn, browsers, webConsole, vaultApi),
+    line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi),
     line(machineIssuers, networks),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditRequired, tracing)

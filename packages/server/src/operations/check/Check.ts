@@ -15,6 +15,7 @@ import { mailCheck } from "./MailCheck.js"
 import { shownSettings } from "../../base/config/ShownSettings.js"
 import { postgresChecks } from "./PostgresChecks.js"
 import { storeCheck } from "./StoreCheck.js"
+import { certificateCheck } from "./CertificateCheck.js"
 
 export interface CheckOptions {
   readonly mailTo: Email | null
@@ -32,9 +33,10 @@ const wrong = ({ problems }: ConfigProblems): ReadonlyArray<Finding> =>
 const checks = (environment: Environment, mailTo: Email | null) =>
   Effect.gen(function* () {
     const settings = yield* loadConfig(environment)
-    const [database, mail, store] = yield* Effect.all(
+    const [database, certificate, mail, store] = yield* Effect.all(
       [
         settings.postgres === null ? databaseChecks(settings) : postgresChecks(settings, settings.postgres),
+        certificateCheck(settings),
         mailCheck(settings, mailTo),
         storeCheck(settings)
       ],
@@ -44,6 +46,7 @@ const checks = (environment: Environment, mailTo: Email | null) =>
       ok("settings", "all settings are valid"),
       ...database,
       ...(settings.postgres === null ? fileChecks(settings.dbPath, environment) : stagingChecks(settings, environment)),
+      certificate,
       mail,
       store
     ]

@@ -11,6 +11,7 @@ import { counter, gauge, gauges, render } from "../../base/Metrics.js"
 import { Database, type PoolState } from "../../database/Database.js"
 import { query } from "../../database/Query.js"
 import { oldestPending } from "../../edges/webhooks/WebhookMetrics.js"
+import { certificateEnd } from "../../http/Renewal.js"
 import { newestBackup } from "../backups/BackupMetrics.js"
 import { requestObserver } from "./RequestMetrics.js"
 
@@ -36,6 +37,11 @@ const connections = gauges<keyof PoolState>(
   "state"
 )
 const backupAge = gauge("coffer_backup_age_seconds", "Age of this instance's newest backup; absent while none is known")
+
+const certificateExpiry = gauge(
+  "coffer_tls_certificate_expiry_seconds",
+  "Time until the certificate in use expires; absent without SERVICE_TLS_CERT_FILE"
+)
 
 const valueOf = (metric: Metric.Metric.Gauge<number>) => Effect.map(Metric.value(metric), ({ value }) => value)
 
@@ -75,6 +81,8 @@ export const makeInstruments = Effect.gen(function* () {
   const read = Effect.gen(function* () {
     yield* Metric.set(oldestDelivery, yield* ageOf(yield* valueOf(oldestPending), 0))
     yield* Metric.set(backupAge, yield* ageOf(yield* valueOf(newestBackup), NaN))
+    const end = yield* valueOf(certificateEnd)
+    yield* Metric.set(certificateExpiry, end === 0 ? NaN : (end - (yield* Clock.currentTimeMillis)) / 1000)
     yield* Metric.set(queued, yield* audit.queued)
     yield* raiseTo(dropped, standardError.dropped())
     yield* raiseTo(broken, (yield* breaks({})).breaks)

@@ -29,7 +29,7 @@ const serve = <E, R>(scrape: Effect.Effect<HttpServerResponse.HttpServerResponse
     HttpMiddleware.withTracerDisabledWhen(() => true),
     Layer.merge(Layer.effectDiscard(announce)),
     Layer.provide(
-      NodeHttpServer.layerServer(() => createServer(), { host, port }).pipe(Layer.catchAll(cannotListen(host, port)))
+      NodeHttpServer.layerServer(() => createServer(), { host, port }).pipe(Layer.mapError(cannotListen(host, port)))
     )
   )
 
