@@ -63,7 +63,7 @@ await Promise.all([
   bundle("server", {
     cached: {
       main: [],
-      "operations/rotation/Rotation": ["opensDatabase", "rotate"],
+      "operations/rotation/Rotation": ["keyFromCommand", "opensDatabase", "rotate"],
       "operations/backups/DrillWorker": []
     },
     ...readable,

@@ -30,7 +30,7 @@ import { BrokerLive, ServerLive } from "./Server.js"
 const help = `coffer-server: Coffer's server, one process with an embedded database, or several with PostgreSQL
 
 It takes its settings from environment variables. These two are required:
-  SERVICE_MASTER_KEY   64 hexadecimal digits; make one with: openssl rand -hex 32
+  SERVICE_MASTER_KEY   64 hexadecimal digits; make one with: openssl rand -hex 32. SERVICE_MASTER_KEY_COMMAND can print it instead
   SMTP_HOST            the mail server for login codes, or "log" to print codes here
 
 Others, with their defaults: SERVICE_DB_PATH (service.db) or SERVICE_DATABASE_URL, SERVICE_HOST (127.0.0.1), SERVICE_PORT (7100),

@@ -18,7 +18,6 @@ import {
   listeningPort,
   listOf,
   logLevels,
-  masterKey,
   origin,
   otlpHeaders,
   text,
@@ -26,6 +25,7 @@ import {
 } from "./config/Formats.js"
 import { identity, type IdentitySettings } from "./config/IdentitySettings.js"
 import { mail, type MailSettings } from "./config/MailSettings.js"
+import { masterKey } from "./config/MasterKey.js"
 import { outbound, type OutboundSettings } from "./config/OutboundSettings.js"
 import { ConfigProblems, joined, satisfying, type Setting } from "./config/Problems.js"
 import { tls, type TlsSettings } from "./config/TlsSettings.js"
@@ -113,7 +113,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
     const defaultPort = 7100
     return Effect.all(
       {
-        masterKey: settings.requiredSecret("SERVICE_MASTER_KEY", masterKey),
+        masterKey: masterKey(environment, settings),
         superadmins: superadmins(environment, settings),
         mail: mail(settings),
         database: database(settings),

@@ -20,6 +20,7 @@ describe("variables that look like settings and are none", () => {
       SERVICE_MCP_READ_ONLY: "1",
       SERVICE_NEW_MASTER_KEY: "x",
       SERVICE_NEW_MASTER_KEY_FILE: "/run/new",
+      SERVICE_NEW_MASTER_KEY_COMMAND: "[]",
       PATH: "/bin"
     })
     assert.deepStrictEqual(

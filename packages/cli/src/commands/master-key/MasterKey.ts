@@ -72,7 +72,7 @@ interface RotateOptions {
 const rotateKey = (options: RotateOptions) =>
   Effect.gen(function* () {
     const rotation = yield* server
-    const oldKey = yield* oldMasterKey
+    const oldKey = yield* oldMasterKey(rotation.keyFromCommand)
     const db = yield* databaseOf(options.db)
     const file = options.out ?? null
     if (file !== null && (yield* Effect.catchTag(isFinished(rotation, file, db, oldKey), "StartupError", stopped))) {
@@ -80,7 +80,7 @@ const rotateKey = (options: RotateOptions) =>
         `the key in ${file} is in force already, by a rotation that was interrupted afterwards: set SERVICE_MASTER_KEY to it, then start the server`
       )
     }
-    const newKey = yield* newMasterKey(options.generate, file !== null)
+    const newKey = yield* newMasterKey(options.generate, file !== null, rotation.keyFromCommand)
     const output = yield* Output
     let isPublished = false
     const publish = (key: string) =>

@@ -18,15 +18,31 @@ const keyIn = (text: string): Option.Option<Redacted.Redacted> =>
 
 const oneLine = (text: string) => text.replace(/\r?\n$/, "")
 
-/** The key in a variable, or in the file that VARIABLE_FILE names, less one newline at its end. */
-const configured = Effect.fnUntraced(function* (name: string) {
+/** Runs a command that prints a key. It is the server's, which is loaded for a rotation in any case. */
+export type KeyFromCommand = (
+  command: string,
+  environment: Readonly<Record<string, string | undefined>>
+) => Effect.Effect<Redacted.Redacted, { readonly message: string }>
+
+/** The variables that give a key, as those of the server. */
+const sourcesOf = (name: string) => [name, `${name}_FILE`, `${name}_COMMAND`] as const
+
+/** The key in a variable, in the file that VARIABLE_FILE names, less one newline at its end, or of VARIABLE_COMMAND. */
+const configured = Effect.fnUntraced(function* (name: string, keyFromCommand: KeyFromCommand) {
   const env = yield* Variables
-  const text = variable(env, name)
-  const file = variable(env, `${name}_FILE`)
-  if (text !== undefined && file !== undefined) {
-    return yield* new BadSetting({ message: `${name} and ${name}_FILE are both set: unset one of them` })
+  const [text, file, command] = sourcesOf(name).map((source) => variable(env, source))
+  const [first, second] = sourcesOf(name).filter((source) => variable(env, source) !== undefined)
+  if (first === undefined) return Option.none<Redacted.Redacted>()
+  if (second !== undefined) {
+    return yield* new BadSetting({ message: `${first} and ${second} are both set: unset one of them` })
   }
-  if (text === undefined && file === undefined) return Option.none<Redacted.Redacted>()
+  if (command !== undefined) {
+    const key = yield* Effect.mapError(
+      keyFromCommand(command, env),
+      ({ message }) => new BadSetting({ message: `${name}_COMMAND ${message}` })
+    )
+    return keyIn(Redacted.value(key))
+  }
   const found =
     text ??
     (yield* Effect.try({
@@ -40,14 +56,15 @@ const configured = Effect.fnUntraced(function* (name: string) {
 })
 
 /** The key that the database is under, by SERVICE_MASTER_KEY. */
-export const oldMasterKey = Effect.flatMap(
-  configured("SERVICE_MASTER_KEY"),
-  Option.match({
-    onNone: () =>
-      new BadSetting({ message: "SERVICE_MASTER_KEY is not set: it must hold the key that is in force now" }),
-    onSome: Effect.succeed
-  })
-)
+export const oldMasterKey = (keyFromCommand: KeyFromCommand) =>
+  Effect.flatMap(
+    configured("SERVICE_MASTER_KEY", keyFromCommand),
+    Option.match({
+      onNone: () =>
+        new BadSetting({ message: "SERVICE_MASTER_KEY is not set: it must hold the key that is in force now" }),
+      onSome: Effect.succeed
+    })
+  )
 
 const noKey = new WrongUsage({ message: `what comes on standard input is no master key: ${rule}` })
 
@@ -73,14 +90,18 @@ export const keyInFile = (path: string): Option.Option<Redacted.Redacted> =>
  * The key to put the database under: made here, by SERVICE_NEW_MASTER_KEY, or else from standard input. `toFile`: the key
  * is written to a file, not to standard output.
  */
-export const newMasterKey = Effect.fnUntraced(function* (generate: boolean, toFile: boolean) {
+export const newMasterKey = Effect.fnUntraced(function* (
+  generate: boolean,
+  toFile: boolean,
+  keyFromCommand: KeyFromCommand
+) {
   const name = "SERVICE_NEW_MASTER_KEY"
   if (!generate) {
-    const key = yield* configured(name)
+    const key = yield* configured(name, keyFromCommand)
     return Option.isSome(key) ? key.value : yield* given
   }
   const env = yield* Variables
-  if (variable(env, name) !== undefined || variable(env, `${name}_FILE`) !== undefined) {
+  if (sourcesOf(name).some((source) => variable(env, source) !== undefined)) {
     return yield* new WrongUsage({ message: `--generate makes a new key, and ${name} gives one: choose one of them` })
   }
   if (!toFile && (yield* (yield* Output).isLost)) {

@@ -24,8 +24,14 @@ export const described: ReadonlyArray<DescribedGroup> = [
       {
         variable: "SERVICE_MASTER_KEY",
         meaning: "The key that encrypts all data. Keep a copy at another site, apart from the backups",
-        required: "always",
+        required: "unless SERVICE_MASTER_KEY_COMMAND is set",
         file: true
+      },
+      {
+        variable: "SERVICE_MASTER_KEY_COMMAND",
+        meaning:
+          "A command that prints the key, instead of the variable or its file: a JSON array of a program and its arguments, run without a shell for at most 10 seconds, without the server's settings in its environment",
+        secret: true
       },
       {
         variable: "SERVICE_DB_PATH",
@@ -67,7 +73,8 @@ export const described: ReadonlyArray<DescribedGroup> = [
     variables: [
       {
         variable: "SERVICE_HOST",
-        meaning: "The address to listen on. Without SERVICE_TLS_CERT_FILE the server speaks plain HTTP. It trusts X-Real-Ip: keep it behind a proxy",
+        meaning:
+          "The address to listen on. Without SERVICE_TLS_CERT_FILE the server speaks plain HTTP. It trusts X-Real-Ip: keep it behind a proxy",
         default: "127.0.0.1"
       },
       { variable: "SERVICE_PORT", meaning: "The port to listen on; 0: any free port", default: "7100" },

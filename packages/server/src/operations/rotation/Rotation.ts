@@ -22,6 +22,9 @@ import { NamedWrappedRow } from "../../keys/WrappedRows.js"
 import { anySchemaAt, type Leftovers, stoppedAt } from "./StoppedDatabase.js"
 import { eachVersion } from "./Versions.js"
 
+/** For the keys of a rotation, which the server's settings may name too. */
+export { keyFromCommand } from "../../base/config/KeyCommand.js"
+
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 export interface RotationOptions<E> {
