@@ -54,6 +54,11 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
   coffer-server dev [--seed FILE] [--json] [--attached] [--folder FOLDER]
                                 serves a database of its own for tests, on 127.0.0.1, until it ends; FILE is JSON such as
                                 {"dev": {"KEY": "value"}}; see docs/testing.md
+  coffer-server master-key split K/N
+                                prints N shares of the master key on standard input, of which any K give it back; each is a line to
+                                be written down
+  coffer-server master-key combine
+                                prints the master key of the shares on standard input, one a line
   coffer-server drill [ID]      fetches a backup (the newest), opens it in a scratch file beside the database and checks every
                                 value and audit log; while a server runs, too; the exit code is 1 when it is damaged
   coffer-server --version       prints the version
@@ -165,6 +170,19 @@ const migrations = (words: ReadonlyArray<string>) => {
   })
 }
 
+const sharesUsage =
+  "master-key takes split with K/N (K from 2 on, N up to 255), or combine; the key and the shares come on standard input"
+
+const shares = ([word, numbers, ...rest]: ReadonlyArray<string>) => {
+  const [, threshold = NaN, count = NaN] = (/^(\d{1,3})\/(\d{1,3})$/.exec(numbers ?? "") ?? []).map(Number)
+  const isSplit = word === "split" && threshold >= 2 && threshold <= count && count <= 255
+  if (rest.length > 0 || !(isSplit || (word === "combine" && numbers === undefined))) return wrongUsage(sharesUsage)
+  return Effect.gen(function* () {
+    const { combineMasterKey, splitMasterKey } = yield* loaded(() => import("./operations/offline/KeyShares.js"))
+    return yield* isSplit ? splitMasterKey(threshold, count) : combineMasterKey
+  })
+}
+
 const copyUsage = "database copy takes --from and --to with a database each, and --dry-run and --json"
 
 const copy = (words: ReadonlyArray<string>) => {
@@ -246,6 +264,8 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
       return migrations(rest)
     case "database":
       return rest[0] === "copy" ? copy(rest.slice(1)) : wrongUsage(copyUsage)
+    case "master-key":
+      return shares(rest)
     case "restore":
       return restore(rest)
     case "dev":
