@@ -81,6 +81,7 @@ describe("the settings", () => {
         host: "127.0.0.1",
         port: 7100,
         tls: null,
+        trustedProxies: null,
         webConsole: true,
         vaultApi: false,
         corsAllowedOrigins: [],
@@ -132,6 +133,7 @@ describe("the settings", () => {
         SERVICE_DB_PATH: "/var/lib/coffer/coffer.db",
         SERVICE_HOST: "0.0.0.0",
         SERVICE_PORT: "8080",
+        SERVICE_TRUSTED_PROXIES: "10.0.0.0/8,fd00::1",
         SERVICE_TLS_CERT_FILE: "/etc/coffer/tls.crt",
         SERVICE_TLS_KEY_FILE: "/etc/coffer/tls.key",
         SERVICE_TLS_MIN_VERSION: "1.2",
@@ -204,6 +206,10 @@ describe("the settings", () => {
         host: "0.0.0.0",
         port: 8080,
         tls: { certFile: "/etc/coffer/tls.crt", keyFile: "/etc/coffer/tls.key", minVersion: "TLSv1.2" },
+        trustedProxies: [
+          { address: "10.0.0.0", prefix: 8, family: "ipv4" },
+          { address: "fd00::1", prefix: 128, family: "ipv6" }
+        ],
         webConsole: false,
         vaultApi: true,
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],
@@ -319,6 +325,18 @@ describe("TLS", () => {
         [{ ...files, SERVICE_PUBLIC_URL: "http://localhost:7100" }, "SERVICE_PUBLIC_URL"]
       ] as const) {
         assert.deepStrictEqual(yield* complaints({ ...least, ...environment }), [variable])
+      }
+    })
+  )
+})
+
+describe("the trusted proxies", () => {
+  it.effect("are networks, or none at all", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* load({ ...least, SERVICE_TRUSTED_PROXIES: "none" })).trustedProxies, [])
+      for (const text of ["all", "none,10.0.0.0/8", "10.0.0.0/33", "10.0.0", "fe80::1%eth0"]) {
+        const found = yield* complaints({ ...least, SERVICE_TRUSTED_PROXIES: text })
+        assert.deepStrictEqual(found, ["SERVICE_TRUSTED_PROXIES"], text)
       }
     })
   )

@@ -26,6 +26,7 @@ import {
 import { identity, type IdentitySettings } from "./config/IdentitySettings.js"
 import { mail, type MailSettings } from "./config/MailSettings.js"
 import { masterKey } from "./config/MasterKey.js"
+import { type Network, networksOrNone } from "./config/Networks.js"
 import { outbound, type OutboundSettings } from "./config/OutboundSettings.js"
 import { ConfigProblems, joined, satisfying, type Setting } from "./config/Problems.js"
 import { tls, type TlsSettings } from "./config/TlsSettings.js"
@@ -43,6 +44,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly port: number
   /** null: the server speaks plain HTTP. */
   readonly tls: TlsSettings | null
+  /** The proxies whose headers say who the client is; null: every peer is believed. */
+  readonly trustedProxies: ReadonlyArray<Network> | null
   /** Whether the server serves the web console. */
   readonly webConsole: boolean
   /** Whether the server serves the view of Vault's API under /v1. */
@@ -122,6 +125,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         host: settings.withDefault("SERVICE_HOST", listeningHost, "127.0.0.1"),
         port: settings.withDefault("SERVICE_PORT", listeningPort, defaultPort),
         tls: tls(settings),
+        trustedProxies: settings.optional("SERVICE_TRUSTED_PROXIES", networksOrNone),
         webConsole: settings.withDefault("SERVICE_CONSOLE", word({ 0: false, 1: true }), true),
         vaultApi: settings.withDefault("SERVICE_VAULT_API", word({ 0: false, 1: true }), false),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),

@@ -9,6 +9,7 @@ import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 import * as Scope from "effect/Scope"
 import type { Server } from "node:http"
+import type { BlockList } from "node:net"
 import { makeMemoryBudget } from "./MemoryBudget.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { writeResponse } from "./NodeResponse.js"
@@ -35,7 +36,7 @@ const inScope = <A, E, R>(app: Effect.Effect<A, E, R>) =>
  * middleware get their services from their layers. Requests that arrive during the shutdown are served.
  */
 const serveOn =
-  (server: Server) =>
+  (server: Server, proxies: BlockList | null) =>
   (app: HttpApp.Default<unknown>, middleware?: (app: HttpApp.Default<unknown>) => HttpApp.Default<unknown>) =>
     Effect.gen(function* () {
       const { fiberRefs, runtimeFlags } = yield* Effect.runtime()
@@ -52,7 +53,7 @@ const serveOn =
       server.on(
         "request",
         withoutOverlap((source, response) => {
-          const request = new NodeRequest(source, responses.untilClosed(response))
+          const request = new NodeRequest(source, responses.untilClosed(response), proxies)
           const context = Context.make(HttpServerRequest.HttpServerRequest, request).pipe(
             Context.add(RequestInfo, request.info),
             Context.add(Tenant, request.tenant)
@@ -74,6 +75,9 @@ const serveOn =
       )
     })
 
-/** The toolkit's server on a listening Node server. */
-export const httpServerOn = (server: Server, address: HttpServer.Address): HttpServer.HttpServer =>
-  HttpServer.make({ address, serve: serveOn(server) })
+/** The toolkit's server on a listening Node server. `proxies` are the peers whose headers say who the client is; null: all. */
+export const httpServerOn = (
+  server: Server,
+  address: HttpServer.Address,
+  proxies: BlockList | null = null
+): HttpServer.HttpServer => HttpServer.make({ address, serve: serveOn(server, proxies) })

@@ -8,6 +8,7 @@ import * as Inspectable from "effect/Inspectable"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
+import type { BlockList } from "node:net"
 import type { TooSlow } from "./Body.js"
 import type { Hold } from "./MemoryBudget.js"
 import { infoOf } from "./RequestFacts.js"
@@ -46,7 +47,8 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   constructor(
     readonly source: IncomingMessage,
     /** Reserves the memory of the response. */
-    readonly hold: Hold
+    readonly hold: Hold,
+    proxies: BlockList | null = null
   ) {
     super()
     const url = source.url ?? "/"
@@ -55,7 +57,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     this.method = HttpMethod.isHttpMethod(method) ? method : "GET"
     this.url = routedUrl(url)
     this.headers = headersOf(source.headers)
-    this.info = infoOf(this)
+    this.info = infoOf(this, proxies)
     this.tenant = { name: clientNetwork(this.info.ip) }
   }
 

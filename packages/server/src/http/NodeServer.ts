@@ -9,6 +9,7 @@ import { Socket } from "node:net"
 import type { SecureContextOptions } from "node:tls"
 import type { Duplex } from "node:stream"
 import { ServerConfig } from "../base/Config.js"
+import { blockListOf } from "../base/config/Networks.js"
 import type { TlsSettings } from "../base/config/TlsSettings.js"
 import { StartupError } from "../base/StartupError.js"
 import { bodyFails } from "./Body.js"
@@ -274,7 +275,7 @@ const renewedServer = (tls: TlsSettings) =>
   })
 
 export const NodeHttpServerLive = Layer.unwrapEffect(
-  Effect.map(ServerConfig, ({ host, port, tls }) =>
+  Effect.map(ServerConfig, ({ host, port, tls, trustedProxies }) =>
     Layer.scoped(
       HttpServer.HttpServer,
       Effect.gen(function* () {
@@ -283,7 +284,7 @@ export const NodeHttpServerLive = Layer.unwrapEffect(
           NodeHttpServer.make(() => server, { host, port }),
           cannotListen(host, port)
         )
-        return httpServerOn(server, address)
+        return httpServerOn(server, address, trustedProxies === null ? null : blockListOf(trustedProxies))
       })
     )
   )

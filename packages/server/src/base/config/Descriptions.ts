@@ -74,7 +74,7 @@ export const described: ReadonlyArray<DescribedGroup> = [
       {
         variable: "SERVICE_HOST",
         meaning:
-          "The address to listen on. Without SERVICE_TLS_CERT_FILE the server speaks plain HTTP. It trusts X-Real-Ip: keep it behind a proxy",
+          "The address to listen on. Without SERVICE_TLS_CERT_FILE the server speaks plain HTTP. Keep it behind a proxy, or set SERVICE_TRUSTED_PROXIES: it trusts X-Real-Ip otherwise",
         default: "127.0.0.1"
       },
       { variable: "SERVICE_PORT", meaning: "The port to listen on; 0: any free port", default: "7100" },
@@ -93,6 +93,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
         variable: "SERVICE_TLS_MIN_VERSION",
         meaning: "`1.2` lets in clients that cannot speak TLS 1.3",
         default: "1.3"
+      },
+      {
+        variable: "SERVICE_TRUSTED_PROXIES",
+        meaning:
+          "The networks of the proxies, such as `10.0.0.0/8`, separated by commas, or `none`: X-Real-Ip and X-Forwarded-For of other peers are ignored. Needed for accounts that are bound to networks. Empty: every peer is believed"
       },
       {
         variable: "SERVICE_CONSOLE",

@@ -2,6 +2,7 @@ import type { Settings } from "../Config.js"
 import type { BackupSettings } from "./BackupSettings.js"
 import type { PostgresSettings } from "./DatabaseSettings.js"
 import { targetName } from "./DatabaseUrl.js"
+import type { Network } from "./Networks.js"
 
 const on = (feature: string, details: string): string => `${feature} on (${details})`
 const off = (feature: string, consequence?: string): string =>
@@ -85,13 +86,18 @@ const machineIssuers = ({ machineIssuers }: Settings): string =>
     ? off("more issuers of machines' tokens", "those of GitHub and GitLab alone")
     : on("more issuers of machines' tokens", machineIssuers.join(", "))
 
+const listed = (networks: ReadonlyArray<Network>): string =>
+  networks.map(({ address, prefix }) => `${address}/${prefix}`).join(", ")
+
+const trustedProxies = ({ trustedProxies }: Settings): string =>
+  trustedProxies === null
+    ? off("trusted proxies", "the headers of every peer are believed")
+    : on("trusted proxies", trustedProxies.length === 0 ? "none" : listed(trustedProxies))
+
 const networks = ({ outboundAllowNetworks }: Settings): string =>
   outboundAllowNetworks.length === 0
     ? off("requests to private networks")
-    : on(
-        "requests to private networks",
-        outboundAllowNetworks.map(({ address, prefix }) => `${address}/${prefix}`).join(", ")
-      )
+    : on("requests to private networks", listed(outboundAllowNetworks))
 
 /** Log lines that say which features are on or off, without secrets. */
 export const summary = (settings: Settings): ReadonlyArray<string> => {
@@ -101,7 +107,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
     ...(settings.postgres === null ? [] : [database(settings.postgres)]),
     line(mail, backups),
     line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi),
-    line(machineIssuers, networks),
+    line(trustedProxies, machineIssuers, networks),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditRequired, tracing)
   ]

@@ -1,5 +1,5 @@
 import { isIP } from "node:net"
-import { blockListOf, type Network } from "../config/OutboundSettings.js"
+import { blockListOf, type Network } from "../config/Networks.js"
 
 const networksOf = (family: Network["family"], texts: ReadonlyArray<string>): ReadonlyArray<Network> =>
   texts.map((text) => {

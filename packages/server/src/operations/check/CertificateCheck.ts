@@ -13,7 +13,11 @@ const coversHost = ({ leaf }: Effect.Effect.Success<ReturnType<typeof readCertif
   (isIP(host) === 0 ? leaf.checkHost(host) : leaf.checkIP(host)) !== undefined
 
 /** Checks the server's certificate. A running server has one of at most a minute ago. */
-export const certificateCheck = ({ publicUrl, tls }: Pick<Settings, "publicUrl" | "tls">): Effect.Effect<Finding> => {
+export const certificateCheck = ({
+  publicUrl,
+  tls,
+  trustedProxies
+}: Pick<Settings, "publicUrl" | "tls" | "trustedProxies">): Effect.Effect<Finding> => {
   if (tls === null) return Effect.succeed(off("tls", "off: the server speaks plain HTTP"))
   return readCertificate(tls).pipe(
     Effect.zipWith(Clock.currentTimeMillis, (pair, now) => {
@@ -27,8 +31,13 @@ export const certificateCheck = ({ publicUrl, tls }: Pick<Settings, "publicUrl" 
       }
       const days = Math.floor((pair.end - now) / dayMillis)
       const message = `the certificate is valid until ${new Date(pair.end).toISOString()} (${days} days)`
-      return days < warnedDays
-        ? warning("tls", message, "renew it: the server reads its files within a minute")
+      if (days < warnedDays) return warning("tls", message, "renew it: the server reads its files within a minute")
+      return trustedProxies === null
+        ? warning(
+            "tls",
+            "clients that reach the server without a proxy can forge their addresses",
+            "set SERVICE_TRUSTED_PROXIES to the networks of your proxies, or to none"
+          )
         : ok("tls", message)
     }),
     Effect.catchTag("UnusableCertificate", ({ message }) =>
