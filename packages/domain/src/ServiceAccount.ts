@@ -2,13 +2,35 @@ import * as Schema from "effect/Schema"
 import { ServiceAccountId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { ProjectName, ServiceAccountName } from "./Names.js"
-import { createdAt, field, optional, Timestamp } from "./Schemas.js"
+import { boundedArray, createdAt, field, optional, Timestamp } from "./Schemas.js"
+
+const networkMessage = "must be networks such as 10.0.0.0/8 or fd00::/8"
+const maxNetworks = 20
+
+/** The server checks the address itself. */
+export const AllowedNetwork = Schema.String.annotations(withMessage(networkMessage)).pipe(
+  Schema.pattern(/^[0-9A-Fa-f:.]{2,45}(?:\/[0-9]{1,3})?$/, withMessage(networkMessage))
+)
+
+export const AllowedNetworks = boundedArray(AllowedNetwork, {
+  items: { type: "string", pattern: "^[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?$" },
+  max: maxNetworks,
+  text: `must be at most ${maxNetworks} networks`,
+  empty: "must name a network; leave it out to allow any"
+})
+
+const networksExample = ["10.20.0.0/16"]
 
 const fields = {
   id: field(ServiceAccountId, "its id"),
   name: field(ServiceAccountName, "its name"),
   project: field(Schema.NullOr(ProjectName), "the project that it is bound to; null: the whole organization"),
   reveal: field(Schema.Boolean, "whether it may read secret values", true),
+  allowed_networks: optional(
+    Schema.Array(Schema.String),
+    "the networks that it may call from; left out: any",
+    networksExample
+  ),
   key_hint: field(Schema.String, "the last four characters of the key; empty without one", "x7Qd"),
   expires_at: field(Schema.NullOr(Timestamp), "time when the key expires; null: never", "2026-05-01T12:00:00.000Z"),
   created_by: field(Schema.String, "the e-mail or service account name of the creator", "ada@example.com"),

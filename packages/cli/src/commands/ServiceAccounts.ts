@@ -1,11 +1,11 @@
-import { Days, Grace } from "@coffer/domain/ServiceAccount"
+import { AllowedNetwork, Days, Grace } from "@coffer/domain/ServiceAccount"
 import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { defined } from "@coffer/domain/Defined"
 import { atOrg, group, wide, yes } from "../grammar/Command.js"
-import { argument, flag, option } from "../grammar/Fields.js"
+import { argument, flag, option, repeatedOption } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { accountId, NameOrId } from "../subjects/Subjects.js"
 import { note, printJson, write } from "../terminal/Print.js"
@@ -17,6 +17,7 @@ const columns = {
   id: (account: ServiceAccount) => account.id,
   name: (account: ServiceAccount) => account.name,
   project: (account: ServiceAccount) => account.project,
+  networks: (account: ServiceAccount) => account.allowed_networks?.join(",") ?? "any",
   reveal: (account: ServiceAccount) => (account.reveal ? "yes" : "no"),
   key: (account: ServiceAccount) => (account.key_hint === "" ? "none" : `…${account.key_hint}`),
   expires: (account: ServiceAccount) => account.expires_at,
@@ -67,11 +68,16 @@ const create = atOrg("create", {
     ),
     noReveal: flag("no-reveal", "Never give it a value: it can write, list, copy and roll back, but not read"),
     noKey: flag("no-key", "Make no key: it signs in with tokens of a CI system or cluster that it trusts"),
+    network: repeatedOption(
+      "network",
+      AllowedNetwork,
+      "Let it call from this network alone, such as 10.20.0.0/16; may be given again"
+    ),
     expiresInDays: option("expires-in-days", Days)
   },
   check: ({ expiresInDays, noKey }) =>
     noKey && expiresInDays !== undefined ? "--expires-in-days is for the key, and --no-key makes none" : undefined,
-  run: ({ call, json, options: { expiresInDays, name, noKey, noReveal, project }, path }) =>
+  run: ({ call, json, options: { expiresInDays, name, network, noKey, noReveal, project }, path }) =>
     Effect.gen(function* () {
       const payload = {
         name,
@@ -79,7 +85,8 @@ const create = atOrg("create", {
           project,
           expires_in_days: expiresInDays,
           reveal: noReveal ? false : undefined,
-          key: noKey ? false : undefined
+          key: noKey ? false : undefined,
+          allowed_networks: network.length === 0 ? undefined : network
         })
       }
       const { api_key, ...made } = yield* call("serviceAccounts", (api) => api.create({ path, payload }))

@@ -8,7 +8,14 @@ import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js
 import { ServiceAccountId } from "../Ids.js"
 import { NewServiceAccountName, ProjectName } from "../Names.js"
 import { body, list, optional } from "../Schemas.js"
-import { Days, Grace, NewServiceAccount, ServiceAccount, ServiceAccountWithKey } from "../ServiceAccount.js"
+import {
+  AllowedNetworks,
+  Days,
+  Grace,
+  NewServiceAccount,
+  ServiceAccount,
+  ServiceAccountWithKey
+} from "../ServiceAccount.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
@@ -29,6 +36,11 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
             Schema.Boolean,
             "whether it gets a key; default: true. Without one, it signs in by its federations alone"
           ),
+          allowed_networks: optional(
+            AllowedNetworks,
+            "the networks that it may call from, at most 20; default: any. The server needs SERVICE_TRUSTED_PROXIES for it",
+            ["10.20.0.0/16", "2001:db8:7::/48"]
+          ),
           expires_in_days: optional(Days)
         })
       )
@@ -42,7 +54,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotate(OpenApi.Summary, "Create a service account")
       .annotate(
         OpenApi.Description,
-        "The key is returned only once, in this response. With `project`, the account is bound to that project. With `reveal: false`, no endpoint returns secret values to it. With `key: false`, nothing has to be stored: add a federation next."
+        "The key is returned only once, in this response. With `project`, the account is bound to that project. With `reveal: false`, no endpoint returns secret values to it. With `key: false`, nothing has to be stored: add a federation next. With `allowed_networks`, its key and its tokens are unknown to callers from elsewhere, which the audit log records."
       )
   )
   .add(

@@ -62,6 +62,7 @@ const accountFields = {
   own_project_id: Schema.NullOr(ProjectId),
   own_project_name: Schema.NullOr(ProjectName),
   reveal: Schema.Number,
+  allowed_networks: Schema.NullOr(Schema.String),
   last_used_at: Schema.NullOr(Schema.String),
   ...placeFields
 }
@@ -120,7 +121,8 @@ const delegationActor = sql`
 
 const accountColumns = sql`
   a.id AS account_id, a.name AS account_name, oo.id AS own_org_id, oo.name AS own_org_name,
-    op.id AS own_project_id, op.name AS own_project_name, a.reveal AS reveal, a.last_used_at AS last_used_at,
+    op.id AS own_project_id, op.name AS own_project_name, a.reveal AS reveal,
+    a.allowed_networks AS allowed_networks, a.last_used_at AS last_used_at,
     ${accountPlaceColumns(sql`a.id`)}`
 
 // A removed project still limits its accounts: without its row they could reach every project.

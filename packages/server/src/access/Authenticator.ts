@@ -32,6 +32,7 @@ import {
   type KeySessionActorRow,
   type SessionActorRow
 } from "./ActorRepo.js"
+import { makeAccountNetworks } from "./AccountNetworks.js"
 import { AuthenticatedCaller, namesIn } from "./AuthenticatedCaller.js"
 import { makeLastUses } from "./LastUses.js"
 import { placeIn, type PlaceNames, type PlaceRow } from "./PlaceRow.js"
@@ -139,13 +140,16 @@ const callerBy = <Row extends PlaceRow, A extends Actor>(
   find: (names: PlaceNames, millis: number) => Effect.Effect<Row | undefined>,
   actorOf: (row: Row, millis: number) => A,
   recordUse: (row: Row, millis: number, request: Context.Context<never>) => void = () => undefined,
-  refused = refusal
+  refused = refusal,
+  barred: (row: Row, request: Context.Context<never>) => Effect.Effect<never, Unauthorized> | null = () => null
 ): Identified<A> =>
   Effect.withFiberRuntime(({ currentContext, currentDefaultServices }) => {
     const millis = Context.get(currentDefaultServices, Clock.Clock).unsafeCurrentTimeMillis()
     const names = namesIn(currentContext)
     return Effect.flatMap(find(names, millis), (row) => {
       if (row === undefined) return refused
+      const refusedHere = barred(row, currentContext)
+      if (refusedHere !== null) return refusedHere
       recordUse(row, millis, currentContext)
       return Effect.succeed(new AuthenticatedCaller(actorOf(row, millis), names, placeIn(row)))
     })
@@ -161,6 +165,8 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
     const actors = yield* actorRepo
     const config = yield* ServerConfig
     const lastUses = yield* makeLastUses
+    const accountNetworks = yield* makeAccountNetworks
+    const elsewhere = (row: AccountActorRow, request: Context.Context<never>) => accountNetworks(row, request, refusal)
 
     const bySession = (token: string, kind: SessionKind): Identified =>
       isWellFormed("session", token)
@@ -195,7 +201,9 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
           ? callerBy(
               (names, millis) => find({ hash: hashToken(token), now: timestamp(millis), ...names }),
               accountIn,
-              lastUses.ofAccount
+              lastUses.ofAccount,
+              refusal,
+              elsewhere
             )
           : refusal
 
@@ -244,16 +252,28 @@ export class Authenticator extends Effect.Service<Authenticator>()("@coffer/serv
       if (credential.type === "federation") {
         return callerBy(
           (names, millis) => actors.federatedById({ id: credential.sessionId, now: timestamp(millis), ...names }),
-          accountByFederation
+          accountByFederation,
+          undefined,
+          refusal,
+          elsewhere
         )
       }
       if (credential.type === "request") return refusal
       const { id, sessionId } = credential
       return sessionId === null
-        ? callerBy((names, millis) => actors.keyById({ id, now: timestamp(millis), ...names }), accountByKey)
+        ? callerBy(
+            (names, millis) => actors.keyById({ id, now: timestamp(millis), ...names }),
+            accountByKey,
+            undefined,
+            refusal,
+            elsewhere
+          )
         : callerBy(
             (names, millis) => actors.keySessionById({ id: sessionId, now: timestamp(millis), ...names }),
-            accountByKeySession
+            accountByKeySession,
+            undefined,
+            refusal,
+            elsewhere
           )
     }
 

@@ -12,6 +12,7 @@ import { loginGroups } from "./migrations/0036_login_groups.js"
 import { passkeys } from "./migrations/0037_passkeys.js"
 import { revisionNotes } from "./migrations/0038_revision_notes.js"
 import { previews } from "./migrations/0039_previews.js"
+import { accountNetworks } from "./migrations/0041_account_networks.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -30,5 +31,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   loginGroups,
   passkeys,
   revisionNotes,
-  previews
+  previews,
+  accountNetworks
 ]

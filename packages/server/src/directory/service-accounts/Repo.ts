@@ -11,6 +11,7 @@ const AccountRow = Schema.Struct({
   name: ServiceAccountName,
   project: Schema.NullOr(ProjectName),
   reveal: Schema.Number,
+  allowed_networks: Schema.NullOr(Schema.String),
   expires_in_days: Schema.NullOr(Schema.Number),
   key_hint: Schema.NullOr(Schema.String),
   expires_at: Schema.NullOr(Schema.String),
@@ -25,8 +26,8 @@ const NameRow = Schema.Struct({ name: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
 const accounts = sql`
-  SELECT a.id AS id, a.name AS name, p.name AS project, a.reveal AS reveal, a.expires_in_days AS expires_in_days,
-    k.hint AS key_hint, k.expires_at AS expires_at, a.created_by AS created_by, a.created_at AS created_at,
+  SELECT a.id AS id, a.name AS name, p.name AS project, a.reveal AS reveal,
+    a.allowed_networks AS allowed_networks, a.expires_in_days AS expires_in_days, k.hint AS key_hint, k.expires_at AS expires_at, a.created_by AS created_by, a.created_at AS created_at,
     a.last_used_at AS last_used_at
   FROM service_accounts a
   LEFT JOIN api_keys k ON k.service_account_id = a.id AND k.replaced_at IS NULL AND k.removed_at IS NULL
@@ -63,8 +64,8 @@ export const serviceAccountsRepo = Effect.gen(function* () {
 
     insert: write`
     INSERT INTO service_accounts
-      (id, org_id, project_id, name, reveal, expires_in_days, created_by, created_at, updated_at)
-    VALUES (${"id"}, ${"orgId"}, ${"projectId"}, ${"name"}, ${"reveal"}, ${"expiresInDays"}, ${"createdBy"},
+      (id, org_id, project_id, name, reveal, allowed_networks, expires_in_days, created_by, created_at, updated_at)
+    VALUES (${"id"}, ${"orgId"}, ${"projectId"}, ${"name"}, ${"reveal"}, ${"networks"}, ${"expiresInDays"}, ${"createdBy"},
       ${"now"}, ${"now"})`,
 
     insertKey: write`

@@ -5,10 +5,14 @@ import type { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { NewServiceAccount, ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { ServerConfig, type Settings } from "../../base/Config.js"
+import { networkOf } from "../../base/config/Networks.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
@@ -23,14 +27,42 @@ export interface NewAccount {
   readonly project?: ProjectName
   readonly reveal?: boolean
   readonly key?: boolean
+  readonly allowed_networks?: ReadonlyArray<string>
   readonly expires_in_days?: number
 }
 
-const serviceAccount = ({ expires_in_days: _, key_hint, reveal, ...row }: AccountRow): ServiceAccount => ({
+const serviceAccount = ({
+  allowed_networks,
+  expires_in_days: _,
+  key_hint,
+  reveal,
+  ...row
+}: AccountRow): ServiceAccount => ({
   ...row,
+  ...(allowed_networks !== null && { allowed_networks: networksIn(allowed_networks) }),
   key_hint: key_hint ?? "",
   reveal: reveal === 1
 })
+
+const networksIn = Schema.decodeSync(Schema.parseJson(Schema.Array(Schema.String)))
+
+/** Checks networks that an account may call from. Without a list of proxies, callers could choose their address. */
+const allowedNetworks = (
+  networks: ReadonlyArray<string> | undefined,
+  { trustedProxies }: Settings
+): Effect.Effect<string | null, ValidationError> => {
+  if (networks === undefined) return Effect.succeed(null)
+  if (trustedProxies === null) {
+    return new ValidationError({
+      message:
+        "allowed_networks: the server does not know its proxies, so callers could choose their address: ask its operator to set SERVICE_TRUSTED_PROXIES"
+    })
+  }
+  const wrong = networks.find((network) => Option.isNone(networkOf(network)))
+  return wrong === undefined
+    ? Effect.succeed(JSON.stringify(networks))
+    : new ValidationError({ message: `allowed_networks: ${wrong} is no network such as 10.0.0.0/8 or fd00::/8` })
+}
 
 /** Mints an API key and its row. */
 const newKey = Effect.fnUntraced(function* (
@@ -57,15 +89,24 @@ const noKeyToExpire = new ValidationError({ message: "expires_in_days: is for th
 export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/server/ServiceAccounts", {
   effect: Effect.gen(function* () {
     const repo = yield* serviceAccountsRepo
+    const config = yield* ServerConfig
     const audit = yield* AuditLog
 
     const create = traced("ServiceAccounts.create")(
       Effect.fnUntraced(function* (place: Place<"service_account.create">, request: NewAccount) {
-        const { expires_in_days = null, key: hasKey = true, name, project = null, reveal = true } = request
+        const {
+          allowed_networks,
+          expires_in_days = null,
+          key: hasKey = true,
+          name,
+          project = null,
+          reveal = true
+        } = request
         const millis = yield* Clock.currentTimeMillis
         const created_at = timestamp(millis)
         const id = ServiceAccountId.make(yield* uuidV7)
         if (!hasKey && expires_in_days !== null) return yield* noKeyToExpire
+        const networks = yield* allowedNetworks(allowed_networks, config)
         const made = hasKey ? yield* newKey(id, millis, expires_in_days) : null
         const expires_at = made?.row.expires_at ?? null
         const created_by = actorName(place.actor)
@@ -91,6 +132,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           projectId: projectRow.id,
           name,
           reveal: reveal ? 1 : 0,
+          networks,
           expiresInDays: expires_in_days,
           createdBy: created_by,
           now: created_at
@@ -100,7 +142,14 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           action: "service_account.create",
           resource_type: "service_account",
           resource_id: id,
-          metadata: { name, project, reveal, expires_at, ...(made === null && { key: false }) }
+          metadata: {
+            name,
+            project,
+            reveal,
+            expires_at,
+            ...(made === null && { key: false }),
+            ...(networks !== null && { allowed_networks })
+          }
         })
 
         const account: NewServiceAccount = {
@@ -108,6 +157,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           name,
           project,
           reveal,
+          ...(allowed_networks !== undefined && { allowed_networks }),
           key_hint: made?.row.hint ?? "",
           expires_at,
           created_by,

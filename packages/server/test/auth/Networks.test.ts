@@ -1,0 +1,108 @@
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assertRefused, cleanUp, type Json, Program } from "../support/Program.js"
+
+const settings = { SUPERADMIN_EMAIL_0: "root@example.com", SERVICE_VAULT_API: "1" }
+const accounts = "/api/orgs/acme/service-accounts"
+
+let program: Program
+let token = ""
+
+const begin = async (variables: Readonly<Record<string, string>>) => {
+  program = await Program.start({ ...settings, ...variables })
+  token = await program.login("root@example.com")
+  await program.call("POST", "/api/orgs", { token, body: { name: "acme" } })
+}
+
+const create = (name: string, allowed_networks: unknown) =>
+  program.call("POST", accounts, { token, body: { name, allowed_networks } })
+
+/** Calls with an account's key, as through a proxy. */
+const callFrom = (key: string, address: string) =>
+  program.call("GET", "/api/orgs/acme", { headers: { "x-api-key": key, "x-real-ip": address } })
+
+const entries = async (query: string): Promise<ReadonlyArray<Json>> =>
+  (await program.call("GET", `/api/orgs/acme/audit-logs?${query}`, { token })).body.data
+
+afterAll(cleanUp)
+
+describe("an account that is bound to networks", () => {
+  beforeAll(() => begin({ SERVICE_TRUSTED_PROXIES: "127.0.0.0/8" }))
+
+  it("calls from there alone: elsewhere its key is unknown, and the log has the address", async () => {
+    const made = await create("deploy", ["198.51.100.0/24", "2001:db8:7::/48"])
+    assert.strictEqual(made.status, 201, made.text)
+    assert.deepStrictEqual(made.body.allowed_networks, ["198.51.100.0/24", "2001:db8:7::/48"])
+    const { api_key: key, id } = made.body
+    for (const address of ["198.51.100.7", "2001:db8:7::1", "::ffff:198.51.100.200"]) {
+      assert.strictEqual((await callFrom(key, address)).status, 200, address)
+    }
+    const stranger = await callFrom(`${key.slice(0, -4)}aaaa`, "203.0.113.9")
+    for (const address of ["203.0.113.9", "2001:db8:8::1", "127.0.0.1"]) {
+      const refused = await callFrom(key, address)
+      assertRefused(refused, 401, "UNAUTHORIZED")
+      assert.deepStrictEqual(refused.body, stranger.body)
+    }
+    // Entries of refusals are written after the response.
+    let found = await entries("action=access.denied")
+    while (found.length < 3) found = await entries("action=access.denied")
+    assert.deepStrictEqual(
+      found.map(({ ip_address }) => ip_address),
+      ["127.0.0.1", "2001:db8:8::1", "203.0.113.9"]
+    )
+    const { actor_name, metadata, resource_id } = found[2]
+    assert.deepStrictEqual([actor_name, resource_id], ["deploy", id])
+    assert.deepStrictEqual(metadata, {
+      action: "service_account.use",
+      reason: "its networks do not include 203.0.113.9"
+    })
+  })
+
+  it("has sessions of its key that are bound too", async () => {
+    const { api_key } = (await create("vault", ["198.51.100.0/24"])).body
+    const login = (address: string) =>
+      program.call("POST", "/v1/auth/approle/login", {
+        body: { role_id: "acme/vault", secret_id: api_key },
+        headers: { "x-real-ip": address }
+      })
+    assert.notStrictEqual((await login("203.0.113.9")).status, 200)
+    const session = (await login("198.51.100.7")).body.auth.client_token
+    const look = (address: string) =>
+      program.call("GET", "/v1/auth/token/lookup-self", {
+        headers: { "x-vault-token": session, "x-real-ip": address }
+      })
+    assert.strictEqual((await look("198.51.100.7")).status, 200)
+    assert.strictEqual((await look("203.0.113.9")).status, 403)
+  })
+
+  it("is listed with them, which are up to 20 networks", async () => {
+    const { data } = (await program.call("GET", accounts, { token })).body
+    const networks = Object.fromEntries(data.map(({ allowed_networks, name }: Json) => [name, allowed_networks]))
+    assert.deepStrictEqual(networks["vault"], ["198.51.100.0/24"])
+    const many = (count: number) => Array.from({ length: count }, (_, index) => `10.${index}.0.0/16`)
+    assert.strictEqual((await create("many", many(20))).status, 201)
+    assertRefused(await create("more", many(21)), 400, "VALIDATION_ERROR", /at most 20 networks/)
+    assertRefused(await create("none", []), 400, "VALIDATION_ERROR", /must name a network/)
+    assertRefused(await create("wide", ["10.0.0.0/33"]), 400, "VALIDATION_ERROR", /10\.0\.0\.0\/33 is no network/)
+    assertRefused(await create("word", ["localhost"]), 400, "VALIDATION_ERROR", /networks such as 10\.0\.0\.0\/8/)
+  })
+})
+
+describe("a server that no proxy is in front of", () => {
+  beforeAll(() => begin({ SERVICE_TRUSTED_PROXIES: "none" }))
+
+  it("believes no header: the log has the address of the connection", async () => {
+    const headers = { "x-real-ip": "198.51.100.7", "x-forwarded-for": "198.51.100.7" }
+    await program.call("POST", "/api/orgs/acme/projects", { token, body: { name: "web" }, headers })
+    const [entry] = await entries("action=project.create")
+    assert.strictEqual(entry.ip_address, "127.0.0.1")
+  })
+})
+
+describe("a server that does not know its proxies", () => {
+  beforeAll(() => begin({}))
+
+  it("binds no account to networks, and names the setting", async () => {
+    const refused = await create("deploy", ["198.51.100.0/24"])
+    assertRefused(refused, 400, "VALIDATION_ERROR", /^allowed_networks: .* set SERVICE_TRUSTED_PROXIES$/)
+  })
+})
