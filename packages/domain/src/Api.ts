@@ -11,9 +11,11 @@ import { DeclaredApi } from "./api/DeclaredApi.js"
 import { DelegationsApi } from "./api/DelegationsApi.js"
 import { DuesApi } from "./api/DuesApi.js"
 import { EnvironmentsApi } from "./api/EnvironmentsApi.js"
+import { ExportsApi } from "./api/ExportsApi.js"
 import { FederationsApi } from "./api/FederationsApi.js"
 import { GroupsApi } from "./api/GroupsApi.js"
 import { HistoryApi } from "./api/HistoryApi.js"
+import { ImportsApi } from "./api/ImportsApi.js"
 import { KeysApi } from "./api/KeysApi.js"
 import { MembersApi } from "./api/MembersApi.js"
 import { OrganizationsApi } from "./api/OrganizationsApi.js"
@@ -56,6 +58,8 @@ export class Api extends AnyApi.add(AuthApi)
   .add(PasskeysApi)
   .add(DelegationsApi)
   .add(OrganizationsApi)
+  .add(ExportsApi)
+  .add(ImportsApi)
   .add(MembersApi)
   .add(ProjectsApi)
   .add(EnvironmentsApi)

@@ -124,6 +124,11 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "org.update": (facts) =>
     `${renamed("organization", facts)}${facts.with("passkey_recovery", (by) => ` (recovery without a passkey: ${by})`)}`,
   "org.delete": (facts) => `deleted the organization ${facts.text("name")}`,
+  "org.export": (facts) =>
+    `asked to export the organization ${facts.text("name")}${facts.has("versions") ? ", with earlier versions" : ""}`,
+  "org.export_approve": (facts) => `approved the export of ${facts.text("requester")}`,
+  "org.export_end": (facts) => `ended the export of ${facts.text("requester")}`,
+  "org.import": (facts) => `imported the organization ${facts.text("name")}: ${facts.text("secrets", "some")} secrets`,
   "org.member_invite": (facts) => `invited ${facts.text("email")} as ${facts.text("role", "a member")}`,
   "org.member_remove": (facts) => `removed ${facts.text("email")} from the organization`,
   "org.member_role_update": (facts) =>

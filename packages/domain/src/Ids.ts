@@ -53,3 +53,7 @@ export const AuditEntryId = id("AuditEntryId", "audit entry", "0192f0c1-5b7e-7c3
 export type AuditEntryId = typeof AuditEntryId.Type
 export const BackupId = id("BackupId", "backup", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90")
 export type BackupId = typeof BackupId.Type
+export const ExportId = id("ExportId", "export", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1df1")
+export type ExportId = typeof ExportId.Type
+export const ImportId = id("ImportId", "import", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1df2")
+export type ImportId = typeof ImportId.Type

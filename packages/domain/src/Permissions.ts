@@ -33,6 +33,7 @@ export const needs = {
   "org.read": { on: "org", role: "member", account: "any" },
   "org.update": { on: "org", role: "owner" },
   "org.delete": { on: "org", role: "owner" },
+  "org.export": { on: "org", role: "owner" },
   "member.list": { on: "org", role: "member" },
   "member.invite": { on: "org", role: "admin" },
   "member.update": { on: "org", role: "owner" },

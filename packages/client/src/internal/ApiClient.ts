@@ -44,6 +44,14 @@ export const groupClients = (options: {
     const { OrganizationsApi } = await import("@coffer/domain/api/OrganizationsApi")
     return HttpApiClient.group(AnyApi.add(OrganizationsApi), { ...options, group: "organizations" })
   }),
+  exports: once(async () => {
+    const { ExportsApi } = await import("@coffer/domain/api/ExportsApi")
+    return HttpApiClient.group(AnyApi.add(ExportsApi), { ...options, group: "exports" })
+  }),
+  imports: once(async () => {
+    const { ImportsApi } = await import("@coffer/domain/api/ImportsApi")
+    return HttpApiClient.group(AnyApi.add(ImportsApi), { ...options, group: "imports" })
+  }),
   members: once(async () => {
     const { MembersApi } = await import("@coffer/domain/api/MembersApi")
     return HttpApiClient.group(AnyApi.add(MembersApi), { ...options, group: "members" })

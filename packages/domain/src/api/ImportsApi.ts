@@ -1,0 +1,135 @@
+import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
+import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
+import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
+import * as OpenApi from "@effect/platform/OpenApi"
+import * as Schema from "effect/Schema"
+import { Authentication } from "../Actor.js"
+import {
+  ArchivedDeclaration,
+  maxRecordsAtOnce,
+  maxStructureBytes,
+  UncheckedOrganization
+} from "../archive/ArchivedOrganization.js"
+import { ArchivedVersion } from "../archive/ArchivedSecret.js"
+import { ImportFinished, OrganizationImport } from "../archive/Import.js"
+import { SentCounts } from "../archive/Manifest.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { ImportId } from "../Ids.js"
+import { EnvName, OrgName, ProjectName } from "../Names.js"
+import { body, boundedArray, field } from "../Schemas.js"
+import { Admission, BodyLimit, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { response } from "./Response.js"
+
+const imports = "/api/imports"
+const oneImport = `${imports}/:import_id` as const
+const ImportPath = Schema.Struct({ import_id: ImportId })
+
+const project = field(ProjectName, "the project")
+
+/** Some records of a file: as many as are decoded in one piece. */
+const records = <A, I>(item: Schema.Schema<A, I>, name: string, what: string) =>
+  field(
+    boundedArray(item, {
+      items: { $ref: `#/components/schemas/${name}` },
+      max: maxRecordsAtOnce,
+      text: `at most ${maxRecordsAtOnce} records at once`
+    }),
+    what
+  )
+
+export class ImportsApi extends HttpApiGroup.make("imports")
+  .add(
+    HttpApiEndpoint.post("create", imports)
+      .setPayload(
+        body({
+          name: field(OrgName, "the name of the new organization"),
+          organization: field(UncheckedOrganization, "its structure, as `organization.json` of an archive has it")
+        })
+      )
+      .addSuccess(response(OrganizationImport, "The import"), { status: 201 })
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .addError(Reauthenticate)
+      .annotate(Requires, "org.create")
+      .annotate(RecentLogin, "always")
+      .annotate(BodyLimit, maxStructureBytes)
+      .annotate(OpenApi.Summary, "Start to import an organization")
+      .annotate(
+        OpenApi.Description,
+        "Makes the organization with its structure, invisible until `finish`. The caller becomes an owner. Nobody is mailed. Everything is checked first, and nothing is written if something does not fit. Service accounts get no keys; webhooks start disabled, with new signing keys. An import that is not finished within 24 hours is removed."
+      )
+  )
+  .add(
+    HttpApiEndpoint.put("declared", `${oneImport}/declared`)
+      .setPath(ImportPath)
+      .setPayload(
+        body({ project, data: records(ArchivedDeclaration, "ArchivedDeclaration", "some of its declared keys") })
+      )
+      .addSuccess(response(HttpApiSchema.NoContent, "The keys are declared"))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .annotate(Requires, "org.create")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Import declared keys of a project")
+      .annotate(OpenApi.Description, "Only for the importer. At most 200 at once. The same call again changes nothing.")
+  )
+  .add(
+    HttpApiEndpoint.put("secrets", `${oneImport}/secrets`)
+      .setPath(ImportPath)
+      .setPayload(
+        body({
+          project,
+          env: field(EnvName, "the environment"),
+          data: records(
+            ArchivedVersion,
+            "ArchivedVersion",
+            "versions of its secrets, a current one before earlier ones"
+          )
+        })
+      )
+      .addSuccess(response(HttpApiSchema.NoContent, "The secrets are written"))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LimitExceeded)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "org.create")
+      .annotate(ValueFlow, "given")
+      .annotate(RecentLogin, "never")
+      .annotate(BodyLimit, 16 * 1024 * 1024)
+      .annotate(OpenApi.Summary, "Import secrets of an environment")
+      .annotate(
+        OpenApi.Description,
+        "Only for the importer. At most 200 versions at once, all or nothing. Their numbers, times and authors stay. The same call again changes nothing; CONFLICT if a version exists with other content, or if its secret does not exist."
+      )
+  )
+  .add(
+    HttpApiEndpoint.post("finish", `${oneImport}/finish`)
+      .setPath(ImportPath)
+      .setPayload(body({ counts: field(SentCounts, "how many records were sent") }))
+      .addSuccess(response(ImportFinished, "The organization"))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(DecryptionFailed)
+      .annotate(Requires, "org.create")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Verify an imported organization, and make it visible")
+      .annotate(
+        OpenApi.Description,
+        "Only for the importer. Decrypts every value, checks its digest, and compares the counts. CONFLICT if something is missing, or if the name was taken meanwhile: nothing is visible then, and the import can go on."
+      )
+  )
+  .add(
+    HttpApiEndpoint.del("abandon", oneImport)
+      .setPath(ImportPath)
+      .addSuccess(response(HttpApiSchema.NoContent, "The import is given up"))
+      .addError(Forbidden)
+      .annotate(Requires, "org.create")
+      .annotate(RecentLogin, "never")
+      .annotate(OpenApi.Summary, "Give up an import")
+      .annotate(OpenApi.Description, "Only for the importer. The server removes what was sent.")
+  )
+  .middleware(Admission)
+  .middleware(Authentication)
+  .annotate(OpenApi.Title, "Imports")
+  .annotate(OpenApi.Description, "Bringing an organization from an archive, as docs/move-organizations.md describes") {}

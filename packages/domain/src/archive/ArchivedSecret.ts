@@ -1,0 +1,87 @@
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { RotationDays } from "../Due.js"
+import { withMessage } from "../Message.js"
+import { Email, SecretKey } from "../Names.js"
+import { body, boundedArray, Count, field, list, optional } from "../Schemas.js"
+import { secretKinds } from "../Secret.js"
+import { RedactedSecretValue, SecretValue } from "../SecretValues.js"
+import { UseAccount, useRuleFields } from "../UseRule.js"
+import { ArchivedTime } from "./ArchivedOrganization.js"
+
+const authorMessage = withMessage("must be 1 to 254 characters without control characters")
+const Author = Schema.String.pipe(
+  Schema.filter((text) => text.length >= 1 && text.length <= 254 && !/\p{Cc}/u.test(text), authorMessage)
+)
+
+export const ArchivedUseRule = body({
+  ...useRuleFields,
+  // Possibly none: a rule outlives the accounts that it was for.
+  accounts: field(
+    boundedArray(UseAccount, { items: { type: "string" }, max: 50, text: "at most 50 accounts" }),
+    "who may use it: names of service accounts, or e-mail addresses of people",
+    ["agent"]
+  )
+}).annotations({ identifier: "ArchivedUseRule", description: "a use rule of an archived secret" })
+export type ArchivedUseRule = typeof ArchivedUseRule.Type
+
+const CurrentVersion = body({
+  expires_at: optional(ArchivedTime, "when the value stops working", "2027-01-31T08:00:00.000Z"),
+  rotate_every_days: optional(RotationDays, "the age in days at which a version is due to be replaced", 90),
+  owner: optional(Email, "e-mail address of the owner", Email.to.make("ops@example.com")),
+  use_rules: field(Schema.Array(ArchivedUseRule), "its use rules, oldest first", [])
+}).annotations({ identifier: "ArchivedCurrentVersion", description: "what a secret has besides its versions" })
+
+const valueMessage = withMessage("is required unless destroyed_at is set, and must be left out then")
+const currentMessage = withMessage("a destroyed version cannot be the current one")
+
+/** A version of a secret. The current one has the newest number, and what belongs to the secret as a whole. */
+export const ArchivedVersion = body({
+  key: field(SecretKey, "the secret's key"),
+  version: field(Count, "the number of the version, from 1", 3),
+  kind: optional(
+    Schema.Literal(...secretKinds).annotations(withMessage("must be text or reference")),
+    "`reference` if the stored text refers to other secrets; absent otherwise",
+    "reference"
+  ),
+  value: optional(
+    RedactedSecretValue,
+    "the value, of a reference its text as written; absent if the version was destroyed"
+  ),
+  created_at: field(ArchivedTime, "when the version was written"),
+  created_by: field(Author, "the e-mail or service account name of the writer", "ada@example.com"),
+  destroyed_at: optional(
+    ArchivedTime,
+    "when the value was permanently erased; absent if it was not",
+    "2026-02-01T08:30:00.000Z"
+  ),
+  current: optional(CurrentVersion, "what the secret has besides its versions; absent if the version is an earlier one")
+}).annotations({
+  identifier: "ArchivedVersion",
+  description: "a version of an archived secret, with its value",
+  examples: [
+    {
+      key: SecretKey.make("DATABASE_URL"),
+      version: 3,
+      value: Redacted.make(SecretValue.make("postgres://app@db.internal/shop")),
+      created_at: "2026-01-31T12:00:00.000Z",
+      created_by: "ada@example.com",
+      current: { use_rules: [] }
+    }
+  ]
+})
+export type ArchivedVersion = typeof ArchivedVersion.Type
+
+/** What the fields of a version alone do not say. */
+export const versionProblem = ({ current, destroyed_at, value, version }: ArchivedVersion): string | null => {
+  if (version === 0) return "version: must be at least 1"
+  if ((value === undefined) !== (destroyed_at !== undefined)) return `value: ${valueMessage.message().message}`
+  return current !== undefined && destroyed_at !== undefined ? `current: ${currentMessage.message().message}` : null
+}
+
+/** The files `projects/PROJECT/ENV/N.json` of an archive: the current versions of all secrets, and then earlier ones. */
+export const ArchivedVersions = body(list(ArchivedVersion).fields).annotations({
+  identifier: "ArchivedVersions",
+  description: "versions of an environment's secrets, with their values"
+})
+export type ArchivedVersions = typeof ArchivedVersions.Type

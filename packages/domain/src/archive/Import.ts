@@ -1,0 +1,32 @@
+import * as Schema from "effect/Schema"
+import { ImportId } from "../Ids.js"
+import { OrgName } from "../Names.js"
+import { Organization } from "../Organization.js"
+import { createdAt, field, Timestamp } from "../Schemas.js"
+import { ArchiveCounts } from "./Manifest.js"
+
+export const OrganizationImport = Schema.Struct({
+  id: field(ImportId, "its id"),
+  name: field(OrgName, "the name that the organization gets when the import is finished"),
+  left_out: field(
+    Schema.Array(Schema.String),
+    "what this server cannot take over, and why: federations whose issuers it does not trust",
+    []
+  ),
+  created_at: createdAt,
+  expires_at: field(
+    Timestamp,
+    "until when it can be finished; the server then removes all of it",
+    "2026-02-01T12:00:00.000Z"
+  )
+}).annotations({
+  identifier: "OrganizationImport",
+  description: "an organization that is being imported: invisible until it is complete"
+})
+export type OrganizationImport = typeof OrganizationImport.Type
+
+export const ImportFinished = Schema.Struct({
+  organization: field(Organization, "the organization, which is visible now"),
+  counts: field(ArchiveCounts, "how many records it has; the members include the importer")
+}).annotations({ identifier: "ImportFinished", description: "an organization that was imported and verified" })
+export type ImportFinished = typeof ImportFinished.Type
