@@ -25,7 +25,13 @@ export class ExportsApi extends HttpApiGroup.make("exports")
     HttpApiEndpoint.post("create", exports)
       .setPath(OrgPath)
       .setPayload(
-        body({ versions: optional(Schema.Boolean, "true: also earlier versions of secrets; default: false", false) })
+        body({
+          versions: optional(
+            Schema.Boolean,
+            "true: also the values of earlier versions; default: false, only that they existed",
+            false
+          )
+        })
       )
       .addSuccess(response(OrganizationExport, "The new export"), { status: 201 })
       .addError(Forbidden)
@@ -115,9 +121,7 @@ export class ExportsApi extends HttpApiGroup.make("exports")
     HttpApiEndpoint.get("secrets", `${oneExport}/secrets`)
       .setPath(ExportPath)
       .setUrlParams(Schema.Struct({ project, env: field(EnvName, "the environment"), after: optional(ExportCursor) }))
-      .addSuccess(
-        response(ExportedVersions, "A page of current versions, keys in byte order, and then of earlier ones")
-      )
+      .addSuccess(response(ExportedVersions, "A page of versions, in byte order of keys and by their numbers"))
       .addError(Forbidden)
       .addError(ApprovalNeeded)
       .addError(DecryptionFailed)

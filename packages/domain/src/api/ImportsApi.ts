@@ -81,11 +81,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
         body({
           project,
           env: field(EnvName, "the environment"),
-          data: records(
-            ArchivedVersion,
-            "ArchivedVersion",
-            "versions of its secrets, a current one before earlier ones"
-          )
+          data: records(ArchivedVersion, "ArchivedVersion", "versions of its secrets, each after the one before it")
         })
       )
       .addSuccess(response(HttpApiSchema.NoContent, "The secrets are written"))
@@ -100,7 +96,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .annotate(OpenApi.Summary, "Import secrets of an environment")
       .annotate(
         OpenApi.Description,
-        "Only for the importer. At most 200 versions at once, all or nothing. Their numbers, times and authors stay. The same call again changes nothing; CONFLICT if a version exists with other content, or if its secret does not exist."
+        "Only for the importer. At most 200 versions at once, all or nothing. Their numbers, times and authors stay. The same call again changes nothing; CONFLICT if a version exists with other content, or if the one before it does not exist."
       )
   )
   .add(

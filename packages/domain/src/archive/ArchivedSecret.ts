@@ -35,7 +35,7 @@ const CurrentVersion = body({
 const valueMessage = withMessage("is required unless destroyed_at is set, and must be left out then")
 const currentMessage = withMessage("a destroyed version cannot be the current one")
 
-/** A version of a secret. The current one has the newest number, and what belongs to the secret as a whole. */
+/** A version of a secret, from 1 on without gaps. The last one is the current one, and has what belongs to the secret as a whole. */
 export const ArchivedVersion = body({
   key: field(SecretKey, "the secret's key"),
   version: field(Count, "the number of the version, from 1", 3),
@@ -52,7 +52,7 @@ export const ArchivedVersion = body({
   created_by: field(Author, "the e-mail or service account name of the writer", "ada@example.com"),
   destroyed_at: optional(
     ArchivedTime,
-    "when the value was permanently erased; absent if it was not",
+    "when the value was permanently erased, or left out of the archive; absent if it is there",
     "2026-02-01T08:30:00.000Z"
   ),
   current: optional(CurrentVersion, "what the secret has besides its versions; absent if the version is an earlier one")
@@ -79,7 +79,7 @@ export const versionProblem = ({ current, destroyed_at, value, version }: Archiv
   return current !== undefined && destroyed_at !== undefined ? `current: ${currentMessage.message().message}` : null
 }
 
-/** The files `projects/PROJECT/ENV/N.json` of an archive: the current versions of all secrets, and then earlier ones. */
+/** The files `projects/PROJECT/ENV/N.json` of an archive: the versions of all secrets, in byte order of keys and by their numbers. */
 export const ArchivedVersions = body(list(ArchivedVersion).fields).annotations({
   identifier: "ArchivedVersions",
   description: "versions of an environment's secrets, with their values"

@@ -17,7 +17,7 @@ export const OrganizationExport = Schema.Struct({
     "`waiting`: another owner has to approve it, because an environment is protected; `ready`: it can be read",
     "ready"
   ),
-  versions: field(Schema.Boolean, "whether earlier versions are exported too", false),
+  versions: field(Schema.Boolean, "whether the values of earlier versions are exported too", false),
   created_by: field(Schema.String, "the e-mail of whoever made it, who alone may read it", "ada@example.com"),
   approved_by: optional(Schema.String, "the e-mail of whoever approved it; absent: nobody", "grace@example.com"),
   created_at: createdAt,
@@ -48,28 +48,27 @@ export const ExportedVersions = Schema.Struct({
 })
 export type ExportedVersions = typeof ExportedVersions.Type
 
-const cursorForm = /^(?:s|v([1-9][0-9]{0,9}))\.([A-Za-z_][A-Za-z0-9_.-]{0,99})$/
+const cursorForm = /^v([1-9][0-9]{0,9})\.([A-Za-z_][A-Za-z0-9_.-]{0,99})$/
 
 /** Where a page of an export begins. Opaque: clients send it back as `after`. */
 export const ExportCursor = Schema.String.pipe(
   Schema.pattern(cursorForm, {
     ...withMessage("must be the next_cursor of an earlier page"),
     description: "the `next_cursor` of the previous page",
-    examples: ["s.DATABASE_URL"]
+    examples: ["v3.DATABASE_URL"]
   })
 )
 
-/** The last record of a page: a current version, or with `version` an earlier one. Current ones come first, in byte order of keys. */
+/** The last version of a page, in byte order of keys and by numbers. */
 export interface ExportPosition {
   readonly key: string
-  readonly version?: number
+  readonly version: number
 }
 
-export const exportCursorOf = ({ key, version }: ExportPosition): string =>
-  version === undefined ? `s.${key}` : `v${version}.${key}`
+export const exportCursorOf = ({ key, version }: ExportPosition): string => `v${version}.${key}`
 
 /** Returns the position that a cursor encodes; the inverse of `exportCursorOf`. Before all without a cursor. */
 export const exportPositionOf = (cursor: string | undefined): ExportPosition => {
-  const [, version, key = ""] = cursorForm.exec(cursor ?? "") ?? []
-  return version === undefined ? { key } : { key, version: Number(version) }
+  const [, version = "0", key = ""] = cursorForm.exec(cursor ?? "") ?? []
+  return { key, version: Number(version) }
 }
