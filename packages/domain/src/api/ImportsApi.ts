@@ -4,12 +4,8 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
-import {
-  ArchivedDeclaration,
-  maxRecordsAtOnce,
-  maxStructureBytes,
-  UncheckedOrganization
-} from "../archive/ArchivedOrganization.js"
+import { ArchivedDeclaration, maxStructureBytes, StructureLines } from "../archive/ArchivedOrganization.js"
+import { maxRecordsAtOnce } from "../archive/Calls.js"
 import { ArchivedVersion } from "../archive/ArchivedSecret.js"
 import { ImportFinished, OrganizationImport } from "../archive/Import.js"
 import { SentCounts } from "../archive/Manifest.js"
@@ -43,7 +39,10 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .setPayload(
         body({
           name: field(OrgName, "the name of the new organization"),
-          organization: field(UncheckedOrganization, "its structure, as `organization.json` of an archive has it")
+          organization: field(
+            StructureLines,
+            "its structure in lines of JSON, each an object with one record of a list of `organization.json` or with another field; a list without lines is empty"
+          )
         })
       )
       .addSuccess(response(OrganizationImport, "The import"), { status: 201 })
@@ -69,6 +68,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addSuccess(response(HttpApiSchema.NoContent, "The keys are declared"))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(LimitExceeded)
       .annotate(Requires, "org.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Import declared keys of a project")

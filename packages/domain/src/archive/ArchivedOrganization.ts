@@ -17,9 +17,6 @@ import { EventPattern, PlacePattern, WebhookUrl } from "../Webhook.js"
 /** The largest structure of an organization that a server gives and takes, in bytes of JSON. */
 export const maxStructureBytes = 16 * 1024 * 1024
 
-/** The most records of a call: what is decoded in one piece. */
-export const maxRecordsAtOnce = 200
-
 const timeMessage = withMessage("must be a time in UTC to the millisecond, such as 2026-01-31T12:00:00.000Z")
 const timeForm = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$/
 
@@ -164,20 +161,15 @@ export const ArchivedOrganization = body({
 }).annotations({ identifier: "ArchivedOrganization", description: "the structure of an organization, without secrets" })
 export type ArchivedOrganization = typeof ArchivedOrganization.Type
 
-/** A structure that the server decodes in slices, after the caller's right is known: pass what the file has. */
-export const UncheckedOrganization = Schema.Unknown.annotations({
-  jsonSchema: { $ref: "#/components/schemas/ArchivedOrganization" },
+/** A structure in lines, as `structureLines` makes it: decoded in slices, after the caller's right is known. */
+export const StructureLines = Schema.String.annotations({
+  description: "lines of JSON, each an object with one record of a list of `organization.json`, or with another field",
   examples: [
-    {
-      passkey_recovery: "login",
-      members: [{ email: "ada@example.com", role: "owner" }],
-      groups: [],
-      mappings: [],
-      projects: [{ name: "webshop", strict: false, environments: [{ name: "prod" }] }],
-      accounts: [],
-      rules: [],
-      webhooks: []
-    }
+    [
+      '{"passkey_recovery":"login"}',
+      '{"members":{"email":"ada@example.com","role":"owner"}}',
+      '{"projects":{"name":"webshop","strict":false,"environments":[{"name":"prod"}]}}'
+    ].join("\n")
   ]
 })
 
