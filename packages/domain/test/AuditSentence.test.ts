@@ -48,6 +48,11 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ],
   ["org.update", { name: "acme", before: "ac" }, "renamed the organization ac to acme"],
   ["org.delete", { name: "acme" }, "deleted the organization acme"],
+  ["org.export", { name: "acme", versions: false }, "asked to export the organization acme"],
+  ["org.export", { name: "acme", versions: true }, "asked to export the organization acme, with earlier versions"],
+  ["org.export_approve", { requester: "b@c.de" }, "approved the export of b@c.de"],
+  ["org.export_end", { requester: "b@c.de" }, "ended the export of b@c.de"],
+  ["org.import", { name: "acme", secrets: 42 }, "imported the organization acme: 42 secrets"],
   ["org.member_invite", { email: "b@c.de", role: "admin" }, "invited b@c.de as admin"],
   ["org.member_remove", { email: "b@c.de" }, "removed b@c.de from the organization"],
   [

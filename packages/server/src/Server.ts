@@ -10,6 +10,7 @@ import { AclHttp } from "./directory/acl/Http.js"
 import { AuditLog } from "./audit/AuditLog.js"
 import { AuditIndexJob } from "./audit/IndexJob.js"
 import { AuditStreamJob } from "./audit/StreamJob.js"
+import { ExportsHttp, ImportsHttp } from "./edges/archives/Http.js"
 import { AuditHttp } from "./edges/trail/Http.js"
 import { AuthHttp } from "./directory/AuthHttp.js"
 import { PasskeysHttp } from "./directory/passkeys/Http.js"
@@ -70,6 +71,8 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     PasskeysHttp,
     DelegationsHttp,
     OrganizationsHttp,
+    ExportsHttp,
+    ImportsHttp,
     MembersHttp,
     ProjectsHttp,
     DeclaredHttp,

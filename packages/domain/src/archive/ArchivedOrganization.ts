@@ -94,12 +94,17 @@ export const ArchivedRule = body({
 export type ArchivedRule = typeof ArchivedRule.Type
 
 const patterns = <A, I>(item: Schema.Schema<A, I>, what: string) =>
-  boundedArray(item, { items: { type: "string" }, max: 20, text: `at most 20 patterns of ${what}` })
+  boundedArray(item, {
+    items: { type: "string" },
+    max: 20,
+    text: `must be at most 20 patterns of ${what}`,
+    empty: `must be at least one pattern of ${what}`
+  })
 
 export const ArchivedWebhook = body({
   url: field(WebhookUrl, "where the events are sent"),
   events: field(patterns(EventPattern, "events"), "the patterns of its events", ["secret.*"]),
-  environments: field(patterns(PlacePattern, "environments"), "the patterns of its environments; none: all", ["prod"]),
+  environments: field(patterns(PlacePattern, "environments"), "the patterns of its environments", ["prod"]),
   enabled: field(Schema.Boolean, "whether it was sent events; an imported one starts disabled", true)
 }).annotations({ identifier: "ArchivedWebhook", description: "a webhook without its signing key" })
 export type ArchivedWebhook = typeof ArchivedWebhook.Type

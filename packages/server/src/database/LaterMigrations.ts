@@ -12,6 +12,7 @@ import { loginGroups } from "./migrations/0036_login_groups.js"
 import { passkeys } from "./migrations/0037_passkeys.js"
 import { revisionNotes } from "./migrations/0038_revision_notes.js"
 import { previews } from "./migrations/0039_previews.js"
+import { archives } from "./migrations/0040_archives.js"
 import { accountNetworks } from "./migrations/0041_account_networks.js"
 
 /**
@@ -32,5 +33,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   passkeys,
   revisionNotes,
   previews,
+  archives,
   accountNetworks
 ]

@@ -47,15 +47,14 @@ const decodingReason = (issue: Issue): string => {
 const isOfResponse = ({ message }: HttpApiError.HttpApiDecodeError): boolean =>
   message.startsWith("(<declaration schema> <-> ")
 
-const fromDecoding = (error: HttpApiError.HttpApiDecodeError): ValidationError => {
-  const issue = error.issues[0]
-  return new ValidationError({
+/** The error for what does not decode. `path` is where it is in the request. */
+export const undecoded = ([issue]: ReadonlyArray<Issue>, path: ReadonlyArray<PropertyKey> = []): ValidationError =>
+  new ValidationError({
     message:
       issue === undefined
         ? "the request is malformed"
-        : `${fieldOf(issue.path) || "the body"}: ${decodingReason(issue)}`
+        : `${fieldOf([...path, ...issue.path]) || "the body"}: ${decodingReason(issue)}`
   })
-}
 
 /** The error for a path or a method without a route. A path with a parameter that is too long or badly encoded is not found. */
 export const unrouted = (method: string, url: string): NotFound | MethodNotAllowed => {
@@ -80,7 +79,7 @@ export const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effe
   if (error instanceof HttpServerError.RouteNotFound)
     return Effect.succeed(unrouted(error.request.method, error.request.url))
   if (error instanceof HttpApiError.HttpApiDecodeError) {
-    if (!isOfResponse(error)) return Effect.succeed(fromDecoding(error))
+    if (!isOfResponse(error)) return Effect.succeed(undecoded(error.issues))
     const fields = error.issues.map(({ path }) => fieldOf(path))
     return Effect.as(Effect.logError(`a response does not match its schema at ${fields.join(", ")}`), internal(id))
   }

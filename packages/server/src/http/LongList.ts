@@ -58,3 +58,28 @@ export const longObject = (
     ),
     (chunks) => response(`${before}{`, chunks, `}${after}`)
   )
+
+/** Encodes named lists of an object in slices, as `longList` does with records, between two texts. */
+export const longLists = (
+  lists: Readonly<Record<string, ReadonlyArray<unknown>>>,
+  [before, after]: readonly [string, string],
+  recordsAtOnce = 25
+): Effect.Effect<HttpServerResponse.HttpServerResponse> =>
+  Effect.map(
+    Effect.forEach(Object.entries(lists), ([name, items]) =>
+      Effect.map(
+        mapInSlices(Array.chunksOf(items, recordsAtOnce), (some) => Buffer.from(JSON.stringify(some).slice(1, -1))),
+        (chunks) =>
+          Buffer.concat([
+            Buffer.from(`${JSON.stringify(name)}:[`),
+            ...chunks.flatMap((chunk, index) => (index === 0 ? [chunk] : [comma, chunk])),
+            Buffer.from("]")
+          ])
+      )
+    ),
+    (chunks) => response(before, chunks, after)
+  )
+
+/** Sends records that were encoded before as `{"data":[…]}` between two texts. */
+export const encodedList = (records: ReadonlyArray<Buffer>, [before, after]: readonly [string, string]) =>
+  response(`${before}"data":[`, records, `]${after}`)

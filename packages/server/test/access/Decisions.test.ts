@@ -17,6 +17,7 @@ const table: Readonly<
   "org.read": ["yes", "yes", "yes", "yes", "yes"],
   "org.update": ["yes", "no", "no", "no", "no"],
   "org.delete": ["yes", "no", "no", "no", "no"],
+  "org.export": ["yes", "no", "no", "no", "no"],
   "member.list": ["yes", "yes", "yes", "yes", "no"],
   "member.invite": ["yes", "yes", "no", "no", "no"],
   "member.update": ["yes", "no", "no", "no", "no"],

@@ -108,6 +108,9 @@ const withoutRecentLogin = [
   "use.use",
   // New places are empty, and a name gives no right.
   /^(organizations|projects|groups)\.create$/,
+  // An import began with one, and takes hours; an export ends.
+  /^imports\.(declared|secrets|finish|abandon)$/,
+  "exports.end",
   // The latter asks for one, for all but the name.
   "groups.rename",
   // They only take rights away, or cannot give any.
@@ -266,6 +269,8 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "delegations.create",
       "passkeys.create",
       "organizations.create",
+      "exports.create",
+      "imports.create",
       "members.invite",
       "projects.create",
       "environments.create",

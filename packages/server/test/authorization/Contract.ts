@@ -60,6 +60,8 @@ export const parameters = [
   "session_id",
   "delegation_id",
   "passkey_id",
+  "export_id",
+  "import_id",
   "backup_id"
 ] as const
 export type Parameter = (typeof parameters)[number]
@@ -116,6 +118,9 @@ export const useRuleBody = {
   accounts: ["bystander"] as const
 }
 
+/** What an import without anything in it has. */
+const emptyCounts = { projects: 0, environments: 0, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
+
 const groups = "/api/orgs/:org_name/groups"
 const webhooks = "/api/orgs/:org_name/webhooks"
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
@@ -149,6 +154,17 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
     }
   }),
   "POST /api/orgs": ({ fresh }) => ({ body: { name: `org-${fresh}` } }),
+  "POST /api/orgs/:org_name/exports": () => ({ body: {} }),
+  "GET /api/orgs/:org_name/exports/:export_id/declared": ({ place }) => ({ query: { project: place.project_name } }),
+  "GET /api/orgs/:org_name/exports/:export_id/secrets": ({ place }) => ({
+    query: { project: place.project_name, env: place.env_name }
+  }),
+  "POST /api/imports": ({ fresh }) => ({ body: { name: `imported-${fresh}`, organization: "" } }),
+  "PUT /api/imports/:import_id/declared": ({ place }) => ({ body: { project: place.project_name, data: [] } }),
+  "PUT /api/imports/:import_id/secrets": ({ place }) => ({
+    body: { project: place.project_name, env: place.env_name, data: [] }
+  }),
+  "POST /api/imports/:import_id/finish": () => ({ body: { counts: emptyCounts } }),
   "PATCH /api/orgs/:org_name": ({ fresh }) => ({ body: { name: `renamed-${fresh}` } }),
   "POST /api/orgs/:org_name/members": ({ fresh }) => ({ body: { email: `${fresh}@example.com` } }),
   "PATCH /api/orgs/:org_name/members/:user_id": () => ({ body: { role: "developer" } }),

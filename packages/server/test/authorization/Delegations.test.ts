@@ -100,6 +100,8 @@ describe("a delegation of an owner who is a superadmin too", () => {
       session_id: person.id,
       delegation_id: person.id,
       passkey_id: person.id,
+      export_id: person.id,
+      import_id: person.id,
       backup_id: person.id
     }
     const about: About = {

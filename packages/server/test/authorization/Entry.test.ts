@@ -42,6 +42,8 @@ beforeAll(async () => {
     session_id: id,
     delegation_id: id,
     passkey_id: id,
+    export_id: id,
+    import_id: id,
     backup_id: id
   }
   about = { place, fresh: "fresh", self: {}, patterns: { project_pattern: "*", env_pattern: "*" } }

@@ -56,6 +56,8 @@ const build = async (): Promise<World> => {
     session_id: sessions.data[0].id,
     delegation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     passkey_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    export_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    import_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
   }
   return { name, org, developer, account, canary, place }

@@ -44,6 +44,9 @@ const endRule = (rule: string, org: string) =>
 /** Nobody removes what holds a protected environment at once. The call itself asks for votes. */
 export const ending = "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection"
 
+/** An export waits where an environment is protected, too. */
+const approving = "POST /api/orgs/:org_name/exports/:export_id/approve"
+
 /** Everything that a right to a call can rest on, and how it is lost. */
 export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
   "the sessions of the caller are ended": {
@@ -130,7 +133,8 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
   },
   "the organization is removed": {
     statuses: [404],
-    concerns: (endpoint, kind) => has(endpoint, "org_name") && kind === "user" && endpoint.call !== ending,
+    concerns: (endpoint, kind) =>
+      has(endpoint, "org_name") && kind === "user" && ![ending, approving].includes(endpoint.call),
     happens: (scene) => server.asRoot("DELETE", orgOf(scene))
   },
   "the organization of the account is removed": {
@@ -163,6 +167,9 @@ const bodiesOn = (server: Staged): Readonly<Record<string, (place: Place, caller
   },
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/revert": () => ({ to: 1 }),
   "POST /api/orgs/:org_name/groups/:group_name/members": () => ({ email: rootEmail }),
+  "POST /api/imports/:import_id/finish": () => ({
+    counts: { projects: 1, environments: 1, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
+  }),
   "POST /api/backups/drill": ({ backup_id }) => ({ backup_id })
 })
 
@@ -175,6 +182,11 @@ const beforeOn = (server: Staged): Readonly<Record<string, (scene: Scene) => Pro
     server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod/secrets/SHARED`),
   [ending]: (scene) =>
     server.asRoot("PUT", `${orgOf(scene)}/projects/webshop/envs/prod/protection`, { needed: 1, approvers: "owners" }),
+  [approving]: async (scene) => {
+    await server.asRoot("POST", `${orgOf(scene)}/projects`, { name: "webshop" })
+    const protection = `${orgOf(scene)}/projects/webshop/envs/prod/protection`
+    await server.asRoot("PUT", protection, { needed: 1, approvers: "owners", self: true })
+  },
   "POST /api/users/:user_id/enable": ({ place }) => server.asRoot("POST", `/api/users/${place.user_id}/disable`)
 })
 

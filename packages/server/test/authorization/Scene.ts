@@ -166,6 +166,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       session_id: none,
       delegation_id: none,
       passkey_id: none,
+      export_id: none,
+      import_id: none,
       use_rule_id: none,
       approval_id: none,
       request_id: none,
@@ -197,13 +199,15 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     await asRoot("POST", `${org}/groups`, { name: ids.group_name })
     await asRoot("PUT", `${org}/groups/${ids.group_name}/members`, { emails: [member.email] })
     const rule = { subject_type: "service_account", subject_id: sa_id, permission: "read" }
+    const { id: export_id } = await asRoot("POST", `${org}/exports`, {})
     const granted = await asRoot("POST", `${org}/acl`, { ...rule, project_pattern: "webshop", env_pattern: "prod" })
     const federations = `${org}/service-accounts/${sa_id}/federations`
     const { id: federation_id } = await asRoot("POST", federations, { name: "bystander", ...federationBody })
     const { id: webhook_id } = await asRoot("POST", `${org}/webhooks`, webhookBody)
     const { id: delivery_id } = await asRoot("POST", `${org}/webhooks/${webhook_id}/test`)
     const hooked = { webhook_id, delivery_id }
-    return { ...place, ...ids, ...hooked, user_id: member.user_id, rule_id: granted.id, sa_id, federation_id }
+    const made = { user_id: member.user_id, rule_id: granted.id, sa_id, federation_id, export_id }
+    return { ...place, ...ids, ...hooked, ...made }
   }
 
   const account = async (org: string, pattern = "*"): Promise<Caller> => {
@@ -251,6 +255,13 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     return { ...place, delegation_id: made.id }
   }
 
+  /** A place with an import of the caller's. */
+  const importing = async (place: Place, { headers }: Caller): Promise<Place> => {
+    const project = { name: place.project_name, strict: false, environments: [{ name: place.env_name }] }
+    const body = { name: `imported-${word()}`, organization: JSON.stringify({ projects: project }) }
+    return { ...place, import_id: (await server.do(headers, "POST", "/api/imports", body)).id }
+  }
+
   return {
     ...server,
     asRoot,
@@ -263,6 +274,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       if (endpoint.path.endsWith("/withdraw")) {
         return { place: { ...place, request_id: await request(place, caller) }, caller }
       }
+      if (endpoint.path.includes(":import_id")) return { place: await importing(place, caller), caller }
       if (endpoint.requires !== "credential") return { place, caller }
       if (endpoint.path.includes("passkeys")) return { place: await registered(place, caller), caller }
       if (endpoint.path.includes("delegations")) return { place: await delegating(place, caller), caller }

@@ -56,6 +56,8 @@ describe("before anything else of a request is looked at", () => {
     session_id: "no",
     delegation_id: "no",
     passkey_id: "no",
+    export_id: "no",
+    import_id: "no",
     backup_id: "no"
   }
   const guarded = endpoints.filter(({ requires }) => requires !== "nothing")

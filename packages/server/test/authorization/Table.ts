@@ -424,7 +424,9 @@ const ownRegistration = async ({ caller, fresh }: Cell): Promise<Own> => ({
 })
 
 const ownPasskey = async ({ caller, fresh }: Cell): Promise<Own> => ({
-  passkey_id: (await passkeysBy(caller).register(fresh)).id
+  passkey_id: (await passkeysBy(caller).register(fresh)).id,
+  export_id: (await passkeysBy(caller).register(fresh)).id,
+  import_id: (await passkeysBy(caller).register(fresh)).id
 })
 
 const ownProof = async ({ caller, fresh }: Cell): Promise<Own> => {
@@ -442,6 +444,24 @@ const ownDevice = async (): Promise<Own> => {
   return { body: { device_code } }
 }
 
+/** An export of the caller's own, of an organization with a project. */
+const ownExport = async (cell: Cell): Promise<Own> => {
+  const { org_name = "" } = await ownOrganization(cell)
+  await service.do(ada, "POST", `/api/orgs/${org_name}/projects`, { name: "webshop" })
+  return { org_name, export_id: (await service.do(cell.caller, "POST", `/api/orgs/${org_name}/exports`, {})).id }
+}
+
+const ownImport = async ({ caller, fresh }: Cell): Promise<Own> => ({
+  import_id: (await service.do(caller, "POST", "/api/imports", { name: `imported-${fresh}`, organization: "" })).id
+})
+
+/** A person has five imports at a time. */
+const ownImported = async ({ actor, fresh }: Cell): Promise<Own> => {
+  const address = `${actor}.${fresh}@example.com`
+  return { headers: (await service.person(address)).headers }
+}
+
+const oneExport = "GET /api/orgs/:org_name/exports/:export_id"
 const projects = "/api/orgs/:org_name/projects"
 const envs = `${projects}/:project_name/envs`
 const env = `${envs}/:env_name`
@@ -484,6 +504,21 @@ const table: Readonly<Record<string, Row>> = {
   "GET /api/orgs/:org_name": row(200, insiders, "org.read"),
   "PATCH /api/orgs/:org_name": row(200, owners, "org.update", ownOrganization),
   "DELETE /api/orgs/:org_name": row(204, owners, "org.delete", ownOrganization),
+
+  "POST /api/orgs/:org_name/exports": row(201, owners, "org.export", ownOrganization),
+  "GET /api/orgs/:org_name/exports": row(200, owners, "org.export"),
+  [oneExport]: row(200, owners, "org.export", ownExport),
+  // Who asked for it does not approve it: see the tests of archives.
+  "POST /api/orgs/:org_name/exports/:export_id/approve": row(404, owners, "org.export"),
+  "DELETE /api/orgs/:org_name/exports/:export_id": row(204, owners, "org.export", ownExport),
+  [`${oneExport}/structure`]: row(200, owners, "org.export", ownExport),
+  [`${oneExport}/declared`]: row(200, owners, "org.export", ownExport),
+  [`${oneExport}/secrets`]: row(200, owners, "org.export", ownExport),
+  "POST /api/imports": row(201, persons, "org.create", ownImported),
+  "PUT /api/imports/:import_id/declared": row(404, persons, "org.create"),
+  "PUT /api/imports/:import_id/secrets": row(404, persons, "org.create"),
+  "POST /api/imports/:import_id/finish": row(200, persons, "org.create", ownImport),
+  "DELETE /api/imports/:import_id": row(204, persons, "org.create", ownImport),
 
   "POST /api/orgs/:org_name/members": row(201, admins, "member.invite"),
   "GET /api/orgs/:org_name/members": row(200, members, "member.list"),
@@ -782,6 +817,8 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       session_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       delegation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       passkey_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      export_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      import_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
     await each(cells, ({ actor, rule }) => makeCaller(actor, rule))

@@ -90,6 +90,8 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       session_id: sessions.data[0].id,
       delegation_id: (await delegationOf(owner, name)).id,
       passkey_id: await passkeyOf(owner),
+      export_id: (await service.do(owner, "POST", `/api/orgs/${name}/exports`, {})).id,
+      import_id: (await service.do(owner, "POST", "/api/imports", { name: `${name}-too`, organization: "" })).id,
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
   }
@@ -156,6 +158,7 @@ const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
     grouped: await see(`${org}/groups/${place.group_name}/members`),
     uses: await see(useRulesOf(place.org_name)),
     webhooks: await see(`${org}/webhooks`),
+    exports: await see(`${org}/exports`),
     federations: await see(`${org}/service-accounts/${place.sa_id}/federations`),
     me: await see("/api/auth/me")
   }
@@ -224,6 +227,8 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     session_id: pick("session_id"),
     delegation_id: pick("delegation_id"),
     passkey_id: pick("passkey_id"),
+    export_id: pick("export_id"),
+    import_id: pick("import_id"),
     backup_id: own.backup_id
   }
 }

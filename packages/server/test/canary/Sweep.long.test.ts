@@ -17,6 +17,8 @@ const secrets = "/api/orgs/:org_name/projects/:project_name/envs/:env_name/secre
 
 /** Sound calls that need another one before them, or end what others need, come in this order behind the rest. */
 const later = [
+  "DELETE /api/orgs/:org_name/exports/:export_id",
+  "DELETE /api/imports/:import_id",
   "POST /api/auth/passkeys",
   "DELETE /api/auth/passkeys/:passkey_id",
   "POST /api/auth/passkeys/challenge",
@@ -69,6 +71,7 @@ const sweepBad = async (world: World, owner: string, stranger: string) => {
 const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<string>> => {
   const done: Array<string> = []
   let token = root
+  let spareImport = ""
   for (const endpoint of inOrder) {
     if (hasOtherSide(endpoint.path)) continue
     switch (endpoint.call) {
@@ -108,6 +111,9 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
     }
     const answer = await world.sound(endpoint, token)
     if (endpoint.call === "POST /api/auth/delegations") world.move({ delegation_id: answer.body.id })
+    // The one before is finished.
+    if (endpoint.call === "POST /api/imports/:import_id/finish") world.move({ import_id: spareImport })
+    if (endpoint.call === "POST /api/imports") spareImport = answer.body.id
     if (endpoint.call === "POST /api/backups") world.move({ backup_id: answer.body.id })
     if (endpoint.call === "PATCH /api/orgs/:org_name") world.move({ org_name: answer.body.name })
     if (endpoint.call === "PATCH /api/orgs/:org_name/groups/:group_name") {

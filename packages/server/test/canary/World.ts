@@ -199,11 +199,15 @@ export class World {
     await make("PUT", `${at}/projects/${project}/declared/${place.key}`, {})
     const { id: webhook_id } = await make("POST", `${at}/webhooks`, webhookBody)
     const { id: delivery_id } = await make("POST", `${at}/webhooks/${webhook_id}/test`)
+    const { id: export_id } = await make("POST", `${at}/exports`, { versions: true })
+    const { id: import_id } = await make("POST", "/api/imports", this.#imported(project))
     Object.assign(this.#place, place, {
       webhook_id,
       group_name,
       delivery_id,
       use_rule_id,
+      export_id,
+      import_id,
       approval_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       request_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     })
@@ -212,12 +216,21 @@ export class World {
     Object.assign(this.#place, { session_id: none, delegation_id: none, passkey_id: none })
   }
 
+  /** An import whose environment takes a value. */
+  #imported(project: string) {
+    const environments = [{ name: "dev" }]
+    const organization = JSON.stringify({ projects: { name: project, strict: false, environments } })
+    return { name: `i-${this.marks.name}`.slice(0, 50), organization }
+  }
+
   get place(): Place {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
     const { approval_id = "", delegation_id = "", delivery_id = "", passkey_id = "", request_id = "" } = this.#place
-    const { group_name = "", use_rule_id = "", webhook_id = "" } = this.#place
+    const { export_id = "", group_name = "", import_id = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
+      export_id,
+      import_id,
       delegation_id,
       passkey_id,
       group_name,
@@ -255,11 +268,27 @@ export class World {
     const { key, value } = this.marks
     const about = this.about()
     const own: Readonly<Record<string, unknown>> = {
+      "PUT /imports/:import_id/secrets": {
+        project: about.place.project_name,
+        env: "dev",
+        data: [
+          {
+            ...{ key: `I_${key}`, version: 1, value: `imported ${value}`, current: { use_rules: [] } },
+            ...{ created_at: "2026-01-31T12:00:00.000Z", created_by: this.root }
+          }
+        ]
+      },
+      "POST /imports/:import_id/finish": {
+        counts: { projects: 1, environments: 1, secrets: 1, versions: 1, use_rules: 0, declared: 0 }
+      },
       "PUT /secrets/:key": { value: `sound ${value} "quoted"\\ü\n` },
       "POST /groups/:group_name/members": { email: this.root },
       "PATCH /bundle": { set: { [`B_${key}`]: `bundled ${value}`, [about.place.key]: `again ${value}` } }
     }
-    const [end = ""] = /\/(bundle|secrets\/:key|groups\/:group_name\/members)$/.exec(endpoint.path) ?? []
+    const [end = ""] =
+      /\/(bundle|imports\/:import_id\/(?:secrets|finish)|secrets\/:key|groups\/:group_name\/members)$/.exec(
+        endpoint.path
+      ) ?? []
     const valued = own[`${endpoint.method} ${end}`]
     const ask = valued === undefined ? askOf(endpoint, about) : { body: valued }
     const { body, method, path } = requestOf(endpoint, about, ask)

@@ -20,6 +20,9 @@ export interface About {
   readonly attempt: number
   /** A backup that is there. */
   readonly backup: () => Promise<string>
+  /** An export of the large organization, and an import with an environment. */
+  readonly exported: () => Promise<string>
+  readonly imported: () => Promise<string>
 }
 
 /** An input of a call, named in the table. */
@@ -93,6 +96,44 @@ const env = `${envs}/:env_name`
 const previews = "/api/orgs/:org_name/projects/:project_name/previews"
 const declared = "/api/orgs/:org_name/projects/:project_name/declared"
 const secrets = `${env}/secrets`
+
+const exported = (input: string, query: string): Row => [
+  input,
+  async (about) => ({ place: { export_id: await about.exported() }, query })
+]
+
+const imported = (input: string, body: object, isPlaced = true): Row => [
+  input,
+  async (about) => ({
+    place: { import_id: await about.imported() },
+    body: { ...(isPlaced && { project: "web" }), ...body }
+  })
+]
+
+const noCounts = { projects: 1, environments: 1, secrets: 1, versions: 1, use_rules: 0, declared: 0 }
+
+const versionsOf = (count: number, bytes: number) =>
+  Array.from({ length: count }, (_, index) => ({
+    ...{ key: `KEY_${bytes}_${index}`, version: 1, value: "v".repeat(bytes), current: { use_rules: [] } },
+    ...{ created_at: "2026-01-31T12:00:00.000Z", created_by: "root@example.com" }
+  }))
+
+let lines: string | undefined
+
+/** The largest structure that fits the limits of members and rules. */
+const largest = (): string => {
+  const members = Array.from({ length: 10_000 }, (_, index) => ({
+    members: { email: `member-${index}@example.com`, role: "member" }
+  }))
+  const rules = Array.from({ length: 20_000 }, (_, index) => ({
+    rules: {
+      ...{ subject_type: "user", subject: `member-${index % 10_000}@example.com`, permission: "read" },
+      ...{ project_pattern: `web-${index}*`, env_pattern: "{staging,prod}-*" }
+    }
+  }))
+  lines ??= [...members, ...rules].map((line) => JSON.stringify(line)).join("\n")
+  return lines
+}
 
 /** An environment without secrets. */
 const empty = ({ attempt }: About) => ({ project_name: `project-${1 + attempt}`, env_name: "prod" })
@@ -173,6 +214,39 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "DELETE /api/orgs/:org_name": [
     ["", ({ attempt }) => ({ place: { org_name: `org-${1 + attempt}`.padEnd(50, "x") } })]
   ],
+
+  "POST /api/orgs/:org_name/exports": [body("", () => ({ versions: true }))],
+  "GET /api/orgs/:org_name/exports": [plain],
+  "GET /api/orgs/:org_name/exports/:export_id": [plain],
+  "POST /api/orgs/:org_name/exports/:export_id/approve": [plain],
+  "DELETE /api/orgs/:org_name/exports/:export_id": [plain],
+  "GET /api/orgs/:org_name/exports/:export_id/structure": [exported("20,000 rules, 10,000 members", "")],
+  "GET /api/orgs/:org_name/exports/:export_id/declared": [exported("2,000", "project=web")],
+  "GET /api/orgs/:org_name/exports/:export_id/secrets": [
+    exported("200 of 4 KiB", "project=web&env=full"),
+    exported("128 of 64 KiB", "project=web&env=large"),
+    exported("200 versions", "project=web&env=history&after=v500.A")
+  ],
+  "POST /api/imports": [
+    body("20,000 rules, 10,000 members", ({ attempt }) => ({ name: `imported-${attempt}`, organization: largest() })),
+    body("lines of nothing", () => ({ name: "imported", organization: "\n".repeat(4 * mebibyte) })),
+    body("no JSON", () => ({ name: "imported", organization: "{\n".repeat(4 * mebibyte) }))
+  ],
+  "PUT /api/imports/:import_id/declared": [
+    imported("200 of the largest patterns", {
+      data: Array.from({ length: 200 }, (_, index) => ({
+        ...{ key: `KEY_${index}`, pattern: "(?:(?i)[a-zà-ÿ]{1,150}){2}", description: "d".repeat(1_000) }
+      }))
+    }),
+    imported("201", { data: Array.from({ length: 201 }, (_, index) => ({ key: `KEY_${index}` })) })
+  ],
+  "PUT /api/imports/:import_id/secrets": [
+    imported("200 of 4 KiB", { env: "prod", data: versionsOf(200, 4_096) }),
+    imported("120 of 64 KiB", { env: "prod", data: versionsOf(120, 65_536) }),
+    imported("201", { env: "prod", data: versionsOf(201, 1) })
+  ],
+  "POST /api/imports/:import_id/finish": [imported("", { counts: noCounts }, false)],
+  "DELETE /api/imports/:import_id": [plain],
 
   "POST /api/orgs/:org_name/members": [body("", ({ attempt }) => ({ email: `invited-${attempt}@example.com` }))],
   "GET /api/orgs/:org_name/members": [["10,000", () => ({})]],

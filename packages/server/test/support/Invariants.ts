@@ -63,7 +63,9 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
     yield* none(
       "a secret without the row of its current version",
       `SELECT s.id FROM secrets s LEFT JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
-        WHERE v.secret_id IS NULL OR v.destroyed_at IS NOT NULL`
+        WHERE v.secret_id IS NULL OR v.destroyed_at IS NOT NULL AND s.env_id NOT IN (
+          SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id
+          JOIN organizations o ON o.id = p.org_id WHERE o.removed_at IS NOT NULL)`
     )
     yield* none(
       "a secret whose versions are not 1 to n",
@@ -129,6 +131,11 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       "a live organization without an owner",
       `SELECT id FROM organizations o WHERE removed_at IS NULL AND NOT EXISTS (
         SELECT 1 FROM members WHERE org_id = o.id AND role = 'owner' AND removed_at IS NULL)`
+    )
+    yield* none(
+      "an import of an organization that is visible",
+      `SELECT i.id FROM imports i JOIN organizations o ON o.id = i.org_id WHERE o.removed_at IS NULL
+        UNION ALL SELECT rule_id FROM import_use_people WHERE org_id NOT IN (SELECT org_id FROM imports)`
     )
     const dues = yield* all<DueRow>(
       `SELECT d.secret_id, d.expires_at, d.rotate_every_days, d.due_at, v.created_at AS version_at FROM secret_dues d

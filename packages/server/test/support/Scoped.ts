@@ -42,6 +42,9 @@ export const rules: Readonly<Record<string, Rule>> = {
     alone:
       /SET (?:announced_end = \S+|removed_at = \S+, revision = revision \+ 1) WHERE id = \S+ AND removed_at IS NULL AND expires_at /
   },
+  exports: { scopes: ["org"], alone: RegExp(expired("exports")) },
+  imports: ofOrganization,
+  import_use_people: ofOrganization,
   federated_sessions: { scopes: ["org"], alone: RegExp(expired("federated_sessions")) },
   federation_keys: ofOrganization,
   federations: ofOrganization,

@@ -31,7 +31,7 @@ export const maxRules = 20_000
 export const maxRulesOfSubject = 1_000
 
 /** A person may be in all groups, and gets the rules of all of them. */
-const maxRulesOfGroups = 2_000
+export const maxRulesOfGroups = 2_000
 
 export interface GrantRequest extends Omit<SubjectRef, "subject_type"> {
   readonly subject_type: RuleSubjectType

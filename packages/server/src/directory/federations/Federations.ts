@@ -17,7 +17,7 @@ import { IssuerKeys } from "./IssuerKeys.js"
 import { areUsable, keysOf } from "./Jwks.js"
 import { conditionsOf, type FederationRow, federationsRepo } from "./Repo.js"
 
-const maxFederations = 20
+export const maxFederations = 20
 
 export interface NewFederation {
   readonly name: FederationName

@@ -14,7 +14,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type BroughtRow, groupsRepo, type GroupRow, type MemberRow } from "./Repo.js"
 
-const maxGroups = 200
+export const maxGroups = 200
 
 type GroupPlace = Place<"group.list" | "group.create" | "group.update" | "group.delete" | "group.members">
 

@@ -20,7 +20,7 @@ import { Mailer } from "../../base/mail/Mailer.js"
 import { membersRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
-const maxMembers = 10_000
+export const maxMembers = 10_000
 const hour = 60 * 60 * 1000
 
 /** Limits of invitation mails, so that nobody can use this server to flood an address. */

@@ -13,7 +13,7 @@ import { environmentsRepo } from "../environments/Repo.js"
 import { projectsRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
-const maxProjects = 2_000
+export const maxProjects = 2_000
 const firstEnvironments = [EnvName.make("dev"), EnvName.make("staging"), EnvName.make("prod")]
 
 const taken = (name: ProjectName) => new Conflict({ message: `the project name ${name} is in use: choose another` })

@@ -19,7 +19,7 @@ import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type AccountRow, serviceAccountsRepo } from "./Repo.js"
 
-const maxAccounts = 2_000
+export const maxAccounts = 2_000
 const dayMillis = 24 * 60 * 60 * 1000
 
 export interface NewAccount {

@@ -15,7 +15,7 @@ import { KnownWebhooks, type WebhookPlace } from "./KnownWebhooks.js"
 import { type WebhookRow, webhooksRepo } from "./Repo.js"
 import { SigningKeys } from "./SigningKeys.js"
 
-const maxWebhooks = 20
+export const maxWebhooks = 20
 const daySeconds = 24 * 60 * 60
 const everything = ["*"]
 export interface NewWebhook {

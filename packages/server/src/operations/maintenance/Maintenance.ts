@@ -13,6 +13,7 @@ import { WrapBudget } from "../../keys/WrapBudget.js"
 import { makeRuleExpiry } from "../../directory/acl/RuleExpiry.js"
 import { makeRequestExpiry } from "../../directory/requests/RequestExpiry.js"
 import { makeEnvironmentExpiry } from "../../secrets/environments/EnvironmentExpiry.js"
+import { makeImportPurge } from "../../secrets/archives/ImportPurge.js"
 import { KeyExpiry } from "../../directory/service-accounts/KeyExpiry.js"
 import { keptMillis } from "../../edges/webhooks/FanOut.js"
 import { forEachInSlices, nextTick } from "../../base/EventLoop.js"
@@ -43,6 +44,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const rules = yield* makeRuleExpiry
     const requests = yield* makeRequestExpiry
     const environments = yield* makeEnvironmentExpiry
+    const purgeImports = yield* makeImportPurge
     const limit = delegationLimit(yield* ServerConfig)
 
     const headsAfter = all(HeadRow)`
@@ -87,6 +89,11 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
         WHERE expires_at <= ${databaseTime} OR created_at <= ${databaseTime} - ${"maxMillis"} LIMIT ${"limit"})
       RETURNING id`
 
+    const endedExports = returning(IdRow)`
+      DELETE FROM exports WHERE id IN (
+        SELECT id FROM exports WHERE expires_at <= ${databaseTime} LIMIT ${"limit"})
+      RETURNING id`
+
     const loginGroups = returning(UserRow)`
       DELETE FROM login_groups WHERE (user_id, org_id, provider_group) IN (
         SELECT user_id, org_id, provider_group FROM login_groups WHERE expires_at <= ${databaseTime} LIMIT ${"limit"})
@@ -109,6 +116,8 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("keySessions", yield* now)
       yield* removeAll(endedDelegations({ ...limit, limit: batchSize }))
       yield* removeAll(loginGroups({ limit: batchSize }))
+      yield* removeAll(endedExports({ limit: batchSize }))
+      yield* purgeImports
       yield* remove("challenges", anHourAgo)
       yield* remove("codes", anHourAgo)
       yield* remove("failures", anHourAgo)

@@ -17,9 +17,10 @@ export type DeclareRequest = Partial<Declaration>
 const notDeclared = (key: SecretKey) => new NotFound({ message: `key ${key} is not declared, or not yours to see` })
 
 /** Each name once, in order, so that equal declarations are equal. */
-const sortedNames = (requiredIn: RequiredIn): RequiredIn => (requiredIn === "*" ? "*" : [...new Set(requiredIn)].sort())
+export const sortedNames = (requiredIn: RequiredIn): RequiredIn =>
+  requiredIn === "*" ? "*" : [...new Set(requiredIn)].sort()
 
-const checkPattern = ({ example, pattern }: DeclareRequest): Effect.Effect<void, ValidationError> =>
+export const checkPattern = ({ example, pattern }: DeclareRequest): Effect.Effect<void, ValidationError> =>
   pattern === undefined
     ? Effect.void
     : Effect.flatMap(compilePattern(pattern), (matches) =>

@@ -21,8 +21,8 @@ import { termsOf } from "./Terms.js"
 
 const decodeEmail = Schema.decodeOption(Email)
 
-const maxOfSecret = 20
-const maxOfEnvironment = 500
+export const maxOfSecret = 20
+export const maxOfEnvironment = 500
 
 type RulePlace = Place<"use_rule.list" | "use_rule.create" | "use_rule.update" | "use_rule.delete">
 

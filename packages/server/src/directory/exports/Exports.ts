@@ -1,0 +1,160 @@
+import { actorName } from "@coffer/domain/Actor"
+import type { OrganizationExport } from "@coffer/domain/archive/Export"
+import { ApprovalNeeded, Conflict, LimitExceeded } from "@coffer/domain/Errors"
+import { ExportId } from "@coffer/domain/Ids"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import { denied, type Place, sourceOf } from "../../access/Access.js"
+import { notFound } from "../../access/NotFound.js"
+import { makeProtections } from "../../access/Protections.js"
+import { AuditLog } from "../../audit/AuditLog.js"
+import { Mailer } from "../../base/mail/Mailer.js"
+import { now, timestamp } from "../../base/Time.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { uuidV7 } from "../../base/Uuid.js"
+import { afterCommit } from "../../database/Database.js"
+import { archiveCounts } from "./Counts.js"
+import { type ExportRow, exportsRepo } from "./Repo.js"
+
+const lifetime = 60 * 60 * 1000
+const maxExports = 20
+
+type ExportPlace = Place<"org.export">
+
+const isWaiting = ({ approved_by, guarded }: ExportRow): boolean => guarded === 1 && approved_by === null
+
+const exportOf = (row: ExportRow): OrganizationExport => ({
+  id: row.id,
+  state: isWaiting(row) ? "waiting" : "ready",
+  versions: row.versions === 1,
+  created_by: row.created_by,
+  ...(row.approved_by !== null && { approved_by: row.approved_by }),
+  created_at: row.created_at,
+  expires_at: timestamp(row.expires_at)
+})
+
+const mailOf = ({ org }: ExportPlace, { created_by, id, state, versions }: OrganizationExport): string =>
+  `${created_by} asked to export all of an organization, with the values of its secrets.
+
+  Organization: ${org.name}
+  Versions:     ${versions ? "earlier ones too" : "current ones"}
+  Export:       ${id}
+${state === "waiting" ? "\nAn environment is protected: nothing can be read until another owner approves the export.\n" : ""}
+An owner can end the export at once: coffer org exports end ${id} --org ${org.name}
+You get this mail because you are an owner.
+`
+
+/** Permissions to take an organization out. An environment that is protected lets nothing out without a second owner. */
+export class Exports extends Effect.Service<Exports>()("@coffer/server/Exports", {
+  effect: Effect.gen(function* () {
+    const repo = yield* exportsRepo
+    const audit = yield* AuditLog
+    const mailer = yield* Mailer
+    const protections = yield* makeProtections
+    const counts = yield* archiveCounts
+
+    const find = Effect.fnUntraced(function* ({ org }: ExportPlace, id: ExportId) {
+      return (yield* repo.find({ orgId: org.id, id })) ?? (yield* notFound(`export ${id}`))
+    })
+
+    const record = (
+      place: ExportPlace,
+      action: "org.export" | "org.export_approve" | "org.export_end",
+      id: ExportId,
+      metadata: Record<string, unknown>
+    ) =>
+      audit.write(sourceOf(place), {
+        action,
+        resource_type: "org",
+        resource_id: place.org.id,
+        metadata: { export: id, ...metadata }
+      })
+
+    const mailOwners = Effect.fnUntraced(function* (place: ExportPlace, made: OrganizationExport) {
+      const owners = yield* protections.votersOf(place.org.id, "owners")
+      const notice = {
+        subject: `${made.created_by} exports the organization ${place.org.name}`,
+        text: mailOf(place, made),
+        lifetime: Duration.hours(1)
+      }
+      yield* afterCommit(
+        Effect.forEach(owners, ({ email }) => mailer.sendNotice({ to: email, ...notice }), { discard: true })
+      )
+    })
+
+    const create = traced("Exports.create")(
+      Effect.fnUntraced(function* (place: ExportPlace, versions: boolean) {
+        const { actor, org } = place
+        if ((yield* repo.count({ orgId: org.id })).count >= maxExports) {
+          return yield* new LimitExceeded({
+            message: `an organization has at most ${maxExports} exports at a time: end one of them first`
+          })
+        }
+        const id = ExportId.make(yield* uuidV7)
+        yield* repo.insert({
+          id,
+          orgId: org.id,
+          userId: actor.id,
+          versions: versions ? 1 : 0,
+          createdBy: actorName(actor),
+          now: yield* now,
+          lifetime
+        })
+        yield* record(place, "org.export", id, { name: org.name, versions, counts: yield* counts({ orgId: org.id }) })
+        const made = exportOf(yield* find(place, id))
+        yield* mailOwners(place, made)
+        return made
+      })
+    )
+
+    const list = traced("Exports.list")((place: ExportPlace) =>
+      Effect.map(repo.all({ orgId: place.org.id }), (rows) => rows.map(exportOf))
+    )
+
+    const get = traced("Exports.get")((place: ExportPlace, id: ExportId) => Effect.map(find(place, id), exportOf))
+
+    /** Lets another owner's export be read. */
+    const approve = traced("Exports.approve")(
+      Effect.fnUntraced(function* (place: ExportPlace, id: ExportId) {
+        const { actor } = place
+        const by = actorName(actor)
+        const row = yield* find(place, id)
+        if (row.user_id === actor.id) {
+          return yield* denied(audit, place, "another owner approves an export than the one who asked for it")
+        }
+        if (!isWaiting(row)) return yield* new Conflict({ message: `export ${id} waits for no approval` })
+        if ((yield* repo.owner({ userId: row.user_id, orgId: place.org.id })) === undefined) {
+          return yield* new Conflict({ message: `${row.created_by} is no owner any more: the export cannot be read` })
+        }
+        const [approved] = yield* repo.approve({ id, by })
+        if (approved === undefined) return yield* new Conflict({ message: `export ${id} waits for no approval` })
+        yield* record(place, "org.export_approve", id, { requester: row.created_by })
+        return exportOf({ ...row, approved_by: by })
+      })
+    )
+
+    const end = traced("Exports.end")(
+      Effect.fnUntraced(function* (place: ExportPlace, id: ExportId) {
+        const { created_by } = yield* find(place, id)
+        yield* repo.remove({ id })
+        yield* record(place, "org.export_end", id, { requester: created_by })
+      })
+    )
+
+    /** An export that the caller may read. Fails with ApprovalNeeded while it waits for another owner. */
+    const readable = Effect.fnUntraced(function* (place: ExportPlace, id: ExportId) {
+      const row = yield* find(place, id)
+      if (row.user_id !== place.actor.id) {
+        return yield* denied(audit, place, "only the owner who asked for an export reads it")
+      }
+      if (isWaiting(row)) {
+        return yield* new ApprovalNeeded({
+          message: `an environment of organization ${place.org.name} is protected: another owner has to approve export ${id} first`
+        })
+      }
+      return row
+    })
+
+    return { create, list, get, approve, end, readable } as const
+  })
+}) {}

@@ -1,0 +1,184 @@
+import { Api } from "@coffer/domain/Api"
+import type { archivedRecords } from "@coffer/domain/archive/ArchivedOrganization"
+import type { ArchiveCounts } from "@coffer/domain/archive/Manifest"
+import type { OrgName } from "@coffer/domain/Names"
+import type { PasskeyRecovery } from "@coffer/domain/Organization"
+import * as OpenApi from "@effect/platform/OpenApi"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { Place } from "../../access/Access.js"
+import { notVisible } from "../../access/NotFound.js"
+import { makeProtections } from "../../access/Protections.js"
+import { forEachInSlices } from "../../base/EventLoop.js"
+import { timestamp } from "../../base/Time.js"
+import { traced } from "../../base/tracing/Traced.js"
+import { Database } from "../../database/Database.js"
+import { query } from "../../database/Query.js"
+import { aclRepo } from "../../directory/acl/Repo.js"
+import { environmentsRepo } from "../../directory/environments/Repo.js"
+import { archiveCounts } from "../../directory/exports/Counts.js"
+import { conditionsOf, federationsRepo } from "../../directory/federations/Repo.js"
+import { mappingsRepo } from "../../directory/groups/MappingsRepo.js"
+import { groupsRepo } from "../../directory/groups/Repo.js"
+import { membersRepo } from "../../directory/members/Repo.js"
+import { organizationsRepo } from "../../directory/organizations/Repo.js"
+import { projectsRepo } from "../../directory/projects/Repo.js"
+import { serviceAccountsRepo } from "../../directory/service-accounts/Repo.js"
+import { webhooksRepo } from "../webhooks/Repo.js"
+import { patternsOf } from "../webhooks/Webhooks.js"
+
+type Records = typeof archivedRecords
+
+/** The lists of a structure as JSON has them. */
+export type StructureLists = { readonly [Name in keyof Records]: ReadonlyArray<Schema.Schema.Encoded<Records[Name]>> }
+
+/** The structure of an organization, as of one moment. */
+export interface Structure {
+  readonly name: OrgName
+  readonly server: string
+  readonly counts: ArchiveCounts
+  readonly passkey_recovery: PasskeyRecovery
+  readonly lists: StructureLists
+}
+
+const serverVersion = Option.getOrElse(Context.getOption(Api.annotations, OpenApi.Version), () => "")
+
+const KeyRow = Schema.Struct({ jwk: Schema.String })
+const decodeKey = Schema.decode(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown })))
+
+/** Reads the structure of an organization by names instead of ids, without what was removed and without keys. */
+export class Structures extends Effect.Service<Structures>()("@coffer/server/Structures", {
+  effect: Effect.gen(function* () {
+    const organizations = yield* organizationsRepo
+    const members = yield* membersRepo
+    const groups = yield* groupsRepo
+    const mappings = yield* mappingsRepo
+    const projects = yield* projectsRepo
+    const environments = yield* environmentsRepo
+    const protections = yield* makeProtections
+    const accounts = yield* serviceAccountsRepo
+    const federations = yield* federationsRepo
+    const rules = yield* aclRepo
+    const webhooks = yield* webhooksRepo
+    const counts = yield* archiveCounts
+    const { snapshot } = yield* Database
+    const { all } = yield* query
+    const keysOf = all(KeyRow)`SELECT jwk FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`
+
+    const groupsOf = (orgId: Place<"org.export">["org"]["id"]) =>
+      Effect.flatMap(groups.all(orgId), (rows) =>
+        forEachInSlices(rows, ({ id, name }) =>
+          Effect.map(groups.members(id), (people) => ({ name, members: people.map(({ email }) => email) }))
+        )
+      )
+
+    const placeOf = (env: { readonly id: Parameters<typeof protections.find>[0]; readonly name: string }) =>
+      Effect.map(protections.find(env.id), (found) => {
+        if (found === null) return { name: env.name }
+        const { approvers, break_glass, expires_after, needed, passkey, self } = found
+        return { name: env.name, protection: { needed, approvers, self, break_glass, expires_after, passkey } }
+      })
+
+    const projectsOf = (orgId: Place<"org.export">["org"]["id"]) =>
+      Effect.flatMap(projects.all(orgId), (rows) =>
+        forEachInSlices(rows, ({ id, name, strict = false }) =>
+          Effect.gen(function* () {
+            const rows = yield* environments.all({ projectId: id })
+            const order = (yield* environments.ordered({ projectId: id })).map((env) => env.name)
+            const places = yield* Effect.forEach(rows, (env) =>
+              env.is_protected === 1 ? placeOf(env) : Effect.succeed({ name: env.name })
+            )
+            return { name, strict, ...(order.length > 0 && { order }), environments: places }
+          })
+        )
+      )
+
+    const federationsOf = (accountId: Parameters<typeof federations.all>[0]["accountId"]) =>
+      Effect.flatMap(federations.all({ accountId }), (rows) =>
+        Effect.forEach(rows, (row) =>
+          Effect.gen(function* () {
+            const { expires_at, has_keys, id, issuer, max_age, name, ttl } = row
+            const keys = has_keys === 0 ? [] : yield* keysOf({ id })
+            const parsed = yield* Effect.orDie(Effect.forEach(keys, ({ jwk }) => decodeKey(jwk)))
+            return {
+              name,
+              issuer,
+              ...(parsed.length > 0 && { jwks: { keys: parsed } }),
+              conditions: yield* conditionsOf(row),
+              max_age,
+              ttl,
+              ...(expires_at !== null && { expires_at })
+            }
+          })
+        )
+      )
+
+    const accountsOf = (orgId: Place<"org.export">["org"]["id"]) =>
+      Effect.flatMap(accounts.all(orgId), (rows) =>
+        forEachInSlices(rows, ({ id, name, project, reveal }) =>
+          Effect.map(federationsOf(id), (some) => ({
+            name,
+            ...(project !== null && { project }),
+            reveal: reveal === 1,
+            federations: some
+          }))
+        )
+      )
+
+    const rulesOf = (orgId: Place<"org.export">["org"]["id"]) =>
+      Effect.map(rules.all(orgId), (rows) =>
+        rows.flatMap((row) => {
+          const { email, env_pattern, expires_at, group_name, name, permission, project_pattern, request_id } = row
+          const subject = email ?? name ?? group_name
+          if (request_id !== null || subject === null) return []
+          const ends = expires_at === null ? {} : { expires_at: timestamp(expires_at) }
+          return [{ subject_type: row.subject_type, subject, project_pattern, env_pattern, permission, ...ends }]
+        })
+      )
+
+    const webhooksOf = (orgId: Place<"org.export">["org"]["id"]) =>
+      Effect.flatMap(webhooks.all({ orgId }), (rows) =>
+        Effect.forEach(rows, ({ enabled, environments: places, events, url }) =>
+          Effect.map(Effect.all([patternsOf(events), patternsOf(places)]), ([some, environments]) => ({
+            url,
+            events: some,
+            environments,
+            enabled: enabled === 1
+          }))
+        )
+      )
+
+    const read = traced("Structures.read")((place: Place<"org.export">) =>
+      snapshot(
+        Effect.gen(function* () {
+          const { id, name } = place.org
+          const found =
+            (yield* organizations.find({ id, actorId: place.actor.id })) ?? (yield* notVisible(`organization ${name}`))
+          const people = yield* members.all(id)
+          const mapped = yield* mappings.all({ orgId: id })
+          const lists: StructureLists = {
+            members: people.map(({ email, role }) => ({ email, role })),
+            groups: yield* groupsOf(id),
+            mappings: mapped.map(({ group, provider_group }) => ({ provider_group, group })),
+            projects: yield* projectsOf(id),
+            accounts: yield* accountsOf(id),
+            rules: yield* rulesOf(id),
+            webhooks: yield* webhooksOf(id)
+          }
+          const structure: Structure = {
+            name: found.name,
+            server: serverVersion,
+            counts: yield* counts({ orgId: id }),
+            passkey_recovery: found.passkey_recovery,
+            lists
+          }
+          return structure
+        })
+      )
+    )
+
+    return { read } as const
+  })
+}) {}

@@ -1,0 +1,223 @@
+import { EnvId, ImportId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { databaseTime, query, sql } from "../../database/Query.js"
+import { sealedFields, sealedColumns } from "../stored/Columns.js"
+
+const ImportRow = Schema.Struct({
+  id: ImportId,
+  org_id: OrgId,
+  name: OrgName,
+  /** Grows with every call that writes. */
+  revision: Schema.Number,
+  created_at: Schema.String,
+  expires_at: Schema.Number
+})
+export type ImportRow = typeof ImportRow.Type
+
+const PlaceRow = Schema.Struct({
+  project_id: ProjectId,
+  project: ProjectName,
+  env_id: EnvId,
+  env: EnvName,
+  revision: Schema.Number,
+  secret_count: Schema.Number,
+  value_bytes: Schema.Number
+})
+/** An environment of a hidden organization. */
+export type ImportedPlace = typeof PlaceRow.Type
+
+const StoredRow = Schema.Struct({
+  version: Schema.Number,
+  ...sealedFields,
+  created_at: Schema.String,
+  created_by: Schema.String,
+  destroyed_at: Schema.NullOr(Schema.String)
+})
+export type StoredVersion = typeof StoredRow.Type
+
+const SecretRow = Schema.Struct({ id: SecretId, key: SecretKey, version: Schema.Number, value_bytes: Schema.Number })
+/** A secret as far as its versions have come. */
+export type StoredSecret = typeof SecretRow.Type
+const IdRow = Schema.Struct({ id: Schema.String })
+const StructureRow = Schema.Struct({ structure: Schema.String })
+const NamedRow = Schema.Struct({ id: Schema.String, name: Schema.String })
+const CountRow = Schema.Struct({ count: Schema.Number })
+const FoundRow = Schema.Struct({ found: Schema.Number })
+
+const imports = sql`
+  SELECT i.id AS id, i.org_id AS org_id, i.name AS name, i.revision AS revision, i.created_at AS created_at,
+    i.expires_at AS expires_at
+  FROM imports i WHERE i.expires_at > ${databaseTime}`
+
+const places = sql`
+  SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env, e.revision AS revision,
+    e.secret_count AS secret_count, e.value_bytes AS value_bytes
+  FROM projects p JOIN environments e ON e.project_id = p.id WHERE p.org_id = ${"orgId"}`
+
+/** Imports, and what they have written so far of their organizations, which are hidden as removed ones are. */
+export const importRepo = Effect.map(
+  query,
+  ({ all, first, insert, one, returning, write }) =>
+    ({
+      find: first(ImportRow)`${imports} AND i.id = ${"id"} AND i.user_id = ${"userId"}`,
+
+      /** The lines of its structure. */
+      structure: one(StructureRow)`SELECT structure FROM imports WHERE id = ${"id"}`,
+
+      count: one(CountRow)`
+        SELECT count(*) AS count FROM imports i WHERE i.user_id = ${"userId"} AND i.expires_at > ${databaseTime}`,
+
+      insert: write`
+        INSERT INTO imports (id, org_id, user_id, name, structure, revision, created_at, expires_at)
+        VALUES (${"id"}, ${"orgId"}, ${"userId"}, ${"name"}, ${"structure"}, 0, ${"now"},
+          ${databaseTime} + ${"lifetime"})`,
+
+      /** Notes that a call writes. No row if the import has ended. */
+      touch: returning(IdRow)`
+        UPDATE imports SET revision = revision + 1 WHERE id = ${"id"} AND expires_at > ${databaseTime} RETURNING id`,
+
+      /** Ends an import: it cannot be continued, and is removed later. */
+      end: write`UPDATE imports SET expires_at = 0 WHERE id = ${"id"}`,
+
+      /** Lets the organization be what it is now. */
+      remove: returning(IdRow)`
+        DELETE FROM imports
+        WHERE id = ${"id"} AND revision = ${"revision"} AND expires_at > ${databaseTime} RETURNING id`,
+
+      nameTaken: first(FoundRow)`
+        SELECT 1 AS found FROM organizations WHERE name = ${"name"} AND removed_at IS NULL`,
+
+      insertOrganization: write`
+        INSERT INTO organizations (id, name, passkey_recovery, created_at, updated_at, removed_at)
+        VALUES (${"id"}, ${"name"}, ${"recovery"}, ${"now"}, ${"now"}, ${"now"})`,
+
+      reveal: write`
+        UPDATE organizations SET removed_at = NULL, created_at = ${"now"}, updated_at = ${"now"}, revision = revision + 1
+        WHERE id = ${"id"}`,
+
+      insertProjects: insert("projects", ["id", "org_id", "name", "strict", "created_at", "updated_at"]),
+
+      insertEnvironments: insert("environments", ["id", "project_id", "name", "position", "created_at", "updated_at"]),
+
+      insertAccounts: insert("service_accounts", [
+        "id",
+        "org_id",
+        "project_id",
+        "name",
+        "reveal",
+        "created_by",
+        "created_at",
+        "updated_at"
+      ]),
+
+      project: first(IdRow)`SELECT id FROM projects WHERE org_id = ${"orgId"} AND name = ${"name"}`,
+
+      place: first(PlaceRow)`${places} AND p.name = ${"project"} AND e.name = ${"env"}`,
+
+      /** The environments after one. */
+      places: all(PlaceRow)`
+        ${places} AND p.name >= ${"project"} AND (p.name > ${"project"} OR e.name > ${"env"})
+        ORDER BY p.name, e.name LIMIT ${"limit"}`,
+
+      accounts: all(NamedRow)`
+        SELECT id, name FROM service_accounts WHERE org_id = ${"orgId"} AND name > ${"after"} ORDER BY name LIMIT ${"limit"}`,
+
+      account: first(NamedRow)`SELECT id, name FROM service_accounts WHERE org_id = ${"orgId"} AND name = ${"name"}`,
+
+      secret: first(SecretRow)`
+        SELECT s.id AS id, s.key AS key, s.version AS version, v.value_bytes AS value_bytes
+        FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+        WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`,
+
+      version: first(StoredRow)`
+        SELECT v.version AS version, ${sealedColumns}, v.created_at AS created_at, v.created_by AS created_by,
+          v.destroyed_at AS destroyed_at
+        FROM secret_versions v WHERE v.secret_id = ${"secretId"} AND v.version = ${"version"}`,
+
+      useRules: one(CountRow)`
+        SELECT count(*) AS count FROM secrets s JOIN use_rules r ON r.secret_id = s.id WHERE s.env_id = ${"envId"}`,
+
+      insertSecrets: insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"]),
+
+      advance: write`UPDATE secrets SET version = ${"version"}, updated_at = ${"at"} WHERE id = ${"id"}`,
+
+      /** The number of secrets whose current version has no value. */
+      withoutValue: one(CountRow)`
+        SELECT count(*) AS count FROM projects p JOIN environments e ON e.project_id = p.id JOIN secrets s ON s.env_id = e.id
+        JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
+        WHERE p.org_id = ${"orgId"} AND v.destroyed_at IS NOT NULL`,
+
+      /** The history of an environment is whole from here on: before, it lacks the keys that were removed. */
+      beginHistories: write`
+        INSERT INTO secret_changes_since (env_id, revision)
+        SELECT e.id, e.revision FROM projects p JOIN environments e ON e.project_id = p.id
+        WHERE p.org_id = ${"orgId"} AND e.revision > 0`,
+
+      insertVersions: insert("secret_versions", [
+        "secret_id",
+        "version",
+        "revision",
+        "format",
+        "kek_id",
+        "wrapped_key",
+        "ciphertext",
+        "value_bytes",
+        "created_by",
+        "created_at",
+        "destroyed_at"
+      ]),
+
+      insertChanges: insert("secret_changes", [
+        "env_id",
+        "revision",
+        "key",
+        "secret_id",
+        "version",
+        "change",
+        "created_by",
+        "created_at"
+      ]),
+
+      insertDues: insert("secret_dues", [
+        "secret_id",
+        "org_id",
+        "env_id",
+        "owner",
+        "expires_at",
+        "rotate_every_days",
+        "due_at",
+        "event_at"
+      ]),
+
+      insertUseRules: insert("use_rules", [
+        "id",
+        "secret_id",
+        "terms",
+        "per_minute",
+        "per_day",
+        "minute_at",
+        "minute_count",
+        "day_at",
+        "day_count",
+        "created_by",
+        "created_at",
+        "updated_at"
+      ]),
+
+      insertUseAccounts: insert("use_rule_accounts", ["rule_id", "position", "org_id", "subject_id"]),
+
+      insertUsePeople: insert("import_use_people", ["org_id", "rule_id", "position", "email"]),
+
+      /** Makes use rules be for their people, who are members now. */
+      admitUsePeople: write`
+        INSERT INTO use_rule_accounts (rule_id, position, org_id, subject_id)
+        SELECT q.rule_id, q.position, q.org_id, m.user_id FROM import_use_people q
+        JOIN users u ON u.email = q.email
+        JOIN members m ON m.user_id = u.id AND m.org_id = q.org_id AND m.removed_at IS NULL
+        WHERE q.org_id = ${"orgId"}`,
+
+      forgetUsePeople: write`DELETE FROM import_use_people WHERE org_id = ${"orgId"}`
+    }) as const
+)

@@ -1,0 +1,189 @@
+import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
+import { Conflict, type LimitExceeded, type NotFound } from "@coffer/domain/Errors"
+import type { SecretId } from "@coffer/domain/Ids"
+import type { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import { notFound } from "../../access/NotFound.js"
+import { traced } from "../../base/tracing/Traced.js"
+import type { Transaction } from "../../database/Database.js"
+import { Keyring } from "../../keys/Keyring.js"
+import { changesRepo } from "../stored/ChangesRepo.js"
+import { dueTimes } from "../stored/DueMoves.js"
+import { checkLimits } from "../stored/Limits.js"
+import { referencesRepo } from "../stored/ReferencesRepo.js"
+import { type Draft, type Drafts, makeDrafts } from "./Drafts.js"
+import { makeImportedRules } from "./ImportedRules.js"
+import { type ImportedPlace, importRepo, type ImportRow } from "./ImportRepo.js"
+
+/** Versions that are encrypted, for an environment that has not changed since. */
+interface Prepared extends Drafts {
+  readonly place: ImportedPlace
+}
+
+const nothing = new Uint8Array(0)
+const formats = { text: 1, reference: 2 } as const
+
+/** A version with the revision of the environment that it makes. */
+interface Placed extends Draft {
+  readonly revision: number
+}
+
+/** Versions of one author and time are of one revision, as after a change of many keys. A secret is in it once. */
+const inRevisions = (drafts: ReadonlyArray<Draft>, before: number): ReadonlyArray<Placed> => {
+  let revision = before
+  let last: ArchivedVersion | undefined
+  let keys = new Set<SecretKey>()
+  return drafts.map((draft) => {
+    const { created_at, created_by, key } = draft.archived
+    if (last?.created_at !== created_at || last.created_by !== created_by || keys.has(key)) {
+      revision += 1
+      keys = new Set()
+    }
+    last = draft.archived
+    keys.add(key)
+    return { ...draft, revision }
+  })
+}
+
+/** The last of the new versions of each secret. */
+const lastOf = (drafts: ReadonlyArray<Placed>): ReadonlyArray<Placed> => [
+  ...new Map(drafts.map((draft) => [draft.secretId, draft])).values()
+]
+
+/** Writes secrets into a hidden organization: the versions of each, from the first one on. */
+export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/server/ImportedSecrets", {
+  effect: Effect.gen(function* () {
+    const repo = yield* importRepo
+    const references = yield* referencesRepo
+    const draftsOf = yield* makeDrafts
+    const writeRules = yield* makeImportedRules
+    const { setTotals } = yield* changesRepo
+    const { kekId } = yield* Keyring
+
+    const placeOf = (orgId: ImportRow["org_id"], project: ProjectName, env: EnvName) =>
+      Effect.flatMap(repo.place({ orgId, project, env }), (found): Effect.Effect<ImportedPlace, NotFound> =>
+        found === undefined ? notFound(`environment ${project}/${env} of the import`) : Effect.succeed(found)
+      )
+
+    /** Encrypts versions outside of the transaction that writes them. */
+    const prepare = Effect.fnUntraced(function* (
+      { org_id }: ImportRow,
+      project: ProjectName,
+      env: EnvName,
+      data: ReadonlyArray<ArchivedVersion>
+    ) {
+      const place = yield* placeOf(org_id, project, env)
+      const prepared: Prepared = { place, ...(yield* draftsOf(org_id, place, data)) }
+      return prepared
+    })
+
+    const writeSecrets = Effect.fnUntraced(function* ({ existing, place }: Prepared, placed: ReadonlyArray<Placed>) {
+      const begun = new Map<SecretId, string>()
+      for (const { archived, secretId } of placed) {
+        if (archived.version === 1) begun.set(secretId, archived.created_at)
+      }
+      const ends = lastOf(placed)
+      yield* repo.insertSecrets(
+        ends.flatMap(({ archived: { created_at, key, version }, secretId: id }) =>
+          existing.has(key)
+            ? []
+            : [
+                {
+                  id,
+                  env_id: place.env_id,
+                  key,
+                  version,
+                  created_at: begun.get(id) ?? created_at,
+                  updated_at: created_at
+                }
+              ]
+        )
+      )
+      for (const { archived, secretId: id } of ends) {
+        const { created_at: at, key, version } = archived
+        if (existing.has(key)) yield* repo.advance({ id, version, at })
+      }
+    })
+
+    const writeVersions = Effect.fnUntraced(function* (place: ImportedPlace, placed: ReadonlyArray<Placed>) {
+      yield* repo.insertVersions(
+        placed.map(({ archived, bytes, revision, sealed, secretId }) => ({
+          secret_id: secretId,
+          version: archived.version,
+          revision,
+          format: sealed?.format ?? formats[archived.kind ?? "text"],
+          kek_id: sealed?.kek_id ?? kekId,
+          wrapped_key: sealed?.wrapped_key ?? null,
+          ciphertext: sealed?.ciphertext ?? nothing,
+          value_bytes: bytes,
+          created_by: archived.created_by,
+          created_at: archived.created_at,
+          destroyed_at: archived.destroyed_at ?? null
+        }))
+      )
+      yield* repo.insertChanges(
+        placed.map(({ archived: { created_at, created_by, key, version }, revision, secretId }) => ({
+          env_id: place.env_id,
+          revision,
+          key,
+          secret_id: secretId,
+          version,
+          change: version === 1 ? "created" : "updated",
+          created_by,
+          created_at
+        }))
+      )
+      yield* references.insert(
+        placed.flatMap(({ archived: { version }, secretId, targets }) => {
+          const row = { secret_id: secretId, version, env_id: place.env_id, project_id: place.project_id }
+          const rows = targets.map(({ env, key }) => ({ ...row, target_env: env ?? place.env, target_key: key }))
+          return [...new Map(rows.map((each) => [`${each.target_env}:${each.target_key}`, each])).values()]
+        })
+      )
+    })
+
+    const writeDues = ({ org_id }: ImportRow, { env_id }: ImportedPlace, placed: ReadonlyArray<Placed>) =>
+      repo.insertDues(
+        placed.flatMap(({ archived: { created_at, current }, secretId: secret_id }) => {
+          const { expires_at = null, owner = null, rotate_every_days = null } = current ?? {}
+          if (expires_at === null && owner === null && rotate_every_days === null) return []
+          const { dueAt, eventAt } = dueTimes({ expires_at, rotate_every_days }, created_at)
+          return [{ secret_id, org_id, env_id, owner, expires_at, rotate_every_days, due_at: dueAt, event_at: eventAt }]
+        })
+      )
+
+    /** Writes what is new of prepared versions. Fails with Conflict if another call has written there meanwhile. */
+    const write = traced("ImportedSecrets.write")(
+      Effect.fnUntraced(function* (
+        row: ImportRow,
+        prepared: Prepared,
+        by: string
+      ): Effect.fn.Return<void, Conflict | LimitExceeded | NotFound, Transaction> {
+        const { drafts, existing } = prepared
+        if ((yield* repo.touch({ id: row.id })).length === 0) return yield* notFound(`import ${row.id}`)
+        if (drafts.length === 0) return
+        const place = yield* placeOf(row.org_id, prepared.place.project, prepared.place.env)
+        if (place.revision !== prepared.place.revision) {
+          return yield* new Conflict({ message: `another call writes to ${place.project}/${place.env}: try again` })
+        }
+        const placed = inRevisions(drafts, place.revision)
+        const ends = lastOf(placed)
+        const after = {
+          secret_count: place.secret_count + ends.filter(({ archived }) => !existing.has(archived.key)).length,
+          value_bytes: ends.reduce(
+            (sum, { archived, bytes }) => sum + bytes - (existing.get(archived.key)?.value_bytes ?? 0),
+            place.value_bytes
+          )
+        }
+        yield* checkLimits(place, after)
+        yield* writeSecrets(prepared, placed)
+        yield* writeVersions(place, placed)
+        yield* writeDues(row, place, placed)
+        yield* writeRules(row, place, placed, by)
+        yield* setTotals({ id: place.env_id, revision: placed.at(-1)?.revision ?? place.revision, ...after })
+      })
+    )
+
+    return { prepare, write } as const
+  })
+}) {}

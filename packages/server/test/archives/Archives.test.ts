@@ -1,0 +1,392 @@
+import { Database } from "@coffer/server/database/Database"
+import { orgScope } from "@coffer/server/database/Scopes"
+import { query } from "@coffer/server/database/Query"
+import { makeImportPurge } from "@coffer/server/secrets/archives/ImportPurge"
+import { structureLines } from "@coffer/domain/archive/Calls"
+import { OrgId } from "@coffer/domain/Ids"
+import { Effect, Schema } from "effect"
+import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { type Pair, startPair } from "../authorization/Pair.js"
+import { sceneSettings } from "../authorization/Scene.js"
+import { word } from "../authorization/Service.js"
+import type { Json } from "../support/Program.js"
+import { email } from "../support/Services.js"
+import {
+  type Archive,
+  canary,
+  comparable,
+  countsIn,
+  fillOrganization,
+  finishImport,
+  makeExport,
+  protect,
+  readExport,
+  sendImport
+} from "./Support.js"
+
+// Organizations taken out and brought in, on either engine. On PostgreSQL, the calls of one import go to two servers.
+
+let pair: Pair
+
+beforeAll(async () => {
+  pair = await startPair({ ...sceneSettings(), SERVICE_ORG_CREATION: "anyone" })
+})
+
+afterAll(async () => {
+  await pair.stop()
+})
+
+const someone = async () => {
+  const address = `${word()}@example.com`
+  return { ...(await pair.first.person(email(address))), email: address }
+}
+type Someone = Awaited<ReturnType<typeof someone>>
+
+/** An organization of two owners and an admin. */
+const organization = async (keys = 5) => {
+  const [owner, second, admin] = [await someone(), await someone(), await someone()]
+  const org = `org-${word()}`
+  await fillOrganization(pair.first, owner, org, { admin: admin.email, second: second.email }, keys)
+  return { org, owner, second, admin }
+}
+
+const call = async ({ headers }: Pick<Someone, "headers">, method: string, path: string, body?: unknown) => {
+  const { status, text } = await pair.second.send({ method, path, headers, ...(body !== undefined && { body }) })
+  const json: Json = text.startsWith("{") ? JSON.parse(text) : undefined
+  return { status, code: json?.error?.code ?? status, message: json?.error?.message ?? "", body: json, text }
+}
+const codeOf = async (...about: Parameters<typeof call>) => (await call(...about)).code
+
+const isThere = async (who: Someone, org: string) => (await call(who, "GET", `/api/orgs/${org}`)).status === 200
+
+const IdRow = Schema.Struct({ id: Schema.String })
+
+/** The id of the hidden organization of an import. */
+const hiddenId = ({ id }: Json): Promise<string> =>
+  pair.first.run(
+    Effect.flatMap(query, ({ first }) =>
+      Effect.map(first(IdRow)`SELECT org_id AS id FROM imports WHERE id = ${"id"}`({ id }), (row) => row?.id ?? "")
+    )
+  )
+
+/** Changes what an import has stored, as no call does. */
+const damage = async (made: Json, what: "value" | "secret" | "age") => {
+  const orgId = OrgId.make(await hiddenId(made))
+  await pair.first.run(
+    Effect.gen(function* () {
+      const { change } = yield* Database
+      const { write } = yield* query
+      const version = write`
+        UPDATE secret_versions SET ciphertext = ${"bytes"} WHERE version = 1 AND secret_id IN (
+          SELECT s.id FROM secrets s JOIN environments e ON e.id = s.env_id JOIN projects p ON p.id = e.project_id
+          WHERE p.org_id = ${"orgId"} AND s.key = 'KEY_1')`
+      const remove = write`
+        UPDATE secrets SET removed_at = updated_at, removed_revision = 999 WHERE key = 'KEY_1' AND env_id IN (
+          SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id WHERE p.org_id = ${"orgId"})`
+      const age = write`UPDATE imports SET expires_at = ${"at"} WHERE org_id = ${"orgId"}`
+      const step = {
+        value: version({ orgId, bytes: new Uint8Array(40) }),
+        secret: remove({ orgId }),
+        age: age({ orgId, at: 1 })
+      }
+      yield* change([orgScope(orgId)], step[what])
+    })
+  )
+}
+
+describe("a move", () => {
+  it("keeps every kind of record, with the values of all versions", async () => {
+    const { org, owner } = await organization(700)
+    const archive = await makeExport(pair.first, owner.headers, org)
+    const { counts } = archive.structure
+    assert.deepInclude(counts, { projects: 2, secrets: 705, use_rules: 1, declared: 2, rules: 3, webhooks: 1 })
+    assert.strictEqual(counts.versions, counts.secrets + 2)
+    const text = JSON.stringify(archive)
+    for (const secret of ["svc_sa_", "svc_wh_", "gone"]) assert.notInclude(text, secret)
+
+    const importer = await someone()
+    const to = `new-${word()}`
+    const made = await sendImport(pair.second, importer.headers, to, archive)
+    assert.deepStrictEqual(made.left_out, [])
+    assert.isFalse(await isThere(importer, to))
+    const finished = await finishImport(pair.first, importer.headers, made, countsIn(archive))
+    assert.deepInclude(finished.organization, { name: to, role: "owner", passkey_recovery: "none" })
+
+    const copy = await makeExport(pair.second, importer.headers, to)
+    const isImporter = ({ email: address }: Json) => address === importer.email
+    copy.structure.organization.members = copy.structure.organization.members.filter((one: Json) => !isImporter(one))
+    copy.structure.counts.members -= 1
+    assert.deepStrictEqual(comparable(copy), comparable(archive))
+
+    const prod = `/api/orgs/${to}/projects/webshop/envs/prod`
+    const read = await pair.first.do(importer.headers, "GET", `${prod}/secrets/URL`)
+    assert.strictEqual(read.value, `https://${canary} 1 "é\n/${canary} base`)
+    const versions = await pair.first.do(importer.headers, "GET", `${prod}/secrets/KEY_0/versions`)
+    assert.deepStrictEqual(
+      versions.data.map(({ created_by, destroyed, version }: Json) => [version, created_by, destroyed]),
+      [3, 2, 1].map((version) => [version, owner.email, version === 1])
+    )
+    // The environment goes on as any other.
+    await pair.first.do(importer.headers, "PUT", `${prod}/secrets/KEY_0`, { value: "fourth" })
+    const rolled = await pair.first.do(importer.headers, "POST", `${prod}/secrets/KEY_0/rollback`, { version: 3 })
+    assert.strictEqual(rolled.version, 5)
+    const entries = (await pair.first.do(importer.headers, "GET", `/api/orgs/${to}/audit-logs?limit=100`)).data
+    const imported = entries.find(({ action }: Json) => action === "org.import")
+    assert.deepInclude(imported.metadata, { name: to, secrets: 705 })
+    assert.notInclude(JSON.stringify(entries), canary)
+    const verified = await pair.first.do(importer.headers, "GET", `/api/orgs/${to}/audit-logs/verify`)
+    assert.isTrue(verified.valid)
+  })
+
+  it("has marks of earlier versions if their values stay behind", async () => {
+    const { org, owner } = await organization()
+    const archive = await makeExport(pair.first, owner.headers, org, false)
+    const earlier = archive.versions["webshop/prod"]!.filter(({ key }) => key === "KEY_0")
+    assert.deepStrictEqual(
+      earlier.map(({ current, destroyed_at, value }) => [
+        value !== undefined,
+        destroyed_at !== undefined,
+        current !== undefined
+      ]),
+      [
+        [false, true, false],
+        [false, true, false],
+        [true, false, true]
+      ]
+    )
+    const importer = await someone()
+    const to = `new-${word()}`
+    const made = await sendImport(pair.first, importer.headers, to, archive)
+    await finishImport(pair.first, importer.headers, made, countsIn(archive))
+    const read = await pair.first.do(
+      importer.headers,
+      "GET",
+      `/api/orgs/${to}/projects/webshop/envs/prod/secrets/KEY_0`
+    )
+    assert.deepInclude(read, { version: 3, value: `${canary} third` })
+  })
+})
+
+describe("an export", () => {
+  it("waits for a second owner where an environment is protected, and for nobody else", async () => {
+    const { admin, org, owner, second } = await organization()
+    await protect(pair.first, owner.headers, org)
+    const exports = `/api/orgs/${org}/exports`
+    const made = await pair.first.do(owner.headers, "POST", exports, {})
+    assert.strictEqual(made.state, "waiting")
+    const one = `${exports}/${made.id}`
+    assert.strictEqual(await codeOf(owner, "GET", `${one}/structure`), "APPROVAL_NEEDED")
+    assert.strictEqual(await codeOf(owner, "GET", `${one}/secrets?project=webshop&env=prod`), "APPROVAL_NEEDED")
+    assert.strictEqual(await codeOf(owner, "POST", `${one}/approve`), "FORBIDDEN")
+    assert.strictEqual(await codeOf(admin, "POST", `${one}/approve`), "FORBIDDEN")
+    assert.strictEqual((await call(second, "POST", `${one}/approve`)).body.state, "ready")
+    assert.strictEqual(await codeOf(second, "POST", `${one}/approve`), "CONFLICT")
+    // Whoever approved it cannot read it.
+    assert.strictEqual(await codeOf(second, "GET", `${one}/structure`), "FORBIDDEN")
+    const archive = await readExport(pair.first, owner.headers, org, made.id)
+    const importer = await someone()
+    const to = `new-${word()}`
+    const sent = await sendImport(pair.first, importer.headers, to, archive)
+    await finishImport(pair.first, importer.headers, sent, countsIn(archive))
+    const dev = `/api/orgs/${to}/projects/webshop/envs/dev`
+    assert.deepInclude(await pair.first.do(importer.headers, "GET", `${dev}/protection`), {
+      ...{ needed: 1, approvers: "admins", expires_after: "24h", self: true, passkey: false }
+    })
+    assert.strictEqual(await codeOf(importer, "PUT", `${dev}/secrets/BASE`, { value: "x" }), "APPROVAL_REQUIRED")
+
+    const entries = (await pair.first.do(owner.headers, "GET", `/api/orgs/${org}/audit-logs?limit=100`)).data
+    const actions = entries
+      .filter(({ metadata }: Json) => metadata.export === made.id)
+      .map(({ action }: Json) => action)
+    assert.includeMembers(actions, ["org.export", "org.export_approve", "secret.read"])
+    assert.notInclude(JSON.stringify(entries), canary)
+  })
+
+  it("ends with the right of whoever asked, by hand, and after its hour", async () => {
+    const { org, owner, second } = await organization()
+    await protect(pair.first, owner.headers, org)
+    const exports = `/api/orgs/${org}/exports`
+    const made = await pair.first.do(owner.headers, "POST", exports, {})
+    const members = `/api/orgs/${org}/members/${owner.id}`
+    await pair.first.do(second.headers, "PATCH", members, { role: "admin" })
+    assert.strictEqual(await codeOf(second, "POST", `${exports}/${made.id}/approve`), "CONFLICT")
+    assert.strictEqual(await codeOf(owner, "GET", `${exports}/${made.id}/structure`), "FORBIDDEN")
+    await pair.first.do(second.headers, "PATCH", members, { role: "owner" })
+    await pair.first.do(second.headers, "POST", `${exports}/${made.id}/approve`)
+    await pair.first.do(owner.headers, "GET", `${exports}/${made.id}/structure`)
+    await pair.first.do(second.headers, "PATCH", members, { role: "admin" })
+    assert.strictEqual(
+      await codeOf(owner, "GET", `${exports}/${made.id}/secrets?project=webshop&env=prod`),
+      "FORBIDDEN"
+    )
+    await pair.first.do(second.headers, "PATCH", members, { role: "owner" })
+    assert.strictEqual((await call(second, "GET", exports)).body.data.length, 1)
+    assert.strictEqual((await call(second, "DELETE", `${exports}/${made.id}`)).status, 204)
+    assert.strictEqual(await codeOf(owner, "GET", `${exports}/${made.id}`), "NOT_FOUND")
+
+    const late = await pair.first.do(second.headers, "POST", exports, {})
+    await pair.first.run(
+      Effect.flatMap(Effect.all([Database, query]), ([{ change, clock }, { write }]) =>
+        Effect.flatMap(clock, (at) =>
+          change(
+            [orgScope(OrgId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d20"))],
+            write`UPDATE exports SET expires_at = ${"at"} WHERE id = ${"id"}`({ id: late.id, at })
+          )
+        )
+      )
+    )
+    assert.strictEqual(await codeOf(owner, "POST", `${exports}/${late.id}/approve`), "NOT_FOUND")
+    assert.deepStrictEqual((await call(second, "GET", exports)).body.data, [])
+  })
+})
+
+describe("an import", () => {
+  let archive: Archive
+  let importer: Someone
+
+  beforeAll(async () => {
+    const { org, owner } = await organization()
+    archive = await makeExport(pair.first, owner.headers, org)
+    importer = await someone()
+  })
+
+  const begun = async (who = importer) => {
+    const name = `new-${word()}`
+    return { name, made: await sendImport(pair.first, who.headers, name, archive) }
+  }
+  const finish = (made: Json, counts: unknown = countsIn(archive), who = importer) =>
+    call(who, "POST", `/api/imports/${made.id}/finish`, { counts })
+
+  it("stays hidden if a value is damaged, a key is missing or a count is wrong, and can be given up", async () => {
+    const flipped = await begun()
+    await damage(flipped.made, "value")
+    const refused = await finish(flipped.made)
+    assert.strictEqual(refused.code, "DECRYPTION_FAILED")
+    assert.include(refused.message, "version 1 of KEY_1 in webshop/prod")
+    const missing = await begun()
+    await damage(missing.made, "secret")
+    assert.include((await finish(missing.made)).message, "secrets: 10 were sent, and 9 arrived")
+    const miscounted = await finish(missing.made, { ...countsIn(archive), declared: 3 })
+    assert.strictEqual(miscounted.code, "CONFLICT")
+    for (const { made, name } of [flipped, missing]) {
+      assert.isFalse(await isThere(importer, name))
+      assert.strictEqual((await call(importer, "DELETE", `/api/imports/${made.id}`)).status, 204)
+      assert.strictEqual((await finish(made)).code, "NOT_FOUND")
+    }
+  })
+
+  it("is there for its importer alone, and in no list or count", async () => {
+    const { made, name } = await begun()
+    const other = await someone()
+    for (const { headers } of [other, importer]) {
+      const orgs = await pair.second.send({ method: "GET", path: "/api/orgs", headers })
+      assert.notInclude(orgs.text, name)
+    }
+    const data = [archive.versions["webshop/dev"]![0]]
+    assert.strictEqual(
+      await codeOf(other, "PUT", `/api/imports/${made.id}/secrets`, { project: "webshop", env: "dev", data }),
+      "NOT_FOUND"
+    )
+    assert.strictEqual((await finish(made, undefined, other)).code, "NOT_FOUND")
+    assert.strictEqual(await codeOf(other, "DELETE", `/api/imports/${made.id}`), "NOT_FOUND")
+    const backups = await pair.first.asRoot("GET", "/api/backups")
+    const orgs = await pair.first.asRoot("GET", "/api/orgs")
+    assert.strictEqual(backups.server.organizations, orgs.data.length)
+    const before = (await pair.first.asRoot("GET", "/api/users?limit=100")).data
+    // Its members are nobody before the end.
+    assert.isFalse(before.some((one: Json) => one.email === `dev-${name}@example.com`))
+    await damage(made, "age")
+    assert.strictEqual((await finish(made)).code, "NOT_FOUND")
+    const orgId = await hiddenId(made)
+    await pair.first.run(
+      Effect.gen(function* () {
+        yield* yield* makeImportPurge
+        const { all } = yield* query
+        const rest = yield* all(IdRow)`
+          SELECT id FROM imports WHERE org_id = ${"orgId"} UNION ALL SELECT rule_id AS id FROM import_use_people
+            WHERE org_id = ${"orgId"}
+          UNION ALL SELECT v.secret_id AS id FROM projects p JOIN environments e ON e.project_id = p.id
+            JOIN secrets s ON s.env_id = e.id JOIN secret_versions v ON v.secret_id = s.id
+            WHERE p.org_id = ${"orgId"} AND v.wrapped_key IS NOT NULL`({ orgId })
+        assert.deepStrictEqual(rest, [])
+      })
+    )
+    // Others are as they were.
+    const going = await begun()
+    await pair.first.run(Effect.flatten(makeImportPurge))
+    assert.strictEqual((await finish(going.made)).status, 200)
+    await pair.first.run(Effect.flatten(makeImportPurge))
+    assert.isTrue(await isThere(importer, going.name))
+  })
+
+  it("refuses what does not fit, by name and without a value", async () => {
+    const { organization: whole } = archive.structure
+    const start = (change: object, name = `new-${word()}`) =>
+      call(importer, "POST", "/api/imports", { name, organization: structureLines({ ...whole, ...change }) })
+    const refusals: ReadonlyArray<readonly [object, RegExp]> = [
+      [{ surprise: [1] }, /has a field that this server does not know/],
+      [
+        { rules: [{ ...whole.rules[0], subject: "nobody@example.com" }] },
+        /names the subject of a rule nobody@example.com/
+      ],
+      [{ members: [...whole.members, whole.members[0]] }, /has the member .* twice/],
+      [{ projects: [{ ...whole.projects[0], order: ["nowhere"] }] }, /names the environment of project .* nowhere/],
+      [{ groups: [{ name: "Backend", members: ["nobody@example.com"] }] }, /names the member nobody/],
+      [{ members: [{ email: "x", role: "owner" }] }, /^organization\.members\.0\.email: must be an e-mail address/],
+      [{ passkey_recovery: "all" }, /passkey_recovery must be one of login, none/]
+    ]
+    for (const [change, expected] of refusals) {
+      const { code, message } = await start(change)
+      assert.strictEqual(code, "VALIDATION_ERROR", message)
+      assert.match(message, expected)
+    }
+    const rules = Array.from({ length: 20_001 }, () => whole.rules[0])
+    assert.strictEqual((await start({ rules })).code, "LIMIT_EXCEEDED")
+
+    const { made } = await begun()
+    const secrets = (data: ReadonlyArray<unknown>) =>
+      call(importer, "PUT", `/api/imports/${made.id}/secrets`, { project: "webshop", env: "dev", data })
+    const [version] = archive.versions["webshop/dev"]!
+    const wrong: ReadonlyArray<readonly [ReadonlyArray<unknown>, string, RegExp]> = [
+      [[{ ...version, value: "other" }], "CONFLICT", /version 1 of BASE was imported with other content/],
+      [[{ ...version, key: "NEW", version: 2 }], "CONFLICT", /version 2 of NEW came after version 0/],
+      [[{ ...version, key: "NEW", kind: "reference", value: "${" }], "VALIDATION_ERROR", /^NEW: the reference at/],
+      [[{ ...version, value: undefined }], "VALIDATION_ERROR", /^BASE: value: is required/],
+      [Array.from({ length: 201 }, () => version), "VALIDATION_ERROR", /at most 200 records at once/]
+    ]
+    for (const [data, code, message] of wrong) {
+      const found = await secrets(data)
+      assert.strictEqual(found.code, code, found.message)
+      assert.match(found.message, message)
+      assert.notInclude(found.text, canary)
+    }
+    assert.strictEqual((await call(importer, "DELETE", `/api/imports/${made.id}`)).status, 204)
+  })
+
+  it("loses its name to whoever takes it first", async () => {
+    const rival = await someone()
+    const { made, name } = await begun()
+    const other = await sendImport(pair.second, rival.headers, name, archive)
+    const counts = countsIn(archive)
+    const answers = await Promise.all([
+      call(importer, "POST", `/api/imports/${made.id}/finish`, { counts }),
+      pair.first.send({
+        method: "POST",
+        path: `/api/imports/${other.id}/finish`,
+        headers: rival.headers,
+        body: { counts }
+      }),
+      pair.second.send({ method: "POST", path: "/api/orgs", headers: rival.headers, body: { name } })
+    ])
+    assert.deepStrictEqual(answers.map(({ status }) => (status < 300 ? 200 : status)).sort(), [200, 409, 409])
+    const visible = await pair.first.asRoot("GET", "/api/orgs")
+    assert.strictEqual(visible.data.filter((one: Json) => one.name === name).length, 1)
+    assert.strictEqual(
+      await codeOf(importer, "POST", "/api/imports", {
+        name,
+        organization: structureLines(archive.structure.organization)
+      }),
+      "CONFLICT"
+    )
+  })
+})
