@@ -126,7 +126,7 @@ export class ExportsApi extends HttpApiGroup.make("exports")
       .addError(ApprovalNeeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "org.export")
-      .annotate(LargeResponse, 8 * 1024 * 1024)
+      .annotate(LargeResponse, 4 * 1024 * 1024)
       .annotate(OpenApi.Summary, "Read secrets of an environment that is exported")
       .annotate(
         OpenApi.Description,

@@ -6,12 +6,12 @@ import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
 import { ArchivedDeclaration, maxStructureBytes, StructureLines } from "../archive/ArchivedOrganization.js"
 import { maxRecordsAtOnce } from "../archive/Calls.js"
-import { ArchivedVersion } from "../archive/ArchivedSecret.js"
+import { ArchivedVersion, exampleVersion } from "../archive/ArchivedSecret.js"
 import { ImportFinished, OrganizationImport } from "../archive/Import.js"
 import { SentCounts } from "../archive/Manifest.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { ImportId } from "../Ids.js"
-import { EnvName, OrgName, ProjectName } from "../Names.js"
+import { EnvName, OrgName, ProjectName, SecretKey } from "../Names.js"
 import { body, boundedArray, field } from "../Schemas.js"
 import { Admission, BodyLimit, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 import { response } from "./Response.js"
@@ -23,14 +23,15 @@ const ImportPath = Schema.Struct({ import_id: ImportId })
 const project = field(ProjectName, "the project")
 
 /** Some records of a file: as many as are decoded in one piece. */
-const records = <A, I>(item: Schema.Schema<A, I>, name: string, what: string) =>
+const records = <A, I>(item: Schema.Schema<A, I>, name: string, what: string, example: A) =>
   field(
     boundedArray(item, {
       items: { $ref: `#/components/schemas/${name}` },
       max: maxRecordsAtOnce,
       text: `at most ${maxRecordsAtOnce} records at once`
     }),
-    what
+    what,
+    [example]
   )
 
 export class ImportsApi extends HttpApiGroup.make("imports")
@@ -63,7 +64,13 @@ export class ImportsApi extends HttpApiGroup.make("imports")
     HttpApiEndpoint.put("declared", `${oneImport}/declared`)
       .setPath(ImportPath)
       .setPayload(
-        body({ project, data: records(ArchivedDeclaration, "ArchivedDeclaration", "some of its declared keys") })
+        body({
+          project,
+          data: records(ArchivedDeclaration, "ArchivedDeclaration", "some of its declared keys", {
+            key: SecretKey.make("DATABASE_URL"),
+            required_in: [EnvName.make("prod")]
+          })
+        })
       )
       .addSuccess(response(HttpApiSchema.NoContent, "The keys are declared"))
       .addError(Forbidden)
@@ -81,7 +88,12 @@ export class ImportsApi extends HttpApiGroup.make("imports")
         body({
           project,
           env: field(EnvName, "the environment"),
-          data: records(ArchivedVersion, "ArchivedVersion", "versions of its secrets, each after the one before it")
+          data: records(
+            ArchivedVersion,
+            "ArchivedVersion",
+            "versions of its secrets, each after the one before it",
+            exampleVersion
+          )
         })
       )
       .addSuccess(response(HttpApiSchema.NoContent, "The secrets are written"))

@@ -35,6 +35,15 @@ const CurrentVersion = body({
 const valueMessage = withMessage("is required unless destroyed_at is set, and must be left out then")
 const currentMessage = withMessage("a destroyed version cannot be the current one")
 
+export const exampleVersion = {
+  key: SecretKey.make("DATABASE_URL"),
+  version: 3,
+  value: Redacted.make(SecretValue.make("postgres://app@db.internal/shop")),
+  created_at: "2026-01-31T12:00:00.000Z",
+  created_by: "ada@example.com",
+  current: { use_rules: [] }
+}
+
 /** A version of a secret, from 1 on without gaps. The last one is the current one, and has what belongs to the secret as a whole. */
 export const ArchivedVersion = body({
   key: field(SecretKey, "the secret's key"),
@@ -59,16 +68,7 @@ export const ArchivedVersion = body({
 }).annotations({
   identifier: "ArchivedVersion",
   description: "a version of an archived secret, with its value",
-  examples: [
-    {
-      key: SecretKey.make("DATABASE_URL"),
-      version: 3,
-      value: Redacted.make(SecretValue.make("postgres://app@db.internal/shop")),
-      created_at: "2026-01-31T12:00:00.000Z",
-      created_by: "ada@example.com",
-      current: { use_rules: [] }
-    }
-  ]
+  examples: [exampleVersion]
 })
 export type ArchivedVersion = typeof ArchivedVersion.Type
 
