@@ -28,128 +28,159 @@ export const groupClients = (options: {
   readonly httpClient: HttpClient.HttpClient.With<ClientError | HttpClientError>
   readonly baseUrl: string
 }): GroupClients => ({
-  auth: once(async () => {
-    const { AuthApi } = await import("@coffer/domain/api/AuthApi")
-    return HttpApiClient.group(AnyApi.add(AuthApi), { ...options, group: "auth" })
-  }),
-  passkeys: once(async () => {
-    const { PasskeysApi } = await import("@coffer/domain/api/PasskeysApi")
-    return HttpApiClient.group(AnyApi.add(PasskeysApi), { ...options, group: "passkeys" })
-  }),
-  delegations: once(async () => {
-    const { DelegationsApi } = await import("@coffer/domain/api/DelegationsApi")
-    return HttpApiClient.group(AnyApi.add(DelegationsApi), { ...options, group: "delegations" })
-  }),
-  organizations: once(async () => {
-    const { OrganizationsApi } = await import("@coffer/domain/api/OrganizationsApi")
-    return HttpApiClient.group(AnyApi.add(OrganizationsApi), { ...options, group: "organizations" })
-  }),
-  exports: once(async () => {
-    const { ExportsApi } = await import("@coffer/domain/api/ExportsApi")
-    return HttpApiClient.group(AnyApi.add(ExportsApi), { ...options, group: "exports" })
-  }),
-  imports: once(async () => {
-    const { ImportsApi } = await import("@coffer/domain/api/ImportsApi")
-    return HttpApiClient.group(AnyApi.add(ImportsApi), { ...options, group: "imports" })
-  }),
-  members: once(async () => {
-    const { MembersApi } = await import("@coffer/domain/api/MembersApi")
-    return HttpApiClient.group(AnyApi.add(MembersApi), { ...options, group: "members" })
-  }),
-  projects: once(async () => {
-    const { ProjectsApi } = await import("@coffer/domain/api/ProjectsApi")
-    return HttpApiClient.group(AnyApi.add(ProjectsApi), { ...options, group: "projects" })
-  }),
-  environments: once(async () => {
-    const { EnvironmentsApi } = await import("@coffer/domain/api/EnvironmentsApi")
-    return HttpApiClient.group(AnyApi.add(EnvironmentsApi), { ...options, group: "environments" })
-  }),
-  declared: once(async () => {
-    const { DeclaredApi } = await import("@coffer/domain/api/DeclaredApi")
-    return HttpApiClient.group(AnyApi.add(DeclaredApi), { ...options, group: "declared" })
-  }),
-  secrets: once(async () => {
-    const { SecretsApi } = await import("@coffer/domain/api/SecretsApi")
-    return HttpApiClient.group(AnyApi.add(SecretsApi), { ...options, group: "secrets" })
-  }),
-  dues: once(async () => {
-    const { DuesApi } = await import("@coffer/domain/api/DuesApi")
-    return HttpApiClient.group(AnyApi.add(DuesApi), { ...options, group: "dues" })
-  }),
-  keys: once(async () => {
-    const { KeysApi } = await import("@coffer/domain/api/KeysApi")
-    return HttpApiClient.group(AnyApi.add(KeysApi), { ...options, group: "keys" })
-  }),
-  history: once(async () => {
-    const { HistoryApi } = await import("@coffer/domain/api/HistoryApi")
-    return HttpApiClient.group(AnyApi.add(HistoryApi), { ...options, group: "history" })
-  }),
-  overview: once(async () => {
-    const { OverviewApi } = await import("@coffer/domain/api/OverviewApi")
-    return HttpApiClient.group(AnyApi.add(OverviewApi), { ...options, group: "overview" })
-  }),
-  acl: once(async () => {
-    const { AclApi } = await import("@coffer/domain/api/AclApi")
-    return HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })
-  }),
-  groups: once(async () => {
-    const { GroupsApi } = await import("@coffer/domain/api/GroupsApi")
-    return HttpApiClient.group(AnyApi.add(GroupsApi), { ...options, group: "groups" })
-  }),
-  serviceAccounts: once(async () => {
-    const { ServiceAccountsApi } = await import("@coffer/domain/api/ServiceAccountsApi")
-    return HttpApiClient.group(AnyApi.add(ServiceAccountsApi), { ...options, group: "serviceAccounts" })
-  }),
-  federations: once(async () => {
-    const { FederationsApi } = await import("@coffer/domain/api/FederationsApi")
-    return HttpApiClient.group(AnyApi.add(FederationsApi), { ...options, group: "federations" })
-  }),
-  useRules: once(async () => {
-    const { UseRulesApi } = await import("@coffer/domain/api/UseRulesApi")
-    return HttpApiClient.group(AnyApi.add(UseRulesApi), { ...options, group: "useRules" })
-  }),
-  use: once(async () => {
-    const { UseApi } = await import("@coffer/domain/api/UseApi")
-    return HttpApiClient.group(AnyApi.add(UseApi), { ...options, group: "use" })
-  }),
-  approvals: once(async () => {
-    const { ApprovalsApi } = await import("@coffer/domain/api/ApprovalsApi")
-    return HttpApiClient.group(AnyApi.add(ApprovalsApi), { ...options, group: "approvals" })
-  }),
-  protections: once(async () => {
-    const { ProtectionsApi } = await import("@coffer/domain/api/ProtectionsApi")
-    return HttpApiClient.group(AnyApi.add(ProtectionsApi), { ...options, group: "protections" })
-  }),
-  previews: once(async () => {
-    const { PreviewsApi } = await import("@coffer/domain/api/PreviewsApi")
-    return HttpApiClient.group(AnyApi.add(PreviewsApi), { ...options, group: "previews" })
-  }),
-  requests: once(async () => {
-    const { RequestsApi } = await import("@coffer/domain/api/RequestsApi")
-    return HttpApiClient.group(AnyApi.add(RequestsApi), { ...options, group: "requests" })
-  }),
-  webhooks: once(async () => {
-    const { WebhooksApi } = await import("@coffer/domain/api/WebhooksApi")
-    return HttpApiClient.group(AnyApi.add(WebhooksApi), { ...options, group: "webhooks" })
-  }),
-  users: once(async () => {
-    const { UsersApi } = await import("@coffer/domain/api/UsersApi")
-    return HttpApiClient.group(AnyApi.add(UsersApi), { ...options, group: "users" })
-  }),
-  audit: once(async () => {
-    const { AuditApi } = await import("@coffer/domain/api/AuditApi")
-    return HttpApiClient.group(AnyApi.add(AuditApi), { ...options, group: "audit" })
-  }),
-  backups: once(async () => {
-    const { BackupsApi } = await import("@coffer/domain/api/BackupsApi")
-    return HttpApiClient.group(AnyApi.add(BackupsApi), { ...options, group: "backups" })
-  }),
-  server: once(async () => {
-    const { ServerApi } = await import("@coffer/domain/api/ServerApi")
-    return HttpApiClient.group(AnyApi.add(ServerApi), { ...options, group: "server" })
-  }),
-  system: once(async () => {
-    const { SystemApi } = await import("@coffer/domain/api/SystemApi")
-    return HttpApiClient.group(AnyApi.add(SystemApi), { ...options, group: "system" })
-  })
+  auth: once(() =>
+    import("@coffer/domain/api/AuthApi").then(({ AuthApi }) =>
+      HttpApiClient.group(AnyApi.add(AuthApi), { ...options, group: "auth" })
+    )
+  ),
+  passkeys: once(() =>
+    import("@coffer/domain/api/PasskeysApi").then(({ PasskeysApi }) =>
+      HttpApiClient.group(AnyApi.add(PasskeysApi), { ...options, group: "passkeys" })
+    )
+  ),
+  delegations: once(() =>
+    import("@coffer/domain/api/DelegationsApi").then(({ DelegationsApi }) =>
+      HttpApiClient.group(AnyApi.add(DelegationsApi), { ...options, group: "delegations" })
+    )
+  ),
+  organizations: once(() =>
+    import("@coffer/domain/api/OrganizationsApi").then(({ OrganizationsApi }) =>
+      HttpApiClient.group(AnyApi.add(OrganizationsApi), { ...options, group: "organizations" })
+    )
+  ),
+  exports: once(() =>
+    import("@coffer/domain/api/ExportsApi").then(({ ExportsApi }) =>
+      HttpApiClient.group(AnyApi.add(ExportsApi), { ...options, group: "exports" })
+    )
+  ),
+  imports: once(() =>
+    import("@coffer/domain/api/ImportsApi").then(({ ImportsApi }) =>
+      HttpApiClient.group(AnyApi.add(ImportsApi), { ...options, group: "imports" })
+    )
+  ),
+  members: once(() =>
+    import("@coffer/domain/api/MembersApi").then(({ MembersApi }) =>
+      HttpApiClient.group(AnyApi.add(MembersApi), { ...options, group: "members" })
+    )
+  ),
+  projects: once(() =>
+    import("@coffer/domain/api/ProjectsApi").then(({ ProjectsApi }) =>
+      HttpApiClient.group(AnyApi.add(ProjectsApi), { ...options, group: "projects" })
+    )
+  ),
+  environments: once(() =>
+    import("@coffer/domain/api/EnvironmentsApi").then(({ EnvironmentsApi }) =>
+      HttpApiClient.group(AnyApi.add(EnvironmentsApi), { ...options, group: "environments" })
+    )
+  ),
+  previews: once(() =>
+    import("@coffer/domain/api/PreviewsApi").then(({ PreviewsApi }) =>
+      HttpApiClient.group(AnyApi.add(PreviewsApi), { ...options, group: "previews" })
+    )
+  ),
+  declared: once(() =>
+    import("@coffer/domain/api/DeclaredApi").then(({ DeclaredApi }) =>
+      HttpApiClient.group(AnyApi.add(DeclaredApi), { ...options, group: "declared" })
+    )
+  ),
+  secrets: once(() =>
+    import("@coffer/domain/api/SecretsApi").then(({ SecretsApi }) =>
+      HttpApiClient.group(AnyApi.add(SecretsApi), { ...options, group: "secrets" })
+    )
+  ),
+  dues: once(() =>
+    import("@coffer/domain/api/DuesApi").then(({ DuesApi }) =>
+      HttpApiClient.group(AnyApi.add(DuesApi), { ...options, group: "dues" })
+    )
+  ),
+  keys: once(() =>
+    import("@coffer/domain/api/KeysApi").then(({ KeysApi }) =>
+      HttpApiClient.group(AnyApi.add(KeysApi), { ...options, group: "keys" })
+    )
+  ),
+  history: once(() =>
+    import("@coffer/domain/api/HistoryApi").then(({ HistoryApi }) =>
+      HttpApiClient.group(AnyApi.add(HistoryApi), { ...options, group: "history" })
+    )
+  ),
+  overview: once(() =>
+    import("@coffer/domain/api/OverviewApi").then(({ OverviewApi }) =>
+      HttpApiClient.group(AnyApi.add(OverviewApi), { ...options, group: "overview" })
+    )
+  ),
+  acl: once(() =>
+    import("@coffer/domain/api/AclApi").then(({ AclApi }) =>
+      HttpApiClient.group(AnyApi.add(AclApi), { ...options, group: "acl" })
+    )
+  ),
+  groups: once(() =>
+    import("@coffer/domain/api/GroupsApi").then(({ GroupsApi }) =>
+      HttpApiClient.group(AnyApi.add(GroupsApi), { ...options, group: "groups" })
+    )
+  ),
+  serviceAccounts: once(() =>
+    import("@coffer/domain/api/ServiceAccountsApi").then(({ ServiceAccountsApi }) =>
+      HttpApiClient.group(AnyApi.add(ServiceAccountsApi), { ...options, group: "serviceAccounts" })
+    )
+  ),
+  federations: once(() =>
+    import("@coffer/domain/api/FederationsApi").then(({ FederationsApi }) =>
+      HttpApiClient.group(AnyApi.add(FederationsApi), { ...options, group: "federations" })
+    )
+  ),
+  useRules: once(() =>
+    import("@coffer/domain/api/UseRulesApi").then(({ UseRulesApi }) =>
+      HttpApiClient.group(AnyApi.add(UseRulesApi), { ...options, group: "useRules" })
+    )
+  ),
+  use: once(() =>
+    import("@coffer/domain/api/UseApi").then(({ UseApi }) =>
+      HttpApiClient.group(AnyApi.add(UseApi), { ...options, group: "use" })
+    )
+  ),
+  approvals: once(() =>
+    import("@coffer/domain/api/ApprovalsApi").then(({ ApprovalsApi }) =>
+      HttpApiClient.group(AnyApi.add(ApprovalsApi), { ...options, group: "approvals" })
+    )
+  ),
+  protections: once(() =>
+    import("@coffer/domain/api/ProtectionsApi").then(({ ProtectionsApi }) =>
+      HttpApiClient.group(AnyApi.add(ProtectionsApi), { ...options, group: "protections" })
+    )
+  ),
+  requests: once(() =>
+    import("@coffer/domain/api/RequestsApi").then(({ RequestsApi }) =>
+      HttpApiClient.group(AnyApi.add(RequestsApi), { ...options, group: "requests" })
+    )
+  ),
+  webhooks: once(() =>
+    import("@coffer/domain/api/WebhooksApi").then(({ WebhooksApi }) =>
+      HttpApiClient.group(AnyApi.add(WebhooksApi), { ...options, group: "webhooks" })
+    )
+  ),
+  users: once(() =>
+    import("@coffer/domain/api/UsersApi").then(({ UsersApi }) =>
+      HttpApiClient.group(AnyApi.add(UsersApi), { ...options, group: "users" })
+    )
+  ),
+  audit: once(() =>
+    import("@coffer/domain/api/AuditApi").then(({ AuditApi }) =>
+      HttpApiClient.group(AnyApi.add(AuditApi), { ...options, group: "audit" })
+    )
+  ),
+  backups: once(() =>
+    import("@coffer/domain/api/BackupsApi").then(({ BackupsApi }) =>
+      HttpApiClient.group(AnyApi.add(BackupsApi), { ...options, group: "backups" })
+    )
+  ),
+  server: once(() =>
+    import("@coffer/domain/api/ServerApi").then(({ ServerApi }) =>
+      HttpApiClient.group(AnyApi.add(ServerApi), { ...options, group: "server" })
+    )
+  ),
+  system: once(() =>
+    import("@coffer/domain/api/SystemApi").then(({ SystemApi }) =>
+      HttpApiClient.group(AnyApi.add(SystemApi), { ...options, group: "system" })
+    )
+  )
 })
