@@ -26,6 +26,8 @@ export interface Binding {
 /** The format of each kind of value. The format is authenticated, so that a text cannot pass for a reference. */
 const formats = { text: 1, reference: 2 } as const satisfies Record<SecretKind, number>
 
+export const formatOf = (kind: SecretKind): number => formats[kind]
+
 const knownFormats: ReadonlySet<number> = new Set(Object.values(formats))
 
 /** The kind of the value in a row. A row of an unknown format does not decrypt, whatever it is taken for. */

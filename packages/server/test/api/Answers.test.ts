@@ -423,6 +423,38 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("POST", `/api/backups/${absent}/restore`, { by: root })
   await ask("POST", "/api/backups/drill", { by: root, body: {} })
 
+  recorder.part("Exports and imports")
+  const moving = "/api/orgs/moving"
+  const setUp = (method: string, path: string, body: unknown) => program.call(method, path, { token: by, body })
+  await setUp("POST", "/api/orgs", { name: "moving" })
+  await setUp("POST", `${moving}/projects`, { name: "webshop" })
+  await setUp("PUT", `${moving}/projects/webshop/envs/dev/secrets/API_KEY`, { value: "one" })
+  const { id: exportId } = await ask("POST", `${moving}/exports`, { by, body: { versions: true } })
+  const exported = `${moving}/exports/${exportId}`
+  await ask("GET", `${moving}/exports`, { by })
+  await ask("GET", exported, { by })
+  await ask("POST", `${exported}/approve`, { by })
+  await ask("GET", `${exported}/structure`, { by })
+  await ask("GET", `${exported}/declared?project=webshop`, { by })
+  const page = await ask("GET", `${exported}/secrets?project=webshop&env=dev`, { by })
+  await ask("GET", `${exported}/secrets?project=webshop&env=dev&after=x`, { by })
+  await ask("GET", `${exported}/structure`, { by: root, why: "only who asked reads it" })
+  await ask("DELETE", exported, { by })
+  const structure = { projects: { name: "webshop", strict: false, environments: [{ name: "dev" }] } }
+  const bringing = { name: "moved", organization: JSON.stringify(structure) }
+  await ask("POST", "/api/imports", { by, body: { ...bringing, organization: "one line" } })
+  const { id: importId } = await ask("POST", "/api/imports", { by, body: bringing })
+  const importing = `/api/imports/${importId}`
+  const place = { project: "webshop", env: "dev" }
+  await ask("PUT", `${importing}/declared`, { by, body: { project: "webshop", data: [{ key: "API_KEY" }] } })
+  await ask("PUT", `${importing}/secrets`, { by, body: { ...place, data: page.data } })
+  await ask("PUT", `${importing}/secrets`, { ...outsider, body: { ...place, data: page.data } })
+  const sent = { projects: 1, environments: 1, secrets: 1, versions: 1, use_rules: 0, declared: 1 }
+  await ask("POST", `${importing}/finish`, { by, body: { counts: { ...sent, declared: 2 } } })
+  await ask("POST", `${importing}/finish`, { by, body: { counts: sent } })
+  const { id: spare } = (await setUp("POST", "/api/imports", { ...bringing, name: "spare" })).body
+  await ask("DELETE", `/api/imports/${spare}`, { by })
+
   recorder.part("Paths and methods")
   for (const path of [
     ...["/", "/nowhere", "/HEALTH", "/API/orgs", "/health/", "/api//orgs", "//health", "/health;a", "/health#a"],

@@ -230,6 +230,8 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "federations.try": 8192,
       "federations.create": 262_144,
       "environments.writeBundle": 16_777_216,
+      "imports.create": 16_777_216,
+      "imports.secrets": 16_777_216,
       "passkeys.create": 65_536,
       "passkeys.challenge": 65_536,
       "passkeys.verify": 65_536
@@ -290,7 +292,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
           ? [200, 304]
           : creates.includes(endpoint.name)
             ? [201]
-            : method === "DELETE"
+            : method === "DELETE" || /^imports\.(declared|secrets)$/.test(endpoint.name)
               ? [204]
               : [200]
     assert.deepStrictEqual([...endpoint.successes].sort(), expected)

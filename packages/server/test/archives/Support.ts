@@ -147,6 +147,14 @@ export const fillOrganization = async (
     approval: "each",
     expires_at: "2037-01-31T08:00:00Z"
   })
+  // The account of a removed project stays behind with its rules, whatever has the project's name now.
+  await call("POST", "/projects", { name: "old" })
+  const { id: stranded } = await call("POST", "/service-accounts", { name: "stranded", project: "old", key: false })
+  await call("POST", "/acl", {
+    ...{ subject_type: "service_account", subject_id: stranded, permission: "read" },
+    ...{ project_pattern: "old", env_pattern: "*" }
+  })
+  await call("DELETE", "/projects/old")
   await call("POST", "/groups", { name: "Backend" })
   await call("PUT", "/groups/Backend/members", { emails: [people.admin] })
   await call("PUT", "/group-mappings", { mappings: [{ provider_group: "platform-team", group: "Backend" }] })

@@ -424,9 +424,7 @@ const ownRegistration = async ({ caller, fresh }: Cell): Promise<Own> => ({
 })
 
 const ownPasskey = async ({ caller, fresh }: Cell): Promise<Own> => ({
-  passkey_id: (await passkeysBy(caller).register(fresh)).id,
-  export_id: (await passkeysBy(caller).register(fresh)).id,
-  import_id: (await passkeysBy(caller).register(fresh)).id
+  passkey_id: (await passkeysBy(caller).register(fresh)).id
 })
 
 const ownProof = async ({ caller, fresh }: Cell): Promise<Own> => {

@@ -40,8 +40,7 @@ const mailOf = ({ org }: ExportPlace, { created_by, id, state, versions }: Organ
   Versions:     ${versions ? "earlier ones too" : "current ones"}
   Export:       ${id}
 ${state === "waiting" ? "\nAn environment is protected: nothing can be read until another owner approves the export.\n" : ""}
-An owner can end the export at once: coffer org exports end ${id} --org ${org.name}
-You get this mail because you are an owner.
+Any owner can end the export at once: the page Move an organization of the documentation says how. You get this mail because you are an owner.
 `
 
 /** Permissions to take an organization out. An environment that is protected lets nothing out without a second owner. */

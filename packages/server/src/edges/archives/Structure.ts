@@ -1,6 +1,7 @@
 import { Api } from "@coffer/domain/Api"
 import type { archivedRecords } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchiveCounts } from "@coffer/domain/archive/Manifest"
+import { ServiceAccountId } from "@coffer/domain/Ids"
 import type { OrgName } from "@coffer/domain/Names"
 import type { PasskeyRecovery } from "@coffer/domain/Organization"
 import * as OpenApi from "@effect/platform/OpenApi"
@@ -46,6 +47,7 @@ export interface Structure {
 const serverVersion = Option.getOrElse(Context.getOption(Api.annotations, OpenApi.Version), () => "")
 
 const KeyRow = Schema.Struct({ jwk: Schema.String })
+const IdRow = Schema.Struct({ id: ServiceAccountId })
 const decodeKey = Schema.decode(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown })))
 
 /** Reads the structure of an organization by names instead of ids, without what was removed and without keys. */
@@ -65,6 +67,9 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
     const counts = yield* archiveCounts
     const { snapshot } = yield* Database
     const { all } = yield* query
+    const stranded = all(IdRow)`
+      SELECT a.id AS id FROM service_accounts a JOIN projects p ON p.id = a.project_id AND p.removed_at IS NOT NULL
+      WHERE a.org_id = ${"orgId"} AND a.removed_at IS NULL`
     const keysOf = all(KeyRow)`SELECT jwk FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`
 
     const groupsOf = (orgId: Place<"org.export">["org"]["id"]) =>
@@ -115,17 +120,19 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
         )
       )
 
-    const accountsOf = (orgId: Place<"org.export">["org"]["id"]) =>
-      Effect.flatMap(accounts.all(orgId), (rows) =>
-        forEachInSlices(rows, ({ id, name, project, reveal }) =>
-          Effect.map(federationsOf(id), (some) => ({
-            name,
-            ...(project !== null && { project }),
-            reveal: reveal === 1,
-            federations: some
-          }))
-        )
+    /** Without those of a removed project: a new one of its name is not theirs. */
+    const accountsOf = Effect.fnUntraced(function* (orgId: Place<"org.export">["org"]["id"]) {
+      const without = new Set((yield* stranded({ orgId })).map(({ id }) => id))
+      const rows = (yield* accounts.all(orgId)).filter(({ id }) => !without.has(id))
+      return yield* forEachInSlices(rows, ({ id, name, project, reveal }) =>
+        Effect.map(federationsOf(id), (some) => ({
+          name,
+          ...(project !== null && { project }),
+          reveal: reveal === 1,
+          federations: some
+        }))
       )
+    })
 
     const rulesOf = (orgId: Place<"org.export">["org"]["id"]) =>
       Effect.map(rules.all(orgId), (rows) =>
@@ -158,19 +165,31 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
             (yield* organizations.find({ id, actorId: place.actor.id })) ?? (yield* notVisible(`organization ${name}`))
           const people = yield* members.all(id)
           const mapped = yield* mappings.all({ orgId: id })
-          const lists: StructureLists = {
+          const subjects = {
             members: people.map(({ email, role }) => ({ email, role })),
             groups: yield* groupsOf(id),
+            accounts: yield* accountsOf(id)
+          }
+          const known = {
+            user: new Set<string>(people.map(({ email }) => email)),
+            service_account: new Set<string>(subjects.accounts.map((account) => account.name)),
+            group: new Set<string>(subjects.groups.map((group) => group.name))
+          }
+          const lists: StructureLists = {
+            ...subjects,
             mappings: mapped.map(({ group, provider_group }) => ({ provider_group, group })),
             projects: yield* projectsOf(id),
-            accounts: yield* accountsOf(id),
-            rules: yield* rulesOf(id),
+            rules: (yield* rulesOf(id)).filter(({ subject, subject_type }) => known[subject_type].has(subject)),
             webhooks: yield* webhooksOf(id)
           }
           const structure: Structure = {
             name: found.name,
             server: serverVersion,
-            counts: yield* counts({ orgId: id }),
+            counts: {
+              ...(yield* counts({ orgId: id })),
+              accounts: lists.accounts.length,
+              rules: lists.rules.length
+            },
             passkey_recovery: found.passkey_recovery,
             lists
           }

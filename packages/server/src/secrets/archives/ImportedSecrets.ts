@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import { notFound } from "../../access/NotFound.js"
 import { traced } from "../../base/tracing/Traced.js"
 import type { Transaction } from "../../database/Database.js"
+import { formatOf } from "../../keys/Envelope.js"
 import { Keyring } from "../../keys/Keyring.js"
 import { changesRepo } from "../stored/ChangesRepo.js"
 import { dueTimes } from "../stored/DueMoves.js"
@@ -21,7 +22,6 @@ interface Prepared extends Drafts {
 }
 
 const nothing = new Uint8Array(0)
-const formats = { text: 1, reference: 2 } as const
 
 /** A version with the revision of the environment that it makes. */
 interface Placed extends Draft {
@@ -111,7 +111,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
           secret_id: secretId,
           version: archived.version,
           revision,
-          format: sealed?.format ?? formats[archived.kind ?? "text"],
+          format: sealed?.format ?? formatOf(archived.kind ?? "text"),
           kek_id: sealed?.kek_id ?? kekId,
           wrapped_key: sealed?.wrapped_key ?? null,
           ciphertext: sealed?.ciphertext ?? nothing,
