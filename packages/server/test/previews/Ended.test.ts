@@ -69,6 +69,8 @@ const ready = async () => {
     approval_id: none,
     request_id: none,
     webhook_id: none,
+    export_id: none,
+    import_id: none,
     delivery_id: none,
     session_id: none,
     delegation_id: none,

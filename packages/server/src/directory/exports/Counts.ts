@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const count = Schema.Number
@@ -18,7 +19,7 @@ const CountsRow = Schema.Struct({
 })
 
 const environments = sql`
-  projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL
+  projects p JOIN environments e ON e.project_id = p.id AND ${liveEnv}
     AND p.org_id = ${"orgId"} AND p.removed_at IS NULL`
 const secrets = sql`${environments} JOIN secrets s ON s.env_id = e.id AND s.removed_at IS NULL`
 const ofOrg = sql`org_id = ${"orgId"} AND removed_at IS NULL`

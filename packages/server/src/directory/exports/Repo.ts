@@ -1,6 +1,7 @@
 import { ExportId, UserId } from "@coffer/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { liveEnv } from "../../access/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 
 const ExportRow = Schema.Struct({
@@ -23,7 +24,7 @@ const FoundRow = Schema.Struct({ found: Schema.Number })
 const live = sql`
   SELECT x.id AS id, x.user_id AS user_id, x.versions AS versions, x.created_by AS created_by, x.approved_by AS approved_by,
     x.created_at AS created_at, x.expires_at AS expires_at, CASE WHEN EXISTS (
-      SELECT 1 FROM projects p JOIN environments e ON e.project_id = p.id AND e.removed_at IS NULL AND e.protected = 1
+      SELECT 1 FROM projects p JOIN environments e ON e.project_id = p.id AND ${liveEnv} AND e.protected = 1
       WHERE p.org_id = x.org_id AND p.removed_at IS NULL) THEN 1 ELSE 0 END AS guarded
   FROM exports x WHERE x.org_id = ${"orgId"} AND x.expires_at > ${databaseTime}`
 
