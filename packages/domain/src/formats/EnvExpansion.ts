@@ -22,6 +22,20 @@ const join = (parts: ReadonlyArray<ReferencePart>) => {
 }
 
 /**
+ * The text of a reference with these parts. Undefined where there is no target, or where no text says the same, as with a `$`
+ * directly before a target.
+ */
+export const textOfReference = (parts: ReadonlyArray<ReferencePart>): string | undefined => {
+  const wanted = join(parts)
+  if (wanted.every((part) => typeof part === "string")) return undefined
+  const text = wanted
+    .map((part) => (typeof part === "string" ? part.replaceAll("${", "$${") : `\${${targetText(part)}}`))
+    .join("")
+  const read = Either.getOrElse(parseReference(text), () => [])
+  return JSON.stringify(read) === JSON.stringify(wanted) ? text : undefined
+}
+
+/**
  * Makes references of the variables that name other keys of the file. Returns nothing where there is none, or where the text
  * of a reference cannot say the same, as with a `$` directly before one.
  */
@@ -40,11 +54,6 @@ export const expandVariables = (value: string, isOtherKey: (name: string) => boo
     parts.push(...(target ?? [whole]))
   }
   parts.push(value.slice(end))
-  const wanted = join(parts)
-  if (wanted.every((part) => typeof part === "string")) return undefined
-  const text = wanted
-    .map((part) => (typeof part === "string" ? part.replaceAll("${", "$${") : `\${${targetText(part)}}`))
-    .join("")
-  const read = Either.getOrElse(parseReference(text), () => [])
-  return JSON.stringify(read) === JSON.stringify(wanted) ? { text, isPartial } : undefined
+  const text = textOfReference(parts)
+  return text === undefined ? undefined : { text, isPartial }
 }

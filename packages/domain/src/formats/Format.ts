@@ -86,6 +86,9 @@ export const formatOf = (path: string): FormatName | undefined => {
   return extensions[extension.toLowerCase()] ?? (/^\.env(\.|$)/.test(name) ? "env" : undefined)
 }
 
+/** What to do with numbers, booleans and null: how they become text depends on the tool. */
+export const toolHint = "coffer import takes numbers, true, false and null of the tool that it names"
+
 /** What a reader finds in a file. */
 export class Findings {
   private readonly entries: Array<Entry> = []

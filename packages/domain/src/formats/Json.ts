@@ -1,6 +1,6 @@
 import type * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
+import { type Entry, Findings, type Format, type Pair, toolHint, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 
 const write = (pairs: ReadonlyArray<Pair>) => {
@@ -63,9 +63,11 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
     const value = takeText(scanner)
     if (value !== undefined) found.add({ key, value, line })
     else {
-      const problem = `${key} must have a text in double quotes as its value, of at most 64 KB`
-      found.refuse(scanner.lineAt(scanner.at), problem)
-      if (scanner.take(scalar) === null) return false
+      const line = scanner.lineAt(scanner.at)
+      const isScalar = scanner.take(scalar) !== null
+      const hint = isScalar ? `; ${toolHint}` : ""
+      found.refuse(line, `${key} must have a text in double quotes as its value, of at most 64 KB${hint}`)
+      if (!isScalar) return false
     }
     return !found.isStopped()
   })

@@ -2,7 +2,7 @@ import { maxSecretValueBytes } from "../SecretValueForm.js"
 import { maxKeys } from "../SecretValues.js"
 import * as Either from "effect/Either"
 import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument, type YAMLParseError } from "yaml"
-import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
+import { type Entry, Findings, type Format, type Pair, toolHint, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
 import { quoteForYaml } from "./YamlText.js"
 
@@ -31,13 +31,13 @@ const markers = new Set(["\x02", "\x18", "\x1f"])
  * Looks for what makes a file too large, without parsing it. The lexer is fast and can be stopped; the parser holds all of
  * the file as objects, and some of its work is quadratic in the number of tokens.
  */
-const checkSize = (text: string, found: Findings): void => {
+export const checkSize = (text: string, found: Findings, maxPairs = maxKeys): void => {
   const lines = new Scanner(text)
   let offset = 0
   let tokens = 0
   let pairs = 0
   for (const token of new Lexer().lex(text)) {
-    if (token === ":" && ++pairs > maxKeys) return found.tooMany(lines.lineAt(offset))
+    if (token === ":" && ++pairs > maxPairs) return found.tooMany(lines.lineAt(offset))
     if (token.length > maxScalar || ++tokens > maxTokens) {
       const problem = token.length > maxScalar ? "is longer than any value" : "comes after too many comments or lines"
       return found.stop(lines.lineAt(offset), `${problem}; is it the right file?`)
@@ -57,7 +57,7 @@ const yamlProblems: { readonly [Code in YAMLParseError["code"]]?: string } = {
 }
 
 /** What is wrong, without the library's own message, which may quote the file. */
-const yamlProblem = ({ code, message }: Pick<YAMLParseError, "code" | "message">): string =>
+export const yamlProblem = ({ code, message }: Pick<YAMLParseError, "code" | "message">): string =>
   message.startsWith("Missing closing")
     ? "quotes that begin on this line or above do not close"
     : (yamlProblems[code] ?? "write the value in double quotes")
@@ -90,7 +90,8 @@ const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => 
     const line = lineAt(isScalar(key) ? key.range[0] : root.range[0])
     if (!isScalar(key)) found.refuse(line, "has a key that is not a text")
     else if (!isScalar(value) || typeof value.value !== "string") {
-      found.refuse(line, `${key.source} must have a text as its value; write it in quotes`)
+      const hint = isScalar(value) ? `; ${toolHint}` : ""
+      found.refuse(line, `${key.source} must have a text as its value; write it in quotes${hint}`)
     } else if (value.type === "PLAIN" && value.tag === undefined && !isText(value.value)) {
       found.refuse(line, `${key.source}: not every reader of YAML takes this value for a text; write it in quotes`)
     } else found.add({ key: key.source, value: value.value, line })

@@ -1,0 +1,16 @@
+import { flatten } from "./Flatten.js"
+import type { Tool } from "./Tool.js"
+import { isMap } from "./Tree.js"
+
+/** Files that `sops` encrypts are any YAML, JSON or `.env` files. */
+export const sops: Tool = {
+  name: "sops",
+  prints: "sops --decrypt FILE",
+  syntaxes: ["json", "yaml", "env"],
+  read: (tree, places, { separator }) => {
+    if (!isMap(tree)) return false
+    places.keysOf({})
+    flatten(tree, places, { place: {}, separator })
+    return true
+  }
+}
