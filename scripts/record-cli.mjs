@@ -83,6 +83,16 @@ $ coffer render app.conf.tpl
 $ coffer render app.conf.tpl --output app.conf
 $ coffer render app.conf.tpl --output app.conf --check; echo "exit code $?"
 
+# Move in from another tool
+[Moving in](import.md) describes the tools and their documents.
+$ printf '{"API_KEY":"moved","PORT":8080,"a b":"x"}' > sops.json
+$ coffer import sops sops.json --env staging; echo "exit code $?"
+$ coffer import sops sops.json --env staging --map-key 'a b=A_B' --apply
+$ coffer import sops sops.json --env staging --map-key 'a b=A_B' --apply
+$ coffer import phase sops.yml --apply; echo "exit code $?"
+$ coffer secret delete API_KEY PORT A_B --env staging --yes
+$ rm sops.json
+
 # Give other programs a credential
 [Credential helpers](helpers.md) describes the settings of git, Docker and the tools of AWS.
 $ printf 'ghp_example' | coffer secret set GITHUB_TOKEN

@@ -11,6 +11,7 @@ import { delegateStore } from "./commands/DelegateStore.js"
 import { doctorCommand } from "./commands/doctor/Doctor.js"
 import { environmentCommand } from "./commands/environments/Environments.js"
 import { helperCommand } from "./commands/helpers/Helpers.js"
+import { importCommand } from "./commands/import/Import.js"
 import { helpCommands } from "./commands/Help.js"
 import { masterKeyCommand } from "./commands/master-key/MasterKey.js"
 import { memberCommand } from "./commands/Members.js"
@@ -63,7 +64,7 @@ export const tree: Tree = treeOf({
     {
       title: "SECRETS",
       rows: [
-        row("Read, write, find and import", secretCommand),
+        row("Read, write, find and import", secretCommand, importCommand),
         row("Where secrets are", projectCommand, environmentCommand),
         row("Give secrets to programs", runCommand, renderCommand, composeCommand),
         row("Expected keys, values in files", declare, declareList, declareRemove, checkCommand, scanCommand)

@@ -3,7 +3,8 @@ import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
 import * as Options from "@effect/cli/Options"
 import { type CofferClient, makeClient } from "@coffer/client/internal/CofferClient"
 import type { Exchange } from "@coffer/client/internal/Exchange"
-import type { EnvPath, ProjectPath } from "@coffer/domain/api/Paths"
+import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
+import { defined } from "@coffer/domain/Defined"
 import type { Credential } from "@coffer/client/internal/Credential"
 import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
@@ -253,6 +254,22 @@ export const atServerOrEnv = commandsAt(
   Options.all(envFields),
   ({ envPath }): Effect.Effect<Partial<EnvPath>, BadSetting> =>
     Effect.catchTag(envPath, "MissingSettings", () => Effect.succeed({}))
+)
+
+const ifGiven = <A>(
+  setting: Effect.Effect<A, BadSetting | MissingSettings>
+): Effect.Effect<A | undefined, BadSetting> =>
+  Effect.catchTag(setting, "MissingSettings", () => Effect.succeed(undefined))
+
+/** A command at an organization that works without a project and an environment too. */
+export const atOrgAndBelow = commandsAt(
+  envFields,
+  Options.all(envFields),
+  ({ env, orgPath, project }): Effect.Effect<OrgPath & Partial<EnvPath>, BadSetting | MissingSettings> =>
+    Effect.zipWith(orgPath, Effect.all({ project_name: ifGiven(project), env_name: ifGiven(env) }), (path, names) => ({
+      ...path,
+      ...defined(names)
+    }))
 )
 
 const allEnvs = optionField(allEnvsSpec)

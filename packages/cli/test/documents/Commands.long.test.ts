@@ -16,6 +16,7 @@ const furnished = [
   "docs/concepts.md",
   "docs/declared-keys.md",
   "docs/helpers.md",
+  "docs/import.md",
   "docs/integrations.md",
   "docs/mcp.md",
   "docs/observability.md",

@@ -26,7 +26,7 @@ const examples: ReadonlyArray<Example> = tree.nodes.flatMap((node) =>
 const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
 
 /** Examples that need an other side or another person: the tests of these commands have them. */
-const needsOtherSide = /^coffer (use request|access request|approval (approve|refuse)|webhook (test|resend)) /
+const needsOtherSide = /^coffer (import vault|use request|access request|approval (approve|refuse)|webhook (test|resend)) /
 
 /** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser, and Passkeys.test.ts a passkey. */
 const asksPerson = [

@@ -31,6 +31,7 @@ describe("the data of coffer", () => {
       [
         "member developer admin owner",
         "use read write admin",
+        "doppler infisical vault aws-sm 1password sops dotenvx kubernetes phase",
         "env shell docker json yaml",
         "use read write",
         "GET HEAD POST PUT PATCH DELETE",
