@@ -70,23 +70,20 @@ describe.concurrent.each(withCommands)("the commands of $path", (page) => {
         assert.strictEqual(stage.asWritten(stdout.trimEnd()), stage.asWritten(output), `${where}: ${command}`)
       }
     }
+    if (page.path === "docs/import.md") await checkImports(stage)
     if (page.path === "docs/integrations.md") await checkIntegrations(stage)
     if (page.path === "docs/mcp.md") await checkTools(stage)
   })
 })
 
-/** The recipes that are no commands of ours: what another program would do with them is done here. */
-const checkIntegrations = async (stage: Stage) => {
-  const integrations = pages.find(({ path }) => path === "docs/integrations.md")!
-  const yaml = blocksOf(integrations).filter(({ language }) => language === "yaml")
-  const exported = async (env: string) => {
-    const { stdout } = await stage.run(`coffer secret export --env ${env} --format json`)
-    return JSON.parse(stdout) as Record<string, string>
-  }
+const exportedFrom = async (stage: Stage, env: string) => {
+  const { stdout } = await stage.run(`coffer secret export --env ${env} --format json`)
+  return JSON.parse(stdout) as Record<string, string>
+}
 
-  // What the three exports hold, to the byte.
-  const prod = await exported("prod")
-  assert.deepStrictEqual(prod, {
+/** What the exports of the tools hold, to the byte. */
+const checkImports = async (stage: Stage) => {
+  assert.deepStrictEqual(await exportedFrom(stage, "prod"), {
     API_KEY: "k-8c1f$HOME`id`",
     DATABASE_URL: "postgres://app:p%40ss@db.internal:5432/shop?sslmode=verify-full",
     EMPTY: "",
@@ -95,17 +92,26 @@ const checkIntegrations = async (stage: Stage) => {
     PORT: "8443",
     TLS_KEY: "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIH\n-----END PRIVATE KEY-----\n"
   })
-  assert.deepStrictEqual(await exported("staging"), {
+  assert.deepStrictEqual(await exportedFrom(stage, "staging"), {
     DATABASE_URL: "postgres://app@db.internal/shop",
     QUOTES: 'it\'s "quoted" = #not a comment',
     SSH_KEY: "line one\nline two\n"
   })
-  assert.deepStrictEqual(await exported("dev"), {
+  assert.deepStrictEqual(await exportedFrom(stage, "dev"), {
     API_KEY: "k-8c1f",
     DATABASE_URL: "postgres://app@db.internal/shop",
     FEATURES: '{"beta":true}',
     PADDED: "  spaces around  "
   })
+  assert.deepStrictEqual(await exportedFrom(stage, "qa"), await exportedFrom(stage, "prod"))
+}
+
+/** The recipes that are no commands of ours: what another program would do with them is done here. */
+const checkIntegrations = async (stage: Stage) => {
+  const integrations = pages.find(({ path }) => path === "docs/integrations.md")!
+  const yaml = blocksOf(integrations).filter(({ language }) => language === "yaml")
+  await stage.run("coffer import vault vault.json --env prod --apply")
+  const prod = await exportedFrom(stage, "prod")
 
   // The last step of the workflow, as a runner would run it.
   const workflow = parse(yaml.find(({ text }) => text.includes("runs-on"))!.text)
