@@ -8,7 +8,7 @@ import {
   makeExport,
   sendImport
 } from "../archives/Support.js"
-import { type Pair } from "../authorization/Pair.js"
+import type { Pair } from "../authorization/Pair.js"
 import { scenesOn, sceneSettings } from "../authorization/Scene.js"
 import { startWatched } from "../support/Watched.js"
 import { email } from "../support/Services.js"
