@@ -33,6 +33,7 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
   UnexpectedResponse: { exit: "failed", next: `that may not be its address: ${checkAddress}` },
   UnknownApiError: { exit: "failed", next: "this client does not know that response: update coffer" },
   // From the client.
+  BadArchive: { exit: "failed" },
   BadFile: { exit: "failed" },
   BadServiceFile: { exit: "usage" },
   BadSetting: { exit: "usage" },
@@ -44,6 +45,7 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
   PrivateFileError: { exit: "failed" },
   SignInFailed: { exit: "notAuthenticated" },
   UntrustedServer: { exit: "failed" },
+  Waits: { exit: "waits" },
   WrongUsage: { exit: "usage" }
 }
 

@@ -7,6 +7,7 @@ import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import type { AnyApiError } from "@coffer/domain/Errors"
 import { replaceInvisible } from "@coffer/domain/Invisible"
 import * as Data from "effect/Data"
+import type { BadArchive } from "./archive/BadArchive.js"
 import type { BadFile } from "@coffer/domain/formats/Format"
 
 /** The command line is wrong. */
@@ -15,12 +16,16 @@ export class WrongUsage extends Data.TaggedError("WrongUsage")<{ readonly messag
 /** The client cannot do it. The message says why, and what to do. */
 export class CannotDo extends Data.TaggedError("CannotDo")<{ readonly message: string }> {}
 
+/** Nothing is done before another person agrees. The message says who, and how to continue. */
+export class Waits extends Data.TaggedError("Waits")<{ readonly message: string }> {}
+
 /** A name is in no list of the server. */
 export class NotThere extends Data.TaggedError("NotThere")<{ readonly message: string }> {}
 
 /** Everything that a command can fail with. */
 export type Failure =
   | AnyApiError
+  | BadArchive
   | BadFile
   | BadServiceFile
   | BadSetting
@@ -30,9 +35,10 @@ export type Failure =
   | CredentialError
   | MissingSettings
   | NotThere
+  | Waits
   | WrongUsage
 
-/** The exit codes of the client: `waits` is of a change that needs votes. That of a reader that is gone is the code of a death by SIGPIPE. */
+/** The exit codes of the client: `waits` is of what other people must agree to. That of a reader that is gone is the code of a death by SIGPIPE. */
 export const exitCodes = {
   done: 0,
   failed: 1,

@@ -8,6 +8,8 @@ import { asking, atOrg, atServer, group, wide, yes } from "../grammar/Command.js
 import { argument } from "../grammar/Fields.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
+import { exportCommands } from "./organizations/Export.js"
+import { importCommand } from "./organizations/Import.js"
 
 const columns = {
   name: (org: Organization) => org.name,
@@ -96,4 +98,13 @@ const remove = atOrg("delete", {
     })
 })
 
-export const orgCommand = group("org", "Organizations", [list, create, get, overview, rename, remove])
+export const orgCommand = group("org", "Organizations", [
+  list,
+  create,
+  get,
+  overview,
+  rename,
+  ...exportCommands,
+  importCommand,
+  remove
+])

@@ -4,8 +4,12 @@ import { lstatSync } from "node:fs"
 import { dirname } from "node:path"
 import { CannotDo } from "../Failures.js"
 
-/** Checks that a file can be written there. An existing file is replaced; anything else is refused. */
-export const checkTarget = (path: string) =>
+/**
+ * Checks that a file can be written there. An existing file is replaced; anything else is refused.
+ *
+ * @param otherwise how to write to standard output.
+ */
+export const checkTarget = (path: string, otherwise = "without --output the secrets go to standard output") =>
   Effect.try({
     try: () => ({
       directory: lstatSync(dirname(path), { throwIfNoEntry: false }),
@@ -19,6 +23,6 @@ export const checkTarget = (path: string) =>
       if (target === undefined || target.isFile()) return Effect.void
       return target.isSymbolicLink()
         ? refuse("is a symbolic link; name the file that it points to")
-        : refuse("is not a file; without --output the secrets go to standard output")
+        : refuse(`is not a file; ${otherwise}`)
     })
   )

@@ -9,6 +9,7 @@ import { defined } from "@coffer/domain/Defined"
 import { CannotDo } from "../../Failures.js"
 import { atServer, group, wide, yes } from "../../grammar/Command.js"
 import { flag, option, optionalArgument } from "../../grammar/Fields.js"
+import { plural } from "../../terminal/Plural.js"
 import { note, printJson, printLine } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
@@ -65,8 +66,6 @@ const Moment = Schema.String.pipe(
     withMessage("must be a moment such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31 (its first moment, in UTC)")
   )
 )
-
-const plural = (number: number, noun: string, many = `${noun}s`) => `${number} ${number === 1 ? noun : many}`
 
 const holds = (counts: BackupCounts) =>
   [

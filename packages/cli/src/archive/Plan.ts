@@ -1,0 +1,60 @@
+import type { OrgName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import { plural } from "../terminal/Plural.js"
+import { note, printTable } from "../terminal/Print.js"
+import type { View } from "../terminal/View.js"
+import { nameOf, type Place, totalOf } from "./Contents.js"
+import { recordsOf } from "./Summary.js"
+import type { Archive } from "./Unpack.js"
+
+/** What an archive never holds. */
+const notCarried = [
+  "keys of service accounts",
+  "signing keys of webhooks",
+  "sessions, passkeys and delegations",
+  "requests, and the access that they gave for a while",
+  "audit logs"
+] as const
+
+/** What an import would make of an archive, without any value. */
+export const planOf = ({ manifest, organization, parts }: Archive, name: OrgName): View => {
+  const { counts, created_at, created_by, organization: from, server, versions } = manifest
+  const countedAt = (place: Place) =>
+    totalOf(parts.filter((part) => nameOf(part) === nameOf(place)).map(({ tally }) => tally))
+  const environments = organization.projects.flatMap((project) =>
+    project.environments.map(({ name: env, protection }) => {
+      const { secrets, use_rules, versions } = countedAt({ project: project.name, env })
+      return { project: project.name, env, secrets, versions, use_rules, protected: protection !== undefined }
+    })
+  )
+  const members = organization.members.map(({ email, role }) => ({ email, role }))
+  const accounts = organization.accounts.map((account) => account.name)
+  const webhooks = organization.webhooks.map(({ url }) => url)
+  const json = {
+    name,
+    archive: { organization: from, created_at, created_by, server, versions },
+    ...{ counts, environments, members, accounts, webhooks },
+    not_carried: notCarried
+  }
+  const text = Effect.gen(function* () {
+    yield* note(`${from}, exported by ${created_by} at ${created_at} from a server of version ${server}`)
+    yield* note(`would become ${name}: ${recordsOf(counts)}`)
+    yield* printTable(
+      ["environment", "secrets", "earlier versions", "use rules", "protected"],
+      environments.map(({ env, project, protected: isProtected, secrets, use_rules, versions }) => [
+        `${project}/${env}`,
+        ...[secrets, versions - secrets, use_rules],
+        isProtected ? "yes" : "no"
+      ])
+    )
+    yield* note(
+      `${plural(counts.declared, "declared key")}, ${plural(counts.groups, "group")}, ${plural(counts.rules, "access rule")}`
+    )
+    yield* Effect.forEach(members, ({ email, role }) => note(`member: ${email} as ${role}; nobody is mailed`))
+    yield* Effect.forEach(accounts, (account) => note(`service account without a key: ${account}`))
+    yield* Effect.forEach(webhooks, (url) => note(`webhook, disabled, with a new signing key: ${url}`))
+    yield* note(`not in an archive: ${notCarried.join("; ")}`)
+    yield* note("nothing was sent; without --plan, it is imported")
+  })
+  return { json, text }
+}

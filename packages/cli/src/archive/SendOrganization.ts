@@ -1,0 +1,87 @@
+import { ArchivedDeclarations, ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
+import { ArchivedVersions } from "@coffer/domain/archive/ArchivedSecret"
+import { recordsOfCalls, structureLines } from "@coffer/domain/archive/Calls"
+import type { OrganizationImport } from "@coffer/domain/archive/Import"
+import { patiently } from "@coffer/client/internal/Exchange"
+import type { OrgName } from "@coffer/domain/Names"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import type { Call } from "../grammar/Command.js"
+import { note } from "../terminal/Print.js"
+import type { Progress } from "../terminal/Progress.js"
+import { nameOf } from "./Contents.js"
+import { type Archive, versionsOf } from "./Unpack.js"
+
+const encodeOrganization = Schema.encode(ArchivedOrganization)
+const encodeVersions = Schema.encode(ArchivedVersions)
+const encodeDeclarations = Schema.encode(ArchivedDeclarations)
+
+/** Cuts records into calls, by the sizes of their encoded forms. */
+const inCalls = <A>(
+  records: ReadonlyArray<A>,
+  encoded: Effect.Effect<{ readonly data: ReadonlyArray<unknown> }, unknown>
+) =>
+  Effect.map(Effect.orDie(encoded), ({ data }) => {
+    let end = 0
+    return recordsOfCalls(data).map(({ length }) => records.slice(end, (end += length)))
+  })
+
+const sendRecords = Effect.fnUntraced(function* (
+  call: Call,
+  { declared, manifest, parts }: Archive,
+  { id }: OrganizationImport,
+  progress: Progress
+) {
+  const path = { import_id: id }
+  for (const { declarations, project } of declared) {
+    yield* progress.step(0, `writing what ${project} expects of its keys`)
+    for (const data of yield* inCalls(declarations.data, encodeDeclarations(declarations))) {
+      yield* call("imports", (api) => api.declared({ path, payload: { project, data } }))
+    }
+  }
+  let sent = 0
+  for (const part of parts) {
+    yield* progress.step(sent / manifest.counts.versions, `writing ${nameOf(part)}`)
+    const { env, project, tally } = part
+    const versions = yield* versionsOf(part)
+    for (const data of yield* inCalls(versions.data, encodeVersions(versions))) {
+      yield* call("imports", (api) => api.secrets({ path, payload: { project, env, data } }))
+    }
+    sent += tally.versions
+  }
+  const { declared: keys, environments, projects, secrets, use_rules, versions } = manifest.counts
+  const counts = { projects, environments, secrets, versions, use_rules, declared: keys }
+  const finish = patiently(call("imports", (api) => api.finish({ path, payload: { counts } })))
+  return yield* progress.during(`verifying ${versions} values`, finish)
+})
+
+/** How long a server may take to give an import up, before the program ends without its answer. */
+const patience = "10 seconds"
+
+const abandon = (call: Call, { expires_at, id }: OrganizationImport) =>
+  call("imports", (api) => api.abandon({ path: { import_id: id } })).pipe(
+    // Finalizers cannot be interrupted, not even by a timeout.
+    Effect.interruptible,
+    Effect.timeout(patience),
+    Effect.matchEffect({
+      onFailure: () =>
+        note(
+          `the server did not answer whether it gives the import up: nothing of it is visible, and it ends at ${expires_at}`
+        ),
+      onSuccess: () => note("the import was given up: the server keeps nothing of it")
+    })
+  )
+
+/** Sends an archive to a server. Whatever ends it early, an interrupt too, leaves nothing that can be seen. */
+export const sendOrganization = (call: Call, archive: Archive, name: OrgName, progress: Progress) =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      const organization = structureLines(yield* Effect.orDie(encodeOrganization(archive.organization)))
+      const create = patiently(call("imports", (api) => api.create({ payload: { name, organization } })))
+      const started = yield* restore(progress.during(`making the structure of ${name}`, create))
+      const finished = yield* restore(sendRecords(call, archive, started, progress)).pipe(
+        Effect.onError(() => Effect.zipRight(progress.clear, abandon(call, started)))
+      )
+      return { ...finished, left_out: started.left_out }
+    })
+  )
