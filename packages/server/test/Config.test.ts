@@ -166,6 +166,7 @@ describe("the settings", () => {
         SERVICE_OIDC_CLIENT_SECRET: "oidc-secret",
         SERVICE_OIDC_NAME: "Keycloak",
         SERVICE_OIDC_ALLOWED_DOMAINS: "Example.com",
+        SERVICE_OIDC_EMAIL_TRUST: "domains",
         SERVICE_OIDC_LINK: "never",
         SERVICE_OIDC_AUTH_TIME: "assumed",
         SERVICE_OIDC_GROUPS_CLAIM: "groups",
@@ -243,6 +244,7 @@ describe("the settings", () => {
           clientSecret: "oidc-secret",
           name: "Keycloak",
           allowedDomains: ["example.com"],
+          emailTrust: "domains",
           linksKnownUsers: false,
           assumesProof: true,
           groups: { claim: "groups", maxAge: 90 * 60_000 }
@@ -347,6 +349,56 @@ describe("the address to listen at", () => {
     Effect.gen(function* () {
       assert.strictEqual((yield* load({ ...least, SERVICE_HOST: "::1" })).host, "::1")
       assert.strictEqual((yield* load({ ...least, SERVICE_HOST: "[::1]" })).host, "::1")
+    })
+  )
+})
+
+describe("what verifies an address at the provider", () => {
+  const entra = "https://login.microsoftonline.com"
+  const trusting = (SERVICE_OIDC_EMAIL_TRUST: string, environment: Environment = {}) => ({
+    ...least,
+    SERVICE_PUBLIC_URL: "https://coffer.example.com",
+    SERVICE_OIDC_ISSUER: `${entra}/8f3d1a4e-6f0b-4d55-9c1e-2c6c1f1c7a10/v2.0`,
+    SERVICE_OIDC_CLIENT_ID: "coffer",
+    SERVICE_OIDC_CLIENT_SECRET: "secret",
+    SERVICE_OIDC_ALLOWED_DOMAINS: "example.com",
+    SERVICE_OIDC_EMAIL_TRUST,
+    ...environment
+  })
+
+  it.effect("is never trusted to the many tenants of one issuer", () =>
+    Effect.gen(function* () {
+      for (const trust of ["edov", "domains"]) {
+        assert.strictEqual((yield* load(trusting(trust))).provider?.emailTrust, trust)
+        for (const issuer of [
+          `${entra}/common/v2.0`,
+          `${entra}/COMMON/v2.0`,
+          `${entra}//common/v2.0`,
+          `${entra}/organizations/v2.0`,
+          "https://login.microsoftonline.us/organizations/v2.0",
+          `${entra}/consumers/v2.0`,
+          `${entra}/9188040d-6c67-4c5b-b112-36a304b66dad/v2.0`,
+          `${entra}/{tenantid}/v2.0`,
+          `${entra}/%7Btenantid%7D/v2.0`,
+          `${entra}/%63ommon/v2.0`,
+          "https://sts.windows.net/{tenantid}/"
+        ]) {
+          const shared = trusting(trust, { SERVICE_OIDC_ISSUER: issuer })
+          assert.deepStrictEqual(yield* complaints(shared), ["SERVICE_OIDC_EMAIL_TRUST"], issuer)
+        }
+      }
+    })
+  )
+
+  it.effect("is an operator's word only for the domains that are named", () =>
+    Effect.gen(function* () {
+      for (const domains of ["", " , "]) {
+        const without = trusting("domains", { SERVICE_OIDC_ALLOWED_DOMAINS: domains })
+        assert.deepStrictEqual(yield* complaints(without), ["SERVICE_OIDC_ALLOWED_DOMAINS"])
+      }
+      yield* load(trusting("edov", { SERVICE_OIDC_ALLOWED_DOMAINS: "" }))
+      assert.deepStrictEqual(yield* complaints(trusting("always")), ["SERVICE_OIDC_EMAIL_TRUST"])
+      assert.strictEqual((yield* load(trusting(""))).provider?.emailTrust, "verified")
     })
   )
 })

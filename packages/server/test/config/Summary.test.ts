@@ -27,6 +27,7 @@ const everything = {
   SERVICE_TLS_CERT_FILE: "tls.crt",
   SERVICE_TLS_KEY_FILE: "tls.key",
   SERVICE_TRUSTED_PROXIES: "10.1.0.0/16",
+  SERVICE_OIDC_EMAIL_TRUST: "edov",
   SERVICE_EMAIL_LOGIN: "0",
   SERVICE_CONSOLE: "0",
   SERVICE_VAULT_API: "1",
@@ -65,8 +66,8 @@ describe("the lines at start", () => {
     Effect.map(lines(everything), (found) => {
       assert.deepStrictEqual(found, [
         "mail on (mail.example.com:587, STARTTLS, with a login, from coffer@example.com); backups on (https://s3.example.com, bucket backups, every 6 h, kept for 7 days and 4 weeks)",
-        "TLS on (version 1.3); login by e-mail off; single sign-on on (https://id.example.com/realms/acme); public address on (https://coffer.example.com); web console off; view of Vault's API on (at /v1)",
-        "trusted proxies on (10.1.0.0/16); more issuers of machines' tokens on (https://gitlab.example.com, https://git.example.com/api/actions); requests to private networks on (10.0.0.0/8, fd00::1/128)",
+          "TLS on (version 1.3); login by e-mail off; single sign-on on (https://id.example.com/realms/acme, xms_edov counts as verified); public address on (https://coffer.example.com); web console off; view of Vault's API on (at /v1)",
+          "trusted proxies on (10.1.0.0/16); more issuers of machines' tokens on (https://gitlab.example.com, https://git.example.com/api/actions); requests to private networks on (10.0.0.0/8, fd00::1/128)",
         "open sign-up off (invited people, example.com); open organization creation off (superadmins alone); superadmins on (2)",
         "metrics on (127.0.0.1:9464); audit stream on (/var/lib/coffer/audit.jsonl); required audit on (no access without its entry); tracing on (http://collector:4318 as coffer-server)"
       ])

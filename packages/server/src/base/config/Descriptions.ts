@@ -205,6 +205,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
         meaning: "The domains of e-mail addresses that may log in by the provider. Empty: all that it lets in"
       },
       {
+        variable: "SERVICE_OIDC_EMAIL_TRUST",
+        meaning:
+          "What verifies an address at the provider. `verified`: `email_verified` alone. `edov`, for one tenant of Microsoft Entra ID: also `xms_edov`. `domains`, if only your administrators can change addresses there: all of SERVICE_OIDC_ALLOWED_DOMAINS, which is then required. Neither ever overrides an `email_verified`",
+        default: "verified"
+      },
+      {
         variable: "SERVICE_OIDC_LINK",
         meaning:
           "`verified-email`: the first login by the provider links a known user with that verified address. `never`: known users without an identity are refused",

@@ -6,6 +6,12 @@ import { hostOf, isLoopback } from "./Loopback.js"
 import { joined, problem, satisfying, type Setting } from "./Problems.js"
 import type { Reader } from "./Variables.js"
 
+/**
+ * What verifies an address: `email_verified` alone; Entra's `xms_edov` where that is absent; or, where that is absent, the
+ * operator, who owns the provider's directory, for the allowed domains.
+ */
+export type EmailTrust = "verified" | "edov" | "domains"
+
 /** The provider of single sign-on (OpenID Connect). */
 export interface ProviderSettings {
   readonly issuer: string
@@ -15,6 +21,7 @@ export interface ProviderSettings {
   readonly name: string
   /** In lowercase; empty for all that the provider lets in. */
   readonly allowedDomains: ReadonlyArray<string>
+  readonly emailTrust: EmailTrust
   /** Whether a known user may log in by the provider, and is linked to the identity at the first login. */
   readonly linksKnownUsers: boolean
   /** Whether each login by the provider counts as a proof of who the person is, because its tokens have no `auth_time`. */
@@ -65,6 +72,28 @@ const ofProvider = [
   "SERVICE_OIDC_GROUPS_CLAIM"
 ]
 
+const trust = "SERVICE_OIDC_EMAIL_TRUST"
+const trusts = word<EmailTrust>({ verified: "verified", edov: "edov", domains: "domains" })
+
+/** The tenants of Entra that stand for all others, and the one of all personal accounts. */
+const sharedTenants = ["common", "organizations", "consumers", "9188040d-6c67-4c5b-b112-36a304b66dad"]
+
+/** Whether people of any tenant log in by this issuer, or it is a template such as https://…/{tenantid}/v2.0. */
+const isShared = (issuer: string): boolean => {
+  const [tenant = ""] = new URL(issuer).pathname.toLowerCase().split("/").filter(Boolean)
+  return /[{}%]/.test(issuer) || sharedTenants.includes(tenant)
+}
+
+/** Whoever administers one of many tenants can give people there any address. */
+const checkTrust = (provider: ProviderSettings): Setting<ProviderSettings> =>
+  provider.emailTrust === "verified"
+    ? Effect.succeed(provider)
+    : isShared(provider.issuer)
+      ? problem(trust, `must be verified with an issuer for many tenants: name one tenant in ${variable}`)
+      : provider.emailTrust === "domains" && provider.allowedDomains.length === 0
+        ? problem("SERVICE_OIDC_ALLOWED_DOMAINS", `is required when ${trust} is domains: only those count as verified`)
+        : Effect.succeed(provider)
+
 const linking = "SERVICE_OIDC_LINK"
 const linkings = word({ "verified-email": true, never: false })
 const proof = "SERVICE_OIDC_AUTH_TIME"
@@ -91,6 +120,7 @@ const withoutProvider = (settings: Reader): Setting<null> => {
   return first === undefined
     ? Effect.as(
         Effect.all([
+          settings.optional(trust, trusts),
           settings.optional(linking, linkings),
           settings.optional(proof, proofs),
           settings.optional(maxAge, maxAges)
@@ -110,6 +140,7 @@ const provider = (settings: Reader): Setting<ProviderSettings | null> =>
           clientSecret: settings.requiredSecret("SERVICE_OIDC_CLIENT_SECRET", password),
           name: settings.optional("SERVICE_OIDC_NAME", text),
           allowedDomains: settings.withDefault("SERVICE_OIDC_ALLOWED_DOMAINS", listOf(domain), []),
+          emailTrust: settings.withDefault(trust, trusts, "verified" as const),
           linksKnownUsers: settings.withDefault(linking, linkings, true),
           assumesProof: settings.withDefault(proof, proofs, false),
           groups: groups(settings)
@@ -119,7 +150,8 @@ const provider = (settings: Reader): Setting<ProviderSettings | null> =>
         Effect.mapBoth({
           onFailure: joined,
           onSuccess: ({ name, ...rest }) => ({ ...rest, name: name ?? new URL(rest.issuer).host })
-        })
+        }),
+        Effect.flatMap(checkTrust)
       )
 
 export const identity = (settings: Reader): Setting<IdentitySettings> =>

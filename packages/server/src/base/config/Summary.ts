@@ -1,6 +1,7 @@
 import type { Settings } from "../Config.js"
 import type { BackupSettings } from "./BackupSettings.js"
 import type { PostgresSettings } from "./DatabaseSettings.js"
+import type { EmailTrust } from "./IdentitySettings.js"
 import { targetName } from "./DatabaseUrl.js"
 import type { Network } from "./Networks.js"
 
@@ -65,8 +66,16 @@ const tracing = ({ tracing }: Settings): string =>
 const emailLogin = ({ emailLogin }: Settings): string =>
   emailLogin ? on("login by e-mail", "codes") : off("login by e-mail")
 
+const trusts: Readonly<Record<EmailTrust, ReadonlyArray<string>>> = {
+  verified: [],
+  edov: ["xms_edov counts as verified"],
+  domains: ["addresses of the allowed domains count as verified"]
+}
+
 const singleSignOn = ({ provider }: Settings): string =>
-  provider === null ? off("single sign-on") : on("single sign-on", provider.issuer)
+  provider === null
+    ? off("single sign-on")
+    : on("single sign-on", [provider.issuer, ...trusts[provider.emailTrust]].join(", "))
 
 const browsers = ({ publicUrl }: Settings): string =>
   publicUrl === null ? off("public address", "browsers' sessions on loopback alone") : on("public address", publicUrl)

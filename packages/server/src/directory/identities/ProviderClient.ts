@@ -7,6 +7,7 @@ import * as openid from "openid-client"
 import type { ProviderSettings } from "../../base/config/IdentitySettings.js"
 import { isRecentLogin, recentMillis, sessionMillis } from "../../access/SessionLimits.js"
 import { timestamp } from "../../base/Time.js"
+import { addressIn, isComplete } from "./EmailTrust.js"
 import { failureOf, type ProviderDown, ProviderRefused } from "./Failures.js"
 import { groupsIn, isMissing } from "./GroupsClaim.js"
 import { callbackPath, type Checks, type Claims, type Proof } from "./ProviderLogin.js"
@@ -31,7 +32,7 @@ class Configured extends Data.Class<{ readonly metadata: openid.ServerMetadata; 
 
 /** The client of a provider: the authorization code flow with PKCE, state and nonce. */
 export const makeClient = Effect.fnUntraced(function* (provider: ProviderSettings, publicUrl: string) {
-  const { assumesProof, clientId, groups, issuer, name } = provider
+  const { assumesProof, clientId, emailTrust, groups, issuer, name } = provider
   const claim = groups?.claim ?? null
   const secret = Redacted.value(provider.clientSecret)
   const execute = issuer.startsWith("http:") ? [allowPlainHttp] : []
@@ -132,19 +133,16 @@ export const makeClient = Effect.fnUntraced(function* (provider: ProviderSetting
     const { auth_time, iss, sub } = claims
     const provenAt = yield* proofOf(auth_time)
     if (proof === "now" && provenAt === null) return yield* notProven
-    const hasAddress = claims.email !== undefined && claims.email_verified !== undefined
-    const hasAll = hasAddress && (claim === null || !isMissing(claim, claims))
+    const hasAll = isComplete(emailTrust, claims) && (claim === null || !isMissing(claim, claims))
     const info =
       hasAll || configured.serverMetadata().userinfo_endpoint === undefined
         ? claims
         : yield* asking(() => openid.fetchUserInfo(configured, tokens.access_token, sub))
-    const { email, email_verified: isVerified } = hasAddress ? claims : info
     const groupNames = claim === null ? [] : yield* groupsIn(name, claim, isMissing(claim, claims) ? info : claims)
     return {
       issuer: iss,
       sub,
-      email: typeof email === "string" ? email : null,
-      isVerified: isVerified === true,
+      ...addressIn(emailTrust, claims, info),
       provenAt,
       groups: groupNames
     } satisfies Claims
