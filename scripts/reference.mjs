@@ -212,7 +212,13 @@ const clients = [
     "SERVICE_ID_TOKEN",
     "the token for `SERVICE_ACCOUNT`; `SERVICE_ID_TOKEN_FILE` names a file with the token",
     "what GitHub, Gitea or Forgejo give a job, or `/var/run/secrets/coffer/token`"
-  ]
+  ],
+  [
+    "SERVICE_HEADERS_FILE",
+    "a file with a header a line, as `Name: value`, for what is before the server: see [below](#headers-for-what-is-before-the-server)",
+    ""
+  ],
+  ["SERVICE_HEADER_<NAME>", "one such header: `SERVICE_HEADER_X_TENANT` is `x-tenant`", ""]
 ]
 
 const settingsTable = async (variables) => {
@@ -247,6 +253,13 @@ const configuration = async () => {
       clients.map(([name, meaning, fallback]) => [`\`${name}\``, meaning, fallback || "none"])
     ),
     "All commands and the tool server use the same network settings: `NODE_EXTRA_CA_CERTS` names a file with further certificate authorities. With Node 22.21, 24.5 or later, `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply, except for a server on the same machine.",
+    "### Headers for what is before the server",
+    "A login proxy or a mesh before the server may want headers of its own with each request. `coffer`, `coffer-mcp` and `@coffer/client` send those of `SERVICE_HEADERS_FILE` and of the variables `SERVICE_HEADER_<NAME>`:",
+    "```\n# Cloudflare Access: a service token\nCF-Access-Client-Id: 1f2e3d.access\nCF-Access-Client-Secret: 0123456789abcdef\n```",
+    "- **The file** must belong to the user and be readable by nobody else (`chmod 600`), and must not be a link. Empty lines and lines that begin with `#` are skipped. It is read for each request, so a new token needs no restart. In a variable's name, `_` stands for `-`. `service.yml` cannot set headers.",
+    "- **They go to the server alone**, and only where the credential may go: not to a server that comes from `service.yml` and is not trusted, not to the address of a redirect, and not to a platform that the client asks for an identity token.",
+    "- **A value** is printable ASCII. `coffer doctor` lists the names with `***`, `coffer run` does not pass the variables on, and no message shows a value.",
+    "- **Not allowed** are `host`, `authorization`, `cookie`, `x-api-key`, `x-vault-…`, `x-coffer-…`, `user-agent`, `prefer`, `expect`, `range`, `accept-…`, `content-…`, `if-…`, `sec-…`, and what belongs to a connection, such as `connection`, `te`, `transfer-encoding` and `upgrade`. Identity-Aware Proxy of Google takes its token as `Proxy-Authorization: Bearer …`, which is allowed.",
     "[The tool server](mcp.md#configuration) has five more: `SERVICE_MCP_READ_ONLY`, `SERVICE_MCP_REVEAL`, `SERVICE_MCP_PIN`, `SERVICE_MCP_EXTRA` and `SERVICE_MCP_USE`. `coffer login` stores its sessions in `${XDG_CONFIG_HOME:-~/.config}/coffer/session`, one per server.",
     "`service.yml` may contain only these keys:",
     '```yaml\nserver_url: "https://coffer.example.com"\norg: "acme"\nproject: "webshop"\nenv: "dev"\nallow_env: ["NODE_OPTIONS"]\nhelpers:\n  git:\n    github.com: { username: "x-access-token", key: "GITHUB_TOKEN" }\n```',

@@ -13,9 +13,16 @@ const packageOf = (name) => name.split("/", name.startsWith("@") ? 2 : 1).join("
 
 const withoutComments = (text) => text.replace(/^ *\/\*\*[^]*?\*\/\n/gm, "")
 
+/** A module without the exports that no other module names: those for the programs of the workspace. */
+const withoutUnused = (code, others) =>
+  code.replace(/^export (const|class|function) (\w+)/gm, (whole, kind, name) =>
+    others.some((text) => new RegExp(`\\b${name}\\b`).test(text)) ? whole : `${kind} ${name}`
+  )
+
 /** A module without its documentation, which its types have. Names and lines stay, for stack traces. */
 const shortened = async (code) => {
-  const made = await transform(code, { format: "esm", legalComments: "none", minifySyntax: true, target: "esnext" })
+  const options = { format: "esm", legalComments: "none", minifySyntax: true, target: "esnext", treeShaking: true }
+  const made = await transform(code, options)
   // esbuild keeps the documentation of members.
   return withoutComments(made.code)
 }
@@ -44,12 +51,18 @@ const modulesOf = async (folder, exported) => {
     modules[path] = ""
     const text = await readFile(join(folder, "dist", path), "utf8")
     const isTypes = path.endsWith(".d.ts")
-    modules[path] = isTypes ? typesOf(path, text) : await shortened(text)
+    modules[path] = isTypes ? typesOf(path, text) : withoutComments(text)
     const imports = importsOf(modules[path]).filter((name) => name.startsWith("."))
     for (const name of imports) await add(join(path, "..", isTypes ? name.replace(/\.js$/, ".d.ts") : name))
   }
   for (const path of entries) await add(path)
-  return modules
+  const code = Object.keys(modules).filter((path) => path.endsWith(".js"))
+  const used = code.map((path) => {
+    const others = code.filter((other) => other !== path).map((other) => modules[other])
+    return entries.includes(path) ? modules[path] : withoutUnused(modules[path], others)
+  })
+  const short = await Promise.all(used.map(shortened))
+  return { ...modules, ...Object.fromEntries(code.map((path, index) => [path, short[index]])) }
 }
 
 /**
@@ -74,7 +87,7 @@ const bundled = async (folder, version) => {
     outdir,
     format: "esm",
     // Node prints the line of an error that ends the program.
-    lineLimit: 300,
+    lineLimit: 500,
     splitting: true,
     write: false
   })

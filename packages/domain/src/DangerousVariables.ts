@@ -33,14 +33,17 @@ const names = Object.values(dangerousVariables).flatMap((text) => text.split(" "
 const exact = new Set(names.filter((name) => !name.endsWith("*")))
 const prefixes = names.filter((name) => name.endsWith("*")).map((name) => name.slice(0, -1))
 
-/** The client's own credentials: no command must have them. */
-export const ownCredentials: ReadonlySet<string> = new Set([
+const credentials = new Set([
   "SERVICE_API_KEY",
   "SERVICE_API_KEY_FILE",
   "SERVICE_ACCOUNT",
   "SERVICE_ID_TOKEN",
-  "SERVICE_ID_TOKEN_FILE"
+  "SERVICE_ID_TOKEN_FILE",
+  "SERVICE_HEADERS_FILE"
 ])
+
+/** Whether a variable is a credential of the client itself, or a header beside it: no command must have them. */
+export const isOwnCredential = (name: string): boolean => credentials.has(name) || name.startsWith("SERVICE_HEADER_")
 
 /** Whether a variable makes other programs run code. */
 const isDangerous = (name: string): boolean =>
@@ -50,4 +53,4 @@ const isDangerous = (name: string): boolean =>
   /^npm_config_/i.test(name)
 
 /** Whether a secret of this name is withheld from commands and shells, unless a person names it. */
-export const isNotForChildren = (name: string): boolean => isDangerous(name) || ownCredentials.has(name)
+export const isNotForChildren = (name: string): boolean => isDangerous(name) || isOwnCredential(name)

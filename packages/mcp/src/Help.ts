@@ -11,6 +11,7 @@ VARIABLES
   SERVICE_API_KEY        The key of the agent's service account (default: the session of coffer login)
   SERVICE_API_KEY_FILE   A file with that key
   SERVICE_ACCOUNT        ORGANIZATION/ACCOUNT that signs in with a token of its CI system or cluster, without a key
+  SERVICE_HEADERS_FILE   A private file of further headers, NAME: VALUE, that something before the server wants
   SERVICE_ORG            The organization of calls that name none (default: org in service.yml)
   SERVICE_PROJECT        The project of calls that name none (default: project in service.yml)
   SERVICE_ENV            The environment of calls that name none (default: env in service.yml)

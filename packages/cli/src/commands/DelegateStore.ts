@@ -1,4 +1,4 @@
-import { refuseUntrusted } from "@coffer/client/internal/Credentials"
+import { refuseUntrusted } from "@coffer/client/internal/TrustedOrigins"
 import { loadSettings } from "@coffer/client/internal/Settings"
 import { stageDelegation } from "@coffer/client/internal/StoredDelegations"
 import * as Effect from "effect/Effect"

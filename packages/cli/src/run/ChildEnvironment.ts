@@ -1,4 +1,4 @@
-import { isNotForChildren, ownCredentials } from "@coffer/domain/DangerousVariables"
+import { isNotForChildren, isOwnCredential } from "@coffer/domain/DangerousVariables"
 
 /** What a CI system gives tokens for. If the account signs in with such a token, the command could do so too. */
 const tokenRequest = new Set(["ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"])
@@ -37,7 +37,7 @@ export const childEnvironment = (
   const env = new Map<string, string>()
   const isSigningIn = (inherited["SERVICE_ACCOUNT"] ?? "") !== ""
   const isWithheld = (name: string) =>
-    ownCredentials.has(name) || (isSigningIn && tokenRequest.has(name) && !allowed.has(name))
+    isOwnCredential(name) || (isSigningIn && tokenRequest.has(name) && !allowed.has(name))
   for (const [name, value] of Object.entries(inherited)) {
     if (value !== undefined && !isWithheld(name)) env.set(name, value)
   }

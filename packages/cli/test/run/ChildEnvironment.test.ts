@@ -17,7 +17,8 @@ describe("childEnvironment", () => {
   })
 
   it("lets the store win, and takes the client's own credential away", () => {
-    const inherited = { A: "outer", B: "outer", SERVICE_API_KEY: "k", SERVICE_API_KEY_FILE: "f", UNSET: undefined }
+    const own = { SERVICE_API_KEY: "k", SERVICE_API_KEY_FILE: "f", SERVICE_HEADERS_FILE: "f", SERVICE_HEADER_X_ID: "i" }
+    const inherited = { A: "outer", B: "outer", ...own, UNSET: undefined }
     const { env } = childEnvironment(inherited, [{ key: "A", value: "" }], nothing)
     assert.deepStrictEqual(env, { A: "", B: "outer" })
   })

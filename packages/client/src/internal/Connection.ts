@@ -7,6 +7,7 @@ import type { Credential } from "./Credential.js"
 import { type Exchange, type ExchangeOptions, makeExchange } from "./Exchange.js"
 import { makeSend } from "./NodeRequest.js"
 import type { ServerUrl } from "./ServerUrl.js"
+import { Variables } from "./Variables.js"
 
 export interface ConnectionOptions {
   readonly server: ServerUrl
@@ -20,6 +21,14 @@ export interface ConnectionOptions {
 const authorization = ({ secret, type }: Credential): Readonly<Record<string, string>> =>
   type === "api_key" ? { "x-api-key": Redacted.value(secret) } : { authorization: `Bearer ${Redacted.value(secret)}` }
 
+/** What reads the headers that something before the server wants. Loaded lazily: few servers are behind such a thing. */
+export const headersBefore = Effect.fnUntraced(function* (server: ServerUrl) {
+  const isConfigured = Object.keys(yield* Variables).some((name) => name.startsWith("SERVICE_HEADER"))
+  if (!isConfigured) return Effect.succeed({})
+  const { headersFor } = yield* Effect.promise(() => import("./ClientHeaders.js"))
+  return yield* headersFor(server)
+})
+
 /** An exchange with a server over connections that are closed with the scope. */
 export const exchangeWith = Effect.fnUntraced(function* (
   server: ServerUrl,
@@ -27,10 +36,11 @@ export const exchangeWith = Effect.fnUntraced(function* (
   noteStatus: ExchangeOptions["noteStatus"] = () => undefined
 ): Effect.fn.Return<Exchange, never, Scope.Scope> {
   const url = server.base
+  const before = yield* headersBefore(server)
   return makeExchange({
     url,
     send: yield* makeSend(server),
-    headers,
+    headers: Effect.zipWith(before, headers, (before, own) => ({ ...before, ...own })),
     unreachable: (failed) => serverUnreachable(url, failed),
     noResponseWithin: (seconds) => noResponseWithin(url, seconds),
     noteStatus

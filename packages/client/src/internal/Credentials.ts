@@ -11,15 +11,9 @@ import type { PrivateFileError } from "./PrivateFile.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { readSession } from "./SessionFile.js"
 import { BadSetting, variable, Variables } from "./Variables.js"
-import { isTrusted } from "./TrustedOrigins.js"
+import { refuseUntrusted, type UntrustedServer } from "./TrustedOrigins.js"
 
 export class NotAuthenticated extends Data.TaggedError("NotAuthenticated")<{ readonly message: string }> {}
-
-/** This server comes only from `service.yml` and is not trusted yet, so no API key is sent. */
-export class UntrustedServer extends Data.TaggedError("UntrustedServer")<{
-  readonly origin: string
-  readonly message: string
-}> {}
 
 export type CredentialError = NotAuthenticated | PrivateFileError | SignInError | UntrustedServer
 
@@ -59,20 +53,6 @@ export const configuredBy = Effect.gen(function* () {
   const env = yield* Variables
   const names = ["SERVICE_API_KEY", "SERVICE_API_KEY_FILE", "SERVICE_ACCOUNT"] as const
   return names.find((name) => variable(env, name) !== undefined)
-})
-
-/**
- * A cloned repository may contain a hostile `service.yml`, so a server from that file must be trusted before it gets a
- * credential.
- *
- * @param sent what would be sent there.
- */
-export const refuseUntrusted = Effect.fnUntraced(function* ({ base, local, origin, source }: ServerUrl, sent: string) {
-  if (source !== "file" || local || (yield* isTrusted(origin))) return
-  return yield* new UntrustedServer({
-    origin,
-    message: `${origin} comes from service.yml and is not trusted, so ${sent} is not sent there: set SERVICE_SERVER_URL=${base}, or run: coffer trust ${origin}`
-  })
 })
 
 /** Returns the credential that the variables name: the API key, or else the account that signs in. */

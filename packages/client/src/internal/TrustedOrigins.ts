@@ -1,6 +1,8 @@
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { privatePath, readPrivate, type PrivateFileError } from "./PrivateFile.js"
+import type { ServerUrl } from "./ServerUrl.js"
 
 /** The path of the file that holds what is trusted: a line for each origin, and for each file. */
 export const trustedPath = privatePath("trusted")
@@ -18,3 +20,24 @@ export const readTrusted = Effect.gen(function* () {
 /** Whether API keys may be sent to this origin if it comes from `service.yml`. */
 export const isTrusted = (origin: string): Effect.Effect<boolean, PrivateFileError> =>
   Effect.map(readTrusted, (lines) => lines.includes(origin))
+
+/** This server comes only from `service.yml` and is not trusted yet, so no credential is sent. */
+export class UntrustedServer extends Data.TaggedError("UntrustedServer")<{
+  readonly origin: string
+  readonly message: string
+}> {}
+
+/**
+ * A cloned repository may contain a hostile `service.yml`, so a server from that file must be trusted before it gets a
+ * credential.
+ *
+ * @param sent what would be sent there.
+ */
+export const refuseUntrusted = Effect.fnUntraced(function* (server: ServerUrl, sent: string) {
+  const { base, local, origin, source } = server
+  if (source !== "file" || local || (yield* isTrusted(origin))) return
+  return yield* new UntrustedServer({
+    origin,
+    message: `${origin} comes from service.yml and is not trusted, so ${sent} is not sent there: set SERVICE_SERVER_URL=${base}, or run: coffer trust ${origin}`
+  })
+})

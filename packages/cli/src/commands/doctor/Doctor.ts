@@ -9,7 +9,7 @@ import { printView, type View } from "../../terminal/View.js"
 import { checkAccount } from "./AccountChecks.js"
 import { checkCertificate } from "./Certificate.js"
 import { failed, type Finding } from "./Finding.js"
-import { checkClient, checkFiles, checkProxy, checkServiceFile, checkSettings } from "./LocalChecks.js"
+import { checkClient, checkFiles, checkHeaders, checkProxy, checkServiceFile, checkSettings } from "./LocalChecks.js"
 import { checkServer } from "./ServerChecks.js"
 
 /** The checks that need a server. Without a connection, the others say nothing. */
@@ -17,7 +17,7 @@ const checkRemote = Effect.fnUntraced(function* (settings: Settings) {
   const server = yield* Effect.either(settings.server)
   if (Either.isLeft(server)) return []
   const url = server.right
-  const before = yield* Effect.all([checkProxy(url), checkCertificate(url)])
+  const before = yield* Effect.all([checkProxy(url), checkHeaders(url), checkCertificate(url)])
   const found = yield* Effect.either(checkServer(url))
   if (Either.isLeft(found)) return [...before, failed("connection", found.left)]
   const path = yield* Effect.option(settings.envPath)

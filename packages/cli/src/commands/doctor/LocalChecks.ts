@@ -1,3 +1,4 @@
+import { readHeaders, refuseHeaders } from "@coffer/client/internal/ClientHeaders"
 import { readPrivate, type PrivateFileError } from "@coffer/client/internal/PrivateFile"
 import { obeysProxy, proxyFor, proxyVariable } from "@coffer/client/internal/Proxy"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
@@ -101,3 +102,15 @@ export const checkProxy = (server: ServerUrl) =>
       }
     })
   })
+
+/** Which headers go to the server for what is before it. Their values are secrets. */
+export const checkHeaders = (server: ServerUrl) =>
+  Effect.gen(function* () {
+    const headers = yield* readHeaders
+    if (headers.length === 0) return ok("headers", "not set")
+    yield* refuseHeaders(server)
+    return ok("headers", headers.map(({ name }) => `${name}: ***`).join(", "))
+  }).pipe(
+    Effect.catchTag("UntrustedServer", ({ message }) => Effect.succeed(warning("headers", message))),
+    Effect.catchAll((failure) => Effect.succeed(failed("headers", failure)))
+  )

@@ -1,4 +1,5 @@
 import { UnexpectedResponse } from "@coffer/client/internal/ClientErrors"
+import { headersBefore } from "@coffer/client/internal/Connection"
 import { noResponseWithin, serverUnreachable } from "@coffer/client/internal/ConnectionProblem"
 import { makeSend } from "@coffer/client/internal/NodeRequest"
 import { headerOf } from "@coffer/client/internal/Send"
@@ -30,9 +31,10 @@ const checkClock = (date: string | undefined, begun: number, ended: number): Fin
 const checkHealth = (server: ServerUrl) =>
   Effect.gen(function* () {
     const send = yield* makeSend(server)
+    const headers = yield* yield* headersBefore(server)
     const begun = yield* Clock.currentTimeMillis
     const url = new URL(`${server.base}/health`)
-    const response = yield* send({ url, method: "GET", headers: {} }).pipe(
+    const response = yield* send({ url, method: "GET", headers }).pipe(
       Effect.mapError((failure) => serverUnreachable(server.base, failure)),
       Effect.timeoutFail({ duration: "15 seconds", onTimeout: () => noResponseWithin(server.base, 15) })
     )

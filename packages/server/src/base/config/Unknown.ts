@@ -26,6 +26,8 @@ const clients: ReadonlyArray<string> = [
   "SERVICE_ACCOUNT",
   "SERVICE_ID_TOKEN",
   "SERVICE_ID_TOKEN_FILE",
+  "SERVICE_HEADERS_FILE",
+  "SERVICE_NON_INTERACTIVE",
   "SERVICE_ORG",
   "SERVICE_PROJECT",
   "SERVICE_ENV",
@@ -34,12 +36,16 @@ const clients: ReadonlyArray<string> = [
   "SERVICE_NEW_MASTER_KEY_COMMAND",
   "SERVICE_MCP_READ_ONLY",
   "SERVICE_MCP_REVEAL",
-  "SERVICE_MCP_PIN"
+  "SERVICE_MCP_PIN",
+  "SERVICE_MCP_EXTRA",
+  "SERVICE_MCP_TOOLS",
+  "SERVICE_MCP_USE"
 ]
 
 const known: ReadonlyArray<string> = [...settings, ...clients]
 
-const isKnown = (variable: string): boolean => known.includes(variable) || superadminVariable.test(variable)
+const isKnown = (variable: string): boolean =>
+  known.includes(variable) || superadminVariable.test(variable) || variable.startsWith("SERVICE_HEADER_")
 
 const withoutPrefix = (name: string): string => name.slice(name.indexOf("_") + 1)
 
