@@ -73,9 +73,18 @@ const Environments = boundedArray(PlacePattern, {
   empty: "must be at least one pattern of environments"
 })
 
+export const webhookFormats = ["coffer", "slack", "discord", "teams", "ntfy"] as const
+export const WebhookFormat = Schema.Literal(...webhookFormats).annotations(
+  withMessage(`must be one of ${webhookFormats.join(", ")}`)
+)
+export type WebhookFormat = typeof WebhookFormat.Type
+export const defaultFormat = "coffer" satisfies WebhookFormat
+
 const texts = {
   url: "where the events are sent",
   events: "which events: `*`, a group such as `secret.*`, or names such as `secret.set`",
+  format:
+    "the form of the body: `coffer` for programs, or a message for `slack`, `discord`, `teams` (Workflows) or `ntfy`; default: coffer",
   environments:
     "for events of an environment, which ones: names or patterns, with a project before a slash such as `webshop/prod`; default: all"
 }
@@ -85,13 +94,15 @@ const environmentsExample = ["prod"]
 export const newWebhook = {
   url: field(WebhookUrl, texts.url),
   events: field(Events, texts.events, eventsExample),
-  environments: optional(Environments, texts.environments, environmentsExample)
+  environments: optional(Environments, texts.environments, environmentsExample),
+  format: optional(WebhookFormat, texts.format, "slack")
 }
 
 export const changedWebhook = {
   url: optional(WebhookUrl, texts.url),
   events: optional(Events, texts.events, eventsExample),
   environments: optional(Environments, texts.environments, environmentsExample),
+  format: optional(WebhookFormat, texts.format, "slack"),
   enabled: optional(Schema.Boolean, "whether it is sent events; what happens in between is sent afterwards", true),
   skip: optional(Schema.Boolean, "whether to skip all events until now that were not delivered; default: false")
 }
@@ -111,6 +122,7 @@ const fields = {
   url: field(Schema.String, texts.url, "https://hooks.example.com/coffer"),
   events: field(Schema.Array(Schema.String), "the patterns of its events", eventsExample),
   environments: field(Schema.Array(Schema.String), "the patterns of its environments", environmentsExample),
+  format: optional(extensibleEnum("WebhookFormat", "the form of a body", webhookFormats), texts.format, "slack"),
   enabled: field(Schema.Boolean, "whether it is sent events", true),
   failed_at: field(
     Schema.NullOr(Timestamp),

@@ -14,6 +14,7 @@ import { revisionNotes } from "./migrations/0038_revision_notes.js"
 import { previews } from "./migrations/0039_previews.js"
 import { archives } from "./migrations/0040_archives.js"
 import { accountNetworks } from "./migrations/0041_account_networks.js"
+import { webhookFormats } from "./migrations/0042_webhook_formats.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -34,5 +35,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   revisionNotes,
   previews,
   archives,
-  accountNetworks
+  accountNetworks,
+  webhookFormats
 ]

@@ -98,6 +98,74 @@ describe("a webhook", () => {
     )
   )
 
+  it.effect("for a chat is sent a sentence with the same names in the chat's own form, signed as it is sent", () =>
+    withReceiver(
+      Effect.gen(function* () {
+        const text = "acme: ada@example.com set FIRST_KEY (version 1) in webshop/prod"
+        const forms = {
+          slack: { text, mrkdwn: false, unfurl_links: false, unfurl_media: false },
+          discord: { content: text.replace("_", "\\_"), allowed_mentions: { parse: [] }, flags: 4 },
+          teams: {
+            type: "message",
+            attachments: [
+              {
+                contentType: "application/vnd.microsoft.card.adaptive",
+                contentUrl: null,
+                content: {
+                  $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
+                  type: "AdaptiveCard",
+                  version: "1.4",
+                  body: [{ type: "RichTextBlock", inlines: [{ type: "TextRun", text }] }]
+                }
+              }
+            ]
+          }
+        } as const
+        const hook = yield* Hook
+        const chats = yield* Effect.forEach(["slack", "discord", "teams", "ntfy"] as const, (format) =>
+          Effect.map(hooked({ url: `${hook.url}/${format}`, format }), (webhook) => ({ format, webhook }))
+        )
+        yield* set("FIRST_KEY")
+        yield* deliver
+        for (const { format, webhook } of chats) {
+          assert.strictEqual(webhook.format, format)
+          const received = hook.received.find(({ path }) => path === `/${format}`) ?? assert.fail(format)
+          signedBy(received, webhook.signing_key)
+          assert.notInclude(received.text, canary)
+          assert.strictEqual(received.headers["x-coffer-event"], "secret.set")
+          const { "content-type": type, title } = received.headers
+          if (format === "ntfy") {
+            assert.deepStrictEqual(
+              [received.text, type, title],
+              [text, "text/plain; charset=utf-8", "Coffer: secret.set"]
+            )
+          } else {
+            assert.deepStrictEqual<unknown>(JSON.parse(received.text), forms[format])
+            assert.deepStrictEqual([type, title], ["application/json", undefined])
+          }
+          // The list has the event, whatever its form.
+          const [delivery] = yield* deliveriesOf(webhook)
+          assert.deepInclude(delivery?.event, { event: "secret.set", key: "FIRST_KEY", version: 1 })
+        }
+        // A test, and what is sent again, have the form that the webhook has by then.
+        const [slack] = chats
+        const { webhook } = slack ?? assert.fail("no webhook")
+        yield* sendTest(webhook)
+        yield* deliver
+        assert.include(
+          hook.received.at(-1)?.text,
+          "acme: ada@example.com sent a test to the webhook to http://127.0.0.1"
+        )
+        assert.strictEqual((yield* change(webhook, { format: "coffer" })).format, "coffer")
+        const sent = (yield* deliveriesOf(webhook)).find(({ kind }) => kind === "event")
+        yield* sendAgain(webhook, sent ?? assert.fail("no delivery"))
+        yield* deliver
+        assert.deepInclude(hook.received.at(-1)?.event, { event: "secret.set", key: "FIRST_KEY" })
+        assert.strictEqual((yield* change(webhook, { enabled: true })).format, "coffer")
+      })
+    )
+  )
+
   it.effect("that was down for most of a day gets all, in order, while other environments go on", () =>
     withReceiver(
       Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { LimitParameter } from "@coffer/domain/Schemas"
 import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
-import { DeliveryCursor, EventPattern, KeyGrace, PlacePattern, WebhookUrl } from "@coffer/domain/Webhook"
+import { DeliveryCursor, EventPattern, KeyGrace, PlacePattern, WebhookFormat, WebhookUrl } from "@coffer/domain/Webhook"
 import { argument, flag, option, repeatedOption } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 
@@ -11,7 +11,7 @@ export const deliveryId = argument(
   "The delivery's id, as coffer webhook deliveries shows it"
 )
 
-const patterns = {
+const subscription = {
   events: repeatedOption(
     "event",
     EventPattern,
@@ -21,18 +21,19 @@ const patterns = {
     "environment",
     PlacePattern,
     "An environment or a pattern, such as prod or 'webshop/*'; may be given again; all, unless given"
-  )
+  ),
+  format: option("format", WebhookFormat, "The form of what is sent: a message for a chat; coffer, unless given")
 }
 
 export const createFields = {
   url: argument("URL", WebhookUrl, "Where the events are sent: an https address"),
-  ...patterns
+  ...subscription
 }
 
 export const editFields = {
   id,
   url: option("url", WebhookUrl, "Where the events are sent from now on"),
-  ...patterns,
+  ...subscription,
   enable: flag("enable", "Send events again, beginning with what was not delivered"),
   disable: flag("disable", "Send no events until it is enabled; they are kept"),
   skip: flag("skip", "Skip the events that were not delivered until now")

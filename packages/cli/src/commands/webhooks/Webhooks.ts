@@ -19,6 +19,7 @@ const columns = {
   url: (webhook: Webhook) => webhook.url,
   events: ({ events }: Webhook) => events.join(" "),
   environments: ({ environments }: Webhook) => environments.join(" "),
+  format: ({ format }: Webhook) => format,
   state: stateOf,
   pending: ({ pending }: Webhook) => pending
 }
@@ -51,13 +52,14 @@ const create = atOrg("create", {
   description: "Send events to an address, and print the key that signs them, once",
   examples: [
     "coffer webhook create https://hooks.example.com/coffer --event 'secret.*' --environment prod",
+    "coffer webhook create https://hooks.slack.com/services/T0/B0/x --event 'secret.*' --format slack",
     "coffer webhook create https://hooks.example.com/ops --event secret.due --event service_account.expiring"
   ],
   options: createFields,
   check: ({ events }) => (events.length === 0 ? "name at least one --event, such as 'secret.*'" : undefined),
-  run: ({ call, json, options: { environments, events, url }, path }) =>
+  run: ({ call, json, options: { environments, events, format, url }, path }) =>
     Effect.gen(function* () {
-      const payload = { url, events, ...(environments.length > 0 && { environments }) }
+      const payload = { url, events, ...(environments.length > 0 && { environments }), ...defined({ format }) }
       const made = yield* call("webhooks", (api) => api.create({ path, payload }))
       yield* printKey(made, json, `webhook ${made.id} to ${originOf(url)} created`)
     })
@@ -70,16 +72,23 @@ const edit = atOrg("edit", {
     "coffer webhook edit 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de0 --enable"
   ],
   options: editFields,
-  check: ({ disable, enable, environments, events, skip, url }) => {
+  check: ({ disable, enable, environments, events, format, skip, url }) => {
     if (enable && disable) return "give --enable or --disable, not both"
-    const changes = enable || disable || skip || url !== undefined || events.length > 0 || environments.length > 0
-    return changes ? undefined : "say what to change: --url, --event, --environment, --enable, --disable or --skip"
+    const replaces = url !== undefined || format !== undefined || events.length > 0 || environments.length > 0
+    return enable || disable || skip || replaces
+      ? undefined
+      : "say what to change: --url, --event, --environment, --format, --enable, --disable or --skip"
   },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
-      const { disable, enable, environments, events, id: webhook_id, skip, url } = options
+      const { disable, enable, environments, events, format, id: webhook_id, skip, url } = options
       const payload = {
-        ...defined({ url, enabled: enable ? true : disable ? false : undefined, skip: skip ? true : undefined }),
+        ...defined({
+          url,
+          format,
+          enabled: enable ? true : disable ? false : undefined,
+          skip: skip ? true : undefined
+        }),
         ...(events.length > 0 && { events }),
         ...(environments.length > 0 && { environments })
       }

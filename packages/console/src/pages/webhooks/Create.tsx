@@ -1,5 +1,5 @@
 import type { OrgName } from "@coffer/domain/Names"
-import type { WebhookWithKey } from "@coffer/domain/Webhook"
+import { defaultFormat, type WebhookWithKey } from "@coffer/domain/Webhook"
 import { useSignal } from "@preact/signals"
 import * as Redacted from "effect/Redacted"
 import { call } from "../../client/Calls.js"
@@ -25,7 +25,7 @@ export const Create = ({ changed, close, org }: CreateProps) => {
       {made.value === null ? (
         <Form
           verb="Create"
-          from={{ url: "", events: ["secret.*"], environments: ["*"] }}
+          from={{ url: "", events: ["secret.*"], environments: ["*"], format: defaultFormat }}
           act={act}
           close={close}
           submit={(payload) => {

@@ -1,5 +1,5 @@
 import type { OrgName } from "@coffer/domain/Names"
-import { originOf, type Webhook } from "@coffer/domain/Webhook"
+import { defaultFormat, originOf, type Webhook, webhookFormats } from "@coffer/domain/Webhook"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
@@ -20,7 +20,7 @@ export const Edit = ({ changed, close, org, webhook }: EditProps) => {
     <Dialog title={`Webhook to ${originOf(webhook.url)}`} close={close}>
       <Form
         verb="Save"
-        from={webhook}
+        from={{ ...webhook, format: webhookFormats.find((one) => one === webhook.format) ?? defaultFormat }}
         act={act}
         close={close}
         submit={(payload) => {

@@ -1,11 +1,17 @@
-import type { Webhook } from "@coffer/domain/Webhook"
+import { type WebhookFormat, webhookFormats } from "@coffer/domain/Webhook"
 import { useSignal } from "@preact/signals"
 import type { Action } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
 import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
 
-/** What a webhook is sent, and where. */
-export type Subscription = Pick<Webhook, "url" | "events" | "environments">
+/** What a webhook is sent, where, and in which form. */
+export interface Subscription {
+  readonly url: string
+  readonly events: ReadonlyArray<string>
+  readonly environments: ReadonlyArray<string>
+  readonly format: WebhookFormat
+}
 
 /** The words of a text, which commas or spaces separate. */
 const wordsOf = (text: string): ReadonlyArray<string> => text.split(/[\s,]+/).filter((word) => word !== "")
@@ -23,11 +29,17 @@ export const Form = ({ act, close, from, submit, verb }: FormProps) => {
   const url = useSignal(from.url)
   const events = useSignal(from.events.join(" "))
   const environments = useSignal(from.environments.join(" "))
+  const format = useSignal(from.format)
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        submit({ url: url.value.trim(), events: wordsOf(events.value), environments: wordsOf(environments.value) })
+        submit({
+          url: url.value.trim(),
+          events: wordsOf(events.value),
+          environments: wordsOf(environments.value),
+          format: format.value
+        })
       }}
     >
       <TextField label="Address" text={url} placeholder="https://hooks.example.com/coffer" maxLength={500} />
@@ -37,6 +49,7 @@ export const Form = ({ act, close, from, submit, verb }: FormProps) => {
         hint="Names such as secret.set, groups such as secret.* or member.*, or *, separated by spaces."
       />
       <TextField label="Environments" text={environments} hint="Names or patterns such as prod or webshop/*." />
+      <Choose label="Format" value={format.value} words={webhookFormats} choose={(word) => (format.value = word)} />
       <Problem failure={act.failure.value} />
       <footer>
         <button type="button" onClick={close}>

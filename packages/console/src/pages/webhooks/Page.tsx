@@ -1,5 +1,5 @@
 import type { OrgName } from "@coffer/domain/Names"
-import { originOf, pathOf, type Webhook } from "@coffer/domain/Webhook"
+import { defaultFormat, originOf, pathOf, type Webhook } from "@coffer/domain/Webhook"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
@@ -45,7 +45,7 @@ interface RowProps {
 }
 
 const Row = ({ changed, org, webhook }: RowProps) => {
-  const { enabled, environments, events, id, url } = webhook
+  const { enabled, environments, events, format = defaultFormat, id, url } = webhook
   const open = useSignal<"deliveries" | "edit" | "rotate" | "delete" | null>(null)
   const act = useAct()
   const path = { org_name: org, webhook_id: id }
@@ -60,6 +60,7 @@ const Row = ({ changed, org, webhook }: RowProps) => {
       <th scope="row" class="webhooks-address">
         {origin}
         <span class="quiet">{target}</span>
+        {format !== defaultFormat && <span class="badge">{format}</span>}
       </th>
       <td>{events.join(" ")}</td>
       <td>{environments.join(" ")}</td>

@@ -26,6 +26,7 @@ const DueRow = Schema.Struct({
   body: Schema.String,
   tries: Schema.Number,
   url: Schema.String,
+  format: Schema.String,
   key_number: Schema.Number,
   old_key_until: Schema.NullOr(Schema.String)
 })
@@ -152,7 +153,7 @@ export const deliveriesRepo = Effect.gen(function* () {
     /** A delivery with what its request takes. No row if it may not be sent any more. */
     toSend: first(DueRow)`
       SELECT d.id AS id, d.webhook_id AS webhook_id, d.kind AS kind, d.lane AS lane, d.body AS body, d.tries AS tries,
-        w.url AS url, w.key_number AS key_number, w.old_key_until AS old_key_until
+        w.url AS url, w.format AS format, w.key_number AS key_number, w.old_key_until AS old_key_until
       FROM webhook_deliveries d ${sendable} AND d.id = ${"id"}`,
 
     /** Records a try. No row if the delivery was skipped or its retries were reset meanwhile. */

@@ -9,6 +9,7 @@ const WebhookRow = Schema.Struct({
   url: Schema.String,
   events: Schema.String,
   environments: Schema.String,
+  format: Schema.String,
   enabled: Schema.Number,
   failed_at: Schema.NullOr(Schema.String),
   pending: Schema.Number,
@@ -27,8 +28,8 @@ const AdminRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const DisabledRow = Schema.Struct({ org_id: OrgId, url: Schema.String })
 
 const webhooks = sql`
-  SELECT w.id AS id, w.url AS url, w.events AS events, w.environments AS environments, w.enabled AS enabled,
-    w.failed_at AS failed_at, w.key_number AS key_number, w.old_key_until AS old_key_until,
+  SELECT w.id AS id, w.url AS url, w.events AS events, w.environments AS environments, w.format AS format,
+    w.enabled AS enabled, w.failed_at AS failed_at, w.key_number AS key_number, w.old_key_until AS old_key_until,
     w.created_by AS created_by, w.created_at AS created_at, w.updated_at AS updated_at,
     (SELECT count(*) FROM webhook_deliveries d
       WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.kind = 'event') AS pending
@@ -51,10 +52,10 @@ export const webhooksRepo = Effect.gen(function* () {
     headOf: first(SeqRow)`SELECT seq FROM audit_heads WHERE log = ${"log"}`,
 
     insert: write`
-      INSERT INTO webhooks (id, org_id, url, events, environments, enabled, seq, key_number, created_by, created_at,
-        updated_at)
-      VALUES (${"id"}, ${"orgId"}, ${"url"}, ${"events"}, ${"environments"}, 1, ${"seq"}, 1, ${"createdBy"}, ${"now"},
-        ${"now"})`,
+      INSERT INTO webhooks (id, org_id, url, events, environments, format, enabled, seq, key_number, created_by,
+        created_at, updated_at)
+      VALUES (${"id"}, ${"orgId"}, ${"url"}, ${"events"}, ${"environments"}, ${"format"}, 1, ${"seq"}, 1, ${"createdBy"},
+        ${"now"}, ${"now"})`,
 
     /** The addresses of an organization's owners, and then those of its admins, without users who are disabled. */
     admins: all(AdminRow)`
@@ -64,7 +65,7 @@ export const webhooksRepo = Effect.gen(function* () {
 
     update: write`
       UPDATE webhooks SET url = ${"url"}, events = ${"events"}, environments = ${"environments"},
-        enabled = ${"enabled"}, failed_at = ${"failedAt"}, updated_at = ${"now"}
+        format = ${"format"}, enabled = ${"enabled"}, failed_at = ${"failedAt"}, updated_at = ${"now"}
       WHERE id = ${"id"}`,
 
     setKey: write`

@@ -11,6 +11,7 @@ import { timestamp } from "../../base/Time.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { deliveriesRepo, type DueRow } from "./DeliveriesRepo.js"
+import { formatOf, messageOf } from "./Formats.js"
 import { Notices } from "./Notices.js"
 import { webhooksRepo } from "./Repo.js"
 import { maxTries, pauseAfter } from "./Retry.js"
@@ -22,8 +23,7 @@ const timeout = "10 seconds"
 /** The response is not used: so much of it is read before the connection is closed. */
 const maxBytes = 1024
 
-const Head = Schema.parseJson(Schema.Struct({ id: WebhookEvent.fields.id, event: WebhookEvent.fields.event }))
-const decodeHead = Schema.decode(Head)
+const decodeEvent = Schema.decode(Schema.parseJson(WebhookEvent))
 
 interface Outcome {
   readonly status: number | null
@@ -51,18 +51,19 @@ export const makeSender = Effect.gen(function* () {
 
   const post = Effect.fnUntraced(function* (row: DueRow) {
     const millis = yield* Clock.currentTimeMillis
-    const { event, id } = yield* Effect.orDie(decodeHead(row.body))
+    const event = yield* Effect.orDie(decodeEvent(row.body))
+    const { body, headers } = messageOf(formatOf(row.format), event, row.body)
     const answer = outbound.request({
       url: row.url,
       method: "POST",
       headers: {
-        "content-type": "application/json",
+        ...headers,
         "user-agent": "Coffer-Webhook/1",
-        "x-coffer-event": event,
-        "x-coffer-event-id": id,
-        "x-coffer-signature": signatureOf(yield* keysOf(row, millis), Math.floor(millis / 1000), row.body)
+        "x-coffer-event": event.event,
+        "x-coffer-event-id": event.id,
+        "x-coffer-signature": signatureOf(yield* keysOf(row, millis), Math.floor(millis / 1000), body)
       },
-      body: row.body,
+      body,
       timeout,
       maxBytes
     })

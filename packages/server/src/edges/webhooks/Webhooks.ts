@@ -1,7 +1,7 @@
 import { actorName } from "@coffer/domain/Actor"
 import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { WebhookId } from "@coffer/domain/Ids"
-import { originOf, type Webhook, type WebhookWithKey } from "@coffer/domain/Webhook"
+import { defaultFormat, originOf, type Webhook, type WebhookFormat, type WebhookWithKey } from "@coffer/domain/Webhook"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -22,6 +22,7 @@ export interface NewWebhook {
   readonly url: string
   readonly events: ReadonlyArray<string>
   readonly environments?: ReadonlyArray<string>
+  readonly format?: WebhookFormat
 }
 
 export interface ChangedWebhook extends Partial<NewWebhook> {
@@ -59,7 +60,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
 
     const create = traced("Webhooks.create")(
       Effect.fnUntraced(function* (place: Place<"webhook.create">, request: NewWebhook) {
-        const { environments = everything, events, url } = request
+        const { environments = everything, events, format = defaultFormat, url } = request
         yield* checkUrl(url)
         if ((yield* repo.count({ orgId: place.org.id })).count >= maxWebhooks) {
           return yield* new LimitExceeded({ message: `an organization has at most ${maxWebhooks} webhooks` })
@@ -71,12 +72,17 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
           url,
           events: JSON.stringify(events),
           environments: JSON.stringify(environments),
+          format,
           seq: (yield* repo.headOf({ log: place.org.id }))?.seq ?? 0,
           createdBy: actorName(place.actor),
           now: yield* now
         })
         const signing_key = yield* keys.make(id, 1)
-        yield* record(place, { id, url }, "webhook.create", { events, environments })
+        yield* record(place, { id, url }, "webhook.create", {
+          events,
+          environments,
+          ...(format !== defaultFormat && { format })
+        })
         const made: WebhookWithKey = { ...(yield* read(place, id)), signing_key }
         return made
       })
@@ -110,13 +116,14 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     const update = traced("Webhooks.update")(
       Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, request: ChangedWebhook) {
         const row = yield* lock(place, id)
-        const { enabled = row.enabled === 1, environments, events, skip = false, url = row.url } = request
+        const { enabled = row.enabled === 1, environments, events, format, skip = false, url = row.url } = request
         if (url !== row.url) yield* checkUrl(url)
         yield* repo.update({
           id,
           url,
           events: events === undefined ? row.events : JSON.stringify(events),
           environments: environments === undefined ? row.environments : JSON.stringify(environments),
+          format: format ?? row.format,
           enabled: enabled ? 1 : 0,
           failedAt: enabled ? null : row.failed_at,
           now: yield* now
@@ -127,6 +134,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
           ...(url !== row.url && { before: originOf(row.url) }),
           ...(events !== undefined && { events }),
           ...(environments !== undefined && { environments }),
+          ...(format !== undefined && { format }),
           ...(request.enabled !== undefined && { enabled }),
           ...(skip && { skip })
         })
