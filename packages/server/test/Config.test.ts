@@ -99,6 +99,7 @@ describe("the settings", () => {
         approvalMail: true,
         tracing: null,
         publicUrl: null,
+        securityContacts: [],
         provider: null,
         emailLogin: true
       })
@@ -172,6 +173,7 @@ describe("the settings", () => {
         SERVICE_OIDC_GROUPS_CLAIM: "groups",
         SERVICE_OIDC_GROUPS_MAX_AGE: "90m",
         SERVICE_EMAIL_LOGIN: "0",
+        SERVICE_SECURITY_CONTACT: "mailto:security@example.com, https://example.com/security",
         SERVICE_OUTBOUND_ALLOW_NETWORKS: "10.0.0.0/8, fd00::1",
         SERVICE_OIDC_MACHINE_ISSUERS: "https://gitlab.example.com",
         SERVICE_BROKER: "1",
@@ -250,6 +252,7 @@ describe("the settings", () => {
           groups: { claim: "groups", maxAge: 90 * 60_000 }
         },
         emailLogin: false,
+        securityContacts: ["mailto:security@example.com", "https://example.com/security"],
         invitationMail: false,
         approvalMail: false,
         tracing: {
@@ -399,6 +402,25 @@ describe("what verifies an address at the provider", () => {
       yield* load(trusting("edov", { SERVICE_OIDC_ALLOWED_DOMAINS: "" }))
       assert.deepStrictEqual(yield* complaints(trusting("always")), ["SERVICE_OIDC_EMAIL_TRUST"])
       assert.strictEqual((yield* load(trusting(""))).provider?.emailTrust, "verified")
+    })
+  )
+})
+
+describe("the security contacts", () => {
+  it.effect("are addresses, pages and numbers, as RFC 9116 has them", () =>
+    Effect.gen(function* () {
+      const good = "mailto:a@example.com,https://example.com/x?y=1#z,tel:+1-201-555-0123,tel:112"
+      assert.deepStrictEqual(
+        (yield* load({ ...least, SERVICE_SECURITY_CONTACT: good })).securityContacts,
+        good.split(",")
+      )
+      for (const bad of [
+        ...["security@example.com", "mailto:", "mailto:nobody", "http://example.com", "https://", "tel:", "tel:x"],
+        ...["https://u:p@example.com", "mailto:a@example.com\nExpires: x", "https://example.com/a b", "javascript:0"]
+      ]) {
+        const given = { ...least, SERVICE_SECURITY_CONTACT: `tel:112,${bad}` }
+        assert.deepStrictEqual(yield* complaints(given), ["SERVICE_SECURITY_CONTACT"], bad)
+      }
     })
   )
 })

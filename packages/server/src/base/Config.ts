@@ -10,6 +10,7 @@ import { backups, type BackupSettings } from "./config/BackupSettings.js"
 import { database, type DatabaseSettings } from "./config/DatabaseSettings.js"
 import {
   address,
+  contact,
   domain,
   email,
   file,
@@ -50,6 +51,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly webConsole: boolean
   /** Whether the server serves the view of Vault's API under /v1. */
   readonly vaultApi: boolean
+  /** URIs for who finds a security problem; empty: the server names none. */
+  readonly securityContacts: ReadonlyArray<string>
   readonly corsAllowedOrigins: ReadonlyArray<string>
   readonly backups: BackupSettings | null
   readonly logLevel: LogLevel.LogLevel
@@ -128,6 +131,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
         trustedProxies: settings.optional("SERVICE_TRUSTED_PROXIES", networksOrNone),
         webConsole: settings.withDefault("SERVICE_CONSOLE", word({ 0: false, 1: true }), true),
         vaultApi: settings.withDefault("SERVICE_VAULT_API", word({ 0: false, 1: true }), false),
+        securityContacts: settings.withDefault("SERVICE_SECURITY_CONTACT", listOf(contact), []),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
         backups: backups(settings),
         logLevel: settings.withDefault("SERVICE_LOG_LEVEL", word<LogLevel.LogLevel>(logLevels), LogLevel.Info),

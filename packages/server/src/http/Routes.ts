@@ -48,6 +48,8 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
   return { allowed, patternOf } as const
 }
 
+export const securityTextPath = "/.well-known/security.txt"
+
 /** The pages for browsers, which are not part of the contract. */
 const routes = routesOf(Api, [
   ["GET", "/"],
@@ -57,7 +59,8 @@ const routes = routesOf(Api, [
   ["GET", "/device"],
   ["POST", "/device"],
   ["GET", "/login/provider"],
-  ["GET", "/api/auth/oidc/callback"]
+  ["GET", "/api/auth/oidc/callback"],
+  ["GET", securityTextPath]
 ])
 
 /** The routes of the Vault API. */

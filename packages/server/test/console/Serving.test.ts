@@ -63,7 +63,18 @@ describe("the console", () => {
   it("never answers the page for a path of the API or of the server's own pages", async () => {
     for (const path of [
       ...["/api", "/api/", "/api/orgs/acme/nowhere", "/API/orgs", "/api/auth/verify", "/login/x", "/device/x"],
-      ...["/health/x", "/metrics", "/docs/x", "/robots.txt", "/favicon.ico", "//acme", "/acme//x", "/acme/", "/acme;x"],
+      ...[
+        "/health/x",
+        "/metrics",
+        "/docs/x",
+        "/robots.txt",
+        "/favicon.ico",
+        "/.well-known/security.txt",
+        "//acme",
+        "/acme//x",
+        "/acme/",
+        "/acme;x"
+      ],
       ...["/-/assets/", "/-/assets/nowhere.js", "/-/assets", "/index.html", "/a/b/c/d/e/f/g/h/i"]
     ]) {
       const answer = await open(path)

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { securityText } from "../../src/edges/system/SecurityText.js"
 import { apiDocument } from "../../src/edges/system/ApiDocument.js"
 import { cleanUp, type Json, Program } from "../support/Program.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
@@ -22,7 +23,10 @@ describe("what the server hands out about itself", () => {
   const get = (path: string, method = "GET", headers = {}) => fetch(`${server.url}${path}`, { method, headers })
 
   beforeAll(async () => {
-    server = await Program.start()
+    server = await Program.start({
+      SERVICE_SECURITY_CONTACT: "mailto:security@example.com, https://example.com/security",
+      SERVICE_PUBLIC_URL: "https://coffer.example.com"
+    })
   })
   afterAll(cleanUp)
 
@@ -31,6 +35,31 @@ describe("what the server hands out about itself", () => {
     assert.strictEqual(answer.status, 200)
     assert.strictEqual(answer.headers.get("content-type"), "application/json")
     assert.deepStrictEqual(await answer.json(), JSON.parse(JSON.stringify(apiDocument())), stale)
+  })
+
+  it("is whom to tell of a security problem, at /.well-known/security.txt", async () => {
+    const answer = await get("/.well-known/security.txt")
+    assert.strictEqual(answer.status, 200)
+    assert.strictEqual(answer.headers.get("content-type"), "text/plain; charset=utf-8")
+    assert.strictEqual(answer.headers.get("cache-control"), "public, max-age=3600")
+    const text = await answer.text()
+    const expires = /^Expires: (.*)$/m.exec(text)?.[1] ?? ""
+    assert.strictEqual(
+      text,
+      [
+        "Contact: mailto:security@example.com",
+        "Contact: https://example.com/security",
+        `Expires: ${expires}`,
+        "Canonical: https://coffer.example.com/.well-known/security.txt",
+        ""
+      ].join("\n")
+    )
+    const days = (Date.parse(expires) - Date.now()) / 86_400_000
+    assert.isTrue(days > 178 && days <= 180, expires)
+    assert.match(expires, /^\d{4}-\d\d-\d\dT00:00:00\.000Z$/)
+    assert.strictEqual((await get("/.well-known/security.txt", "HEAD")).status, 200)
+    assert.strictEqual((await get("/.well-known/security.txt", "POST")).status, 405)
+    assert.notInclude(securityText(["tel:112"], null, Date.now()), "Canonical")
   })
 
   it("is an index in the form of llmstxt.org, at /llms.txt", async () => {

@@ -110,6 +110,11 @@ export const described: ReadonlyArray<DescribedGroup> = [
         default: "0"
       },
       {
+        variable: "SERVICE_SECURITY_CONTACT",
+        meaning:
+          "Whom people tell of a security problem with this server. `/.well-known/security.txt` (RFC 9116) names the contacts, in order of preference. Empty: there is no such page"
+      },
+      {
         variable: "CORS_ALLOWED_ORIGINS",
         meaning: "The origins of web pages that may call the API from browsers (CORS). Empty: none"
       },

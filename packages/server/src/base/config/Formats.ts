@@ -121,6 +121,18 @@ export const address = matching(
   (value) => URL.canParse(value) && isHttp(new URL(value)) && !/[?#\s]/.test(value)
 )
 
+const isContact = (value: string): boolean => {
+  if (!/^[!-~]{1,500}$/.test(value)) return false
+  if (value.startsWith("mailto:")) return Option.isSome(email.read(value.slice("mailto:".length)))
+  if (value.startsWith("tel:")) return /^tel:\+?[0-9][0-9().-]*(;[!-~]+)?$/.test(value)
+  return value.startsWith("https://") && URL.canParse(value) && isHttp(new URL(value))
+}
+
+export const contact = matching(
+  "must be a list of contacts such as mailto:security@example.com, https://example.com/security or tel:+1-201-555-0123, separated by commas",
+  isContact
+)
+
 export const domain: Format<string> = {
   rule: "must be a list of domains such as example.com, separated by commas",
   read: (value) =>

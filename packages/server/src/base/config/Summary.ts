@@ -90,6 +90,11 @@ const webConsole = ({ webConsole }: Settings): string => (webConsole ? on("web c
 const vaultApi = ({ vaultApi }: Settings): string =>
   vaultApi ? on("view of Vault's API", "at /v1") : off("view of Vault's API")
 
+const securityContacts = ({ securityContacts }: Settings): string =>
+  securityContacts.length === 0
+    ? off("security contacts")
+    : on("security contacts", `${securityContacts.length}, at /.well-known/security.txt`)
+
 const machineIssuers = ({ machineIssuers }: Settings): string =>
   machineIssuers.length === 0
     ? off("more issuers of machines' tokens", "those of GitHub and GitLab alone")
@@ -115,7 +120,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
   return [
     ...(settings.postgres === null ? [] : [database(settings.postgres)]),
     line(mail, backups),
-    line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi),
+    line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi, securityContacts),
     line(trustedProxies, machineIssuers, networks),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditRequired, tracing)
