@@ -1,4 +1,4 @@
-import { Unauthorized } from "@coffer/domain/Errors"
+import type { Unauthorized } from "@coffer/domain/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

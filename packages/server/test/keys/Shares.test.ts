@@ -86,8 +86,9 @@ describe("the shares of a master key", () => {
 
   it("are refused for one mistyped or swapped character, with the share's number and line", () => {
     fc.assert(
-      fc.property(fc.nat({ max: 87 }), fc.constantFrom(..."0123456789ABCDEFGHJKMNPQRSTVWXYZ"), (at, letter) => {
+      fc.property(fc.nat({ max: 87 }), fc.nat({ max: 31 }), (at, number) => {
         const [first, second, third] = shares
+        const letter = "0123456789ABCDEFGHJKMNPQRSTVWXYZ".charAt(number)
         const wrong = second.slice(0, at) + letter + second.slice(at + 1)
         fc.pre(wrong !== second && second[at] !== "-")
         assert.match(combined([first, wrong, third]), /line 2/)

@@ -1,11 +1,10 @@
-import { execFile, spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { request } from "node:https"
 import { connect as connectPlain, type Socket } from "node:net"
 import { connect, type ConnectionOptions } from "node:tls"
 import { fileURLToPath } from "node:url"
-import { promisify } from "node:util"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { parseExposition, valueOf } from "../observability/Exposition.js"
 import { hasOpenssl, makeCertificate, type TestCertificate } from "../support/Certificates.js"
@@ -114,20 +113,21 @@ describe.skipIf(!hasOpenssl)("a server with a certificate (needs openssl)", () =
     const left = valueOf(samples, "coffer_tls_certificate_expiry_seconds") ?? 0
     assert.isTrue(left > 9.9 * 86_400 && left <= 10 * 86_400, String(left))
 
-    const checked = async (variables: Readonly<Record<string, string>>) => {
+    const checked = (variables: Readonly<Record<string, string>>) => {
       const env = { SERVICE_MASTER_KEY: masterKey, SMTP_HOST: "log", ...settings, ...variables }
-      const { stdout } = await promisify(execFile)(process.execPath, [bin, "check", "--json"], {
+      const { stdout } = spawnSync(process.execPath, [bin, "check", "--json"], {
         cwd: program.folder,
-        env
-      }).catch((error: Json) => error)
+        env,
+        encoding: "utf8"
+      })
       const report: Json = JSON.parse(stdout)
       return report.checks.find(({ name }: Json) => name === "tls")
     }
-    const near = await checked({ SERVICE_PUBLIC_URL: `https://localhost:${program.port}` })
+    const near = checked({ SERVICE_PUBLIC_URL: `https://localhost:${program.port}` })
     assert.strictEqual(near.status, "warning")
     assert.match(near.message, /^the certificate is valid until 20\S+Z \(\d+ days\)$/)
-    assert.match((await checked({ SERVICE_PUBLIC_URL: "https://coffer.example.com" })).message, /is not for coffer\./)
-    assert.strictEqual((await checked({ SERVICE_TLS_KEY_FILE: certificate.certFile })).status, "failed")
+    assert.match(checked({ SERVICE_PUBLIC_URL: "https://coffer.example.com" }).message, /is not for coffer\./)
+    assert.strictEqual(checked({ SERVICE_TLS_KEY_FILE: certificate.certFile }).status, "failed")
   })
 
   it("does not start with a certificate that it cannot use, and ends while a connection is still negotiated", async () => {

@@ -18,12 +18,17 @@ const readInput = (hint: string) =>
         let text = ""
         for await (const chunk of process.stdin.setEncoding("utf8")) {
           text += String(chunk)
-          if (text.length > maxInputBytes) throw new Error("it is too long")
+          if (text.length > maxInputBytes) break
         }
         return text
       },
-      catch: () => refused("standard input cannot be read, or is longer than 64 KiB")
-    })
+      catch: () => refused("standard input cannot be read")
+    }).pipe(
+      Effect.filterOrFail(
+        (text) => text.length <= maxInputBytes,
+        () => refused("standard input is longer than 64 KiB")
+      )
+    )
   )
 
 const fingerprintOf = (key: string) =>
