@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../../../server/test/support/Port.js"
 import { node, until } from "../support/Programs.js"
-import { client } from "../support/Terminal.js"
+import { client, Terminal } from "../support/Terminal.js"
 import { workplace } from "../support/Workplace.js"
 
 const place = workplace()
@@ -127,6 +127,7 @@ describe("coffer import, from a file", () => {
     assert.deepStrictEqual(await valuesOf("odd"), {})
     await ok(...at, "--skip-unsupported", "--map-key", "ok=FINE")
     assert.deepStrictEqual(await valuesOf("odd"), { FINE: "1" })
+    await ok("secret", "set", "A", "mine", "--env", "odd")
   })
 
   it("refuses what is another tool's, encrypted or cut off, without a value", async () => {
@@ -168,6 +169,18 @@ describe("coffer import, from a file", () => {
     await ok("import", "doppler", "killed.json", "--apply")
     assert.deepStrictEqual(await counts(), [200, 200, 200, 200])
     for (const config of configs) assert.lengthOf(await revisionsOf(config), 1)
+  })
+
+  it("asks at a terminal before it overwrites, and writes only what it compared", async () => {
+    put("raced.json", { A: "theirs" })
+    const terminal = Terminal.coffer(place.home, "import", "phase", "raced.json", "--env", "odd", "--apply")
+    await terminal.sees("Overwrite the secrets of webshop/odd that are different? [y/N] ")
+    const path = "/api/orgs/acme/projects/webshop/envs/odd/secrets/A"
+    await place.server.call("PUT", path, { body: { value: "raced" }, token: place.home.token ?? "" })
+    terminal.type("y\r")
+    await terminal.sees("environment odd has changed")
+    assert.strictEqual(await terminal.ended(), 1)
+    assert.deepInclude(await valuesOf("odd"), { A: "raced" })
   })
 
   it("asks for votes where an environment is protected, and writes the others", async () => {

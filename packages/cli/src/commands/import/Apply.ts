@@ -56,6 +56,10 @@ export const apply = Effect.fnUntraced(function* (
     const payload = { set, references, note: noteOf(source) }
     const headers = defined({ "if-match": etag })
     const writing = call("environments", (api) => api.writeBundle({ path, headers, payload })).pipe(
+      // At once: a later environment may fail.
+      Effect.tap(({ revision }) =>
+        Effect.zipRight(progress.clear, note(`${placeName(planned)} written, revision ${revision}`))
+      ),
       Effect.map(({ revision }): Outcome => ({ revision })),
       Effect.catchTag("ChangeRequested", (requested) =>
         Effect.gen(function* () {

@@ -64,12 +64,7 @@ export const importCommand = atOrgAndBelow("import", {
       }
       const { outcomes, waiting } = yield* withProgress((progress) => apply(call, path.org_name, all, progress))
       if (json) yield* printJson(recordOf(all, plan.problems, outcomes))
-      else {
-        for (const [{ planned }, { revision }] of outcomes) {
-          if (revision !== undefined) yield* note(`${placeName(planned)} written, revision ${revision}`)
-        }
-        if (!all.some(isChanged)) yield* note("nothing to write: all keys are the same")
-      }
+      if (!all.some(isChanged)) yield* note("nothing to write: all keys are the same")
       if (waiting !== undefined) return yield* waiting
     })
 })

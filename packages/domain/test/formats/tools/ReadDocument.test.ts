@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as fc from "fast-check"
 import * as Redacted from "effect/Redacted"
+import { spawnSync } from "node:child_process"
 import { assert, describe, it } from "vitest"
 import { json } from "../../../src/formats/Json.js"
 import { yaml } from "../../../src/formats/Yaml.js"
@@ -93,6 +94,20 @@ describe("a document that a tool prints", () => {
       assert.deepStrictEqual(written(plan), { "shop/dev": { A: "1", B: "2" } })
     }
   })
+
+  const kubectl = (...args: ReadonlyArray<string>) => spawnSync("kubectl", args, { encoding: "utf8" })
+
+  it.skipIf(kubectl("version", "--client").status !== 0)(
+    "is read as kubectl of this machine prints it (needs kubectl in the PATH)",
+    async () => {
+      const literals = ["A=two words", "B=line\nline", "C="].map((each) => `--from-literal=${each}`)
+      const create = ["create", "secret", "generic", "webshop", ...literals, "--dry-run=client", "--output"]
+      for (const format of ["yaml", "json"]) {
+        const plan = planImport(await reads("kubernetes", kubectl(...create, format).stdout), target())
+        assert.deepStrictEqual(written(plan), { "shop/dev": { A: "two words", B: "line\nline", C: "" } })
+      }
+    }
+  )
 
   it("reads what Coffer exports, to the same values", async () => {
     const key = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,9}$/)

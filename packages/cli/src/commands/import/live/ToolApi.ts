@@ -53,6 +53,11 @@ export const openApi = Effect.fnUntraced(function* ({ addresses, headers, tokens
       message: `to read from ${tool}, set ${tokens.join(" or ")}; or name a file that it exported`
     })
   }
+  if (!/^[\x21-\x7e]+$/.test(token.text)) {
+    return yield* new BadSetting({
+      message: `${token.name} holds no token: it has spaces, line ends or other characters`
+    })
+  }
   const secret = Redacted.make(token.text)
   const address = firstOf(env, addresses) ?? { name: "the usual address", text: usualAddress }
   const url = yield* Either.mapLeft(
