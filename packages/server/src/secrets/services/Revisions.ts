@@ -258,7 +258,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
         const since = to === 0 ? undefined : yield* history.wholeSince({ envId: id })
         if (since !== undefined && to < since.revision) {
           return yield* new Conflict({
-            message: `revision ${to} of environment ${name} cannot be made again: which keys were deleted and undeleted before revision ${since.revision} is not recorded, because an earlier version of the server made it, or an import`
+            message: `revision ${to} of environment ${name} cannot be made again: an import, or an earlier version of the server, did not record which keys were deleted and undeleted before revision ${since.revision}`
           })
         }
         const { dry_run: dryRun = false, force = false } = request
