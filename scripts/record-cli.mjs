@@ -12,6 +12,9 @@ import { startBuiltServer } from "../packages/client/dist/testing/BuiltServer.js
 
 const path = (relative) => fileURLToPath(new URL(`../${relative}`, import.meta.url))
 
+const recipient = "age10asf4ncyemjamajjpx6gk8ump6sy7aejekn2fl00lzvn09rrlg7qessdk7"
+const identity = "AGE-SECRET-KEY-1FHV9DQVT5R799G8SZQRUS28MAP03E77DLZALAU4CNKGMS0YC65WQXH8QCT"
+
 /** The recorded session: `#` starts a chapter, `$` is a command, other lines are prose. */
 const session = `
 # Getting started
@@ -287,6 +290,17 @@ $ coffer audit list --action org.member_invite --all --json
 $ coffer audit activity
 $ coffer audit verify
 
+# Taking an organization out, and bringing it in
+\`age-keygen -o key.txt\` makes a private key and prints the public one. [Move an organization](move-organizations.md) says what an archive holds.
+$ coffer org export --to-age ${recipient} acme.age
+$ coffer org export --to-age ${recipient} acme.age
+$ coffer org import acme.age --identity key.txt --as acme-copy --plan
+$ coffer org import acme.age --identity key.txt --as acme-copy
+$ coffer org export list
+$ coffer org export approve 00000000-0000-7000-8000-000000000000 --yes
+$ coffer org export end 00000000-0000-7000-8000-000000000000
+$ coffer org delete --org acme-copy --yes
+
 # Organizations, projects and sessions
 $ coffer org list
 $ coffer org get
@@ -345,6 +359,8 @@ writeFileSync(
 )
 chmodSync(join(bin, "coffer"), 0o755)
 
+writeFileSync(join(home, "key.txt"), `${identity}\n`, { mode: 0o600 })
+
 const { server, url } = await startBuiltServer(base, {
   SERVICE_PUBLIC_URL: "https://coffer.example.com",
   SERVICE_BROKER: "1",
@@ -396,7 +412,7 @@ const record = async () => {
 
 Every command of the client, with its output. \`scripts/record-cli.mjs\` records this page by running the commands; ids, times and keys are replaced. Standard output is not a terminal here. On a terminal, lists are aligned and have titles, and fit its width: long texts are cut and columns left out, unless there is \`--wide\`. A list that is longer than the terminal goes through \`$PAGER\` (\`less\` without it; an empty one turns that off). Destructive commands ask there instead of requiring \`--yes\`. Errors, warnings and totals go to standard error.
 
-Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not authenticated, 4 not found, 5 a change that waits for votes.
+Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not authenticated, 4 not found, 5 a change or an export that waits for other people.
 `
   let block = ""
   const close = () => {

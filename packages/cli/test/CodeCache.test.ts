@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process"
-import { cpSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { assert, describe, it } from "vitest"
@@ -29,6 +29,14 @@ describe("the code cache", () => {
 
   it.each(scripts)("is taken by V8: %s", (file) => {
     assert.strictEqual(execFileSync(process.execPath, ["-e", take, file], { encoding: "utf8" }), "false\n")
+  })
+
+  it("is without the encryption of archives where secrets are read and programs run", () => {
+    const withAge = scripts.filter((file) => readFileSync(file, "utf8").includes("age-encryption.org/v1"))
+    assert.deepStrictEqual(
+      withAge.map((file) => basename(file).replace(/-.*/, "")),
+      ["Cli"]
+    )
   })
 
   it("of another version of Node is replaced by one in the user's cache", () => {

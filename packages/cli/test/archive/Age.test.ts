@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption"
 import { Chunk, Effect, Exit, Fiber, Redacted, Stream } from "effect"
+import { execFileSync, spawnSync } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -117,6 +118,22 @@ describe("a file that age encrypts", () => {
           "acme.age is not a file that age has encrypted"
         )
       }
+    })
+  )
+
+  it.live("is read by age itself, and what age writes is read here", (context) =>
+    Effect.gen(function* () {
+      context.skip(spawnSync("age", ["--version"]).status !== 0, "age is not installed")
+      const own = yield* identity
+      const keyFile = put("own.txt", `${own}\n`)
+      const recipient = yield* recipientOf(own)
+      const content = Buffer.alloc(200_000, "canary")
+      const ours = yield* encrypt({ type: "recipients", recipients: [recipient] }, content)
+      const options = { maxBuffer: 1_000_000 }
+      assert.deepStrictEqual(execFileSync("age", ["-d", "-i", keyFile], { ...options, input: ours }), content)
+      const theirs = execFileSync("age", ["-r", recipient], { ...options, input: content })
+      assert.deepStrictEqual(yield* decrypt(yield* readIdentities(keyFile), "acme.age", theirs), content)
+      rmSync(keyFile)
     })
   )
 

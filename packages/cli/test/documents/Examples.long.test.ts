@@ -26,7 +26,8 @@ const examples: ReadonlyArray<Example> = tree.nodes.flatMap((node) =>
 const firstId = (list: string) => `$(coffer ${list} --json | sed -n 's/^ *"id": "\\(.*\\)",$/\\1/p' | head -n 1)`
 
 /** Examples that need an other side or another person: the tests of these commands have them. */
-const needsOtherSide = /^coffer (import vault|use request|access request|approval (approve|refuse)|webhook (test|resend)) /
+const needsOtherSide =
+  /^coffer (import vault|use request|access request|approval (approve|refuse)|org export approve|webhook (test|resend)) /
 
 /** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser, and Passkeys.test.ts a passkey. */
 const asksPerson = [
@@ -57,6 +58,7 @@ const soon = () => new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, 
 const idLists: Readonly<Record<string, string>> = {
   "acl revoke": "acl list",
   "use revoke": "use list STRIPE_KEY",
+  "org export end": "org export list",
   "request show": "request list",
   "request approve": "request list",
   "request refuse": "request list",

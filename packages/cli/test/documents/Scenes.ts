@@ -150,6 +150,12 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
   const preview = () => call("POST", envs, { name: "preview" })
   const noPreviews = () => call("DELETE", `${envs}/pr-42`)
   const allowPreviews = () => call("PUT", "/acme/projects/webshop/previews", { from: "preview", pattern: "pr-*" })
+  const recipient = "age10asf4ncyemjamajjpx6gk8ump6sy7aejekn2fl00lzvn09rrlg7qessdk7"
+  const identity = "AGE-SECRET-KEY-1FHV9DQVT5R799G8SZQRUS28MAP03E77DLZALAU4CNKGMS0YC65WQXH8QCT"
+  const keyFiles = [
+    `rm -f *.age; echo ${recipient} > recipient.txt; echo ${identity} > key.txt`,
+    "echo correct horse battery staple > passphrase.txt; chmod 600 key.txt passphrase.txt"
+  ]
   const init = "coffer init --force --org acme --project webshop --env dev"
 
   return {
@@ -161,6 +167,12 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     init: { before: ["rm -f service.yml"], after: [configure] },
     trust: { before: [`${init} --allow-env NODE_OPTIONS`], after: [configure] },
     "org create": { before: [() => call("DELETE", "/acme")], after: [webshop] },
+    "org export": { before: keyFiles },
+    "org export end": { before: [() => call("POST", "/acme/exports", {})] },
+    "org import": {
+      before: [...keyFiles, `coffer org export --to-age ${recipient} acme.age`],
+      after: ["coffer org delete --org acme-copy --yes || true"]
+    },
     "org rename": { after: [() => call("PATCH", "/acme-inc", { name: "acme" })] },
     "project create": { before: [() => call("DELETE", "/acme/projects/webshop")] },
     "project rename": { after: [() => call("PATCH", "/acme/projects/shop", { name: "webshop" })] },
