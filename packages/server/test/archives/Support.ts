@@ -83,6 +83,20 @@ export const comparable = ({ declared, structure, versions }: Archive) => ({
   }
 })
 
+/** An archive without the importer, who becomes an owner. */
+export const withoutMember = (archive: Archive, address: string): Archive => {
+  const { counts, organization, ...structure } = archive.structure
+  const members = organization.members.filter(({ email }: Json) => email !== address)
+  return {
+    ...archive,
+    structure: {
+      ...structure,
+      counts: { ...counts, members: members.length },
+      organization: { ...organization, members }
+    }
+  }
+}
+
 /** A marker in every value, for searches of what must not have it. */
 export const canary = "canary-5f2d"
 

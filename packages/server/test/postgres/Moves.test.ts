@@ -6,7 +6,8 @@ import {
   fillOrganization,
   finishImport,
   makeExport,
-  sendImport
+  sendImport,
+  withoutMember
 } from "../archives/Support.js"
 import type { Pair } from "../authorization/Pair.js"
 import { scenesOn, sceneSettings } from "../authorization/Scene.js"
@@ -61,5 +62,5 @@ it("keeps an organization with 2,000 keys as it is, through both engines and key
   const there = await move(world.postgres, "acme", owner.email, before)
   assert.deepStrictEqual(comparable(there), comparable(before))
   const back = await move(world.file, "acme-again", "third@example.com", there)
-  assert.deepStrictEqual(comparable(back), comparable(before))
+  assert.deepStrictEqual(comparable(withoutMember(back, "third@example.com")), comparable(before))
 })
