@@ -66,6 +66,11 @@ export interface Limits {
   readonly crowds: ReadonlyArray<string>
   /** More session tokens of the superadmin. */
   readonly tokens: ReadonlyArray<string>
+  /** A session token of the superadmin that was proven just now. */
+  readonly proven: string
+  /** An export of the organization that can be read, and an import with an environment. */
+  readonly exported: string
+  readonly imported: string
   readonly org: string
   readonly orgId: string
   /** The other organizations. */
@@ -305,7 +310,27 @@ export const fill = async (path: string): Promise<Limits> => {
       })
     }
 
+    const proven = session(root)
+    database.prepare("UPDATE sessions SET proven_at = ? WHERE id = ?").run(now, proven.id)
+    const far = Date.now() + 86_400_000
+    const exported = randomUUID()
+    insert("exports", {
+      ...{ id: exported, org_id: org.id, user_id: root, versions: 1, created_by: superadmin },
+      ...{ created_at: at, expires_at: far }
+    })
+    const [imported, hidden, hiddenProject] = [randomUUID(), randomUUID(), randomUUID()]
+    insert("organizations", { id: hidden, name: "hidden", ...stamps, removed_at: at })
+    insert("projects", { id: hiddenProject, org_id: hidden, name: "web", ...stamps })
+    insert("environments", { id: randomUUID(), project_id: hiddenProject, name: "prod", ...stamps })
+    insert("imports", {
+      ...{ id: imported, org_id: hidden, user_id: root, name: "imported", structure: "", revision: 0 },
+      ...{ created_at: at, expires_at: far }
+    })
+
     return {
+      proven: proven.text,
+      exported,
+      imported,
       credentials: {
         root: session(root).text,
         ruled: ruled.text,

@@ -133,23 +133,6 @@ const backup = async (): Promise<string> => {
   return (await program.call("POST", "/api/backups", { token })).body.id
 }
 
-const made = new Map<string, string>()
-
-/** Makes something once, and returns its id. */
-const once = async (path: string, body: object): Promise<string> => {
-  const token = limits.credentials.root
-  const id = made.get(path) ?? (await program.call("POST", path, { token, body })).body.id
-  made.set(path, id)
-  return id
-}
-
-const exported = () => once(`/api/orgs/${limits.org}/exports`, { versions: true })
-
-const imported = () => {
-  const projects = { name: "web", strict: false, environments: [{ name: "prod" }] }
-  return once("/api/imports", { name: "imported", organization: JSON.stringify({ projects }) })
-}
-
 const placeOf = (): Place => ({
   org_name: limits.org,
   project_name: "web",
@@ -196,7 +179,7 @@ const credentialOf = (caller: Caller) =>
 /** Calls once, and waits for what the server does about it afterwards. */
 const attempt = async (call: string, caller: Caller, [, ask]: Row): Promise<Stall> => {
   const endpoint = endpoints.find((each) => each.call === call)!
-  const { body, place, query, raw, token } = await ask({ limits, attempt: asked++, backup, exported, imported })
+  const { body, place, query, raw, token } = await ask({ limits, attempt: asked++, backup })
   const path = pathOf(endpoint, { ...placeOf(), ...place }) + (query === undefined ? "" : `?${query}`)
   const calibration = await begin(program)
   const answer = await program.call(endpoint.method, path, {
