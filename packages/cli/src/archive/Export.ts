@@ -57,7 +57,7 @@ export const exportOrganization = Effect.fnUntraced(function* (call: Call, org: 
   ).pipe(Effect.onError(() => note(`until ${granted.expires_at}, the same command continues with --id ${granted.id}`)))
   // Nobody needs it any more. It ends by itself where this fails.
   yield* Effect.ignore(call("exports", (api) => api.end({ path: { org_name: org, export_id: granted.id } })))
-  const sentence = `organization ${org} exported: ${recordsOf(counts)}`
+  const sentence = `organization ${org} exported: ${recordsOf(counts, granted.versions)}`
   if (out !== "-") return doneView(`${sentence}, encrypted in ${out}`, { id: granted.id, file: out, counts })
   const view: View = { json: undefined, text: note(sentence) }
   return view

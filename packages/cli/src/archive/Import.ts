@@ -53,25 +53,28 @@ const readArchive = Effect.fnUntraced(function* ({ file, identity, passphraseFil
 type Sent = Effect.Effect.Success<ReturnType<typeof sendOrganization>>
 
 /** What was made, and what is left to do. */
-const doneOf = ({ counts, left_out, organization: { name } }: Sent, { organization }: Archive): View => {
+const doneOf = (
+  { counts, left_out, organization: { name } }: Sent,
+  { manifest, organization: { members } }: Archive
+): View => {
   const at = `--org ${name}`
-  const { accounts, members, webhooks } = organization
+  const { accounts, webhooks } = counts
   const steps = [
     ...left_out.map((each) => `left out: ${each}`),
     ...(members.length > 0 ? [`${plural(members.length, "member")} of the archive can log in; nobody was mailed`] : []),
-    ...(accounts.length > 0
+    ...(accounts > 0
       ? [
-          `${plural(accounts.length, "service account")} without a key; make one each: coffer service-account rotate NAME ${at}`
+          `${plural(accounts, "service account")} without a key; make one each: coffer service-account rotate NAME ${at}`
         ]
       : []),
-    ...(webhooks.length > 0
+    ...(webhooks > 0
       ? [
-          `${plural(webhooks.length, "webhook is", "webhooks are")} disabled, with a new signing key; get one by: coffer webhook rotate ID ${at}; then: coffer webhook edit ID --enable ${at}`
+          `${plural(webhooks, "webhook is", "webhooks are")} disabled, with a new signing key; get one by: coffer webhook rotate ID ${at}; then: coffer webhook edit ID --enable ${at}`
         ]
       : [])
   ]
   const text = Effect.zipRight(
-    printLine(`organization ${name} imported and verified: ${recordsOf(counts)}`),
+    printLine(`organization ${name} imported and verified: ${recordsOf(counts, manifest.versions)}`),
     Effect.forEach(steps, note, { discard: true })
   )
   return { json: { name, counts, left_out }, text }

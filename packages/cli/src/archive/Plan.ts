@@ -27,6 +27,7 @@ export const planOf = ({ manifest, organization, parts }: Archive, name: OrgName
       return { project: project.name, env, secrets, versions, use_rules, protected: protection !== undefined }
     })
   )
+  const missing = [...(versions ? [] : ["values of earlier versions"]), ...notCarried]
   const members = organization.members.map(({ email, role }) => ({ email, role }))
   const accounts = organization.accounts.map((account) => account.name)
   const webhooks = organization.webhooks.map(({ url }) => url)
@@ -34,11 +35,11 @@ export const planOf = ({ manifest, organization, parts }: Archive, name: OrgName
     name,
     archive: { organization: from, created_at, created_by, server, versions },
     ...{ counts, environments, members, accounts, webhooks },
-    not_carried: notCarried
+    not_carried: missing
   }
   const text = Effect.gen(function* () {
     yield* note(`${from}, exported by ${created_by} at ${created_at} from a server of version ${server}`)
-    yield* note(`would become ${name}: ${recordsOf(counts)}`)
+    yield* note(`would become ${name}: ${recordsOf(counts, versions)}`)
     yield* printTable(
       ["environment", "secrets", "earlier versions", "use rules", "protected"],
       environments.map(({ env, project, protected: isProtected, secrets, use_rules, versions }) => [
@@ -53,7 +54,7 @@ export const planOf = ({ manifest, organization, parts }: Archive, name: OrgName
     yield* Effect.forEach(members, ({ email, role }) => note(`member: ${email} as ${role}; nobody is mailed`))
     yield* Effect.forEach(accounts, (account) => note(`service account without a key: ${account}`))
     yield* Effect.forEach(webhooks, (url) => note(`webhook, disabled, with a new signing key: ${url}`))
-    yield* note(`not in an archive: ${notCarried.join("; ")}`)
+    yield* note(`not in an archive: ${missing.join("; ")}`)
     yield* note("nothing was sent; without --plan, it is imported")
   })
   return { json, text }
