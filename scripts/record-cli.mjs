@@ -262,7 +262,7 @@ $ coffer service-account revoke ci --yes
 
 # Webhooks
 The organization's admins have events sent to an address, by signed requests: [Webhooks](webhooks.md) describes them.
-$ coffer webhook create https://hooks.invalid/coffer --event 'acl.*' --event service_account.expiring --environment prod
+$ coffer webhook create https://hooks.invalid/coffer --event 'acl.*' --event service_account.expiring --environment prod --format slack
 $ coffer webhook list
 $ coffer webhook edit $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --event 'member.*'
 $ coffer webhook rotate $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --grace 0

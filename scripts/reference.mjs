@@ -255,7 +255,7 @@ const configuration = async () => {
     "All commands and the tool server use the same network settings: `NODE_EXTRA_CA_CERTS` names a file with further certificate authorities. With Node 22.21, 24.5 or later, `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY` apply, except for a server on the same machine.",
     "### Headers for what is before the server",
     "A login proxy or a mesh before the server may want headers of its own with each request. `coffer`, `coffer-mcp` and `@coffer/client` send those of `SERVICE_HEADERS_FILE` and of the variables `SERVICE_HEADER_<NAME>`:",
-    "```\n# Cloudflare Access: a service token\nCF-Access-Client-Id: 1f2e3d.access\nCF-Access-Client-Secret: 0123456789abcdef\n```",
+    "```text\n# Cloudflare Access: a service token\nCF-Access-Client-Id: 1f2e3d.access\nCF-Access-Client-Secret: 0123456789abcdef\n```",
     "- **The file** must belong to the user and be readable by nobody else (`chmod 600`), and must not be a link. Empty lines and lines that begin with `#` are skipped. It is read for each request, so a new token needs no restart. In a variable's name, `_` stands for `-`. `service.yml` cannot set headers.",
     "- **They go to the server alone**, and only where the credential may go: not to a server that comes from `service.yml` and is not trusted, not to the address of a redirect, and not to a platform that the client asks for an identity token.",
     "- **A value** is printable ASCII. `coffer doctor` lists the names with `***`, `coffer run` does not pass the variables on, and no message shows a value.",

@@ -40,6 +40,7 @@ describe("the data of coffer", () => {
         "access change",
         "action actor",
         "up down metadata",
+        "coffer slack discord teams ntfy",
         "get list store erase",
         "false true",
         "bash zsh fish"

@@ -19,9 +19,10 @@ const columns = {
   url: (webhook: Webhook) => webhook.url,
   events: ({ events }: Webhook) => events.join(" "),
   environments: ({ environments }: Webhook) => environments.join(" "),
-  format: ({ format }: Webhook) => format,
   state: stateOf,
-  pending: ({ pending }: Webhook) => pending
+  pending: ({ pending }: Webhook) => pending,
+  // At the end: scripts take the others by their number.
+  format: ({ format }: Webhook) => format
 }
 
 const list = atOrg("list", {
