@@ -40,6 +40,7 @@ const ready = async () => {
   await ask("PUT", `${envs}/${name}/secrets/A`, { value: "second, long enough" })
   await ask("PATCH", `${envs}/${name}/secrets/A`, { expires_at: inDays(1) })
   await ask("POST", `${envs}/${name}/secrets/A/use-rules`, { ...useRuleBody, accounts: ["ci"], approval: "each" })
+  await ask("PUT", `${envs}/${name}/secrets/UP`, { value: "${prod:A}", kind: "reference" })
   await ask("PUT", `${envs}/prod/secrets/OTHER`, { value: "${" + name + ":A}", kind: "reference" })
   await ask("PATCH", project, { order: [name, "prod"] })
   await world.call(ci.headers, "POST", `${envs}/${name}/use`, {
@@ -123,6 +124,7 @@ const calls = (of: Ready): ReadonlyArray<Asked> => {
     `${envs}/prod/bundle`,
     `${envs}/prod/secrets/OTHER`,
     `${envs}/prod/secrets/OTHER/references`,
+    `${envs}/prod/secrets/A/references`,
     `${envs}/prod/diff?with=${name}`,
     `${envs}/prod/check`,
     "/api/auth/delegations"
@@ -133,6 +135,7 @@ const calls = (of: Ready): ReadonlyArray<Asked> => {
     { method: "POST", path: envs, body: { name: "pr-2", from: name } },
     { method: "PUT", path: `${envs}/prod/secrets/MORE`, body: { value: "${" + name + ":A}", kind: "reference" } },
     { method: "PATCH", path: project, body: { order: [name] } },
+    { method: "DELETE", path: `${envs}/prod/secrets/A` },
     { method: "PUT", path: `${project}/previews`, body: { from: name, pattern: "pr-*" } },
     { method: "POST", path: "/api/auth/delegations", body: { ...delegation(place) } },
     {
@@ -178,6 +181,10 @@ describe("an environment that has ended", () => {
       assert.strictEqual((await world.call(ended.owner.headers, "GET", path)).status, 200, path)
     }
     assert.strictEqual((await world.call(ended.delegated, "GET", "/api/auth/me")).status, 200)
+    for (const list of ["approvals", "secrets/due?within=366d", "access", "keys?query=UP"]) {
+      const { data } = await ended.ask("GET", `${ended.org}/${list}`)
+      assert.include(JSON.stringify(data), `"env":"${name}"`, list)
+    }
     await endEnvironment(world.first, ended.place.org_name, name)
     await removed.ask("DELETE", `${removed.envs}/${name}?force=1`)
     const [these, those] = [await answersOf(ended), await answersOf(removed)]
