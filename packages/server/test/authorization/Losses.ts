@@ -187,6 +187,8 @@ const beforeOn = (server: Staged): Readonly<Record<string, (scene: Scene) => Pro
     const protection = `${orgOf(scene)}/projects/webshop/envs/prod/protection`
     await server.asRoot("PUT", protection, { needed: 1, approvers: "owners", self: true })
   },
+  "DELETE /api/orgs/:org_name/projects/:project_name/previews": (scene) =>
+    server.asRoot("PUT", `${orgOf(scene)}/projects/webshop/previews`, { from: "staging", pattern: "pr-*" }),
   "POST /api/users/:user_id/enable": ({ place }) => server.asRoot("POST", `/api/users/${place.user_id}/disable`)
 })
 
