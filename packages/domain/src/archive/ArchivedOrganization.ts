@@ -10,9 +10,11 @@ import { withMessage } from "../Message.js"
 import { Email, EnvName, FederationName, GroupName, ProjectName, SecretKey, ServiceAccountName } from "../Names.js"
 import { passkeyRecoveries } from "../Organization.js"
 import { Pattern } from "../Pattern.js"
+import { previewTerms } from "../Previews.js"
 import { protectionTerms } from "../Protection.js"
 import { body, boundedArray, field, list, optional, withJsonSchema } from "../Schemas.js"
-import { EventPattern, PlacePattern, WebhookUrl } from "../Webhook.js"
+import { AllowedNetworks } from "../ServiceAccount.js"
+import { EventPattern, PlacePattern, WebhookFormat, WebhookUrl } from "../Webhook.js"
 
 /** The largest structure of an organization that a server gives and takes, in bytes of JSON. */
 export const maxStructureBytes = 16 * 1024 * 1024
@@ -68,6 +70,7 @@ export const ArchivedAccount = body({
   name: field(ServiceAccountName, "its name"),
   project: optional(ProjectName, "the project that it is bound to; absent: the whole organization"),
   reveal: field(Schema.Boolean, "whether it may read secret values", true),
+  allowed_networks: optional(AllowedNetworks, "the networks that it may call from; absent: any", ["10.0.0.0/8"]),
   federations: field(Schema.Array(ArchivedFederation), "its federations")
 }).annotations({ identifier: "ArchivedAccount", description: "a service account without its key" })
 export type ArchivedAccount = typeof ArchivedAccount.Type
@@ -105,6 +108,7 @@ export const ArchivedWebhook = body({
   url: field(WebhookUrl, "where the events are sent"),
   events: field(patterns(EventPattern, "events"), "the patterns of its events", ["secret.*"]),
   environments: field(patterns(PlacePattern, "environments"), "the patterns of its environments", ["prod"]),
+  format: optional(WebhookFormat, "the form of its deliveries; default: coffer", "slack"),
   enabled: field(Schema.Boolean, "whether it was sent events; an imported one starts disabled", true)
 }).annotations({ identifier: "ArchivedWebhook", description: "a webhook without its signing key" })
 export type ArchivedWebhook = typeof ArchivedWebhook.Type
@@ -117,7 +121,9 @@ export type ArchivedProtection = typeof ArchivedProtection.Type
 
 export const ArchivedPlace = body({
   name: field(EnvName, "its name"),
-  protection: optional(ArchivedProtection, "how it is protected; absent: it is not")
+  protection: optional(ArchivedProtection, "how it is protected; absent: it is not"),
+  expires_at: optional(ArchivedTime, "when it ends; absent: it lasts", "2027-01-31T08:00:00.000Z"),
+  from: optional(EnvName, "the environment that one that ends is a copy of", EnvName.make("preview"))
 }).annotations({
   identifier: "ArchivedPlace",
   description: "an environment of an archived organization, without secrets"
@@ -131,6 +137,13 @@ export const ArchivedProject = body({
     EnvName.make("dev"),
     EnvName.make("prod")
   ]),
+  previews: optional(
+    body(previewTerms).annotations({
+      identifier: "ArchivedPreviews",
+      description: "the previews that an archived project allows"
+    }),
+    "the previews that it allows; absent: none"
+  ),
   environments: field(Schema.Array(ArchivedPlace), "its environments")
 }).annotations({ identifier: "ArchivedProject", description: "a project of an archived organization" })
 export type ArchivedProject = typeof ArchivedProject.Type

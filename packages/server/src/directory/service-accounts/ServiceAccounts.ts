@@ -44,7 +44,8 @@ const serviceAccount = ({
   reveal: reveal === 1
 })
 
-const networksIn = Schema.decodeSync(Schema.parseJson(Schema.Array(Schema.String)))
+/** The networks of a column. */
+export const networksIn = Schema.decodeSync(Schema.parseJson(Schema.Array(Schema.String)))
 
 /** Checks networks that an account may call from. Without a list of proxies, callers could choose their address. */
 const allowedNetworks = (

@@ -63,6 +63,7 @@ export const makeNewDirectory = Effect.gen(function* () {
     "url",
     "events",
     "environments",
+    "format",
     "enabled",
     "seq",
     "key_number",
@@ -225,7 +226,7 @@ export const makeNewDirectory = Effect.gen(function* () {
   /** Disabled: whoever receives the events does not know the new signing key yet. */
   const writeWebhooks = Effect.fnUntraced(function* ({ id, importer, structure }: Arriving, at: string) {
     const seq = (yield* webhooks.headOf({ log: id }))?.seq ?? 0
-    for (const { environments, events, url } of structure.webhooks) {
+    for (const { environments, events, format = "coffer", url } of structure.webhooks) {
       const webhookId = WebhookId.make(yield* uuidV7)
       yield* insertWebhooks([
         {
@@ -234,6 +235,7 @@ export const makeNewDirectory = Effect.gen(function* () {
           url,
           events: JSON.stringify(events),
           environments: JSON.stringify(environments),
+          format,
           enabled: 0,
           seq,
           key_number: 1,

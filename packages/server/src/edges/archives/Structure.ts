@@ -1,8 +1,8 @@
 import { Api } from "@coffer/domain/Api"
 import type { archivedRecords } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchiveCounts } from "@coffer/domain/archive/Manifest"
-import { ServiceAccountId } from "@coffer/domain/Ids"
-import type { OrgName } from "@coffer/domain/Names"
+import { type EnvId, type ProjectId, ServiceAccountId } from "@coffer/domain/Ids"
+import { EnvName, type OrgName } from "@coffer/domain/Names"
 import type { PasskeyRecovery } from "@coffer/domain/Organization"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Context from "effect/Context"
@@ -11,6 +11,8 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
 import { notVisible } from "../../access/NotFound.js"
+import { liveAs, liveEnv } from "../../access/PlaceRow.js"
+import { previewsRepo } from "../../access/Previews.js"
 import { makeProtections } from "../../access/Protections.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { timestamp } from "../../base/Time.js"
@@ -18,7 +20,7 @@ import { traced } from "../../base/tracing/Traced.js"
 import { Database } from "../../database/Database.js"
 import { query } from "../../database/Query.js"
 import { aclRepo } from "../../directory/acl/Repo.js"
-import { environmentsRepo } from "../../directory/environments/Repo.js"
+import { endOf, environmentsRepo } from "../../directory/environments/Repo.js"
 import { archiveCounts } from "../../directory/exports/Counts.js"
 import { conditionsOf, federationsRepo } from "../../directory/federations/Repo.js"
 import { mappingsRepo } from "../../directory/groups/MappingsRepo.js"
@@ -27,6 +29,8 @@ import { membersRepo } from "../../directory/members/Repo.js"
 import { organizationsRepo } from "../../directory/organizations/Repo.js"
 import { projectsRepo } from "../../directory/projects/Repo.js"
 import { serviceAccountsRepo } from "../../directory/service-accounts/Repo.js"
+import { networksIn } from "../../directory/service-accounts/ServiceAccounts.js"
+import { formatOf } from "../webhooks/Formats.js"
 import { webhooksRepo } from "../webhooks/Repo.js"
 import { patternsOf } from "../webhooks/Webhooks.js"
 
@@ -47,6 +51,7 @@ export interface Structure {
 const serverVersion = Option.getOrElse(Context.getOption(Api.annotations, OpenApi.Version), () => "")
 
 const KeyRow = Schema.Struct({ jwk: Schema.String })
+const OriginRow = Schema.Struct({ name: EnvName, source: EnvName })
 const IdRow = Schema.Struct({ id: ServiceAccountId })
 const decodeKey = Schema.decode(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown })))
 
@@ -59,6 +64,7 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
     const mappings = yield* mappingsRepo
     const projects = yield* projectsRepo
     const environments = yield* environmentsRepo
+    const previews = yield* previewsRepo
     const protections = yield* makeProtections
     const accounts = yield* serviceAccountsRepo
     const federations = yield* federationsRepo
@@ -70,6 +76,9 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
     const stranded = all(IdRow)`
       SELECT a.id AS id FROM service_accounts a JOIN projects p ON p.id = a.project_id AND p.removed_at IS NOT NULL
       WHERE a.org_id = ${"orgId"} AND a.removed_at IS NULL`
+    const origins = all(OriginRow)`
+      SELECT e.name AS name, o.name AS source FROM environments e JOIN environments o ON o.id = e.source_id
+      WHERE e.project_id = ${"projectId"} AND e.expires_at IS NOT NULL AND ${liveEnv} AND ${liveAs("o")}`
     const keysOf = all(KeyRow)`SELECT jwk FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`
 
     const groupsOf = (orgId: Place<"org.export">["org"]["id"]) =>
@@ -79,12 +88,19 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
         )
       )
 
-    const placeOf = (env: { readonly id: Parameters<typeof protections.find>[0]; readonly name: string }) =>
-      Effect.map(protections.find(env.id), (found) => {
-        if (found === null) return { name: env.name }
+    const protectionOf = (id: EnvId) =>
+      Effect.map(protections.find(id), (found) => {
+        if (found === null) return {}
         const { approvers, break_glass, expires_after, needed, passkey, self } = found
-        return { name: env.name, protection: { needed, approvers, self, break_glass, expires_after, passkey } }
+        return { protection: { needed, approvers, self, break_glass, expires_after, passkey } }
       })
+
+    const previewsOf = (projectId: ProjectId) =>
+      Effect.map(previews.find({ projectId }), (found) =>
+        found === undefined
+          ? {}
+          : { previews: { from: found.source, pattern: found.pattern, max: found.max, longest: found.longest } }
+      )
 
     const projectsOf = (orgId: Place<"org.export">["org"]["id"]) =>
       Effect.flatMap(projects.all(orgId), (rows) =>
@@ -92,10 +108,20 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
           Effect.gen(function* () {
             const rows = yield* environments.all({ projectId: id })
             const order = (yield* environments.ordered({ projectId: id })).map((env) => env.name)
+            const sources = new Map((yield* origins({ projectId: id })).map((env) => [env.name, env.source]))
             const places = yield* Effect.forEach(rows, (env) =>
-              env.is_protected === 1 ? placeOf(env) : Effect.succeed({ name: env.name })
+              Effect.map(env.is_protected === 1 ? protectionOf(env.id) : Effect.succeed({}), (protection) => {
+                const from = sources.get(env.name)
+                return { name: env.name, ...protection, ...endOf(env), ...(from !== undefined && { from }) }
+              })
             )
-            return { name, strict, ...(order.length > 0 && { order }), environments: places }
+            return {
+              name,
+              strict,
+              ...(order.length > 0 && { order }),
+              ...(yield* previewsOf(id)),
+              environments: places
+            }
           })
         )
       )
@@ -124,11 +150,12 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
     const accountsOf = Effect.fnUntraced(function* (orgId: Place<"org.export">["org"]["id"]) {
       const without = new Set((yield* stranded({ orgId })).map(({ id }) => id))
       const rows = (yield* accounts.all(orgId)).filter(({ id }) => !without.has(id))
-      return yield* forEachInSlices(rows, ({ id, name, project, reveal }) =>
+      return yield* forEachInSlices(rows, ({ allowed_networks, id, name, project, reveal }) =>
         Effect.map(federationsOf(id), (some) => ({
           name,
           ...(project !== null && { project }),
           reveal: reveal === 1,
+          ...(allowed_networks !== null && { allowed_networks: networksIn(allowed_networks) }),
           federations: some
         }))
       )
@@ -147,11 +174,12 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
 
     const webhooksOf = (orgId: Place<"org.export">["org"]["id"]) =>
       Effect.flatMap(webhooks.all({ orgId }), (rows) =>
-        Effect.forEach(rows, ({ enabled, environments: places, events, url }) =>
+        Effect.forEach(rows, ({ enabled, environments: places, events, format, url }) =>
           Effect.map(Effect.all([patternsOf(events), patternsOf(places)]), ([some, environments]) => ({
             url,
             events: some,
             environments,
+            format: formatOf(format),
             enabled: enabled === 1
           }))
         )

@@ -156,13 +156,17 @@ const unknownName = (what: string, known: ReadonlySet<string>, names: ReadonlyAr
   return name === undefined ? null : invalid(`names the ${what} ${name}, which it does not have`)
 }
 
-const projectProblem = ({ environments, name, order = [] }: ArchivedProject): Problem => {
+const projectProblem = ({ environments, name, order = [], previews }: ArchivedProject): Problem => {
   const names = environments.map((env) => env.name)
   if (names.length > maxEnvironments) return tooMany(`project ${name}`, maxEnvironments)
   return (
     uniqueNames(`environment of project ${name}`, names) ??
     uniqueNames(`position of an environment of project ${name}`, order) ??
-    unknownName(`environment of project ${name}`, new Set(names), order)
+    unknownName(`environment of project ${name}`, new Set(names), [
+      ...order,
+      ...(previews === undefined ? [] : [previews.from]),
+      ...environments.flatMap(({ from }) => (from === undefined ? [] : [from]))
+    ])
   )
 }
 

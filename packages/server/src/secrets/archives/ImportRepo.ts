@@ -99,7 +99,16 @@ export const importRepo = Effect.map(
 
       insertProjects: insert("projects", ["id", "org_id", "name", "strict", "created_at", "updated_at"]),
 
-      insertEnvironments: insert("environments", ["id", "project_id", "name", "position", "created_at", "updated_at"]),
+      insertEnvironments: insert("environments", [
+        "id",
+        "project_id",
+        "name",
+        "position",
+        "expires_at",
+        "source_id",
+        "created_at",
+        "updated_at"
+      ]),
 
       insertAccounts: insert("service_accounts", [
         "id",
@@ -107,6 +116,7 @@ export const importRepo = Effect.map(
         "project_id",
         "name",
         "reveal",
+        "allowed_networks",
         "created_by",
         "created_at",
         "updated_at"
