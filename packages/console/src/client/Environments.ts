@@ -1,13 +1,13 @@
-import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
+import { endingLast } from "../kit/Ending.js"
 import { call } from "./Calls.js"
 
 /** The environments of a project, in the order of the matrix. */
 export const environmentsOf = (org: OrgName, project: ProjectName) =>
   Effect.map(
     call("environments", (api) => api.list({ path: { org_name: org, project_name: project } })),
-    ({ data }) => inStageOrder(data)
+    ({ data }) => endingLast(data)
   )
 
 /** Their names. */

@@ -9,9 +9,9 @@ import { Problem } from "../../kit/Problem.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
+import { cellId } from "./CellId.js"
 import { Editor } from "./Editor.js"
 import { type Cell, type Model, type Spot, spotAt, stagedIn, storedIn, toggleRemoval } from "./Model.js"
-import { cellId } from "./Row.js"
 import { rowHeight } from "./Size.js"
 import { copyValue, hide, readValue, show, shown } from "./Values.js"
 
@@ -26,7 +26,7 @@ interface PanelProps {
 const usePlacement = (model: Model, { env, key }: Cell) => {
   const panel = useRef<HTMLDivElement>(null)
   const row = model.shown.value.findIndex((one) => one.key === key)
-  const column = model.grid.value.columns.findIndex(({ name }) => name === env)
+  const column = model.tracks.value.findIndex(({ name }) => name === env)
   useLayoutEffect(() => {
     const cell = document.getElementById(cellId(key, env))
     const element = panel.current

@@ -1,4 +1,5 @@
 import { Shield } from "../../kit/Shield.js"
+import { Ahead } from "../../kit/When.js"
 import { setQuery, query } from "../../routing/Router.js"
 import type { Column } from "./Grid.js"
 
@@ -13,7 +14,11 @@ export const ColumnHead = ({ column, index }: { readonly column: Column; readonl
   const rights = rightsOf(column)
   const isMarked = query.value.get("env") === column.name
   return (
-    <div role="columnheader" class="matrix-env" aria-colindex={index + 2}>
+    <div
+      role="columnheader"
+      class={column.expires_at === undefined ? "matrix-env" : "matrix-env ending"}
+      aria-colindex={index + 2}
+    >
       <button
         type="button"
         class="plain"
@@ -24,6 +29,11 @@ export const ColumnHead = ({ column, index }: { readonly column: Column; readonl
         {column.name} {column.protected === true && <Shield />}
       </button>
       {rights !== null && <span class="quiet matrix-rights">{rights}</span>}
+      {column.expires_at !== undefined && (
+        <span class="quiet matrix-rights matrix-end">
+          ends <Ahead time={column.expires_at} />
+        </span>
+      )}
     </div>
   )
 }

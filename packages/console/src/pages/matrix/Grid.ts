@@ -1,8 +1,8 @@
 import { isRequired, type RequiredIn } from "@coffer/domain/DeclaredKey"
 import { dueStateAt } from "@coffer/domain/DueState"
-import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import { ends, endingLast } from "../../kit/Ending.js"
 import { wallMillis } from "../../kit/When.js"
 import { type Change, changeOf, type Staged } from "../../staging/Staged.js"
 
@@ -30,6 +30,7 @@ export interface GridRow {
 }
 
 export interface Grid {
+  /** Those that end come last. */
   readonly columns: ReadonlyArray<Column>
   readonly rows: ReadonlyArray<GridRow>
 }
@@ -65,32 +66,41 @@ const cellsOf = (
   })
 }
 
-/** The row of a key. */
+/** The row of a key. The columns from `counted` on are folded: nothing is missing there, and nothing differs. */
 export const rowOf = (
   key: SecretKey,
   columns: ReadonlyArray<Column>,
   stored: ReadonlyArray<MatrixCell | null>,
   staged: Staged,
-  declared: Requirements
+  declared: Requirements,
+  counted = columns.length
 ): GridRow => {
   const cells = cellsOf(key, columns, stored, staged, declared.get(key) ?? [])
   return {
     key,
     cells,
-    isMissing: cells.some(({ stored }, index) => stored === null && columns[index]?.canRead === true),
-    isDifferent: cells.some(({ differs }) => differs),
+    isMissing: cells.some(
+      ({ stored }, index) => index < counted && stored === null && columns[index]?.canRead === true
+    ),
+    isDifferent: cells.some(({ differs }, index) => index < counted && differs),
     isStaged: cells.some(({ staged }) => staged !== null)
   }
 }
 
 /** The grid of a matrix with what is staged: keys by environments, the stages in their usual order. */
-export const gridOf = (matrix: Matrix, staged: Staged, declared: Requirements = nothingDeclared): Grid => {
-  const columns = inStageOrder(matrix.environments).map((one): Column => ({
+export const gridOf = (
+  matrix: Matrix,
+  staged: Staged,
+  declared: Requirements = nothingDeclared,
+  areFolded = false
+): Grid => {
+  const columns = endingLast(matrix.environments).map((one): Column => ({
     ...one,
     canRead: one.allowed.includes("read"),
     canWrite: one.allowed.includes("write") && one.etag !== null
   }))
   const positions = columns.map(({ name }) => matrix.environments.findIndex((one) => one.name === name))
+  const counted = areFolded ? columns.filter((column) => !ends(column)).length : columns.length
   const known = new Set<string>(matrix.data.map(({ key }) => key))
   const rows = matrix.data.map(({ cells, key }) =>
     rowOf(
@@ -98,14 +108,17 @@ export const gridOf = (matrix: Matrix, staged: Staged, declared: Requirements = 
       columns,
       positions.map((position) => cells[position] ?? null),
       staged,
-      declared
+      declared,
+      counted
     )
   )
   const fresh = new Set([...staged.values()].flatMap(({ changes }) => [...changes.keys()]))
   for (const [key, requiredIn] of declared) {
     if (columns.some(({ canRead, name }) => canRead && isRequired(requiredIn, name))) fresh.add(key)
   }
-  const added = [...fresh].filter((key) => !known.has(key)).map((key) => rowOf(key, columns, [], staged, declared))
+  const added = [...fresh]
+    .filter((key) => !known.has(key))
+    .map((key) => rowOf(key, columns, [], staged, declared, counted))
   return { columns, rows: added.length === 0 ? rows : [...rows, ...added].sort(byKey) }
 }
 

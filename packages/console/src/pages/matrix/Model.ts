@@ -1,7 +1,9 @@
 import type { Matrix, MatrixCell } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
+import { ends } from "../../kit/Ending.js"
 import { secretAddress } from "../../routing/Places.js"
+import { query, setQuery } from "../../routing/Router.js"
 import type { Sent } from "../../staging/Writes.js"
 import { type Base, type Change, stage, type Staged, unstage } from "../../staging/Staged.js"
 import { type Staging, stagingOf } from "../../staging/Staging.js"
@@ -18,6 +20,7 @@ import {
   type Requirements
 } from "./Grid.js"
 import type { Position } from "./Movement.js"
+import { openedOf, type Track, type TrackName, tracksOf } from "./Tracks.js"
 
 /** A cell by its names, which stay when the matrix is read again. */
 export interface Cell {
@@ -28,7 +31,7 @@ export interface Cell {
 /** Where the keyboard is, by names; null for the column of keys, and before a row was chosen. */
 export interface Cursor {
   readonly key: SecretKey | null
-  readonly env: EnvName | null
+  readonly env: TrackName | null
   /** Where that was last: the place of the keyboard when the row or the column is gone. */
   readonly last: Position
 }
@@ -48,6 +51,9 @@ export interface Model {
   readonly matrix: Signal<Matrix | null>
   readonly declared: Signal<Requirements>
   readonly grid: ReadonlySignal<Grid>
+  /** Whether a person has opened the previews. */
+  readonly opened: Signal<boolean>
+  readonly tracks: ReadonlySignal<ReadonlyArray<Track>>
   readonly filter: Signal<Filter>
   readonly shown: ReadonlySignal<ReadonlyArray<GridRow>>
   readonly cursor: Signal<Cursor>
@@ -69,13 +75,13 @@ const within = (value: number, count: number): number => Math.max(0, Math.min(co
 export const positionOf = (
   { env, key, last }: Cursor,
   rows: ReadonlyArray<GridRow>,
-  columns: ReadonlyArray<Column>
+  tracks: ReadonlyArray<Track>
 ): Position => {
   const row = key === null ? -1 : rows.findIndex((one) => one.key === key)
-  const column = env === null ? -1 : columns.findIndex(({ name }) => name === env)
+  const column = env === null ? -1 : tracks.findIndex(({ name }) => name === env)
   return {
     row: row === -1 ? within(last.row, rows.length) : row,
-    column: column === -1 ? within(last.column, columns.length + 1) : column + 1
+    column: column === -1 ? within(last.column, tracks.length + 1) : column + 1
   }
 }
 
@@ -84,9 +90,17 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
   const matrix = signal<Matrix | null>(null)
   const declared = signal<Requirements>(new Map())
   const filter = signal(noFilter)
-  const grid = computed(() =>
-    matrix.value === null ? emptyGrid : gridOf(matrix.value, staging.staged.value, declared.value)
+  const opened = openedOf(place.org, place.project)
+  // An address that marks one of them opens them too.
+  const areOpen = computed(
+    () =>
+      opened.value ||
+      (matrix.value?.environments.some((one) => ends(one) && one.name === query.value.get("env")) ?? false)
   )
+  const grid = computed(() =>
+    matrix.value === null ? emptyGrid : gridOf(matrix.value, staging.staged.value, declared.value, !areOpen.value)
+  )
+  const tracks = computed(() => tracksOf(grid.value.columns, areOpen.value))
   const shown = computed(() => filterRows(grid.value.rows, filter.value))
   const cursor = signal<Cursor>({ key: null, env: null, last: { row: 0, column: 1 } })
   return {
@@ -95,10 +109,12 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
     matrix,
     declared,
     grid,
+    opened,
+    tracks,
     filter,
     shown,
     cursor,
-    position: computed(() => positionOf(cursor.value, shown.value, grid.value.columns)),
+    position: computed(() => positionOf(cursor.value, shown.value, tracks.value)),
     chosen: signal<ReadonlySet<SecretKey>>(new Set()),
     anchor: signal<SecretKey | null>(null),
     open: signal<Open | null>(null),
@@ -110,7 +126,7 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
 export const moveTo = (model: Model, to: Position): void => {
   model.cursor.value = {
     key: model.shown.peek()[to.row]?.key ?? null,
-    env: model.grid.peek().columns[to.column - 1]?.name ?? null,
+    env: model.tracks.peek()[to.column - 1]?.name ?? null,
     last: to
   }
 }
@@ -133,18 +149,31 @@ export const spotAt = (model: Model, { env, key }: Cell): Spot | null => {
 }
 
 /** Whether the row or the column of the cursor is not shown any more. Keys must not act on what took its place. */
-export const isCursorGone = ({ cursor, grid, position, shown }: Model): boolean => {
+export const isCursorGone = ({ cursor, position, shown, tracks }: Model): boolean => {
   const { env, key } = cursor.value
   const { column, row } = position.value
-  return shown.value[row]?.key !== key || (env !== null && grid.value.columns[column - 1]?.name !== env)
+  return shown.value[row]?.key !== key || (env !== null && tracks.value[column - 1]?.name !== env)
 }
 
-/** The cell of the cursor; null on a key, and if the cursor is gone. */
+/** The cell of the cursor; null on a key or the group of previews, and if the cursor is gone. */
 export const spotOf = (model: Model): Spot | null => {
   const { column: at, row: line } = model.position.value
   const row = model.shown.value[line]
-  const column = model.grid.value.columns[at - 1]
-  return row === undefined || column === undefined || isCursorGone(model) ? null : { row, column, index: at - 1 }
+  const track = model.tracks.value[at - 1]
+  if (row === undefined || track?.type !== "env" || isCursorGone(model)) return null
+  return { row, column: track.column, index: track.index }
+}
+
+/** Opens the previews, or folds them into one column. */
+export const togglePreviews = (model: Model): void => {
+  const { grid, open, opened, tracks } = model
+  const isOpen = tracks.peek().some((track) => track.type === "group" && track.isOpen)
+  const marked = query.peek().get("env")
+  batch(() => {
+    if (isOpen && grid.peek().columns.some((column) => ends(column) && column.name === marked)) setQuery("env", null)
+    if (open.peek()?.type === "cell") open.value = null
+    opened.value = !isOpen
+  })
 }
 
 export const cellOf = ({ column, row }: Spot): Cell => ({ key: row.key, env: column.name })

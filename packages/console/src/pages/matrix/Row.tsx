@@ -1,21 +1,21 @@
 import { dueStateAt } from "@coffer/domain/DueState"
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { Component } from "preact"
 import { wallMillis } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
+import { cellId } from "./CellId.js"
 import { type Column, describeCell, type GridCell, type GridRow, leftOf } from "./Grid.js"
+import { GroupCell } from "./PreviewGroup.js"
 import { rowHeight } from "./Size.js"
-
-/** The id of a cell's element; that of the key's own cell without an environment. */
-export const cellId = (key: SecretKey, env: EnvName | null): string => `cell:${key}:${env ?? ""}`
+import type { EnvTrack, Track } from "./Tracks.js"
 
 interface RowProps {
   readonly row: GridRow
   readonly index: number
   readonly columns: ReadonlyArray<Column>
+  readonly tracks: ReadonlyArray<Track>
   /** The secret's own page; null if it has none yet. */
   readonly address: string | null
-  /** The column of the keyboard; -1 if it is in another row. */
+  /** The track of the keyboard; -1 if it is in another row. */
   readonly active: number
   readonly isChosen: boolean
 }
@@ -58,20 +58,49 @@ const Content = ({
   )
 }
 
+interface CellProps {
+  readonly track: EnvTrack
+  readonly row: GridRow
+  readonly columns: ReadonlyArray<Column>
+  readonly position: number
+  readonly isActive: boolean
+}
+
+const Cell = ({ columns, isActive, position, row, track: { column, index, name } }: CellProps) => {
+  const cell = row.cells[index]
+  if (cell === undefined) return null
+  const look = classOf(cell, column)
+  return (
+    <div
+      role="gridcell"
+      id={cellId(row.key, name)}
+      class={isActive ? `${look} active` : look}
+      aria-colindex={position + 2}
+      data-key={row.key}
+      data-env={name}
+    >
+      <span class="hidden">{`${row.key} in ${name}: ${describeCell(cell, column, leftOf(row, columns, index))}`}</span>
+      <span class="matrix-shown" aria-hidden="true">
+        <Content cell={cell} column={column} />
+      </span>
+    </div>
+  )
+}
+
 /** A row of the grid. It is drawn again only if something in it has changed. */
 export class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
-    const { active, columns, index, isChosen, row } = this.props
+    const { active, index, isChosen, row, tracks } = this.props
     return (
       next.row !== row ||
       next.index !== index ||
       next.active !== active ||
-      next.columns !== columns ||
+      next.tracks !== tracks ||
       next.isChosen !== isChosen
     )
   }
 
-  override render({ active, address, columns, index, isChosen, row }: RowProps) {
+  override render({ active, address, columns, index, isChosen, row, tracks }: RowProps) {
     return (
       <div
         role="row"
@@ -104,30 +133,20 @@ export class Row extends Component<RowProps> {
             </Link>
           )}
         </div>
-        {columns.map((column, position) => {
-          const cell = row.cells[position]
-          if (cell === undefined) return null
-          const name = classOf(cell, column)
-          const isActive = active === position + 1
-          return (
-            <div
-              key={column.name}
-              role="gridcell"
-              id={cellId(row.key, column.name)}
-              class={isActive ? `${name} active` : name}
-              aria-colindex={position + 2}
-              data-key={row.key}
-              data-env={column.name}
-            >
-              <span class="hidden">
-                {`${row.key} in ${column.name}: ${describeCell(cell, column, leftOf(row, columns, position))}`}
-              </span>
-              <span class="matrix-shown" aria-hidden="true">
-                <Content cell={cell} column={column} />
-              </span>
-            </div>
+        {tracks.map((track, position) =>
+          track.type === "env" ? (
+            <Cell
+              key={track.name}
+              track={track}
+              row={row}
+              columns={columns}
+              position={position}
+              isActive={active === position + 1}
+            />
+          ) : (
+            <GroupCell key={track.name} group={track} row={row} index={position} isActive={active === position + 1} />
           )
-        })}
+        )}
       </div>
     )
   }

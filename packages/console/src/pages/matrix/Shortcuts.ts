@@ -1,6 +1,7 @@
 import { navigate } from "../../routing/Router.js"
 import { chooseNone, chooseShown, toggleChoice } from "./Chosen.js"
-import { addressOf, cellOf, isCursorGone, type Model, spotOf, toggleRemoval } from "./Model.js"
+import { addressOf, cellOf, isCursorGone, type Model, spotOf, togglePreviews, toggleRemoval } from "./Model.js"
+import { groupName } from "./Tracks.js"
 
 /** What keys do in the grid, beside moving. Returns whether the key did something. */
 export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
@@ -21,6 +22,10 @@ export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
   const line = model.position.value.row
   if (key === " " && (shiftKey || model.position.value.column === 0)) {
     toggleChoice(model, line)
+    return true
+  }
+  if (model.cursor.value.env === groupName && (key === "Enter" || key === " ")) {
+    togglePreviews(model)
     return true
   }
   const spot = spotOf(model)

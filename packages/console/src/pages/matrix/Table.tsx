@@ -1,22 +1,25 @@
 import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useRef } from "preact/hooks"
+import { cellId } from "./CellId.js"
 import { CellPanel } from "./CellPanel.js"
 import { chooseRange, extendRange, toggleChoice } from "./Chosen.js"
 import { ChooseAll } from "./ChosenBar.js"
 import { ColumnHead } from "./ColumnHead.js"
-import { addressOf, cellOf, isCursorGone, type Model, moveTo, spotOf } from "./Model.js"
+import { addressOf, cellOf, isCursorGone, type Model, moveTo, spotOf, togglePreviews } from "./Model.js"
 import { move, type Position, rowsInView } from "./Movement.js"
-import { cellId, Row } from "./Row.js"
+import { GroupHead } from "./PreviewGroup.js"
+import { Row } from "./Row.js"
 import { pressInGrid } from "./Shortcuts.js"
 import { headHeight, rowHeight } from "./Size.js"
+import { groupName, widthsOf } from "./Tracks.js"
 
 /** The position of the cell that was clicked. The element names it: rows may have moved since it was drawn. */
-const positionOf = ({ grid, shown }: Model, target: EventTarget | null): Position | null => {
+const positionOf = ({ shown, tracks }: Model, target: EventTarget | null): Position | null => {
   const cell = target instanceof Element ? target.closest("[data-key]") : null
   if (!(cell instanceof HTMLElement)) return null
   const { env, key } = cell.dataset
   const row = shown.peek().findIndex((one) => one.key === key)
-  const column = env === undefined ? 0 : grid.peek().columns.findIndex(({ name }) => name === env) + 1
+  const column = env === undefined ? 0 : tracks.peek().findIndex(({ name }) => name === env) + 1
   return row === -1 || (env !== undefined && column === 0) ? null : { row, column }
 }
 
@@ -33,13 +36,14 @@ export const Table = ({ model }: { readonly model: Model }) => {
   const body = useRef<HTMLDivElement>(null)
   const view = useSignal({ top: 0, height: 600 })
   const { columns } = model.grid.value
+  const tracks = model.tracks.value
   const rows = model.shown.value
   const { column, row } = model.position.value
   const open = model.open.value
   const chosen = model.chosen.value
   const isGone = isCursorGone(model)
   const activeKey = isGone ? undefined : rows[row]?.key
-  const activeEnv = columns[column - 1]?.name ?? null
+  const activeTrack = tracks[column - 1]?.name ?? null
 
   useLayoutEffect(() => {
     const element = scroller.current
@@ -80,7 +84,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.target !== body.current) return
     const page = Math.max(1, Math.floor(view.peek().height / rowHeight) - 2)
-    const to = move(model.position.peek(), event, { rows: rows.length, columns: columns.length + 1, page })
+    const to = move(model.position.peek(), event, { rows: rows.length, columns: tracks.length + 1, page })
     if (to !== null) {
       event.preventDefault()
       if (event.shiftKey) extendRange(model, model.position.peek().row, to.row)
@@ -106,9 +110,15 @@ export const Table = ({ model }: { readonly model: Model }) => {
     const isSame = !isGone && to.row === row && to.column === column
     moveTo(model, to)
     body.current?.focus({ preventScroll: true })
+    if (tracks[to.column - 1]?.name === groupName) return togglePreviews(model)
     const spot = spotOf(model)
     model.open.value =
       spot !== null && !(isSame && open !== null) ? { type: "cell", mode: "look", cell: cellOf(spot) } : null
+  }
+
+  const toggle = () => {
+    togglePreviews(model)
+    body.current?.focus({ preventScroll: true })
   }
 
   const { first, last } = rowsInView(view.value.top, view.value.height, rowHeight, rows.length)
@@ -116,7 +126,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
     <div
       class="matrix-scroller"
       ref={scroller}
-      style={{ "--columns": columns.length }}
+      style={{ "--tracks": widthsOf(tracks) }}
       onScroll={({ currentTarget }) => {
         const next = rowsInView(currentTarget.scrollTop, view.peek().height, rowHeight, rows.length)
         if (next.first !== first || next.last !== last) view.value = { ...view.peek(), top: currentTarget.scrollTop }
@@ -130,9 +140,9 @@ export const Table = ({ model }: { readonly model: Model }) => {
         aria-multiselectable={true}
         aria-label={`Secrets of ${model.place.project}`}
         aria-rowcount={rows.length + 1}
-        aria-colcount={columns.length + 1}
+        aria-colcount={tracks.length + 1}
         aria-activedescendant={
-          activeKey !== undefined && row >= first && row < last ? cellId(activeKey, activeEnv) : undefined
+          activeKey !== undefined && row >= first && row < last ? cellId(activeKey, activeTrack) : undefined
         }
         onFocus={() => {
           if (isCursorGone(model)) moveTo(model, model.position.peek())
@@ -148,9 +158,13 @@ export const Table = ({ model }: { readonly model: Model }) => {
           <div role="columnheader" class="matrix-key" aria-colindex={1}>
             <ChooseAll model={model} /> Key <span class="quiet">{rows.length.toLocaleString("en")}</span>
           </div>
-          {columns.map((one, index) => (
-            <ColumnHead key={one.name} column={one} index={index} />
-          ))}
+          {tracks.map((track, index) =>
+            track.type === "env" ? (
+              <ColumnHead key={track.name} column={track.column} index={index} />
+            ) : (
+              <GroupHead key={track.name} group={track} index={index} toggle={toggle} />
+            )
+          )}
         </div>
         <div class="matrix-body" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
           {rows.slice(first, last).map((one, index) => (
@@ -159,6 +173,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
               row={one}
               index={first + index}
               columns={columns}
+              tracks={tracks}
               address={addressOf(model, one)}
               isChosen={chosen.has(one.key)}
               active={one.key === activeKey ? column : -1}

@@ -1,23 +1,24 @@
 import type { Environment } from "@coffer/domain/Environment"
-import { envNameForm } from "@coffer/domain/NameForms"
 import type { EnvName } from "@coffer/domain/Names"
 import { call } from "../../client/Calls.js"
-import { environmentsOf } from "../../client/Environments.js"
 import { useAct } from "../../kit/Act.js"
-import { CreateForm } from "../../kit/CreateForm.js"
+import { Clock } from "../../kit/Clock.js"
 import { Delete } from "../../kit/Delete.js"
-import { useLoad } from "../../kit/Load.js"
+import { ends } from "../../kit/Ending.js"
 import { Problem } from "../../kit/Problem.js"
-import { Reading } from "../../kit/Reading.js"
 import { Shield } from "../../kit/Shield.js"
 import { Table } from "../../kit/Table.js"
+import { Ahead } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { envAddress } from "../../routing/Places.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import type { PlaceAt } from "../PageProps.js"
+import { Extend } from "./Extend.js"
+import { NewEnvironment } from "./NewEnvironment.js"
 import { type Direction, moveId, type Order, useOrder } from "./Order.js"
 import "./Page.css"
 import { ProtectionButton } from "./Protection.js"
+import type { Settings } from "./Settings.js"
 
 interface MoveProps {
   readonly order: Order
@@ -45,80 +46,90 @@ const Move = ({ direction, name, order }: MoveProps) => {
 
 interface RowProps {
   readonly place: PlaceAt<"project">
-  readonly name: EnvName
-  readonly isProtected: boolean
+  readonly environment: Environment
+  /** Whether it is a preview that the person may extend and remove. */
+  readonly isOwn: boolean
   readonly index: number
   /** Null if the person may not order them. */
   readonly order: Order | null
   readonly reload: () => void
 }
 
-const Row = ({ index, isProtected, name, order, place: { org, project }, reload }: RowProps) => (
-  <tr
-    class={order?.dragged.value === name ? "environment dragged" : "environment"}
-    draggable={order !== null}
-    onDragStart={(event) => {
-      if (order === null) return
-      order.dragged.value = name
-      event.dataTransfer?.setData("text/plain", name)
-    }}
-    onDragOver={(event) => {
-      const from = order?.dragged.value ?? null
-      if (order === null || from === null) return
-      event.preventDefault()
-      if (from !== name) order.move(from, index)
-    }}
-    onDragEnd={() => {
-      if (order !== null) order.dragged.value = null
-    }}
-  >
-    <th scope="row">
-      {order !== null && (
-        <span class="environment-handle" aria-hidden="true">
-          ⠿
-        </span>
-      )}
-      <Link to={envAddress(org, project, name)}>{name}</Link> {isProtected && <Shield />}
-    </th>
-    <td class="actions">
-      {order !== null && (
-        <>
-          <Move order={order} name={name} direction="up" />
-          <Move order={order} name={name} direction="down" />
-        </>
-      )}
-      <ProtectionButton
-        path={{ org_name: org, project_name: project, env_name: name }}
-        isProtected={isProtected}
-        changed={reload}
-      />
-      <Delete
-        what="environment"
-        name={name}
-        why={missingInOrg(org, "env.delete")}
-        remove={call("environments", (api) =>
-          api.delete({ path: { org_name: org, project_name: project, env_name: name }, urlParams: {} })
+const Row = ({ environment, index, isOwn, order, place: { org, project }, reload }: RowProps) => {
+  const { expires_at, name } = environment
+  const isProtected = environment.protected === true
+  const path = { org_name: org, project_name: project, env_name: name }
+  const isAdmin = missingInOrg(org, "env.extend") === null
+  return (
+    <tr
+      class={order?.dragged.value === name ? "environment dragged" : "environment"}
+      draggable={order !== null}
+      onDragStart={(event) => {
+        if (order === null) return
+        order.dragged.value = name
+        event.dataTransfer?.setData("text/plain", name)
+      }}
+      onDragOver={(event) => {
+        const from = order?.dragged.value ?? null
+        if (order === null || from === null) return
+        event.preventDefault()
+        if (from !== name) order.move(from, index)
+      }}
+      onDragEnd={() => {
+        if (order !== null) order.dragged.value = null
+      }}
+    >
+      <th scope="row">
+        {order !== null && (
+          <span class="environment-handle" aria-hidden="true">
+            ⠿
+          </span>
         )}
-        done={reload}
-      >
-        <p>
-          All secrets of {name} in {project} are deleted at once, with their versions and use rules. Programs that use
-          them can no longer read them. Only a backup still has them.
-        </p>
-      </Delete>
-    </td>
-  </tr>
-)
+        <Link to={envAddress(org, project, name)}>{name}</Link> {isProtected && <Shield />}
+        {expires_at !== undefined && (
+          <span class="environment-end">
+            <Clock /> ends <Ahead time={expires_at} />
+          </span>
+        )}
+      </th>
+      <td class="actions">
+        {order !== null && (
+          <>
+            <Move order={order} name={name} direction="up" />
+            <Move order={order} name={name} direction="down" />
+          </>
+        )}
+        {expires_at !== undefined && (isAdmin || isOwn) && (
+          <Extend path={path} end={expires_at} mayLast={isAdmin} changed={reload} />
+        )}
+        <ProtectionButton path={path} isProtected={isProtected} changed={reload} />
+        <Delete
+          what="environment"
+          name={name}
+          why={isOwn ? null : missingInOrg(org, "env.delete")}
+          remove={call("environments", (api) => api.delete({ path, urlParams: {} }))}
+          done={reload}
+        >
+          <p>
+            All secrets of {name} in {project} are deleted at once, with their versions and use rules. Programs that use
+            them can no longer read them. Only a backup still has them.
+          </p>
+        </Delete>
+      </td>
+    </tr>
+  )
+}
 
 interface ListProps {
   readonly place: PlaceAt<"project">
-  readonly environments: ReadonlyArray<Environment>
+  readonly settings: Settings
   readonly reload: () => void
 }
 
-const List = ({ environments, place, reload }: ListProps) => {
+const List = ({ place, reload, settings: { environments, own } }: ListProps) => {
   const { org, project } = place
-  const order = useOrder(environments.map(({ name }) => name))
+  const lasting = environments.filter((one) => !ends(one))
+  const order = useOrder(lasting.map(({ name }) => name))
   const act = useAct()
   const isAllowed = missingInOrg(org, "project.update") === null
   const save = (names: ReadonlyArray<EnvName>) => {
@@ -131,18 +142,21 @@ const List = ({ environments, place, reload }: ListProps) => {
       }
     )
   }
-  const isOwn = environments.some(({ position }) => position !== undefined)
+  const hasOwn = environments.some(({ position }) => position !== undefined)
   return (
     <>
       <Table label="Environments" heads={["Environment", ""]}>
-        {order.names.map((name, index) => (
+        {[
+          ...order.names.flatMap((name) => lasting.filter((one) => one.name === name)),
+          ...environments.filter(ends)
+        ].map((one, index) => (
           <Row
-            key={name}
+            key={one.name}
             place={place}
-            name={name}
-            isProtected={environments.some((one) => one.name === name && one.protected === true)}
+            environment={one}
+            isOwn={own.has(one.name)}
             index={index}
-            order={isAllowed && environments.length > 1 ? order : null}
+            order={isAllowed && lasting.length > 1 && !ends(one) ? order : null}
             reload={reload}
           />
         ))}
@@ -150,7 +164,7 @@ const List = ({ environments, place, reload }: ListProps) => {
       <p class="hidden" role="status">
         {order.said.value}
       </p>
-      {isAllowed && environments.length > 1 && (
+      {isAllowed && lasting.length > 1 && (
         <>
           <p class="row">
             <button
@@ -168,7 +182,7 @@ const List = ({ environments, place, reload }: ListProps) => {
                 Cancel
               </button>
             )}
-            {isOwn && !order.isChanged && (
+            {hasOwn && !order.isChanged && (
               <button
                 type="button"
                 disabled={act.isBusy.value}
@@ -182,7 +196,7 @@ const List = ({ environments, place, reload }: ListProps) => {
           </p>
           <p class="hint">
             The matrix and all lists have this order.
-            {!isOwn && " By default, it is dev, test, qa, staging, preview, prod; other names come before them."}
+            {!hasOwn && " By default, it is dev, test, qa, staging, preview, prod; other names come before them."}
           </p>
         </>
       )}
@@ -192,27 +206,9 @@ const List = ({ environments, place, reload }: ListProps) => {
 }
 
 /** The environments of a project: their order, new ones, and their end. */
-export const Environments = ({ place }: { readonly place: PlaceAt<"project"> }) => {
-  const { org, project } = place
-  const path = { org_name: org, project_name: project }
-  const found = useLoad(`${org}/${project}`, () => environmentsOf(org, project))
-  const whyNot = missingInOrg(org, "env.create")
-  return (
-    <>
-      <Reading of={found}>
-        {(environments) => <List place={place} environments={environments} reload={found.reload} />}
-      </Reading>
-      {whyNot === null ? (
-        <CreateForm
-          what="environment"
-          example="preview"
-          form={envNameForm}
-          create={(name) => call("environments", (api) => api.create({ path, payload: { name } }))}
-          done={found.reload}
-        />
-      ) : (
-        <p class="quiet">To create environments, one {whyNot}.</p>
-      )}
-    </>
-  )
-}
+export const Environments = (props: ListProps) => (
+  <>
+    <List {...props} />
+    <NewEnvironment {...props} />
+  </>
+)

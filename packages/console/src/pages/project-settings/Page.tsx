@@ -1,23 +1,36 @@
 import { projectNameForm } from "@coffer/domain/NameForms"
 import { call } from "../../client/Calls.js"
 import { Delete } from "../../kit/Delete.js"
+import { useLoad } from "../../kit/Load.js"
+import { Reading } from "../../kit/Reading.js"
 import { Rename } from "../../kit/Rename.js"
 import { orgAddress, projectAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import type { PageProps } from "../PageProps.js"
 import { Environments } from "./Environments.js"
+import { Previews } from "./Previews.js"
+import { readSettings } from "./Settings.js"
 import { Strict } from "./Strict.js"
 
-/** The environments of a project, how strict it is, its name, and its end. */
+/** The environments of a project, the previews that it allows, how strict it is, its name, and its end. */
 export const Page = ({ place }: PageProps<"project">) => {
   const { org, project } = place
   const path = { org_name: org, project_name: project }
+  const found = useLoad(`${org}/${project}`, () => readSettings(org, project))
   return (
     <section class="narrow">
       <h1>Settings of {project}</h1>
       <h2>Environments</h2>
-      <Environments place={place} />
+      <Reading of={found}>
+        {(settings) => (
+          <>
+            <Environments place={place} settings={settings} reload={found.reload} />
+            <h2>Previews</h2>
+            <Previews path={path} settings={settings} reload={found.reload} />
+          </>
+        )}
+      </Reading>
       <h2>Declared keys</h2>
       <Strict path={path} why={missingInOrg(org, "project.update")} />
       <h2>Name</h2>

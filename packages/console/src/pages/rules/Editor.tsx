@@ -16,7 +16,7 @@ import { TextField } from "../../kit/TextField.js"
 import { query } from "../../routing/Router.js"
 import { missingInOrg } from "../../state/Organizations.js"
 import { Coverage } from "./Coverage.js"
-import { endOf, Ends, useEnd } from "./Ends.js"
+import { endOf, Ends, useEnd } from "../../kit/Ends.js"
 import "./Page.css"
 
 interface Named {

@@ -2,9 +2,9 @@ import { Expiry } from "@coffer/domain/Due"
 import { type Signal, useSignal } from "@preact/signals"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { Choose } from "../../kit/Choose.js"
-import { TextField } from "../../kit/TextField.js"
-import { wallMillis } from "../../kit/When.js"
+import { Choose } from "./Choose.js"
+import { TextField } from "./TextField.js"
+import { wallMillis } from "./When.js"
 
 const hour = 3_600_000
 
@@ -20,15 +20,18 @@ const spans: Partial<Record<Choice, number>> = {
 
 const decode = Schema.decodeUnknownOption(Expiry)
 
-interface End {
+/** The words for what has to end. */
+const endings = choices.filter((word) => word !== "never")
+
+export interface End {
   readonly choice: Signal<Choice>
   readonly date: Signal<string>
 }
 
-/** When a new rule ends. */
-export const useEnd = (): End => ({ choice: useSignal<Choice>("never"), date: useSignal("") })
+/** When something new ends. */
+export const useEnd = (first: Choice = "never"): End => ({ choice: useSignal<Choice>(first), date: useSignal("") })
 
-/** The end as a grant takes it, without one for a rule that lasts; null if it is not complete. */
+/** The end as the contract takes it, without one for what lasts; null if it is not complete. */
 export const endOf = ({ choice, date }: End): { readonly expires_at?: string } | null => {
   if (choice.value === "never") return {}
   const span = spans[choice.value]
@@ -36,10 +39,21 @@ export const endOf = ({ choice, date }: End): { readonly expires_at?: string } |
   return Option.getOrNull(Option.map(decode(date.value.trim()), (expires_at) => ({ expires_at })))
 }
 
-/** Chooses when a rule ends: never, after a while, or at a date. */
-export const Ends = ({ end }: { readonly end: End }) => (
+interface EndsProps {
+  readonly end: End
+  /** Whether it may last. */
+  readonly mayLast?: boolean
+}
+
+/** Chooses when something ends: never, after a while, or at a date. */
+export const Ends = ({ end, mayLast = true }: EndsProps) => (
   <>
-    <Choose label="Ends" value={end.choice.value} words={choices} choose={(word) => (end.choice.value = word)} />
+    <Choose
+      label="Ends"
+      value={end.choice.value}
+      words={mayLast ? choices : endings}
+      choose={(word) => (end.choice.value = word)}
+    />
     {end.choice.value === "at a date" && (
       <TextField
         label="Date of the end"

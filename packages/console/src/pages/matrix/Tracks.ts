@@ -1,0 +1,76 @@
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { type Signal, signal } from "@preact/signals"
+import { ends } from "../../kit/Ending.js"
+import type { Column, GridRow } from "./Grid.js"
+
+/** The name of the group of previews among those of environments, of which none has this name. */
+export const groupName = "*"
+export type TrackName = EnvName | typeof groupName
+
+/** An environment as it is shown. */
+export interface EnvTrack {
+  readonly type: "env"
+  readonly name: EnvName
+  readonly column: Column
+  /** The index of its column. */
+  readonly index: number
+}
+
+/** The previews, folded into one narrow column. Opened, it stands before them, and folds them again. */
+export interface GroupTrack {
+  readonly type: "group"
+  readonly name: typeof groupName
+  readonly isOpen: boolean
+  readonly previews: ReadonlyArray<EnvTrack>
+}
+
+export type Track = EnvTrack | GroupTrack
+
+/** What is shown of the columns beside the keys, from the left to the right. */
+export const tracksOf = (columns: ReadonlyArray<Column>, isOpen: boolean): ReadonlyArray<Track> => {
+  const all = columns.map((column, index): EnvTrack => ({ type: "env", name: column.name, column, index }))
+  const previews = all.filter(({ column }) => ends(column))
+  if (previews.length === 0) return all
+  const lasting = all.filter(({ column }) => !ends(column))
+  return [...lasting, { type: "group", name: groupName, isOpen, previews }, ...(isOpen ? previews : [])]
+}
+
+/** The widths of the tracks, as CSS has them. */
+export const widthsOf = (tracks: ReadonlyArray<Track>): string =>
+  tracks
+    .map((track) => (track.type === "env" ? "var(--cell)" : track.isOpen ? "var(--opened)" : "var(--group)"))
+    .join(" ")
+
+export const previewCount = ({ previews }: GroupTrack): string =>
+  `${previews.length} ${previews.length === 1 ? "preview" : "previews"}`
+
+/** What the previews have of a key. */
+export const groupCellOf = ({ previews }: GroupTrack, { cells }: GridRow) => {
+  const readable = previews.filter(({ column }) => column.canRead)
+  return {
+    readable: readable.length,
+    stored: readable.filter(({ index }) => (cells[index]?.stored ?? null) !== null).length,
+    staged: previews.filter(({ index }) => (cells[index]?.staged ?? null) !== null).length
+  }
+}
+
+/** What the cell of the group says to someone who does not see it. */
+export const describeGroup = (group: GroupTrack, row: GridRow): string => {
+  const { readable, staged, stored } = groupCellOf(group, row)
+  const parts = [
+    readable === 0 ? "not readable for you" : stored === readable ? "in all" : `in ${stored} of ${readable}`,
+    ...(staged === 0 ? [] : [`staged in ${staged}`]),
+    group.isOpen ? "open" : "folded"
+  ]
+  return `${row.key} in ${previewCount(group)}: ${parts.join(", ")}`
+}
+
+const opened = new Map<string, Signal<boolean>>()
+
+/** Whether a person has opened the previews of a project, as long as the page is open. */
+export const openedOf = (org: OrgName, project: ProjectName): Signal<boolean> => {
+  const name = `${org}/${project}`
+  const found = opened.get(name) ?? signal(false)
+  opened.set(name, found)
+  return found
+}

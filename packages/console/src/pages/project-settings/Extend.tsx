@@ -1,0 +1,71 @@
+import type { EnvPath } from "@coffer/domain/api/Paths"
+import { useSignal } from "@preact/signals"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { endOf, Ends, useEnd } from "../../kit/Ends.js"
+import { Problem } from "../../kit/Problem.js"
+import { Ahead, exactly } from "../../kit/When.js"
+
+interface ExtendProps {
+  readonly path: EnvPath
+  /** When it ends now. */
+  readonly end: string
+  /** Whether the person may let it last. */
+  readonly mayLast: boolean
+  readonly changed: () => void
+}
+
+const ExtendDialog = ({ changed, close, end: before, mayLast, path }: ExtendProps & { readonly close: () => void }) => {
+  const act = useAct()
+  const end = useEnd("in 7 days")
+  const chosen = endOf(end)
+  const save = () => {
+    if (chosen === null) return
+    const { expires_at = null } = chosen
+    act.run(
+      call("environments", (api) => api.extend({ path, payload: { expires_at } })),
+      () => {
+        close()
+        changed()
+      }
+    )
+  }
+  return (
+    <Dialog title={`When ${path.env_name} ends`} close={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          save()
+        }}
+      >
+        <p>
+          It ends <Ahead time={before} />, at {exactly(before)}, and is removed then with its secrets.
+        </p>
+        <Ends end={end} mayLast={mayLast} />
+        <Problem failure={act.failure.value} />
+        <footer>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button class="primary" disabled={act.isBusy.value || chosen === null}>
+            Save
+          </button>
+        </footer>
+      </form>
+    </Dialog>
+  )
+}
+
+/** Sets another end of an environment that ends. */
+export const Extend = (props: ExtendProps) => {
+  const isOpen = useSignal(false)
+  return (
+    <>
+      <button type="button" onClick={() => (isOpen.value = true)}>
+        Extend…<span class="hidden">{` the environment ${props.path.env_name}`}</span>
+      </button>
+      {isOpen.value && <ExtendDialog {...props} close={() => (isOpen.value = false)} />}
+    </>
+  )
+}

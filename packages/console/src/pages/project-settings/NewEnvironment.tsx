@@ -1,0 +1,97 @@
+import { envNameForm } from "@coffer/domain/NameForms"
+import { matcherOf } from "@coffer/domain/PatternMatch"
+import type { Previews } from "@coffer/domain/Previews"
+import { useSignal } from "@preact/signals"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { endOf, Ends, useEnd } from "../../kit/Ends.js"
+import { Problem } from "../../kit/Problem.js"
+import { TextField } from "../../kit/TextField.js"
+import { mayInOrg, missingInOrg } from "../../state/Organizations.js"
+import type { PlaceAt } from "../PageProps.js"
+import type { Settings } from "./Settings.js"
+
+interface NewProps {
+  readonly place: PlaceAt<"project">
+  readonly settings: Settings
+  readonly reload: () => void
+}
+
+interface FormProps extends NewProps {
+  /** What the person may create who is no admin; null: everything. */
+  readonly limits: Previews | null
+}
+
+/** Stands for no environment: none can have this name. */
+const nothing = "nothing: empty"
+
+const Form = ({ limits, place: { org, project }, reload, settings: { environments } }: FormProps) => {
+  const act = useAct()
+  const name = useSignal("")
+  const from = useSignal<string>(limits?.from ?? nothing)
+  const end = useEnd(limits === null ? "never" : "in 7 days")
+  const chosen = endOf(end)
+  const text = name.value.trim()
+  const isName = envNameForm.is(text)
+  const isOther = isName && limits !== null && !matcherOf(text)(limits.pattern)
+  const names = environments.map((one) => one.name)
+  const create = () => {
+    if (!envNameForm.is(text) || isOther || chosen === null) return
+    const source = names.find((one) => one === from.value)
+    const payload = { name: text, ...(source !== undefined && { from: source }), ...chosen }
+    act.run(
+      call("environments", (api) => api.create({ path: { org_name: org, project_name: project }, payload })),
+      () => {
+        name.value = ""
+        reload()
+      }
+    )
+  }
+  return (
+    <form
+      class="fields environment-new"
+      onSubmit={(event) => {
+        event.preventDefault()
+        create()
+      }}
+    >
+      <TextField
+        label="Name of the environment"
+        text={name}
+        placeholder={limits?.pattern ?? "preview"}
+        maxLength={envNameForm.maxLength}
+        isBad={(text !== "" && !isName) || isOther}
+        hint={isOther ? `As a preview, it is named ${limits.pattern}.` : `${envNameForm.characters}.`}
+      />
+      <Choose
+        label="Copy of"
+        value={from.value}
+        words={limits === null ? [nothing, ...names] : [limits.from]}
+        choose={(word) => (from.value = word)}
+      />
+      <Ends end={end} mayLast={limits === null} />
+      <button class="primary" disabled={act.isBusy.value || !isName || isOther || chosen === null}>
+        Create
+      </button>
+      <Problem failure={act.failure.value} />
+    </form>
+  )
+}
+
+/** Creates an environment: empty or as a copy, for good or for a while. */
+export const NewEnvironment = (props: NewProps) => {
+  const { org } = props.place
+  const whyNot = missingInOrg(org, "env.create")
+  const { previews } = props.settings
+  if (whyNot === null) return <Form {...props} limits={null} />
+  if (previews === null || !mayInOrg(org, "secret.write")) {
+    return <p class="quiet">To create environments, one {whyNot}.</p>
+  }
+  return (
+    <>
+      <Form key={previews.updated_at} {...props} limits={previews} />
+      <p class="quiet">To create others than previews, one {whyNot}.</p>
+    </>
+  )
+}

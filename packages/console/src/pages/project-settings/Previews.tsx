@@ -1,0 +1,133 @@
+import type { ProjectPath } from "@coffer/domain/api/Paths"
+import { previewDefaults, type Previews as Allowed, previewTerms } from "@coffer/domain/Previews"
+import { body } from "@coffer/domain/Schemas"
+import { useSignal } from "@preact/signals"
+import * as Either from "effect/Either"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Choose } from "../../kit/Choose.js"
+import { decodeForm } from "../../kit/Decode.js"
+import { ends } from "../../kit/Ending.js"
+import { Problem } from "../../kit/Problem.js"
+import { TextField } from "../../kit/TextField.js"
+import { When } from "../../kit/When.js"
+import { missingInOrg } from "../../state/Organizations.js"
+import type { Settings } from "./Settings.js"
+
+const Terms = body(previewTerms)
+
+interface PreviewsProps {
+  readonly path: ProjectPath
+  readonly settings: Settings
+  readonly reload: () => void
+}
+
+/** What previews a project allows, to read. */
+const Facts = ({ now }: { readonly now: Allowed }) => (
+  <dl class="facts">
+    <dt>Copies of</dt>
+    <dd>{now.from}</dd>
+    <dt>Named</dt>
+    <dd>
+      <code>{now.pattern}</code>
+    </dd>
+    <dt>At most</dt>
+    <dd>{now.max} at once</dd>
+    <dt>Each lasts at most</dt>
+    <dd>{now.longest}</dd>
+  </dl>
+)
+
+const Form = ({ path, reload, settings: { environments, previews } }: PreviewsProps) => {
+  const act = useAct()
+  const names = environments.filter((one) => !ends(one)).map(({ name }) => name)
+  const usual = names.find((name) => name === "preview") ?? names.find((name) => name.startsWith("stag")) ?? names[0]
+  const from = useSignal<string>(previews?.from ?? usual ?? "")
+  const pattern = useSignal(previews?.pattern ?? "pr-*")
+  const max = useSignal(String(previews?.max ?? previewDefaults.max))
+  const longest = useSignal(previews?.longest ?? previewDefaults.longest)
+  const terms = decodeForm(Terms, {
+    from: from.value,
+    pattern: pattern.value.trim(),
+    max: Number(max.value),
+    longest: longest.value.trim()
+  })
+  const save = () => {
+    if (Either.isLeft(terms)) return
+    const payload = terms.right
+    act.run(
+      call("previews", (api) => api.set({ path, payload })),
+      reload
+    )
+  }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        save()
+      }}
+    >
+      <div class="fields">
+        <Choose label="Copies of" value={from.value} words={names} choose={(word) => (from.value = word)} />
+        <TextField label="Named" text={pattern} maxLength={200} hint="a pattern, such as pr-*" />
+        <TextField label="At most, at once" text={max} maxLength={2} hint="1 to 50" />
+        <TextField label="Each lasts at most" text={longest} maxLength={7} hint="such as 12h or 30d" />
+      </div>
+      {Either.isLeft(terms) && (
+        <p class="hint bad" role="status">
+          {terms.left}
+        </p>
+      )}
+      <Problem failure={act.failure.value} />
+      <p class="row">
+        <button class="primary" disabled={act.isBusy.value || Either.isLeft(terms)}>
+          {previews === null ? "Allow previews" : "Save previews"}
+        </button>
+        {previews !== null && (
+          <button
+            type="button"
+            class="danger"
+            disabled={act.isBusy.value}
+            onClick={() => {
+              act.run(
+                call("previews", (api) => api.remove({ path })),
+                reload
+              )
+            }}
+          >
+            Allow none
+          </button>
+        )}
+      </p>
+    </form>
+  )
+}
+
+/** Which environments those who write in the project may create themselves: copies of one environment that end. */
+export const Previews = (props: PreviewsProps) => {
+  const { previews } = props.settings
+  const why = missingInOrg(props.path.org_name, "previews.set")
+  return (
+    <>
+      <p>
+        {previews === null ? "Not allowed: only admins create environments." : "Allowed."} A preview is a copy of an
+        environment that ends. Whoever may write in an environment of such a name may create it, extend it and remove
+        it.
+        {previews !== null && (
+          <span class="quiet">
+            {" "}
+            Set by {previews.updated_by} <When time={previews.updated_at} />.
+          </span>
+        )}
+      </p>
+      {why === null ? (
+        <Form key={previews?.updated_at ?? ""} {...props} />
+      ) : (
+        <>
+          {previews !== null && <Facts now={previews} />}
+          <p class="quiet">To change that, one {why}.</p>
+        </>
+      )}
+    </>
+  )
+}
