@@ -24,6 +24,8 @@ export interface Base {
 export interface StagedEnv {
   readonly base: Base
   readonly changes: ReadonlyMap<SecretKey, Change>
+  /** What the history says of them, if all come from one import. */
+  readonly note?: string
 }
 
 /** What is staged for a project. Never an environment without changes. */
@@ -43,12 +45,14 @@ export const stage = (
   staged: Staged,
   env: EnvName,
   base: Base,
-  changes: Iterable<readonly [SecretKey, Change]>
+  changes: Iterable<readonly [SecretKey, Change]>,
+  note?: string
 ): Staged => {
   const before = staged.get(env)
   return withEnv(staged, env, {
     base: before?.base ?? base,
-    changes: new Map([...(before?.changes ?? []), ...changes])
+    changes: new Map([...(before?.changes ?? []), ...changes]),
+    ...(note !== undefined && (before === undefined || before.note === note) && { note })
   })
 }
 

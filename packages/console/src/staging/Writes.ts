@@ -55,7 +55,7 @@ export type WriteResult =
     }
   | Refused
 
-const payloadOf = ({ changes }: StagedEnv, isDryRun: boolean) => {
+const payloadOf = ({ changes, note }: StagedEnv, isDryRun: boolean) => {
   const valuesOf = (kind: SecretKind) =>
     [...changes].flatMap(([key, change]) =>
       change.type === "set" && change.kind === kind ? [[key, change.value] as const] : []
@@ -66,6 +66,7 @@ const payloadOf = ({ changes }: StagedEnv, isDryRun: boolean) => {
     ...(set.length > 0 && { set: new Map(set) }),
     ...(references.length > 0 && { references: new Map(references) }),
     ...(removed.length > 0 && { delete: removed }),
+    ...(note !== undefined && { note }),
     dry_run: isDryRun
   }
 }

@@ -28,12 +28,13 @@ export const ColumnHead = ({ column, index }: { readonly column: Column; readonl
       >
         {column.name} {column.protected === true && <Shield />}
       </button>
-      {rights !== null && <span class="quiet matrix-rights">{rights}</span>}
       {column.expires_at !== undefined && (
-        <span class="quiet matrix-rights matrix-end">
+        <span class="quiet matrix-rights">
           ends <Ahead time={column.expires_at} />
+          {rights !== null && `, ${rights}`}
         </span>
       )}
+      {column.expires_at === undefined && rights !== null && <span class="quiet matrix-rights">{rights}</span>}
     </div>
   )
 }

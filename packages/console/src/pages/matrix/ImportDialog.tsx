@@ -1,17 +1,18 @@
-import { type FormatName, formatNames } from "@coffer/domain/formats/FormatNames"
-import type { BundleWritten } from "@coffer/domain/Secret"
+import { formatNames } from "@coffer/domain/formats/FormatNames"
+import { type ToolName, toolNames } from "@coffer/domain/formats/tools/ToolNames"
 import type { EnvName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { useLayoutEffect, useRef } from "preact/hooks"
-import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
-import { Problem, sentence } from "../../kit/Problem.js"
+import { useLazy } from "../../kit/Lazy.js"
+import { Problem } from "../../kit/Problem.js"
 import { tooLarge } from "../../staging/Pasted.js"
-import type { Column } from "./Grid.js"
-import { type Model, stageIn } from "./Model.js"
-import { envOfFile, guessFormat, type Pasted, readPasted } from "./Paste.js"
+import { FileOutcome, type FilePlan, planFile, type Question, stageFile } from "./import/FilePlan.js"
+import type { ToolImportProps } from "./import/ToolImport.js"
+import type { Model } from "./Model.js"
+import { envOfFile, guessFormat } from "./Paste.js"
 
 interface ImportProps {
   readonly model: Model
@@ -21,83 +22,52 @@ interface ImportProps {
   readonly close: () => void
 }
 
-/** What is asked of the server. */
-interface Question {
-  readonly env: EnvName
-  readonly format: FormatName
-  readonly file: string
-  readonly text: string
-}
-
 const isSame = (one: Question, other: Question | null): boolean =>
   one.env === other?.env && one.format === other.format && one.file === other.file && one.text === other.text
 
-/** What the server would do with what was read. */
-interface Plan {
-  readonly question: Question
-  readonly pasted: Pasted
-  readonly preview: BundleWritten | null
+/** What becomes of the text: it is a file of secrets, or what another secret manager printed. */
+type Plan =
+  | ({ readonly type: "file"; readonly question: Question } & FilePlan)
+  | { readonly type: "tool"; readonly question: Question; readonly tool: ToolName; readonly round: number }
+
+/** How people call the tools. */
+const toolTitles: Readonly<Record<ToolName, string>> = {
+  doppler: "Doppler",
+  infisical: "Infisical",
+  vault: "Vault or OpenBao",
+  "aws-sm": "AWS Secrets Manager",
+  "1password": "1Password",
+  sops: "SOPS, decrypted",
+  dotenvx: "dotenvx, decrypted",
+  kubernetes: "Kubernetes",
+  phase: "Phase"
 }
 
-const planOf = (model: Model, question: Question) =>
+const asTool = (format: string | null) => toolNames.find((name) => name === format)
+const asFile = (format: string | null) => formatNames.find((name) => name === format)
+
+/** Whether a text begins as documents do whose form names their tool. */
+const mayBeOfTool = (text: string): boolean =>
+  /^\s*[[{]|^(?:apiVersion|kind|request_id|lease_duration|ARN):/m.test(text)
+
+const recognise = (text: string): Effect.Effect<ToolName | undefined> =>
+  mayBeOfTool(text)
+    ? Effect.flatMap(
+        Effect.promise(() => import("./import/Recognition.js")),
+        (module) => module.recognise(text)
+      )
+    : Effect.succeed(undefined)
+
+const planOf = (model: Model, question: Question, round: number) =>
   Effect.gen(function* () {
-    const { env, file, format, text } = question
-    const pasted = yield* readPasted(format, file === "" ? "the text" : file, text)
-    if (pasted.mistakes.length > 0 || pasted.secrets.size === 0)
-      return { question, pasted, preview: null } satisfies Plan
-    const { org, project } = model.place
-    const preview = yield* call("environments", (api) =>
-      api.writeBundle({
-        path: { org_name: org, project_name: project, env_name: env },
-        headers: {},
-        payload: { set: pasted.secrets, dry_run: true }
-      })
-    )
-    return { question, pasted, preview } satisfies Plan
+    const { file, format, text } = question
+    const tool = asTool(format) ?? (format === null ? yield* recognise(text) : undefined)
+    if (tool !== undefined) return { type: "tool", question, tool, round } satisfies Plan
+    const plan = yield* planFile(model, question, asFile(format) ?? guessFormat(text, file))
+    return { type: "file", question, ...plan } satisfies Plan
   })
 
-const count = ({ data }: BundleWritten, change: string): number => data.filter((one) => one.change === change).length
-
-const Outcome = ({ plan: { preview, pasted } }: { readonly plan: Plan }) => (
-  <div role="status">
-    {pasted.mistakes.length > 0 && (
-      <ul class="import-mistakes">
-        {pasted.mistakes.slice(0, 20).map(({ line, problem }) => (
-          <li key={`${line} ${problem}`}>
-            <span class="quiet">Line {line}</span> {problem}
-          </li>
-        ))}
-        {pasted.mistakes.length > 20 && <li>and {pasted.mistakes.length - 20} more</li>}
-      </ul>
-    )}
-    {pasted.mistakes.length === 0 && pasted.secrets.size === 0 && <p class="quiet">There are no secrets in it.</p>}
-    {preview !== null && (
-      <p class="import-sum">
-        <span class="badge good">{count(preview, "created")} created</span>{" "}
-        <span class="badge warn">{count(preview, "updated")} changed</span>{" "}
-        <span class="badge">{count(preview, "unchanged")} left as they are</span>
-      </p>
-    )}
-    {pasted.warnings.map((warning) => (
-      <p key={warning} class="hint">
-        {sentence(warning)}
-      </p>
-    ))}
-  </div>
-)
-
-const stagePlan = (model: Model, column: Column, { preview, pasted }: Plan) => {
-  const changed = new Set<string>(
-    preview?.data.flatMap(({ change, key }) => (change === "unchanged" ? [] : [key])) ?? []
-  )
-  stageIn(
-    model,
-    column,
-    [...pasted.secrets].flatMap(([key, value]) =>
-      changed.has(key) ? [[key, { type: "set", kind: "text", value }] as const] : []
-    )
-  )
-}
+const loadToolImport = () => import("./import/ToolImport.js").then(({ ToolImport }) => ToolImport)
 
 const waitMillis = 250
 
@@ -106,19 +76,22 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
   const columns = model.grid.value.columns.filter(({ canWrite }) => canWrite)
   const names = columns.map(({ name }) => name)
   const env = useSignal(envOfFile(file, names) ?? first ?? names[0] ?? null)
-  const format = useSignal<FormatName | null>(null)
+  const format = useSignal<Question["format"]>(null)
   const plan = useSignal<Plan | null>(null)
   const area = useRef<HTMLTextAreaElement>(null)
   const problem = useSignal<string | null>(null)
   const act = useAct()
+  const rounds = useRef(0)
+  const tool = plan.value?.type === "tool" ? plan.value : null
+  const lazy = useLazy<ToolImportProps>(tool !== null, loadToolImport, () => {
+    problem.value = "What reads the documents of other tools could not be loaded: reload the page."
+  })
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
 
   const asked = (): Question | null => {
     const content = area.current?.value ?? ""
     const target = env.peek()
-    return content.trim() === "" || target === null
-      ? null
-      : { env: target, format: format.peek() ?? guessFormat(content, file), file, text: content }
+    return content.trim() === "" || target === null ? null : { env: target, format: format.peek(), file, text: content }
   }
   const check = () => {
     plan.value = null
@@ -127,7 +100,7 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
     if (problem.peek() !== null) return
     const question = asked()
     if (question === null) return
-    act.run(planOf(model, question), (found) => {
+    act.run(planOf(model, question, ++rounds.current), (found) => {
       // The preview of an earlier paste or column does not hold for the present one.
       if (isSame(question, asked())) plan.value = found
       else checkSoon()
@@ -149,14 +122,18 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
     }
   }, [])
 
-  const column = columns.find(({ name }) => name === plan.value?.question.env)
-  const changes = plan.value?.preview?.data.filter(({ change }) => change !== "unchanged").length ?? 0
+  const filed = plan.value?.type === "file" ? plan.value : null
+  const column = columns.find(({ name }) => name === filed?.question.env)
+  const changes = filed?.preview?.data.filter(({ change }) => change !== "unchanged").length ?? 0
   return (
     <Dialog title="Import" class="wide" close={close}>
       <div class="row import-head">
-        <label for="import-env">Into</label>
+        <label for="import-env" class={tool === null ? undefined : "hidden"}>
+          Into
+        </label>
         <select
           id="import-env"
+          hidden={tool !== null}
           value={env.value ?? ""}
           onChange={({ currentTarget }) => {
             env.value = columns.find(({ name }) => name === currentTarget.value)?.name ?? null
@@ -172,14 +149,23 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
           id="import-format"
           value={format.value ?? ""}
           onChange={({ currentTarget }) => {
-            format.value = formatNames.find((name) => name === currentTarget.value) ?? null
+            format.value = asFile(currentTarget.value) ?? asTool(currentTarget.value) ?? null
             check()
           }}
         >
           <option value="">its own format</option>
-          {formatNames.map((name) => (
-            <option key={name}>{name}</option>
-          ))}
+          <optgroup label="A file">
+            {formatNames.map((name) => (
+              <option key={name}>{name}</option>
+            ))}
+          </optgroup>
+          <optgroup label="What another tool prints">
+            {toolNames.map((name) => (
+              <option key={name} value={name}>
+                {toolTitles[name]}
+              </option>
+            ))}
+          </optgroup>
         </select>
         <label class="button">
           Choose a file
@@ -204,7 +190,7 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
       <textarea
         id="import-text"
         ref={area}
-        rows={12}
+        rows={tool === null ? 12 : 5}
         spellcheck={false}
         autocomplete="off"
         placeholder={"DATABASE_URL=postgres://app@db.internal/shop\nAPI_KEY='k-8c1f'"}
@@ -220,23 +206,35 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
         </p>
       )}
       <Problem failure={act.failure.value} retry={check} />
-      {plan.value !== null && <Outcome plan={plan.value} />}
-      <footer>
-        <button type="button" onClick={close}>
-          Cancel
-        </button>
-        <button
-          type="button"
-          class="primary"
-          disabled={column === undefined || changes === 0}
-          onClick={() => {
-            if (column !== undefined && plan.value !== null) stagePlan(model, column, plan.value)
-            close()
-          }}
-        >
-          {changes === 0 ? "Stage" : `Stage ${changes.toLocaleString("en")} for ${plan.value?.question.env ?? ""}`}
-        </button>
-      </footer>
+      {filed !== null && <FileOutcome plan={filed} />}
+      {tool !== null && lazy !== null ? (
+        <lazy.Part
+          key={tool.round}
+          model={model}
+          tool={tool.tool}
+          text={tool.question.text}
+          file={file}
+          env={tool.question.env}
+          close={close}
+        />
+      ) : (
+        <footer>
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button
+            type="button"
+            class="primary"
+            disabled={column === undefined || changes === 0}
+            onClick={() => {
+              if (column !== undefined && filed !== null) stageFile(model, column, filed)
+              close()
+            }}
+          >
+            {changes === 0 ? "Stage" : `Stage ${changes.toLocaleString("en")} for ${filed?.question.env ?? ""}`}
+          </button>
+        </footer>
+      )}
     </Dialog>
   )
 }

@@ -216,26 +216,36 @@ export const stageIn = (
   })
 }
 
-/** Stages removals in several environments, which are taken back as one. */
-export const stageRemovals = (
-  { sent, staging }: Model,
-  removals: ReadonlyArray<{ readonly column: Column; readonly keys: ReadonlyArray<SecretKey> }>
-): void => {
+/** The changes of one environment, and what its history shall say of them. */
+interface EnvChanges {
+  readonly column: Column
+  readonly changes: ReadonlyArray<readonly [SecretKey, Change]>
+  readonly note?: string
+}
+
+/** Stages changes of several environments, which are taken back as one. */
+export const stageAll = ({ sent, staging }: Model, all: ReadonlyArray<EnvChanges>): void => {
   batch(() => {
     staging.change((staged) =>
-      removals.reduce((all, { column, keys }) => {
+      all.reduce((before, { changes, column, note }) => {
         const base = baseOf(column)
-        if (base === null || !column.canWrite || keys.length === 0) return all
-        return stage(
-          all,
-          column.name,
-          base,
-          keys.map((key) => [key, { type: "delete" }])
-        )
+        if (base === null || !column.canWrite || changes.length === 0) return before
+        return stage(before, column.name, base, changes, note)
       }, staged)
     )
     sent.value = []
   })
+}
+
+/** Stages removals in several environments, which are taken back as one. */
+export const stageRemovals = (
+  model: Model,
+  removals: ReadonlyArray<{ readonly column: Column; readonly keys: ReadonlyArray<SecretKey> }>
+): void => {
+  stageAll(
+    model,
+    removals.map(({ column, keys }) => ({ column, changes: keys.map((key) => [key, { type: "delete" }] as const) }))
+  )
 }
 
 /** Stages the removal of a secret, or takes back what is staged for it. */

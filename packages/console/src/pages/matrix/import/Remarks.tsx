@@ -1,0 +1,58 @@
+import type { PlannedEnv } from "@coffer/domain/formats/tools/ImportPlan"
+import type { PlannedKey } from "@coffer/domain/formats/tools/KeyPlan"
+import { withoutOption } from "./Plan.js"
+
+const maxShown = 20
+
+interface ListProps {
+  readonly title: string
+  readonly class: string
+  readonly keys: ReadonlyArray<PlannedKey>
+  readonly say: (key: PlannedKey) => string
+}
+
+const List = ({ class: name, keys, say, title }: ListProps) =>
+  keys.length === 0 ? null : (
+    <>
+      <p class="import-title">{title}</p>
+      <ul class={name}>
+        {keys.slice(0, maxShown).map((one) => (
+          <li key={`${one.line} ${one.path}`}>
+            <span class="quiet">Line {one.line}</span> <span class="key">{one.path}</span> {say(one)}
+          </li>
+        ))}
+        {keys.length > maxShown && <li>and {(keys.length - maxShown).toLocaleString("en")} more</li>}
+      </ul>
+    </>
+  )
+
+const whyOf = ({ why = "" }: PlannedKey): string => withoutOption(why)
+
+const storedOf = ({ references, stored }: PlannedKey): string =>
+  stored === "resolved"
+    ? `is stored as the value that ${references.join(", ")} led to`
+    : `keeps ${references.join(", ")} as text`
+
+/** What is remarkable of the keys of an environment. No value is shown. */
+export const Remarks = ({ planned: { env, keys } }: { readonly planned: PlannedEnv }) => (
+  <>
+    <List
+      title={`Not storable in ${env}`}
+      class="import-mistakes"
+      keys={keys.filter(({ state }) => state === "unsupported")}
+      say={whyOf}
+    />
+    <List
+      title={`References that are not translated in ${env}`}
+      class="import-remarks"
+      keys={keys.filter(({ references }) => references.length > 0)}
+      say={storedOf}
+    />
+    <List
+      title={`Left out of ${env}`}
+      class="import-remarks"
+      keys={keys.filter(({ state }) => state === "left")}
+      say={whyOf}
+    />
+  </>
+)
