@@ -103,7 +103,7 @@ export const ImportPlan = ({ close, document, env, model }: ImportPlanProps) => 
             <tr key={name}>
               <th scope="row">
                 {name === "" ? "the document" : name}{" "}
-                <span class="quiet">
+                <span class="quiet import-keys">
                   {place.keys.length.toLocaleString("en")} {place.keys.length === 1 ? "key" : "keys"}
                 </span>
               </th>

@@ -4,25 +4,28 @@ import { withoutOption } from "./Plan.js"
 
 const maxShown = 20
 
-interface ListProps {
-  readonly title: string
+interface KeysProps {
   readonly class: string
   readonly keys: ReadonlyArray<PlannedKey>
   readonly say: (key: PlannedKey) => string
 }
 
-const List = ({ class: name, keys, say, title }: ListProps) =>
-  keys.length === 0 ? null : (
+const Keys = ({ class: name, keys, say }: KeysProps) => (
+  <ul class={name}>
+    {keys.slice(0, maxShown).map((one) => (
+      <li key={`${one.line} ${one.path}`}>
+        <span class="quiet">Line {one.line}</span> <span class="key">{one.path}</span> {say(one)}
+      </li>
+    ))}
+    {keys.length > maxShown && <li>and {(keys.length - maxShown).toLocaleString("en")} more</li>}
+  </ul>
+)
+
+const List = ({ title, ...props }: KeysProps & { readonly title: string }) =>
+  props.keys.length === 0 ? null : (
     <>
       <p class="import-title">{title}</p>
-      <ul class={name}>
-        {keys.slice(0, maxShown).map((one) => (
-          <li key={`${one.line} ${one.path}`}>
-            <span class="quiet">Line {one.line}</span> <span class="key">{one.path}</span> {say(one)}
-          </li>
-        ))}
-        {keys.length > maxShown && <li>and {(keys.length - maxShown).toLocaleString("en")} more</li>}
-      </ul>
+      <Keys {...props} />
     </>
   )
 
@@ -34,25 +37,30 @@ const storedOf = ({ references, stored }: PlannedKey): string =>
     : `keeps ${references.join(", ")} as text`
 
 /** What is remarkable of the keys of an environment. No value is shown. */
-export const Remarks = ({ planned: { env, keys } }: { readonly planned: PlannedEnv }) => (
-  <>
-    <List
-      title={`Not storable in ${env}`}
-      class="import-mistakes"
-      keys={keys.filter(({ state }) => state === "unsupported")}
-      say={whyOf}
-    />
-    <List
-      title={`References that are not translated in ${env}`}
-      class="import-remarks"
-      keys={keys.filter(({ references }) => references.length > 0)}
-      say={storedOf}
-    />
-    <List
-      title={`Left out of ${env}`}
-      class="import-remarks"
-      keys={keys.filter(({ state }) => state === "left")}
-      say={whyOf}
-    />
-  </>
-)
+export const Remarks = ({ planned: { env, keys } }: { readonly planned: PlannedEnv }) => {
+  const left = keys.filter(({ state }) => state === "left")
+  return (
+    <>
+      <List
+        title={`Not storable in ${env}`}
+        class="import-mistakes"
+        keys={keys.filter(({ state }) => state === "unsupported")}
+        say={whyOf}
+      />
+      <List
+        title={`References that are not translated in ${env}`}
+        class="import-remarks"
+        keys={keys.filter(({ references }) => references.length > 0)}
+        say={storedOf}
+      />
+      {left.length > 0 && (
+        <details class="more import-left">
+          <summary>
+            {left.length.toLocaleString("en")} left out of {env}
+          </summary>
+          <Keys class="import-remarks" keys={left} say={whyOf} />
+        </details>
+      )}
+    </>
+  )
+}

@@ -1,4 +1,4 @@
-import { BadFile } from "@coffer/domain/formats/Format"
+import type { BadFile } from "@coffer/domain/formats/Format"
 import { type ToolDocument, readDocument } from "@coffer/domain/formats/tools/ReadDocument"
 import { tools } from "@coffer/domain/formats/tools/Tools"
 import type { ToolName } from "@coffer/domain/formats/tools/ToolNames"
