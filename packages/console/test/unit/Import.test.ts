@@ -4,6 +4,7 @@ import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { assert, describe, it } from "vitest"
+import { withoutOption } from "../../src/pages/matrix/import/Messages.js"
 import { recognise } from "../../src/pages/matrix/import/Recognition.js"
 import { guessTargets, nameOfPlace, partOf, projectsOf } from "../../src/pages/matrix/import/Targets.js"
 import { type Change, nothingStaged, stage } from "../../src/staging/Staged.js"
@@ -55,6 +56,33 @@ describe("where the environments of a document go", () => {
         plan.envs.map(({ env, project, source }) => [String(env), String(project), source]),
         [["prod", "shop", "vault:webshop/prd"]]
       )
+    }).pipe(Effect.runPromise))
+})
+
+describe("what cannot be stored", () => {
+  it("is said without options of the command line", () =>
+    Effect.gen(function* () {
+      const secret = {
+        apiVersion: "v1",
+        kind: "Secret",
+        metadata: { name: "app" },
+        data: { 'A "KEY"': "MQ==", BIN: "/w==" }
+      }
+      const document = yield* readDocument("kubernetes", "the text", Redacted.make(JSON.stringify(secret)))
+      const [dev = EnvName.make("dev")] = envs("dev")
+      const target = {
+        project: ProjectName.make("shop"),
+        env: dev,
+        projects: new Map(),
+        envs: new Map(),
+        keys: new Map()
+      }
+      const said = planImport(document, target).envs.flatMap(({ keys }) => keys.map(({ why = "" }) => why))
+      assert.lengthOf(
+        said.filter((why) => why.includes("--")),
+        2
+      )
+      for (const why of said) assert.notMatch(withoutOption(why), /--|[:;,]$/)
     }).pipe(Effect.runPromise))
 })
 

@@ -18,7 +18,10 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
   useLayoutEffect(() => {
     keyField.current?.focus()
   }, [])
-  const columns = model.grid.value.columns.filter(({ canWrite }) => canWrite)
+  const writable = model.grid.value.columns.filter(({ canWrite }) => canWrite)
+  // Not one field for each preview, unless they are open, or there is nothing else to write in.
+  const shown = writable.filter(({ name }) => model.tracks.value.some((track) => track.name === name))
+  const columns = shown.length === 0 ? writable : shown
   const name = key.value
   const isTaken = model.grid.value.rows.some((row) => row.key === name)
   const submit = () => {

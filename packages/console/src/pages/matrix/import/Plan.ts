@@ -99,9 +99,3 @@ export const noteOf = ({ source }: PlannedEnv, { tool }: ToolDocument): string =
   const note = `imported from ${source}`
   return isReason(note) ? note : `imported from ${tool}`
 }
-
-/** What the command line suggests, for which there is no option here. */
-const option = /(?:;|,)? (?:rename it with|name another one with|pass) --[\w-]+(?: "[^"]*")?$/
-
-/** A message of the plan without the options of the command line. */
-export const withoutOption = (message: string): string => message.replace(option, "")

@@ -1,6 +1,6 @@
 import type { PlannedEnv } from "@coffer/domain/formats/tools/ImportPlan"
 import type { PlannedKey } from "@coffer/domain/formats/tools/KeyPlan"
-import { withoutOption } from "./Plan.js"
+import { withoutOption } from "./Messages.js"
 
 const maxShown = 20
 
