@@ -5,13 +5,15 @@ import { withoutOption } from "./Messages.js"
 const maxShown = 20
 
 interface KeysProps {
+  readonly title: string
   readonly class: string
   readonly keys: ReadonlyArray<PlannedKey>
   readonly say: (key: PlannedKey) => string
 }
 
-const Keys = ({ class: name, keys, say }: KeysProps) => (
-  <ul class={name}>
+/** A list that may scroll, also by the keyboard. */
+const Keys = ({ class: name, keys, say, title }: KeysProps) => (
+  <ul class={name} tabIndex={0} aria-label={title}>
     {keys.slice(0, maxShown).map((one) => (
       <li key={`${one.line} ${one.path}`}>
         <span class="quiet">Line {one.line}</span> <span class="key">{one.path}</span> {say(one)}
@@ -21,10 +23,10 @@ const Keys = ({ class: name, keys, say }: KeysProps) => (
   </ul>
 )
 
-const List = ({ title, ...props }: KeysProps & { readonly title: string }) =>
+const List = (props: KeysProps) =>
   props.keys.length === 0 ? null : (
     <>
-      <p class="import-title">{title}</p>
+      <p class="import-title">{props.title}</p>
       <Keys {...props} />
     </>
   )
@@ -58,7 +60,7 @@ export const Remarks = ({ planned: { env, keys } }: { readonly planned: PlannedE
           <summary>
             {left.length.toLocaleString("en")} left out of {env}
           </summary>
-          <Keys class="import-remarks" keys={left} say={whyOf} />
+          <Keys title={`Left out of ${env}`} class="import-remarks" keys={left} say={whyOf} />
         </details>
       )}
     </>
