@@ -62,7 +62,9 @@ describe.skipIf(!hasBrowser())(`importing what other tools print${why}`, { timeo
     await visit.press("Stage 4 for prod, staging")
     await visit.press("Review and write")
     await visit.press("Write to staging, prod")
+    // The line is there after the first of both; the dialog closes after the last.
     await visit.sees("Written to")
+    await page.locator("dialog").waitFor({ state: "detached" })
     const envs = "/api/orgs/imports/projects/webshop/envs"
     assert.deepInclude(await ada.call("GET", `${envs}/prod/secrets/URL`), {
       value: "postgres://db.internal/canary-1",
