@@ -41,6 +41,7 @@ export const Previews = Schema.Struct({
   updated_at: updatedAt
 }).annotations({
   identifier: "Previews",
-  description: "the environments that those who write in a project may create themselves: copies of one environment that end"
+  description:
+    "the environments that those who write in a project may create themselves: copies of one environment that end"
 })
 export type Previews = typeof Previews.Type
