@@ -87,6 +87,12 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
         await world.signIn(root)
         done.push(endpoint.call)
         continue
+      case "GET /api/orgs/:org_name/projects/:project_name/previews": {
+        const { org_name, project_name } = world.place
+        const body = { from: "staging", pattern: "pr-*" }
+        await world.program.call("PUT", `/api/orgs/${org_name}/projects/${project_name}/previews`, { token, body })
+        break
+      }
       case "POST /api/auth/passkeys":
         world.move({ passkey_id: (await world.register(token, "laptop")).id })
         done.push(endpoint.call)

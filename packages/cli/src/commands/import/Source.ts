@@ -1,30 +1,14 @@
 import type { BadSetting } from "@coffer/client/internal/Variables"
 import type { BadFile } from "@coffer/domain/formats/Format"
-import type { PlaceName } from "@coffer/domain/formats/tools/Places"
 import { readDocument, type ToolDocument } from "@coffer/domain/formats/tools/ReadDocument"
 import type { ReadOptions } from "@coffer/domain/formats/tools/Tool"
 import type { ToolName } from "@coffer/domain/formats/tools/ToolNames"
 import * as Effect from "effect/Effect"
-import type * as Redacted from "effect/Redacted"
-import type * as Scope from "effect/Scope"
 import { type CannotDo, WrongUsage } from "../../Failures.js"
 import { sourceOf } from "../../terminal/Bytes.js"
 import { withDefaultSignals } from "../../terminal/DefaultSignals.js"
 import { readText } from "../../terminal/TextFile.js"
-
-/** A document that a tool's API or program returned. */
-export interface LiveDocument {
-  /** Its name in messages. */
-  readonly name: string
-  readonly text: Redacted.Redacted
-  /** Where the tool keeps it, unless the document says it. */
-  readonly place?: PlaceName
-}
-
-/** Reads from a tool itself. */
-export type Live = (
-  from: string | undefined
-) => Effect.Effect<ReadonlyArray<LiveDocument>, BadSetting | CannotDo | WrongUsage, Scope.Scope>
+import type { Live, LiveDocument } from "./live/Live.js"
 
 /** The tools that are read without a file. Each is loaded when it is needed. */
 const live: { readonly [Name in ToolName]?: () => Promise<Live> } = {

@@ -1,7 +1,7 @@
 import { variable } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { Live } from "../Source.js"
+import type { Live } from "./Live.js"
 import { openApi } from "./ToolApi.js"
 
 const Projects = Schema.Struct({ projects: Schema.Array(Schema.Struct({ slug: Schema.String })) })

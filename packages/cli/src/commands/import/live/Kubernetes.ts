@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { spawn } from "node:child_process"
 import { CannotDo } from "../../../Failures.js"
-import type { Live } from "../Source.js"
+import type { Live } from "./Live.js"
 
 /** The largest output, in bytes. */
 const largest = 64 * 1024 * 1024

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { CannotDo, WrongUsage } from "../../../Failures.js"
-import type { Live } from "../Source.js"
+import type { Live } from "./Live.js"
 import { openApi } from "./ToolApi.js"
 
 const Mount = Schema.Struct({
