@@ -30,7 +30,11 @@ import {
 let pair: Pair
 
 beforeAll(async () => {
-  pair = await startPair({ ...sceneSettings(), SERVICE_ORG_CREATION: "anyone" })
+  pair = await startPair({
+    ...sceneSettings(),
+    SERVICE_ORG_CREATION: "anyone",
+    SERVICE_TRUSTED_PROXIES: "127.0.0.0/8,::1/128"
+  })
 })
 
 afterAll(async () => {
@@ -100,8 +104,20 @@ describe("a move", () => {
     const { org, owner } = await organization(250)
     const archive = await makeExport(pair.first, owner.headers, org)
     const { counts } = archive.structure
-    assert.deepInclude(counts, { projects: 2, secrets: 255, use_rules: 1, declared: 2, rules: 3, webhooks: 1 })
+    assert.deepInclude(counts, { projects: 2, secrets: 255, use_rules: 1, declared: 2, rules: 3, webhooks: 2 })
     assert.strictEqual(counts.versions, 257)
+    const { accounts, projects, webhooks } = archive.structure.organization
+    const webshop = projects.find(({ name }: Json) => name === "webshop")
+    assert.deepStrictEqual(webshop.previews, { from: "preview", pattern: "pr-*", max: 3, longest: "7d" })
+    assert.deepStrictEqual(
+      webshop.environments.find(({ name }: Json) => name === "pr-1"),
+      { name: "pr-1", expires_at: "2030-01-31T08:00:00.000Z", from: "preview" }
+    )
+    assert.deepStrictEqual(accounts[0].allowed_networks, ["10.0.0.0/8", "fd00::/8"])
+    assert.sameMembers(
+      webhooks.map(({ format }: Json) => format),
+      ["coffer", "slack"]
+    )
     const text = JSON.stringify(archive)
     for (const secret of ["svc_sa_", "svc_wh_", "gone"]) assert.notInclude(text, secret)
 

@@ -145,7 +145,9 @@ export const fillOrganization = async (
     rotate_every_days: 90
   })
 
-  await call("POST", "/service-accounts", { name: "agent" })
+  await call("PUT", "/projects/webshop/previews", { from: "preview", pattern: "pr-*", max: 3, longest: "7d" })
+  await call("POST", "/projects/webshop/envs", { name: "pr-1", from: "preview", expires_at: "2030-01-31T08:00:00Z" })
+  await call("POST", "/service-accounts", { name: "agent", allowed_networks: ["10.0.0.0/8", "fd00::/8"] })
   const ci = await call("POST", "/service-accounts", { name: "ci", project: "webshop", reveal: false, key: false })
   await call("POST", `/service-accounts/${ci.id}/federations`, {
     name: "gitlab",
@@ -183,6 +185,7 @@ export const fillOrganization = async (
   await call("POST", "/acl", { subject_type: "service_account", subject_id: ci.id, ...everywhere, permission: "use" })
   await call("POST", "/acl", { subject_type: "group", group: "Backend", ...everywhere, permission: "read" })
   await call("POST", "/webhooks", { url: "https://hooks.invalid/x?y", events: ["secret.*"], environments: ["prod"] })
+  await call("POST", "/webhooks", { url: "https://hooks.invalid/chat", events: ["secret.*"], format: "slack" })
   await call("PATCH", "", { passkey_recovery: "none" })
 }
 

@@ -17,7 +17,11 @@ import { startServers } from "../support/postgres/Running.js"
 
 // An organization moves from a file to PostgreSQL and back, between servers with different master keys.
 
-const settings = () => ({ ...sceneSettings(), SERVICE_ORG_CREATION: "anyone" })
+const settings = () => ({
+  ...sceneSettings(),
+  SERVICE_ORG_CREATION: "anyone",
+  SERVICE_TRUSTED_PROXIES: "127.0.0.0/8,::1/128"
+})
 const otherKey = "f0e1d2c3b4a5968778695a4b3c2d1e0f00112233445566778899aabbccddeeff"
 
 const start = async () => {
