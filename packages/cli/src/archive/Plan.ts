@@ -1,4 +1,5 @@
 import type { OrgName } from "@coffer/domain/Names"
+import { originOf } from "@coffer/domain/Webhook"
 import * as Effect from "effect/Effect"
 import { plural } from "../terminal/Plural.js"
 import { note, printTable } from "../terminal/Print.js"
@@ -30,7 +31,7 @@ export const planOf = ({ manifest, organization, parts }: Archive, name: OrgName
   const missing = [...(versions ? [] : ["values of earlier versions"]), ...notCarried]
   const members = organization.members.map(({ email, role }) => ({ email, role }))
   const accounts = organization.accounts.map((account) => account.name)
-  const webhooks = organization.webhooks.map(({ url }) => url)
+  const webhooks = organization.webhooks.map(({ url }) => originOf(url))
   const json = {
     name,
     archive: { organization: from, created_at, created_by, server, versions },

@@ -26,7 +26,7 @@ export const history = atProject("history", {
         data.push(...page.data)
         after = page.pagination.next_cursor
       }
-      const columns = { env: ({ env }: ProjectRevision) => env, ...columnsFor(yield* toTerminal) }
+      const columns = { env: ({ env }: ProjectRevision) => env, ...columnsFor(yield* toTerminal, data) }
       return listView({ data }, columns, "there are no changes that you may see", [
         "env",
         "revision",

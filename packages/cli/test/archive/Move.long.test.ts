@@ -163,7 +163,7 @@ describe("an organization that moves to another server and another engine", { ti
     assert.match(stderr, /would become acme-copy: 2 projects, /)
     assert.match(stderr, /member: linus@example.com as developer; nobody is mailed/)
     assert.match(stderr, /service account without a key: agent/)
-    assert.match(stderr, /webhook, disabled, with a new signing key: https:\/\/hooks.invalid\//)
+    assert.match(stderr, /webhook, disabled, with a new signing key: https:\/\/hooks.invalid$/m)
     assert.match(stderr, /not in an archive: keys of service accounts; /)
     const { counts, members, name } = JSON.parse((await ran(ada, [...plan, "--json"], 0, { env })).stdout)
     assert.deepStrictEqual([name, counts.secrets, members.length], ["acme-copy", 2005, 3])

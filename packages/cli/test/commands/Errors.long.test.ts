@@ -408,7 +408,6 @@ const cases: ReadonlyArray<Case> = [
   },
   ...(
     [
-      ["import", "coffer secret import"],
       ["invite", "coffer member invite"],
       ["list", "coffer secret list"],
       ["proj list", "coffer project"],

@@ -187,6 +187,8 @@ const changes: ReadonlyArray<readonly [command: string, line: string]> = [
   ["secret import", "secret import FILE --yes"],
   ["environment copy", "env copy dev qa --yes"],
   ["environment revert", "env revert --to 1 --yes"],
+  ["import", "import dotenvx FILE --env qa --apply --yes"],
+  ["environment extend", "env extend qa --expires 7d"],
   ["environment delete", "env delete qa --yes"],
   ["environment protect", "env protect qa --self"],
   ["environment unprotect", "env unprotect qa --yes"],

@@ -13,7 +13,7 @@ import { Pattern } from "../Pattern.js"
 import { previewTerms } from "../Previews.js"
 import { protectionTerms } from "../Protection.js"
 import { body, boundedArray, field, list, optional, withJsonSchema } from "../Schemas.js"
-import { AllowedNetworks } from "../ServiceAccount.js"
+import { AllowedNetworks, Days } from "../ServiceAccount.js"
 import { EventPattern, PlacePattern, WebhookFormat, WebhookUrl } from "../Webhook.js"
 
 /** The largest structure of an organization that a server gives and takes, in bytes of JSON. */
@@ -70,6 +70,7 @@ export const ArchivedAccount = body({
   name: field(ServiceAccountName, "its name"),
   project: optional(ProjectName, "the project that it is bound to; absent: the whole organization"),
   reveal: field(Schema.Boolean, "whether it may read secret values", true),
+  expires_in_days: optional(Days, "how many days each key lasts; absent: it does not end", 90),
   allowed_networks: optional(AllowedNetworks, "the networks that it may call from; absent: any", ["10.0.0.0/8"]),
   federations: field(Schema.Array(ArchivedFederation), "its federations")
 }).annotations({ identifier: "ArchivedAccount", description: "a service account without its key" })

@@ -11,6 +11,12 @@ const asAddress = (text: string | undefined): string | null => {
   return isIP(address) === 0 ? null : address
 }
 
+/** As `asAddress`, of a hop that some proxies write with a port, or in brackets. */
+const asHop = (text: string | undefined): string | null =>
+  asAddress(text) ??
+  asAddress(/^\s*\[([^\]]*)\](?::[0-9]+)?\s*$/.exec(text ?? "")?.[1]) ??
+  asAddress(/^\s*([0-9.]+):[0-9]+\s*$/.exec(text ?? "")?.[1])
+
 /** What a request says about its client. */
 export interface AddressFacts {
   /** The address of the connection. */
@@ -19,14 +25,14 @@ export interface AddressFacts {
   readonly forwardedFor: string | undefined
 }
 
-/** The last address that is no proxy: a client can send any addresses before it. */
-const lastClient = (proxies: BlockList, forwardedFor: string | undefined): string | null => {
+/** The last address that is no proxy: a client can send any addresses before it. Undefined if there is none, null if it is no address. */
+const lastClient = (proxies: BlockList, forwardedFor: string | undefined): string | null | undefined => {
   const hops = forwardedFor?.split(",") ?? []
   for (let index = hops.length - 1; index >= 0; index--) {
-    const address = asAddress(hops[index])
+    const address = asHop(hops[index])
     if (address === null || !isInside(proxies, address)) return address
   }
-  return null
+  return undefined
 }
 
 /**
@@ -40,5 +46,9 @@ export const clientAddress = (
   const own = peer === undefined ? null : normalized(peer)
   if (proxies === null) return asAddress(realIp) ?? asAddress(forwardedFor?.split(",", 1)[0]) ?? own
   if (own === null || !isInside(proxies, own)) return own
-  return asAddress(realIp) ?? lastClient(proxies, forwardedFor) ?? own
+  const last = lastClient(proxies, forwardedFor)
+  const real = asAddress(realIp)
+  // A proxy that only adds to X-Forwarded-For passes any X-Real-Ip on: what it adds itself counts.
+  if (last === undefined) return real ?? own
+  return last
 }

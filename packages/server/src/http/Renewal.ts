@@ -23,8 +23,8 @@ export const renewCertificate = (server: Server, settings: TlsSettings, first: C
   let refused: string | null = null
   const replace = (pair: CertificatePair) =>
     Effect.suspend(() => {
-      current = pair
       server.setSecureContext(pair.options)
+      current = pair
       return Effect.zipRight(
         Metric.set(certificateEnd, pair.end),
         Effect.logInfo(`the certificate was replaced: the new one is valid until ${endOf(pair)}`)
@@ -46,6 +46,6 @@ export const renewCertificate = (server: Server, settings: TlsSettings, first: C
   )
   return Effect.zipRight(
     Metric.set(certificateEnd, first.end),
-    Effect.forkScoped(Effect.schedule(look, Schedule.spaced("30 seconds")))
+    Effect.forkScoped(Effect.schedule(Effect.catchAllCause(look, Effect.logError), Schedule.spaced("30 seconds")))
   )
 }

@@ -22,6 +22,9 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   audit_heads: "kept: their MACs prove the log",
   secret_dues: "kept: dates of secrets",
   acl_rules: "kept: as those that last, each until its end",
+  environments: "kept: each until its end, as those that last",
+  exports: "emptied",
+  imports: "kept: hidden, and removed at their end",
   jobs: "kept: leases of servers, which take them again"
 }
 

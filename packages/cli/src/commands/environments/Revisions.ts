@@ -17,13 +17,13 @@ const keysOf = ({ keys }: Revision, most: number): string => {
   return [...shown.map(({ change, key }) => `${key} ${change}`), ...(more > 0 ? [`and ${more} more`] : [])].join(", ")
 }
 
-export const columnsFor = (isTerminal: boolean) => ({
+export const columnsFor = (isTerminal: boolean, found: ReadonlyArray<Revision>) => ({
   revision: (revision: Revision) => revision.revision,
   created: (revision: Revision) => revision.created_at,
   by: ({ approved_by, created_by }: Revision) =>
     approved_by === undefined ? created_by : `${created_by ?? ""}, approved by ${approved_by.join(", ")}`,
   keys: (revision: Revision) => keysOf(revision, isTerminal ? maxShown : Infinity),
-  note: ({ note }: Revision) => note ?? ""
+  ...(found.some(({ note }) => note !== undefined) && { note: ({ note }: Revision) => note ?? "" })
 })
 
 /** Reads revisions, newest first. A short page is not always the last. */
@@ -54,7 +54,7 @@ export const revisions = atEnv("revisions", {
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const response = yield* revisionsOf(call, path, options.limit ?? 20, options.before)
-      return listView(response, columnsFor(yield* toTerminal), "there are no revisions", [
+      return listView(response, columnsFor(yield* toTerminal, response.data), "there are no revisions", [
         "revision",
         "created",
         "keys"

@@ -63,7 +63,8 @@ export const importCommand = atOrgAndBelow("import", {
         yield* confirm(`Overwrite the secrets of ${places} that are different?`, false)
       }
       const { outcomes, waiting } = yield* withProgress((progress) => apply(call, path.org_name, all, progress))
-      if (json) yield* printJson(recordOf(all, plan.problems, outcomes))
+      // A request that waits is printed instead: machines read one document.
+      if (json && waiting === undefined) yield* printJson(recordOf(all, plan.problems, outcomes))
       if (!all.some(isChanged)) yield* note("nothing to write: all keys are the same")
       if (waiting !== undefined) return yield* waiting
     })

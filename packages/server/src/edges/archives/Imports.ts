@@ -68,7 +68,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const counts = yield* archiveCounts
     const verifyValues = yield* makeImportedValues
     const writeDirectory = yield* makeNewDirectory
-    const { publicUrl } = yield* ServerConfig
+    const { publicUrl, trustedProxies } = yield* ServerConfig
 
     /** Leaves out what this server would not let be made. Returns why, too. */
     const admitted = Effect.fnUntraced(function* (structure: ArchivedOrganization) {
@@ -89,6 +89,11 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
               return problem === null
             })
           )
+          if (account.allowed_networks !== undefined && trustedProxies === null) {
+            left_out.push(
+              `the networks of service account ${account.name} bind nobody here until SERVICE_TRUSTED_PROXIES is set`
+            )
+          }
           return { ...account, federations: kept }
         })
       )
@@ -142,18 +147,21 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
           yield* previews.set({ projectId: id, sourceId, pattern, max, longest, by, now: at })
         })
       )
-      const rows = yield* forEachInSlices(accounts, ({ allowed_networks, name, project, reveal }) =>
-        Effect.map(uuidV7, (id) => ({
-          id: ServiceAccountId.make(id),
-          org_id: orgId,
-          project_id: project === undefined ? null : (ids.get(project) ?? null),
-          name,
-          reveal: reveal ? 1 : 0,
-          allowed_networks: allowed_networks === undefined ? null : JSON.stringify(allowed_networks),
-          created_by: by,
-          created_at: at,
-          updated_at: at
-        }))
+      const rows = yield* forEachInSlices(
+        accounts,
+        ({ allowed_networks, expires_in_days = null, name, project, reveal }) =>
+          Effect.map(uuidV7, (id) => ({
+            id: ServiceAccountId.make(id),
+            org_id: orgId,
+            project_id: project === undefined ? null : (ids.get(project) ?? null),
+            name,
+            reveal: reveal ? 1 : 0,
+            allowed_networks: allowed_networks === undefined ? null : JSON.stringify(allowed_networks),
+            expires_in_days,
+            created_by: by,
+            created_at: at,
+            updated_at: at
+          }))
       )
       yield* repo.insertAccounts(rows)
     })

@@ -51,6 +51,7 @@ export interface Structure {
 const serverVersion = Option.getOrElse(Context.getOption(Api.annotations, OpenApi.Version), () => "")
 
 const KeyRow = Schema.Struct({ jwk: Schema.String })
+const PersonRow = Schema.Struct({ email: Schema.String })
 const OriginRow = Schema.Struct({ name: EnvName, source: EnvName })
 const IdRow = Schema.Struct({ id: ServiceAccountId })
 const decodeKey = Schema.decode(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown })))
@@ -81,10 +82,17 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
       WHERE e.project_id = ${"projectId"} AND e.expires_at IS NOT NULL AND ${liveEnv} AND ${liveAs("o")}`
     const keysOf = all(KeyRow)`SELECT jwk FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`
 
-    const groupsOf = (orgId: Place<"org.export">["org"]["id"]) =>
+    const disabled = all(PersonRow)`
+      SELECT u.email AS email FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NOT NULL
+      WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL`
+
+    const groupsOf = (orgId: Place<"org.export">["org"]["id"], without: ReadonlySet<string>) =>
       Effect.flatMap(groups.all(orgId), (rows) =>
         forEachInSlices(rows, ({ id, name }) =>
-          Effect.map(groups.members(id), (people) => ({ name, members: people.map(({ email }) => email) }))
+          Effect.map(groups.members(id), (people) => ({
+            name,
+            members: people.map(({ email }) => email).filter((email) => !without.has(email))
+          }))
         )
       )
 
@@ -150,11 +158,12 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
     const accountsOf = Effect.fnUntraced(function* (orgId: Place<"org.export">["org"]["id"]) {
       const without = new Set((yield* stranded({ orgId })).map(({ id }) => id))
       const rows = (yield* accounts.all(orgId)).filter(({ id }) => !without.has(id))
-      return yield* forEachInSlices(rows, ({ allowed_networks, id, name, project, reveal }) =>
+      return yield* forEachInSlices(rows, ({ allowed_networks, expires_in_days, id, name, project, reveal }) =>
         Effect.map(federationsOf(id), (some) => ({
           name,
           ...(project !== null && { project }),
           reveal: reveal === 1,
+          ...(expires_in_days !== null && { expires_in_days }),
           ...(allowed_networks !== null && { allowed_networks: networksIn(allowed_networks) }),
           federations: some
         }))
@@ -191,11 +200,13 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
           const { id, name } = place.org
           const found =
             (yield* organizations.find({ id, actorId: place.actor.id })) ?? (yield* notVisible(`organization ${name}`))
-          const people = yield* members.all(id)
+          // Another server would let them in again.
+          const without = new Set((yield* disabled({ orgId: id })).map(({ email }) => email))
+          const people = (yield* members.all(id)).filter(({ email }) => !without.has(email))
           const mapped = yield* mappings.all({ orgId: id })
           const subjects = {
             members: people.map(({ email, role }) => ({ email, role })),
-            groups: yield* groupsOf(id),
+            groups: yield* groupsOf(id, without),
             accounts: yield* accountsOf(id)
           }
           const known = {
@@ -215,6 +226,7 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
             server: serverVersion,
             counts: {
               ...(yield* counts({ orgId: id })),
+              members: lists.members.length,
               accounts: lists.accounts.length,
               rules: lists.rules.length
             },

@@ -138,6 +138,9 @@ export const linesOfStructure = (structure: ArchivedOrganization): Effect.Effect
   )
 }
 
+/** They are written in one transaction, for which other organizations wait. */
+const maxArchivedEnvironments = 5_000
+
 type Problem = LimitExceeded | ValidationError | null
 
 /** The first name that occurs twice. */
@@ -196,7 +199,10 @@ const rulesProblem = (
   }
   return uniqueNames(
     "rule",
-    rules.map(({ env_pattern, project_pattern, subject }) => `of ${subject} for ${project_pattern}/${env_pattern}`)
+    rules.map(
+      ({ env_pattern, project_pattern, subject, subject_type }) =>
+        `of ${subject_type} ${subject} for ${project_pattern}/${env_pattern}`
+    )
   )
 }
 
@@ -213,7 +219,11 @@ const checkStructure = (structure: ArchivedOrganization): Effect.Effect<void, Li
     for (const problem of problems) if (problem !== null) return problem
     return null
   }
+  const environments = projects.reduce((total, project) => total + project.environments.length, 0)
   const problem =
+    (environments > maxArchivedEnvironments
+      ? tooMany("the list of environments of an organization", maxArchivedEnvironments)
+      : null) ??
     uniqueNames("member", emailsOf(members)) ??
     uniqueNames(
       "group",

@@ -6,14 +6,16 @@ import { query } from "../../database/Query.js"
 const IdRow = Schema.Struct({ id: Schema.String })
 
 /**
- * Ends all sessions, of machines too, all delegations, groups that logins brought, pending logins and requests that people approved or have yet to, and starts a new epoch, which invalidates all ETags. Call in the transaction that
- * makes a copy of a database the live one. Returns how many were ended.
+ * Ends all sessions, of machines too, all delegations, exports, groups that logins brought, pending logins and requests that people
+ * approved or have yet to, and starts a new epoch, which invalidates all ETags. Call in the transaction that makes a copy of a
+ * database the live one. Returns how many were ended.
  */
 export const beginEpoch = Effect.gen(function* () {
   const { returning, write } = yield* query
   const endSessions = returning(IdRow)`DELETE FROM sessions RETURNING id`
   const endDelegations = returning(IdRow)`DELETE FROM delegations RETURNING id`
   const endGroups = write`DELETE FROM login_groups`
+  const endExports = write`DELETE FROM exports`
   const endCodes = returning(IdRow)`UPDATE login_codes SET state = 'replaced' WHERE state = 'pending' RETURNING id`
   const endClientLogins = write`UPDATE client_logins SET state = 'refused' WHERE state IN ('pending', 'approved')`
   const endKeySessions = returning(IdRow)`DELETE FROM key_sessions RETURNING id`
@@ -25,6 +27,7 @@ export const beginEpoch = Effect.gen(function* () {
   const setEpoch = write`UPDATE instance SET epoch = ${"epoch"}`
   const sessions = [...(yield* endSessions({})), ...(yield* endDelegations({}))]
   yield* endGroups({})
+  yield* endExports({})
   const codes = yield* endCodes({})
   yield* endClientLogins({})
   const machines = [...(yield* endKeySessions({})), ...(yield* endFederatedSessions({}))]

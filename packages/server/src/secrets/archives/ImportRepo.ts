@@ -117,6 +117,7 @@ export const importRepo = Effect.map(
         "name",
         "reveal",
         "allowed_networks",
+        "expires_in_days",
         "created_by",
         "created_at",
         "updated_at"

@@ -44,9 +44,12 @@ export const makeEnvironmentExpiry = Effect.gen(function* () {
   const ended = all(EndingRow)`${ending(sql`x.expires_at <= ${databaseTime}`)}`
   const endedOf = all(EndingRow)`
     ${ending(sql`x.project_id = ${"projectId"} AND x.name = ${"name"} AND x.expires_at <= ${databaseTime}`)}`
+  // An import that is hidden announces nothing yet.
   const expiring = all(EndingRow)`
     ${ending(sql`x.expires_at > ${databaseTime} AND x.expires_at <= ${databaseTime} + ${"notice"}
-      AND (x.announced_end IS NULL OR x.announced_end <> x.expires_at)`)}`
+      AND (x.announced_end IS NULL OR x.announced_end <> x.expires_at) AND EXISTS (
+        SELECT 1 FROM projects xp JOIN organizations xo ON xo.id = xp.org_id AND xo.removed_at IS NULL
+        WHERE xp.id = x.project_id AND xp.removed_at IS NULL)`)}`
 
   // A change may have set another end, or another server may have removed it.
   const remove = returning(IdRow)`

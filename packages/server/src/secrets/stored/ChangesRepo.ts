@@ -3,7 +3,6 @@ import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveEnv } from "../../access/PlaceRow.js"
 import { joined, query, sql } from "../../database/Query.js"
 import { dueMoves } from "./DueMoves.js"
 import type { Sealed } from "../../keys/Envelope.js"
@@ -43,6 +42,7 @@ export const changesRepo = Effect.gen(function* () {
   const { first, insert, write } = yield* query
   const moveDues = yield* dueMoves
 
+  // Sent ahead, so without the time: the place of the same transaction says whether the environment has ended.
   const totals = first(TotalsRow)`
       SELECT e.revision AS revision, e.secret_count AS secret_count, e.value_bytes AS value_bytes, CASE
           WHEN EXISTS (SELECT 1 FROM declared_keys d WHERE d.project_id = e.project_id)
@@ -51,7 +51,7 @@ export const changesRepo = Effect.gen(function* () {
         CASE WHEN EXISTS (
           SELECT 1 FROM secret_dues d WHERE d.env_id = e.id AND d.rotate_every_days IS NOT NULL
         ) THEN 1 ELSE 0 END AS rotating
-      FROM environments e WHERE e.id = ${"id"} AND ${liveEnv}`
+      FROM environments e WHERE e.id = ${"id"} AND e.removed_at IS NULL`
 
   const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
   const insertVersions = insert("secret_versions", [
