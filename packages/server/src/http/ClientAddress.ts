@@ -25,14 +25,14 @@ export interface AddressFacts {
   readonly forwardedFor: string | undefined
 }
 
-/** The last address that is no proxy: a client can send any addresses before it. Undefined if there is none, null if it is no address. */
-const lastClient = (proxies: BlockList, forwardedFor: string | undefined): string | null | undefined => {
+/** The last address that is no proxy: a client can send any addresses before it. */
+const lastClient = (proxies: BlockList, forwardedFor: string | undefined): string | null => {
   const hops = forwardedFor?.split(",") ?? []
   for (let index = hops.length - 1; index >= 0; index--) {
     const address = asHop(hops[index])
     if (address === null || !isInside(proxies, address)) return address
   }
-  return undefined
+  return null
 }
 
 /**
@@ -46,9 +46,5 @@ export const clientAddress = (
   const own = peer === undefined ? null : normalized(peer)
   if (proxies === null) return asAddress(realIp) ?? asAddress(forwardedFor?.split(",", 1)[0]) ?? own
   if (own === null || !isInside(proxies, own)) return own
-  const last = lastClient(proxies, forwardedFor)
-  const real = asAddress(realIp)
-  // A proxy that only adds to X-Forwarded-For passes any X-Real-Ip on: what it adds itself counts.
-  if (last === undefined) return real ?? own
-  return last
+  return asAddress(realIp) ?? lastClient(proxies, forwardedFor) ?? own
 }

@@ -36,6 +36,13 @@ describe("the client's address", () => {
     assert.strictEqual(addressOf(trusted, "fd00::1", { realIp: "2001:db8::1" }), "2001:db8::1")
     const forged = "203.0.113.7, 198.51.100.1, 10.0.0.2"
     assert.strictEqual(addressOf(trusted, "10.0.0.1", { forwardedFor: forged }), "198.51.100.1")
+    for (const [hop, address] of [
+      ["198.51.100.1:51234", "198.51.100.1"],
+      ["[2001:db8::1]", "2001:db8::1"],
+      ["[2001:db8::1]:443", "2001:db8::1"]
+    ] as const) {
+      assert.strictEqual(addressOf(trusted, "10.0.0.1", { forwardedFor: `203.0.113.7, ${hop}` }), address)
+    }
     for (const useless of ["10.0.0.2", "198.51.100.1, unknown", "", ","]) {
       assert.strictEqual(addressOf(trusted, "10.0.0.1", { forwardedFor: useless }), "10.0.0.1", useless)
     }

@@ -104,7 +104,7 @@ describe("a move", () => {
     const { org, owner } = await organization(250)
     const archive = await makeExport(pair.first, owner.headers, org)
     const { counts } = archive.structure
-    assert.deepInclude(counts, { projects: 2, secrets: 255, use_rules: 1, declared: 2, rules: 3, webhooks: 2 })
+    assert.deepInclude(counts, { projects: 2, secrets: 255, use_rules: 1, declared: 2, rules: 5, webhooks: 2 })
     assert.strictEqual(counts.versions, 257)
     const { accounts, projects, webhooks } = archive.structure.organization
     const webshop = projects.find(({ name }: Json) => name === "webshop")
@@ -113,7 +113,7 @@ describe("a move", () => {
       webshop.environments.find(({ name }: Json) => name === "pr-1"),
       { name: "pr-1", expires_at: "2030-01-31T08:00:00.000Z", from: "preview" }
     )
-    assert.deepStrictEqual(accounts[0].allowed_networks, ["10.0.0.0/8", "fd00::/8"])
+    assert.deepInclude(accounts[0], { expires_in_days: 30, allowed_networks: ["10.0.0.0/8", "fd00::/8"] })
     assert.sameMembers(
       webhooks.map(({ format }: Json) => format),
       ["coffer", "slack"]
@@ -150,6 +150,17 @@ describe("a move", () => {
     assert.notInclude(JSON.stringify(entries), canary)
     const verified = await pair.first.do(importer.headers, "GET", `/api/orgs/${to}/audit-logs/verify`)
     assert.isTrue(verified.valid)
+  })
+
+  it("leaves people behind who are disabled: another server would let them in", async () => {
+    const { admin, org, owner } = await organization()
+    const users = await pair.first.asRoot("GET", `/api/users?email=${admin.email}`)
+    const { id } = users.data.find(({ email }: Json) => email === admin.email)
+    await pair.first.asRoot("POST", `/api/users/${id}/disable`)
+    const { structure } = await makeExport(pair.first, owner.headers, org)
+    assert.strictEqual(structure.counts.members, structure.organization.members.length)
+    const { groups, members, rules } = structure.organization
+    assert.notInclude(JSON.stringify({ groups, members, rules }), admin.email)
   })
 
   it("has marks of earlier versions if their values stay behind", async () => {
@@ -356,6 +367,12 @@ describe("an import", () => {
     }
     const rules = Array.from({ length: 20_001 }, () => whole.rules[0])
     assert.strictEqual((await start({ rules })).code, "LIMIT_EXCEEDED")
+    const projects = Array.from({ length: 51 }, (_, at) => ({
+      ...{ name: `p-${at}`, strict: false },
+      environments: Array.from({ length: 100 }, (_, env) => ({ name: `e-${env}` }))
+    }))
+    const { code, message } = await start({ projects })
+    assert.deepStrictEqual([code, /5000|5,000/.test(message)], ["LIMIT_EXCEEDED", true], message)
 
     const { made } = await begun()
     const secrets = (data: ReadonlyArray<unknown>) =>

@@ -71,7 +71,7 @@ export const finishImport = (stage: Stage, headers: Headers, { id }: Json, count
 const sorted = (records: ReadonlyArray<Json>) =>
   records.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
 
-/** The records without what a move changes: webhooks start disabled, and rules have new ids, which lists are in the order of. */
+/** The records without what a move changes: webhooks start disabled, and they and rules have new ids, which lists are in the order of. */
 export const comparable = ({ declared, structure, versions }: Archive) => ({
   counts: structure.counts,
   declared,
@@ -79,7 +79,7 @@ export const comparable = ({ declared, structure, versions }: Archive) => ({
   organization: {
     ...structure.organization,
     rules: sorted(structure.organization.rules),
-    webhooks: structure.organization.webhooks.map((webhook: Json) => ({ ...webhook, enabled: false }))
+    webhooks: sorted(structure.organization.webhooks.map((webhook: Json) => ({ ...webhook, enabled: false })))
   }
 })
 
@@ -147,7 +147,10 @@ export const fillOrganization = async (
 
   await call("PUT", "/projects/webshop/previews", { from: "preview", pattern: "pr-*", max: 3, longest: "7d" })
   await call("POST", "/projects/webshop/envs", { name: "pr-1", from: "preview", expires_at: "2030-01-31T08:00:00Z" })
-  await call("POST", "/service-accounts", { name: "agent", allowed_networks: ["10.0.0.0/8", "fd00::/8"] })
+  const agent = await call("POST", "/service-accounts", {
+    ...{ name: "agent", expires_in_days: 30 },
+    allowed_networks: ["10.0.0.0/8", "fd00::/8"]
+  })
   const ci = await call("POST", "/service-accounts", { name: "ci", project: "webshop", reveal: false, key: false })
   await call("POST", `/service-accounts/${ci.id}/federations`, {
     name: "gitlab",
@@ -184,6 +187,15 @@ export const fillOrganization = async (
   })
   await call("POST", "/acl", { subject_type: "service_account", subject_id: ci.id, ...everywhere, permission: "use" })
   await call("POST", "/acl", { subject_type: "group", group: "Backend", ...everywhere, permission: "read" })
+  // A group and an account may have one name.
+  await call("POST", "/groups", { name: "agent" })
+  await call("POST", "/acl", { subject_type: "group", group: "agent", ...everywhere, permission: "read" })
+  await call("POST", "/acl", {
+    subject_type: "service_account",
+    subject_id: agent.id,
+    ...everywhere,
+    permission: "read"
+  })
   await call("POST", "/webhooks", { url: "https://hooks.invalid/x?y", events: ["secret.*"], environments: ["prod"] })
   await call("POST", "/webhooks", { url: "https://hooks.invalid/chat", events: ["secret.*"], format: "slack" })
   await call("PATCH", "", { passkey_recovery: "none" })
