@@ -68,7 +68,8 @@ const abandon = (call: Call, { expires_at, id }: OrganizationImport) =>
         note(
           `the server did not answer whether it gives the import up: nothing of it is visible, and it ends at ${expires_at}`
         ),
-      onSuccess: () => note("the import was given up: the server keeps nothing of it")
+      onSuccess: () =>
+        note("the import was given up: nothing of it is visible, and its values are erased within the hour")
     })
   )
 

@@ -209,7 +209,10 @@ describe("an organization that moves to another server and another engine", { ti
       const { code, stderr } = await ended
       assert.strictEqual(code, signal === "SIGINT" ? 130 : null, stderr)
       if (signal === "SIGINT") {
-        assert.strictEqual(stderr, "coffer: the import was given up: the server keeps nothing of it\n")
+        assert.strictEqual(
+          stderr,
+          "coffer: the import was given up: nothing of it is visible, and its values are erased within the hour\n"
+        )
         assert.strictEqual(seen.at(-1), "DELETE")
       }
       between.closeAllConnections()

@@ -262,10 +262,12 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
         const before = yield* known(id)
         yield* verifyValues(before)
         const structure = yield* Effect.orDie(decodeStructure((yield* repo.structure({ id })).structure))
+        // Counted before the transaction, for which others wait: it ends if anything was written since.
+        const arrived = yield* counts({ orgId: before.org_id })
         return yield* change(before, (row, importer) =>
           Effect.gen(function* () {
             const { name, org_id } = row
-            const difference = differenceOf(sent, yield* counts({ orgId: org_id }))
+            const difference = differenceOf(sent, arrived)
             if (difference !== null)
               return yield* new Conflict({ message: `the import is not complete: ${difference}` })
             if ((yield* repo.withoutValue({ orgId: org_id })).count > 0) {
