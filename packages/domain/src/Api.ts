@@ -86,7 +86,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(ServerApi)
   .add(SystemApi)
   .annotate(OpenApi.Title, "Coffer")
-  .annotate(OpenApi.Version, "0.2.0")
+  .annotate(OpenApi.Version, "0.3.0")
   .annotate(
     OpenApi.Description,
     'Secrets, encrypted at rest, organized as organization / project / environment / key. Every error is an envelope: {"error":{"code","message"}}.'

@@ -55,7 +55,7 @@ const serving = (envs: Record<string, Stored>, before: (path: string, reads: num
             },
             projects: [{ name: "webshop", strict: false, environments: environments() }]
           }
-          return { name: "acme", server: "0.2.0", counts: { ...counts, ...none }, organization }
+          return { name: "acme", server: "0.3.0", counts: { ...counts, ...none }, organization }
         }
         const stored = envs[searchParams.get("env") ?? ""]
         if (stored === undefined) return undefined

@@ -50,7 +50,7 @@ const packed = (parts: Readonly<Record<string, ReadonlyArray<object>>>) =>
       tallyOf(Schema.decodeUnknownSync(Schema.parseJson(ArchivedVersions))(content.toString()))
     )
     const counts = countsOf(organization, [], tallies)
-    const structure: ExportedStructure = { name: OrgName.make("acme"), server: "0.2.0", counts, organization }
+    const structure: ExportedStructure = { name: OrgName.make("acme"), server: "0.3.0", counts, organization }
     const named = { name: "organization.json", content: json(Schema.encodeSync(ArchivedOrganization)(organization)) }
     return Buffer.concat(yield* pack(granted, { structure, counts, files: [named, ...files] }))
   })

@@ -31,7 +31,7 @@ export type OrganizationExport = typeof OrganizationExport.Type
 /** What there is to be read of an export, in one snapshot. */
 export const ExportedStructure = Schema.Struct({
   name: field(OrgName, "the organization's name"),
-  server: field(Schema.String, "the version of the server", "0.2.0"),
+  server: field(Schema.String, "the version of the server", "0.3.0"),
   counts: field(ArchiveCounts, "how many records the organization has now"),
   organization: field(ArchivedOrganization, "the structure, as `organization.json` of an archive has it")
 }).annotations({ identifier: "ExportedStructure", description: "the structure of an organization that is exported" })

@@ -60,7 +60,7 @@ const ArchiveFile = body({
 /** The file `coffer.json` of an archive, its last one: it closes over all others. */
 export const ArchiveManifest = body({
   format: field(Schema.Literal(archiveFormat), "the format of the archive", archiveFormat),
-  server: field(Schema.String, "the version of the server that it comes from", "0.2.0"),
+  server: field(Schema.String, "the version of the server that it comes from", "0.3.0"),
   organization: field(OrgName, "the organization's name"),
   created_at: field(ArchivedTime, "when the export was made"),
   created_by: field(Schema.String, "who made it: an e-mail", "ada@example.com"),
