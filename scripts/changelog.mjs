@@ -1,7 +1,8 @@
 /**
  * Writes the section of the current version into CHANGELOG.md, from the subjects of the commits (`area: imperative`), grouped
  * by area. Usage: `node scripts/changelog.mjs [FROM]`, where FROM is the last commit of the release before. Run before a
- * release, in a full clone; the result is committed, and nothing else reads the history.
+ * release, in a full clone; the result is committed, and nothing else reads the history. A summary that somebody wrote under
+ * the version's heading, above the areas, is kept.
  */
 import { execFileSync } from "node:child_process"
 import { readFile, writeFile } from "node:fs/promises"
@@ -34,16 +35,21 @@ for (const { areas, text } of commits) {
   byArea.set(area, [...(byArea.get(area) ?? []), text])
 }
 
+const before = await readFile(page, "utf8").catch(() => "")
+const versions = before.split(/^(?=## )/m).filter((one) => /^## /.test(one))
+const isOfVersion = (one) => one.startsWith(`## ${version} `)
+const [, summary] = /^## .*\n([^]*?)(?=^### |(?![^]))/m.exec(versions.find(isOfVersion) ?? "") ?? []
+
 const escaped = (text) => text.replace(/[*_<[\]`]/g, "\\$&")
 const section = [
   `## ${version} (${commits[0].date})`,
+  ...(summary === undefined ? [] : [summary.trim()]),
   ...[...byArea]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([area, texts]) => [`### ${area}`, texts.map((text) => `- ${escaped(text)}`).join("\n")])
 ]
 
-const before = await readFile(page, "utf8").catch(() => "")
-const older = before.split(/^(?=## )/m).filter((one) => /^## /.test(one) && !one.startsWith(`## ${version} `))
+const older = versions.filter((one) => !isOfVersion(one))
 const text = [
   "# Changelog",
   "What changed in each release, by area. The newest change comes first.",
