@@ -46,6 +46,8 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
   const elsewhere = new Set<string>()
   /** Messages without the text of a secret. Not the errors themselves: within a span, Effect fails with a proxy of them. */
   const safe = new Set<string>()
+  /** The sentences about the keys that failed. `Config.redacted` hides them, although they show no value. */
+  const sentences = new Map<string, string>()
   const note = (error: ConfigError.ConfigError): void => {
     if (error._op === "And" || error._op === "Or") [error.left, error.right].forEach(note)
     else safe.add(error.message)
@@ -54,8 +56,11 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
     note(error)
     return error
   }
-  const invalid = (path: ReadonlyArray<string>, message: string) =>
-    noted(ConfigError.InvalidData([...path], `${message} (${place})`))
+  const invalid = (path: ReadonlyArray<string>, message: string) => {
+    const sentence = `${message} (${place})`
+    sentences.set(keyOf(path), sentence)
+    return noted(ConfigError.InvalidData([...path], sentence))
+  }
 
   const parse = <A>(path: ReadonlyArray<string>, text: string, primitive: Config.Config.Primitive<A>) =>
     Effect.mapError(primitive.parse(text), (error) =>
@@ -114,6 +119,9 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
   const withoutTexts = (error: ConfigError.ConfigError): ConfigError.ConfigError => {
     if (error._op === "And") return ConfigError.And(withoutTexts(error.left), withoutTexts(error.right))
     if (error._op === "Or") return ConfigError.Or(withoutTexts(error.left), withoutTexts(error.right))
+    const { message, path } = error
+    const hidden = message === redacted ? sentences.get(keyOf(path)) : undefined
+    if (hidden !== undefined) return ConfigError.InvalidData([...path], hidden)
     return isSafe(error) ? error : withoutText(error)
   }
 

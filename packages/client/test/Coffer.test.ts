@@ -83,9 +83,11 @@ describe("Coffer.layer", () => {
       assert.deepStrictEqual(plain(yield* coffer.snapshot), { GOOD: "1" })
       const refused = yield* Effect.flip(coffer.get("BROKEN"))
       assert.match(refused.message, /^BROKEN .*read.*other1.* \(acme\/webshop\/app3\)$/)
-      const config = Config.withDefault(Config.string("BROKEN"), "default")
-      const failed = yield* Effect.flip(Coffer.withSecrets(config).pipe(Effect.provideService(Coffer, coffer)))
-      assert.include(String(failed), "BROKEN refers to")
+      for (const config of [Config.string("BROKEN"), Config.redacted("BROKEN")]) {
+        const read = Coffer.withSecrets(Config.withDefault(config, "default"))
+        const failed = yield* Effect.flip(Effect.provideService(read, Coffer, coffer))
+        assert.include(String(failed), "BROKEN refers to")
+      }
     })
   )
 

@@ -125,7 +125,12 @@ describe("no error shows a value", () => {
     ["a log level", Config.logLevel("BAD"), "BAD is not a log level (test/test/test)"],
     ["a list", Config.array(Config.integer(), "BAD_PAIR"), "BAD_PAIR is not an integer (test/test/test)"],
     ["a non-empty text", Config.nonEmptyString("EMPTY"), "EMPTY"],
-    ["a redacted integer", Config.redacted(Config.integer("BAD")), "BAD is not valid (test/test/test)"],
+    ["a redacted integer", Config.redacted(Config.integer("BAD")), "BAD is not an integer (test/test/test)"],
+    [
+      "a redacted schema",
+      Config.redacted(Schema.Config("BAD", Schema.NumberFromString)),
+      "BAD is not valid (test/test/test)"
+    ],
     ["a schema", Schema.Config("BAD", Schema.NumberFromString), "BAD is not valid (test/test/test)"],
     ["a nested one", Config.nested(Config.integer("PAIR"), "BAD"), "BAD_PAIR is not an integer (test/test/test)"],
     [
