@@ -25,6 +25,12 @@ export class Pause extends Context.Reference<Pause>()("@coffer/client/Pause", {
 /** After failures the polls become rarer, up to this many milliseconds. */
 const rarest = 60_000
 
+/** A timer that should wait for longer ends at once. */
+const longest = 2 ** 31 - 1
+
+/** The jitter's least factor of a wait. */
+const soonest = 0.8
+
 /** A change is published once nothing has changed for so many milliseconds. */
 const calm = 1000
 
@@ -86,7 +92,7 @@ export const follow = Effect.fnUntraced(function* (
 
   const pause = Effect.fnUntraced(function* (milliseconds: number) {
     const sleep = yield* Pause
-    yield* sleep(Duration.millis(milliseconds))
+    yield* sleep(Duration.millis(Math.min(milliseconds, longest)))
   })
 
   /** Reads until the values stay the same for a moment, so that many writes are one change. */
@@ -101,14 +107,14 @@ export const follow = Effect.fnUntraced(function* (
 
   const waitAfter = (failure: ReadError, last: number): number => {
     const wanted = "retryAfter" in failure ? (failure.retryAfter ?? 0) * 1000 : 0
-    return Math.max(wanted, Math.min(last * 2, Math.max(rarest, Duration.toMillis(every))))
+    return Math.max(wanted / soonest, Math.min(last * 2, Math.max(rarest, Duration.toMillis(every))))
   }
 
   const poller = Effect.gen(function* () {
     let wait = Duration.toMillis(every)
     let trouble: string | undefined
     for (;;) {
-      yield* pause(wait * (yield* Random.nextRange(0.8, 1.2)))
+      yield* pause(wait * (yield* Random.nextRange(soonest, 1.2)))
       const polled = yield* Effect.either(poll)
       if (polled._tag === "Left") {
         const { message } = polled.left
