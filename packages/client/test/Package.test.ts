@@ -1,6 +1,6 @@
 import { build } from "esbuild"
 import { execFileSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { version } from "../src/Version.js"
@@ -72,6 +72,17 @@ describe("the packages for applications", { timeout: 60_000 }, () => {
     assert.sameMembers(
       [...others],
       needed.filter((name) => !optional.includes(name))
+    )
+  })
+})
+
+describe("the client for Effect 4", () => {
+  it("adds at most 300 lines to the promises", () => {
+    const source = join(folder, "../client-effect4/src")
+    const lines = readdirSync(source).map((name) => readFileSync(join(source, name), "utf8").split("\n").length - 1)
+    assert.isAtMost(
+      lines.reduce((sum, count) => sum + count, 0),
+      300
     )
   })
 })

@@ -106,7 +106,14 @@ describe("a start", () => {
         String(yield* read({ credential: { session: "stored" } }, { HOME: "/nowhere" })),
         /credential\.session: there is no session at http\S+: run coffer login/
       )
-      assert.strictEqual(yield* read({}, { SERVICE_API_KEY_FILE: key }), "1")
+      const account = { SERVICE_ACCOUNT: "acme/deploy" }
+      assert.strictEqual(yield* read({}, { ...account, SERVICE_API_KEY_FILE: key }), "1")
+      assert.match(
+        String(yield* read({}, { ...person, ...account })),
+        /SERVICE_ACCOUNT is acme\/deploy, but there is no/
+      )
+      const option = { credential: { apiKey: Redacted.make(reader.apiKey) } }
+      assert.strictEqual(yield* read(option, { ...account, SERVICE_API_KEY: "canary" }), "1")
       assert.match(String(yield* read({}, { SERVICE_API_KEY: "canary" })), /SERVICE_API_KEY does not hold(?!.*canary)/)
     })
   )

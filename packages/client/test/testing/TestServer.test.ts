@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url"
 import { type RunningServer, startTestServer, TestServer } from "@coffer/client/testing"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { until } from "../../../cli/test/support/Programs.js"
 
 /** The values of an environment, as a client reads them. */
 const valuesOf = async ({ apiKey, url }: Pick<RunningServer, "url" | "apiKey">, place: string) => {
@@ -118,6 +119,9 @@ describe("A server for tests", () => {
         await new Promise((resolve) => setTimeout(resolve, 50))
     }
     await isGone()
+    // A later server removes the empty folder of the killed process.
+    const [rest = ""] = readdirSync(cwd)
+    await until(() => readdirSync(join(cwd, rest)).length === 0 || undefined, "the end of its data")
     rmSync(cwd, { recursive: true, force: true, maxRetries: 10 })
   })
 })
