@@ -121,8 +121,9 @@ export const makeGate = Effect.gen(function* () {
         case "harmless":
           return Effect.succeed(passage)
         case "requested":
-          if (passage.envId === guarded.envId) return Effect.succeed(passage)
-          break
+          if (passage.envId !== guarded.envId) break
+          passage.entered = true
+          return Effect.succeed(passage)
         case "glass":
           return Effect.as(breakGlass(guarded, passage.reason), passage)
         case "none":

@@ -18,6 +18,8 @@ export interface RequestedChange {
   readonly kind: "requested"
   readonly envId: EnvId
   readonly approval: Approval | null
+  /** Whether the change has entered its environment: another one may have its name by now. */
+  entered: boolean
   /** What the change altered: it is compared with what was asked for. */
   readonly touched: Array<Touched>
   /** The revision that it made. */

@@ -124,6 +124,28 @@ describe("a change of a protected environment", () => {
     assert.strictEqual((await call(owner.headers, "GET", project)).status, 404)
   })
 
+  it("is made where it was asked for, and never in another place that has the name by now", async () => {
+    const { call, propose, protectedOne, vote } = world
+    const one = await protectedOne({ needed: 1 })
+    const { admin, org, owner, prod, project } = one
+    const requests = [
+      await propose(owner.headers, "DELETE", project),
+      await propose(owner.headers, "DELETE", prod),
+      await propose(owner.headers, "PUT", `${prod}/secrets/A`, { value: "two" }),
+      await propose(owner.headers, "PUT", `${prod}/protection`, { needed: 1, approvers: "owners" })
+    ]
+    assert.strictEqual((await call(owner.headers, "PATCH", project, { name: "shop" })).status, 200)
+    await call(owner.headers, "POST", `${org}/projects`, { name: "webshop" })
+    await call(owner.headers, "PUT", `${prod}/secrets/A`, { value: "of the new one" })
+    for (const { id } of requests) {
+      const { body, status } = await vote(one, admin.headers, id)
+      assert.deepStrictEqual([status, body.error?.code], [409, "CONFLICT"], JSON.stringify(body))
+      assert.match(body.error.message, /shop\/prod no longer has the name that it was asked for by/)
+    }
+    assert.strictEqual((await call(owner.headers, "GET", `${prod}/secrets/A`)).body.value, "of the new one")
+    assert.strictEqual((await call(owner.headers, "GET", `${prod}/protection`)).status, 404)
+  })
+
   it("needs the voter's passkey where the protection asks for one", async () => {
     const { call, propose, protectedOne, vote } = world
     const one = await protectedOne({ passkey: true })

@@ -245,6 +245,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
               kind: "requested",
               envId: target.env_id,
               approval: null,
+              entered: false,
               touched: [],
               revision: null
             }

@@ -190,12 +190,15 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         kind: "requested",
         envId: row.env_id,
         approval: by && { id: row.id, by },
+        entered: false,
         touched: [],
         revision: null
       }
       const requester = yield* requesterOf(row)
       const compared = Effect.tap(call.run(request), () => {
-        const found = differences(touchedIn(row.keys), passage.touched)
+        const found = passage.entered
+          ? differences(touchedIn(row.keys), passage.touched)
+          : [`${row.project}/${row.env} no longer has the name that it was asked for by`]
         return found.length === 0 ? Effect.void : new Conflict({ message: found.join("\n") })
       })
       const made = yield* requests.attempt(compared, requester, passage, by !== null)
