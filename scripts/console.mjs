@@ -2,6 +2,7 @@
  * Builds the web console, and puts it into the server's package with compressed copies, so that the server compresses
  * nothing. Runs after `tsc -b`, because `@coffer/domain` resolves to its build.
  */
+import { createHash } from "node:crypto"
 import { cp, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { build } from "vite"
@@ -22,6 +23,17 @@ const { output } = await build({ root: source, logLevel: "warn" })
 await rm(next, { recursive: true, force: true })
 await mkdir(next, { recursive: true })
 await cp(`${source}/dist`, next, { recursive: true })
+
+/** What the server serves, for `coffer doctor`: the SHA-256 of each file by its path. */
+const listOf = async (files) => {
+  const { version } = JSON.parse(await readFile(path("package.json"), "utf8"))
+  const digest = (content) => createHash("sha256").update(content).digest("hex")
+  const pathOf = (name) => (name === "index.html" ? "/" : `/${name}`)
+  const digests = Object.entries(files).map(([name, content]) => [pathOf(name), digest(content)])
+  return JSON.stringify({ version, files: Object.fromEntries(digests.sort(([a], [b]) => (a < b ? -1 : 1))) })
+}
+
+await writeFile(`${next}/console.json`, await listOf(await filesOf(next)))
 await Promise.all(Object.entries(await filesOf(next)).map(([name, content]) => compress(`${next}/${name}`, content)))
 // At once, so that a server that starts meanwhile finds all files of one build.
 await rm(target, { recursive: true, force: true })

@@ -32,6 +32,7 @@ $ cat service.yml
 At a terminal, \`coffer init\` lists what there is to choose from, and offers to create what is missing. The commands below take organization, project and environment from \`service.yml\`.
 \`coffer doctor\` checks all that the client needs, and names the next step where something is wrong. It shows where each setting comes from, and no secret. With a problem, it ends with exit code 1.
 $ coffer doctor
+The client of a release holds the SHA-256 of each file of its release's web console, and \`coffer doctor\` compares what the server serves with them. It then says \`the same as the release 0.3.0: 130 files\`, that the console is of another version, for which it has no list, or names the file that differs. The server lists its own files at \`/console.json\`. This finds files that somebody changed on the server or on the way to you, but not a server that gives browsers other files than \`coffer doctor\`.
 
 # Secrets
 $ coffer secret set API_KEY first

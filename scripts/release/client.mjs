@@ -14,9 +14,16 @@ const scripts = {
   mcp: { main: [], Calls: ["startCalls"] }
 }
 
+/** How the programs are bundled: with the list of the console's files, for `coffer doctor`. */
+export const programSettings = async (version) => {
+  const options = { ...settings(version), ...client }
+  const list = await readFile(source("server/dist/web/console.json"), "utf8")
+  return { ...options, define: { ...options.define, COFFER_CONSOLE: JSON.stringify(list) } }
+}
+
 /** Bundles the programs. Returns the paths of what they contain. */
 const bundlePrograms = async (folder, version) => {
-  const options = { ...settings(version), ...client }
+  const options = await programSettings(version)
   const made = await Promise.all(
     Object.entries(scripts).flatMap(([program, modules]) => {
       const external = [...optional, ...Object.keys(modules).map((module) => `./${module}.js`)]

@@ -9,8 +9,9 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { build } from "esbuild"
-import { bundleScript, client, optional, root, settings } from "../bundling.mjs"
+import { bundleScript, optional, root } from "../bundling.mjs"
 import { clientRuns, warm } from "../code/warm.mjs"
+import { programSettings } from "./client.mjs"
 import { scripts } from "./executable/scripts.mjs"
 import { ownLicence, thirdParty } from "./licences.mjs"
 
@@ -46,12 +47,13 @@ const assets = Object.entries(scripts).flatMap(([program, names]) => names.map((
 
 /** Bundles every script. Returns the paths of what they contain. */
 const bundleScripts = async (folder, version) => {
+  const own = await programSettings(version)
   const made = await Promise.all(
     Object.entries(scripts).flatMap(([program, names]) =>
       names.map((name) => {
         const external = [...optional, ...names.filter((other) => other !== "main").map((other) => `./${other}.js`)]
         const file = join(folder, program, `${name}.cjs`)
-        return bundleScript(source(`${program}/src/${name}.ts`), file, { ...settings(version), ...client, external })
+        return bundleScript(source(`${program}/src/${name}.ts`), file, { ...own, external })
       })
     )
   )

@@ -297,6 +297,10 @@ describe("the package of the server", () => {
     await client("secret", "set", "API_KEY", "k-8c1f")
     assert.strictEqual(await client("secret", "get", "API_KEY"), "k-8c1f")
     assert.strictEqual(await client("run", "--", "sh", "-c", "echo $API_KEY"), "k-8c1f\n")
+    assert.match(
+      await client("doctor"),
+      new RegExp(`^ok\tconsole\tthe same as the release ${version}: \\d+ files$`, "m")
+    )
     await client("backup", "create")
     const drilled = await finish(
       home.spawn(process.execPath, [join(server, "bin/coffer-server.js"), "drill"], { env: variables })

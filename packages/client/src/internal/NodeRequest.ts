@@ -16,16 +16,15 @@ const idleTimeout = 2_000
 /** Avoids an import, which reads every export of the module and so loads all of `fetch` on newer versions of Node. */
 const moduleOf = ({ secure }: ServerUrl) => process.getBuiltinModule(secure ? "node:https" : "node:http")
 
-const send = (server: ServerUrl, agent: Agent, { body, headers, method, url }: HttpRequest) =>
+const send = (server: ServerUrl, agent: Agent, { body, headers, maxBytes = Infinity, method, url }: HttpRequest) =>
   Effect.async<HttpResponse, RequestFailed>((resume) => {
     let answered = false
     const fail = (cause: unknown) => resume(Effect.fail(new RequestFailed({ cause, answered })))
     const request = moduleOf(server).request(url, { agent, method, headers }, (response) => {
       answered = true
       const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.once("error", fail)
-      response.once("end", () =>
+      let left = maxBytes
+      const end = () =>
         resume(
           Effect.succeed({
             status: response.statusCode ?? 0,
@@ -33,7 +32,15 @@ const send = (server: ServerUrl, agent: Agent, { body, headers, method, url }: H
             body: Buffer.concat(chunks)
           })
         )
-      )
+      response.on("data", (chunk: Buffer) => {
+        chunks.push(chunk)
+        if ((left -= chunk.length) < 0) {
+          end()
+          request.destroy()
+        }
+      })
+      response.once("error", fail)
+      response.once("end", end)
     })
     const timer = setTimeout(
       () => request.destroy(Object.assign(new Error("no connection"), { code: "ETIMEDOUT" })),

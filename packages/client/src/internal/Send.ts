@@ -6,6 +6,8 @@ export interface HttpRequest {
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
   readonly body?: Uint8Array
+  /** The rest of a longer response is not read. */
+  readonly maxBytes?: number
 }
 
 export interface HttpResponse {

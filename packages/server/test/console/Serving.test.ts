@@ -109,7 +109,7 @@ describe("the console", () => {
     }
   })
 
-  it("serves hashed files for ever, in the coding that the browser takes", async () => {
+  it("serves hashed files for ever, in the coding that the browser takes, and lists them", async () => {
     const plain = await raw(script, "identity")
     assert.strictEqual(plain.headers.get("cache-control")?.trim(), "public, max-age=31536000, immutable")
     assert.strictEqual(plain.headers.get("content-type")?.trim(), "text/javascript; charset=utf-8")
@@ -119,6 +119,12 @@ describe("the console", () => {
     assert.strictEqual(br.headers.get("content-encoding")?.trim(), "br")
     assert.strictEqual(br.headers.get("vary")?.trim(), "accept-encoding")
     assert.strictEqual(hash(brotliDecompressSync(Buffer.from(br.text, "latin1"))), content)
+    const list = await get("/console.json")
+    assert.strictEqual(list.headers.get("cache-control"), "no-cache")
+    const { files, ...rest }: { files: Readonly<Record<string, string>> } = JSON.parse(await list.text())
+    assert.deepStrictEqual(Object.keys(rest), ["version"])
+    assert.strictEqual(files[script], content)
+    assert.strictEqual(files["/"], hash(Buffer.from(page)))
     const gz = await raw(script, "br;q=0, gzip")
     assert.strictEqual(gz.headers.get("content-encoding")?.trim(), "gzip")
     assert.strictEqual(hash(gunzipSync(Buffer.from(gz.text, "latin1"))), content)

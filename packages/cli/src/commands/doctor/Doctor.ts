@@ -8,6 +8,7 @@ import { printTable } from "../../terminal/Print.js"
 import { printView, type View } from "../../terminal/View.js"
 import { checkAccount } from "./AccountChecks.js"
 import { checkCertificate } from "./Certificate.js"
+import { checkConsole } from "./ConsoleCheck.js"
 import { failed, type Finding } from "./Finding.js"
 import { checkClient, checkFiles, checkHeaders, checkProxy, checkServiceFile, checkSettings } from "./LocalChecks.js"
 import { checkServer } from "./ServerChecks.js"
@@ -21,7 +22,7 @@ const checkRemote = Effect.fnUntraced(function* (settings: Settings) {
   const found = yield* Effect.either(checkServer(url))
   if (Either.isLeft(found)) return [...before, failed("connection", found.left)]
   const path = yield* Effect.option(settings.envPath)
-  return [...before, ...found.right, ...(yield* checkAccount(url, path))]
+  return [...before, ...found.right, yield* checkConsole(url), ...(yield* checkAccount(url, path))]
 })
 
 const view = (findings: ReadonlyArray<Finding>): View => ({
