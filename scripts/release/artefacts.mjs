@@ -13,6 +13,9 @@ import { executable } from "./executable.mjs"
 import { libraries } from "./libraries.mjs"
 import { manuals } from "./manuals.mjs"
 import { serverPackage } from "./server.mjs"
+import { clientPackages, completionNames } from "./system/client.mjs"
+import { programOf, serverPackages } from "./system/server.mjs"
+import { compileSqlite } from "./system/sqlite.mjs"
 
 const read = (path) => readFile(new URL(path, root))
 
@@ -20,19 +23,17 @@ const program = (name) => fileURLToPath(new URL(name, root))
 
 const digest = (content) => createHash("sha256").update(content).digest("hex")
 
-/** The completions, under the names that the shells look for. */
-const completions = async () => {
-  const names = { bash: "coffer", zsh: "_coffer", fish: "coffer.fish" }
-  return Object.fromEntries(
+/** The completions by shell. */
+const completions = async () =>
+  Object.fromEntries(
     await Promise.all(
-      Object.entries(names).map(async ([shell, name]) => {
+      Object.keys(completionNames).map(async (shell) => {
         const args = [program("packages/cli/bin/coffer.js"), "completions", shell]
         const { stdout } = await promisify(execFile)(process.execPath, args)
-        return [`completions/${shell}/${name}`, stdout]
+        return [shell, stdout]
       })
     )
   )
-}
 
 /** The manual pages among files, for npm. */
 const namesOf = (files) => Object.keys(files).filter((path) => path.startsWith("man/"))
@@ -49,15 +50,21 @@ export const makeLibraries = async (time) => {
  * Returns every file of the release by path.
  *
  * @param node the folder of the Node for the executables, if there is one
+ * @param nfpm the program that makes packages of Debian and RPM systems, if there is one
  * @param time the time of all files, in seconds since 1970
  * @param work a folder for what is only made in between
  */
-export const makeRelease = async ({ node, time, work }) => {
+export const makeRelease = async ({ nfpm, node, time, work }) => {
   const manifest = await manifestOf()
   const { version } = manifest
   const common = { "CHANGELOG.md": await read("CHANGELOG.md") }
   const pages = await manuals({ time, version })
-  const client = { ...(await completions()), ...below("man", pages.client) }
+  const shells = await completions()
+  const completionFiles = Object.entries(shells).map(([shell, text]) => [
+    `completions/${shell}/${completionNames[shell]}`,
+    text
+  ])
+  const client = { ...Object.fromEntries(completionFiles), ...below("man", pages.client) }
   const server = below("man", pages.server)
   const tarball = (files) => archive(below("package", { ...files, ...common }), time)
   const clientFiles = await clientPackage({ folder: join(work, "client"), manifest, man: namesOf(client) })
@@ -87,6 +94,22 @@ export const makeRelease = async ({ node, time, work }) => {
       ...common
     }
     files[`${name}.tar.gz`] = archive(below(name, content), time)
+    if (nfpm !== undefined) {
+      const system = { changelog: common["CHANGELOG.md"], folder: join(work, "system"), nfpm, time, version }
+      const addon = await compileSqlite({ folder: join(work, "sqlite"), node })
+      Object.assign(
+        files,
+        await clientPackages({ ...system, made, pages: pages.client, shells }),
+        await serverPackages({
+          ...system,
+          addon,
+          client: clientFiles,
+          node: await programOf(node),
+          pages: pages.server,
+          server: serverFiles
+        })
+      )
+    }
   }
   const sums = Object.entries(files)
     .sort(([a], [b]) => (a < b ? -1 : 1))

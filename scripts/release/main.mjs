@@ -17,6 +17,7 @@ import { installNode } from "./executable.mjs"
 import { keepRelease, lastVersion } from "./last.mjs"
 import { fingerprintOf, releaseKey, signatures } from "./signing.mjs"
 import { filesOf } from "./staging.mjs"
+import { findNfpm } from "./system/nfpm.mjs"
 
 const { values: options } = parseArgs({
   options: {
@@ -45,9 +46,20 @@ const nodeForExecutables = async () => {
   if (options.packages || options.libraries) return undefined
   const node = await installNode(join(temporary, "node"))
   if (node === undefined) {
-    say(`no executables: there is no Node 24 for ${process.platform}-${process.arch} from the registry`)
+    say(
+      `no executables, no .deb and no .rpm: there is no Node 24 for ${process.platform}-${process.arch} from the registry`
+    )
   }
   return node
+}
+
+const nfpmForPackages = async (node) => {
+  if (node === undefined) return undefined
+  const nfpm = await findNfpm()
+  if (nfpm === undefined) {
+    say("no .deb and no .rpm: nfpm is not on the PATH, and COFFER_NFPM does not name it")
+  }
+  return nfpm
 }
 
 const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8"))
@@ -70,8 +82,8 @@ const signed = async (target) => {
 }
 
 /** Makes all files and writes them to a folder. */
-const release = async (node, work, target) => {
-  const files = await (options.libraries ? makeLibraries(time()) : makeRelease({ node, time: time(), work }))
+const release = async (tools, work, target) => {
+  const files = await (options.libraries ? makeLibraries(time()) : makeRelease({ ...tools, time: time(), work }))
   await rm(target, { recursive: true, force: true })
   for (const [path, file] of Object.entries(files)) {
     await mkdir(dirname(join(target, path)), { recursive: true })
@@ -84,12 +96,13 @@ const size = (content) => `${(content.length / 1024 / 1024).toFixed(2)} MiB`.pad
 try {
   const last = options.record ? undefined : await lastVersion()
   const node = await nodeForExecutables()
+  const tools = { node, nfpm: await nfpmForPackages(node) }
   if (options.check) {
     const [first, second] = [options.out ?? join(temporary, "first"), join(temporary, "a second place")]
-    await release(node, join(temporary, "work"), first)
+    await release(tools, join(temporary, "work"), first)
     Object.assign(process.env, { TZ: "Pacific/Auckland", LC_ALL: "C" })
     process.umask(0o077)
-    await release(node, `${second}.work`, second)
+    await release(tools, `${second}.work`, second)
     const [one, two] = [await filesOf(first), await filesOf(second)]
     for (const path of [...new Set([...Object.keys(one), ...Object.keys(two)])].sort()) {
       const same = one[path] !== undefined && two[path] !== undefined && digest(one[path]) === digest(two[path])
@@ -98,7 +111,7 @@ try {
     }
   } else {
     const target = options.out ?? fileURLToPath(new URL("release/", root))
-    await release(node, join(temporary, "work"), target)
+    await release(tools, join(temporary, "work"), target)
     if (!options.libraries) await signed(target)
     const files = await filesOf(target)
     for (const [path, content] of Object.entries(files).sort()) say(`${size(content)}  ${path}`)

@@ -5,6 +5,7 @@ import { finish } from "../support/Programs.js"
 import { workplace } from "../support/Workplace.js"
 import { hasRoots, inside, putProgram } from "./Roots.js"
 import { freshFolder, must, release, version } from "./Support.js"
+import { describeSystemPackages } from "./SystemPackages.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
 describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C library and nothing else", () => {
@@ -110,4 +111,6 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
     const files = readdirSync(join(folder, name))
     for (const file of ["LICENSE", "NODE-LICENCE.txt", "THIRD-PARTY-LICENCES.txt"]) assert.include(files, file)
   })
+
+  describeSystemPackages(join(folder, "release"), () => Promise.resolve(join(folder, "release")))
 })

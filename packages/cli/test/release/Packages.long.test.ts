@@ -22,6 +22,7 @@ import { optionText } from "../../src/grammar/Usage.js"
 import { root } from "../support/Documents.js"
 import { finish, TestHome, until } from "../support/Programs.js"
 import { filesBelow, freshFolder, must, onlyPrograms, release, sumOf, version } from "./Support.js"
+import { describeSystemPackages, makePackages } from "./SystemPackages.js"
 
 const folder = freshFolder()
 const made = join(folder, "release")
@@ -82,7 +83,7 @@ describe("npm run release", () => {
   })
 
   it("says that it has no executables where the registry cannot be reached", () => {
-    assert.include(said, "no executables: ")
+    assert.include(said, "no executables, no .deb and no .rpm: ")
     assert.notInclude(filesBelow(made).join(" "), process.platform)
   })
 
@@ -337,4 +338,9 @@ describe("the package of the server", () => {
     running = await listen({ ...variables, SERVICE_MASTER_KEY: readFileSync(out, "utf8").trim() })
     assert.include(running.said(), "listening on")
   })
+})
+
+describeSystemPackages(made, async (work) => {
+  await makePackages(made, join(work, "packages"))
+  return join(work, "packages")
 })

@@ -1,0 +1,54 @@
+/** SQLite for the Node in the server's packages. */
+import { execFile } from "node:child_process"
+import { cp, mkdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+import { root } from "../../bundling.mjs"
+import { below } from "../archive.mjs"
+import { filesOf } from "../staging.mjs"
+
+const installed = (name) => fileURLToPath(new URL(`node_modules/${name}/`, root))
+
+/** The compiled module, in its package. */
+export const compiled = "build/Release/better_sqlite3.node"
+
+/**
+ * Compiles the locked SQLite for a Node, to the same bytes in every folder.
+ *
+ * @param node the folder of its package, which has its headers
+ */
+export const compileSqlite = async ({ folder, node }) => {
+  const source = join(folder, "better-sqlite3")
+  await mkdir(folder, { recursive: true })
+  const isSource = (path) => !path.startsWith(join(installed("better-sqlite3"), "build"))
+  await cp(installed("better-sqlite3"), source, { recursive: true, filter: isSource })
+  const flags = `-g0 -ffile-prefix-map=${source}=. -ffile-prefix-map=${node}=node`
+  await promisify(execFile)("npm", ["run", "build-release"], {
+    cwd: source,
+    env: {
+      ...process.env,
+      PATH: `${join(node, "bin")}:${process.env.PATH}`,
+      npm_config_nodedir: node,
+      CFLAGS: flags,
+      CXXFLAGS: flags
+    },
+    maxBuffer: 64 * 1024 * 1024
+  })
+  await promisify(execFile)("strip", ["--strip-unneeded", join(source, compiled)])
+  return readFile(join(source, compiled))
+}
+
+/** What runs of a package: its modules, its manifest and its licence. */
+const runs = /^(lib\/.*|[^/]*\.js|package\.json|LICENSE.*)$/
+
+/** Returns `better-sqlite3` and what it loads, by path below `node_modules`. */
+export const sqliteModules = async (addon) => {
+  const packages = await Promise.all(
+    ["better-sqlite3", "bindings", "file-uri-to-path"].map(async (name) => {
+      const files = Object.entries(await filesOf(installed(name))).filter(([path]) => runs.test(path))
+      return below(name, Object.fromEntries(files))
+    })
+  )
+  return Object.assign({}, ...packages, { [`better-sqlite3/${compiled}`]: addon })
+}
