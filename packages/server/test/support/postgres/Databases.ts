@@ -67,7 +67,7 @@ const makeTemplate = onServer("postgres", async (client) => {
 
 let templateIsMade = false
 
-const create = (source: string) =>
+export const create = (source: string) =>
   Effect.gen(function* () {
     const name = `test_${randomBytes(8).toString("hex")}`
     // Copying files takes a third of the time of logging their pages.

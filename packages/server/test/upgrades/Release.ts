@@ -1,0 +1,81 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { gunzipSync, gzipSync } from "node:zlib"
+import type { Program } from "../support/Program.js"
+
+/** The databases of earlier releases, and what their own servers said of them. */
+const fixtures = join(import.meta.dirname, "../fixtures")
+
+export type Engine = "sqlite" | "postgres"
+
+/** How the tests call as somebody of a fixture: a session or an API key of a database that exists in the tests alone. */
+export type Credentials = Readonly<Record<string, string>>
+
+/** What the release's own server said of its database. */
+export interface Content {
+  readonly version: string
+  readonly engine: Engine
+  /** Only of these tests: no other database was ever under this key. */
+  readonly testMasterKey: string
+  readonly testCredentials: Readonly<Record<string, Credentials>>
+  /** Each value of each version that is readable. */
+  readonly values: ReadonlyArray<{ readonly path: string; readonly value: string }>
+  /** Secrets that can be restored, and the values that they then have. */
+  readonly removed: ReadonlyArray<{ readonly path: string; readonly value: string }>
+  /** Versions whose values were destroyed. */
+  readonly destroyed: ReadonlyArray<string>
+  /** Who may do what: the names of the callers, by the call and the status that they got. */
+  readonly rights: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** What a caller got from a path. */
+  readonly views: ReadonlyArray<{ readonly caller: string; readonly path: string; readonly body: unknown }>
+  readonly logs: ReadonlyArray<{ readonly path: string; readonly seq: number; readonly chain: string }>
+  /** How many entries each action has, in all logs. */
+  readonly actions: Readonly<Record<string, number>>
+  /** How many rows each table has. */
+  readonly rows: Readonly<Record<string, number>>
+}
+
+export interface Release {
+  readonly content: Content
+  /** The file of SQLite, or the statements of a dump. */
+  readonly database: Buffer
+}
+
+const fileOf = (version: string, engine: Engine, end: string) => join(fixtures, version, `${engine}.${end}`)
+
+const databaseOf = (version: string, engine: Engine) =>
+  fileOf(version, engine, engine === "sqlite" ? "db.gz" : "sql.gz")
+
+/** The releases that have a fixture for an engine, oldest first. */
+export const releases = (engine: Engine): ReadonlyArray<string> =>
+  readdirSync(fixtures)
+    .filter((version) => readdirSync(join(fixtures, version)).includes(`${engine}.json`))
+    .sort((a, b) => a.localeCompare(b, "en", { numeric: true }))
+
+export const release = (version: string, engine: Engine): Release => ({
+  content: JSON.parse(readFileSync(fileOf(version, engine, "json"), "utf8")),
+  database: gunzipSync(readFileSync(databaseOf(version, engine)))
+})
+
+export const keep = ({ content, database }: Release): void => {
+  const { engine, version } = content
+  mkdirSync(join(fixtures, version), { recursive: true })
+  writeFileSync(fileOf(version, engine, "json"), `${JSON.stringify(content, null, 1)}\n`)
+  writeFileSync(databaseOf(version, engine), gzipSync(database, { level: 9 }))
+}
+
+/** A call that must succeed; returns its body. */
+export const asking =
+  (program: Program, credentials: Credentials) => async (method: string, path: string, body?: unknown) => {
+    const answer = await program.call(method, path, { headers: credentials, body })
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+    return answer.body
+  }
+
+/** Does something with each item, ten at a time: a fixture has hundreds of calls, and a server takes several at once. */
+export const each = async <A, B>(items: ReadonlyArray<A>, use: (item: A) => Promise<B>): Promise<ReadonlyArray<B>> => {
+  const results: Array<B> = []
+  for (let index = 0; index < items.length; index += 10)
+    results.push(...(await Promise.all(items.slice(index, index + 10).map(use))))
+  return results
+}
