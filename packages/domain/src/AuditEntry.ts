@@ -78,6 +78,7 @@ export const auditActions = [
   "passkey.create",
   "passkey.delete",
   "service_account.create",
+  "service_account.update",
   "service_account.revoke",
   "service_account.rotate",
   "service_account.expiring",

@@ -250,6 +250,11 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
     `removed the passkey ${facts.text("name")}${facts.has("recovery") ? ", by a login without one" : ""}`,
   "service_account.create": (facts) =>
     `created the service account ${facts.text("name")}${facts.with("project", (project) => `, bound to ${project}`)}`,
+  "service_account.update": (facts) => {
+    const networks = facts.names("allowed_networks")
+    const from = networks.length > 3 ? `${networks.length} networks` : conjoined(networks)
+    return `let the service account ${facts.text("name")} call from ${from === "" ? "anywhere" : `${from} alone`}`
+  },
   "service_account.revoke": (facts) => `revoked the service account ${facts.text("name")}`,
   "service_account.rotate": (facts) => `gave the service account ${facts.text("name")} a new key`,
   "service_account.expiring": (facts) =>

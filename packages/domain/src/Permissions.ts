@@ -86,6 +86,7 @@ export const needs = {
   "group.map": { on: "org", role: "owner" },
   "service_account.list": { on: "org", role: "admin" },
   "service_account.create": { on: "org", role: "admin" },
+  "service_account.update": { on: "org", role: "admin" },
   "service_account.rotate": { on: "org", role: "admin" },
   "service_account.revoke": { on: "org", role: "admin" },
   "federation.list": { on: "org", role: "admin" },

@@ -188,6 +188,12 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["acl.revoke", { email: "b@c.de", ...covered }, "revoked read of b@c.de on webshop/prod"],
   ["service_account.create", { name: "ci", project: "webshop" }, "created the service account ci, bound to webshop"],
   ["service_account.revoke", { name: "ci" }, "revoked the service account ci"],
+  ["service_account.update", { name: "ci", allowed_networks: null }, "let the service account ci call from anywhere"],
+  [
+    "service_account.update",
+    { name: "ci", allowed_networks: ["10.0.0.0/8", "fd00::/8"] },
+    "let the service account ci call from 10.0.0.0/8 and fd00::/8 alone"
+  ],
   ["service_account.rotate", { name: "ci" }, "gave the service account ci a new key"],
   ["service_account.expiring", { name: "ci", expires_at: "2027" }, "noted that the key of ci expires at 2027"],
   [

@@ -21,6 +21,7 @@ import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 
 const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
+const networksExample = ["10.20.0.0/16", "2001:db8:7::/48"]
 const accounts = `${paths.org}/service-accounts` as const
 
 export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
@@ -39,7 +40,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
           allowed_networks: optional(
             AllowedNetworks,
             "the networks that it may call from, at most 20; default: any. The server needs SERVICE_TRUSTED_PROXIES for it",
-            ["10.20.0.0/16", "2001:db8:7::/48"]
+            networksExample
           ),
           expires_in_days: optional(Days)
         })
@@ -65,6 +66,29 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .annotate(Requires, "service_account.list")
       .annotate(OpenApi.Summary, "List service accounts")
       .annotate(OpenApi.Description, "Keys are not returned.")
+  )
+  .add(
+    HttpApiEndpoint.patch("update", `${accounts}/:sa_id`)
+      .setPath(AccountPath)
+      .setPayload(
+        body({
+          allowed_networks: optional(
+            Schema.NullOr(AllowedNetworks),
+            "the networks that it may call from, at most 20; null: any. The server needs SERVICE_TRUSTED_PROXIES for a list",
+            networksExample
+          )
+        })
+      )
+      .addSuccess(response(ServiceAccount, "The account as it is now"))
+      .addError(Forbidden)
+      .addError(Reauthenticate)
+      .annotate(Requires, "service_account.update")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Change the networks that a service account may call from")
+      .annotate(
+        OpenApi.Description,
+        "Fields that are left out stay as they are. Takes effect for every request that starts after the response: the account's key, and the tokens that it has by then, are unknown to callers from elsewhere."
+      )
   )
   .add(
     HttpApiEndpoint.post("rotate", `${accounts}/:sa_id/rotate`)

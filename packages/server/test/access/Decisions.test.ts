@@ -67,6 +67,7 @@ const table: Readonly<
   "group.map": ["yes", "no", "no", "no", "no"],
   "service_account.list": ["yes", "yes", "no", "no", "no"],
   "service_account.create": ["yes", "yes", "no", "no", "no"],
+  "service_account.update": ["yes", "yes", "no", "no", "no"],
   "service_account.rotate": ["yes", "yes", "no", "no", "no"],
   "service_account.revoke": ["yes", "yes", "no", "no", "no"],
   "federation.list": ["yes", "yes", "no", "no", "no"],

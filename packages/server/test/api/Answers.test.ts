@@ -284,6 +284,10 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", "/api/auth/me", { key: account.api_key })
   await ask("DELETE", "/api/auth/logout", { key: account.api_key })
   await ask("GET", secret, { key: account.api_key })
+  const own = `${org}/service-accounts/${account.id}`
+  await ask("PATCH", own, { by, body: { allowed_networks: null } })
+  await ask("PATCH", own, { by, body: { allowed_networks: ["10.20.0.0/16"] }, why: "the proxies are unknown" })
+  await ask("PATCH", own, { by, body: { allowed_networks: [] }, why: "no network" })
   const rotate = `${org}/service-accounts/${account.id}/rotate`
   const rotated = await ask("POST", rotate, { by, body: {} })
   await ask("GET", "/api/auth/me", { key: account.api_key, why: "a key that was rotated" })

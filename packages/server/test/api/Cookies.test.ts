@@ -94,6 +94,7 @@ describe("a cookie that a browser sends", () => {
       ["POST", "/api/orgs/acme/members", eve("mallory", "admin")],
       ["PATCH", `/api/orgs/acme/members/${nobody}`, { role: "member" }],
       ["POST", "/api/orgs/acme/service-accounts", { name: "other" }],
+      ["PATCH", `/api/orgs/acme/service-accounts/${account.id}`, { allowed_networks: null }],
       ["POST", `/api/orgs/acme/service-accounts/${account.id}/rotate`, {}],
       ["DELETE", `/api/orgs/acme/service-accounts/${account.id}`],
       ["DELETE", `${project}/envs/dev`],

@@ -1,7 +1,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { assertRefused, cleanUp, type Json, Program } from "../support/Program.js"
 
-const settings = { SUPERADMIN_EMAIL_0: "root@example.com", SERVICE_VAULT_API: "1" }
+const settings = {
+  SUPERADMIN_EMAIL_0: "root@example.com",
+  SERVICE_VAULT_API: "1"
+}
 const accounts = "/api/orgs/acme/service-accounts"
 
 let program: Program
@@ -19,6 +22,9 @@ const create = (name: string, allowed_networks: unknown) =>
 /** Calls with an account's key, as through a proxy. */
 const callFrom = (key: string, address: string) =>
   program.call("GET", "/api/orgs/acme", { headers: { "x-api-key": key, "x-real-ip": address } })
+
+const change = (id: string, allowed_networks?: unknown) =>
+  program.call("PATCH", `${accounts}/${id}`, { token, body: { allowed_networks } })
 
 const entries = async (query: string): Promise<ReadonlyArray<Json>> =>
   (await program.call("GET", `/api/orgs/acme/audit-logs?${query}`, { token })).body.data
@@ -74,6 +80,67 @@ describe("an account that is bound to networks", () => {
     assert.strictEqual((await look("203.0.113.9")).status, 403)
   })
 
+  it("is bound to others from the next request on, by its key and by every token that it has", async () => {
+    const made = (await create("moving", ["198.51.100.0/24"])).body
+    const login = { role_id: "acme/moving", secret_id: made.api_key }
+    const from = { "x-real-ip": "198.51.100.7" }
+    const vault = (await program.call("POST", "/v1/auth/approle/login", { body: login, headers: from })).body.auth
+    const used = async (address: string) => [
+      (await callFrom(made.api_key, address)).status,
+      (
+        await program.call("GET", "/v1/auth/token/lookup-self", {
+          headers: { "x-vault-token": vault.client_token, "x-real-ip": address }
+        })
+      ).status
+    ]
+    assert.deepStrictEqual(await used("198.51.100.7"), [200, 200])
+    const changed = await change(made.id, ["203.0.113.0/24"])
+    assert.strictEqual(changed.status, 200, changed.text)
+    assert.deepStrictEqual(changed.body.allowed_networks, ["203.0.113.0/24"])
+    assert.notProperty(changed.body, "api_key")
+    assert.deepStrictEqual(await used("198.51.100.7"), [401, 403])
+    assert.deepStrictEqual(await used("203.0.113.7"), [200, 200])
+    assert.deepStrictEqual((await change(made.id)).body, changed.body)
+
+    const anywhere = await change(made.id, null)
+    assert.notProperty(anywhere.body, "allowed_networks")
+    assert.deepStrictEqual(await used("198.51.100.7"), [200, 200])
+    const found = await entries("action=service_account.update")
+    assert.deepStrictEqual(
+      found.map(({ actor_name, metadata, resource_id }) => [actor_name, resource_id, metadata]),
+      [
+        ["root@example.com", made.id, { name: "moving", allowed_networks: null, before: ["203.0.113.0/24"] }],
+        [
+          "root@example.com",
+          made.id,
+          { name: "moving", allowed_networks: ["203.0.113.0/24"], before: ["198.51.100.0/24"] }
+        ]
+      ]
+    )
+    assertRefused(await change(made.id, ["10.0.0.0/33"]), 400, "VALIDATION_ERROR", /10\.0\.0\.0\/33 is no network/)
+    assertRefused(await change(made.id, []), 400, "VALIDATION_ERROR", /must name a network/)
+    const many = Array.from({ length: 21 }, (_, index) => `10.${index}.0.0/16`)
+    assertRefused(await change(made.id, many), 400, "VALIDATION_ERROR", /at most 20 networks/)
+    const path = `${accounts}/${made.id}`
+    await program.call("DELETE", path, { token })
+    assertRefused(await change(made.id, null), 404, "NOT_FOUND")
+  })
+
+  it("is changed by several at once without losing a change: each entry has what the one before it made", async () => {
+    const { id } = (await create("shared", ["10.0.0.0/16"])).body
+    const networks = Array.from({ length: 8 }, (_, index) => `10.${index + 1}.0.0/16`)
+    await Promise.all(networks.map((network) => change(id, [network])))
+    const found = (await entries("action=service_account.update")).filter(({ resource_id }) => resource_id === id)
+    assert.sameMembers(
+      found.map(({ metadata }) => metadata.allowed_networks[0]),
+      networks
+    )
+    assert.deepStrictEqual(
+      found.map(({ metadata }) => metadata.before),
+      [...found.slice(1).map(({ metadata }) => metadata.allowed_networks), ["10.0.0.0/16"]]
+    )
+  })
+
   it("is listed with them, which are up to 20 networks", async () => {
     const { data } = (await program.call("GET", accounts, { token })).body
     const networks = Object.fromEntries(data.map(({ allowed_networks, name }: Json) => [name, allowed_networks]))
@@ -104,5 +171,8 @@ describe("a server that does not know its proxies", () => {
   it("binds no account to networks, and names the setting", async () => {
     const refused = await create("deploy", ["198.51.100.0/24"])
     assertRefused(refused, 400, "VALIDATION_ERROR", /^allowed_networks: .* set SERVICE_TRUSTED_PROXIES$/)
+    const { body } = await program.call("POST", accounts, { token, body: { name: "deploy" } })
+    assert.strictEqual((await change(body.id, ["198.51.100.0/24"])).text, refused.text)
+    assert.strictEqual((await change(body.id, null)).status, 200)
   })
 })

@@ -204,6 +204,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
     body: { mappings: [{ provider_group: "team", group: place.group_name }] }
   }),
   "POST /api/orgs/:org_name/service-accounts": ({ fresh }) => ({ body: { name: fresh } }),
+  "PATCH /api/orgs/:org_name/service-accounts/:sa_id": () => ({ body: { allowed_networks: null } }),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": () => ({ body: {} }),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/federations": ({ fresh }) => ({
     body: { ...federationBody, name: fresh }

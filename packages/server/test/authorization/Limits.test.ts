@@ -272,6 +272,7 @@ describe("an account of the organization with an admin rule", () => {
     for (const [method, path, body] of [
       ["POST", "/service-accounts", { name: "mine" }],
       ["GET", "/service-accounts", undefined],
+      ["PATCH", `/service-accounts/${manager.id}`, { allowed_networks: null }],
       ["POST", `/service-accounts/${manager.id}/rotate`, {}],
       ["DELETE", `/service-accounts/${other.id}`, undefined],
       ["POST", "/members", { email: "x@example.com" }],

@@ -69,6 +69,12 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
     concerns: (_, kind) => kind === "account",
     happens: (scene) => server.asRoot("POST", `${orgOf(scene)}/service-accounts/${scene.caller.id}/rotate`, {})
   },
+  "the networks of the caller are narrowed": {
+    statuses: [401],
+    concerns: (_, kind) => kind === "account",
+    happens: (scene) =>
+      server.asRoot("PATCH", `${orgOf(scene)}/service-accounts/${scene.caller.id}`, { allowed_networks: ["192.0.2.1"] })
+  },
   "the account that calls is revoked": {
     // Its rules go with it: what finds that out before the change says so.
     statuses: [401, 403],

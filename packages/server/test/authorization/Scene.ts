@@ -72,6 +72,7 @@ export const sceneSettings = () => ({
   SERVICE_ORG_CREATION: "superadmin",
   SERVICE_PUBLIC_URL: publicUrl,
   SERVICE_BROKER: "1",
+  SERVICE_TRUSTED_PROXIES: "127.0.0.0/8",
   BACKUP_DIR: freshFolder()
 })
 

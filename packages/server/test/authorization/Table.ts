@@ -609,6 +609,7 @@ const table: Readonly<Record<string, Row>> = {
 
   "POST /api/orgs/:org_name/service-accounts": row(201, admins, "service_account.create"),
   "GET /api/orgs/:org_name/service-accounts": row(200, admins, "service_account.list"),
+  "PATCH /api/orgs/:org_name/service-accounts/:sa_id": row(200, admins, "service_account.update"),
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": row(200, admins, "service_account.rotate"),
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": row(204, admins, "service_account.revoke", ownAccount),
 

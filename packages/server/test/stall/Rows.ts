@@ -451,6 +451,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   "POST /api/orgs/:org_name/service-accounts": [body("", ({ attempt }) => ({ name: `created ${attempt}` }))],
   "GET /api/orgs/:org_name/service-accounts": [["2,000", () => ({})]],
+  "PATCH /api/orgs/:org_name/service-accounts/:sa_id": [body("", () => ({ allowed_networks: null }))],
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": [body("", () => ({}))],
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": [
     ["with 1,000 rules", (about) => ({ place: { sa_id: one(about.limits.accounts, about) } })]

@@ -22,6 +22,11 @@ export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", 
           listed({ data })
         )
       )
+      .handle("update", ({ path, payload }) =>
+        access.change(access.org(path, "service_account.update"), (place) =>
+          accounts.update(place, path.sa_id, payload)
+        )
+      )
       .handle("rotate", ({ path, payload }) =>
         access.change(access.org(path, "service_account.rotate"), (place) =>
           accounts.rotate(place, path.sa_id, payload.grace_seconds)

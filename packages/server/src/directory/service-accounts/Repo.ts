@@ -72,6 +72,9 @@ export const serviceAccountsRepo = Effect.gen(function* () {
     INSERT INTO api_keys (id, service_account_id, token_hash, hint, created_at, expires_at)
     VALUES (${"id"}, ${"service_account_id"}, ${"token_hash"}, ${"hint"}, ${"created_at"}, ${"expires_at"})`,
 
+    setNetworks: write`
+    UPDATE service_accounts SET allowed_networks = ${"networks"}, updated_at = ${"now"} WHERE id = ${"id"}`,
+
     /** Makes valid keys expire at `end`, unless they expire earlier. */
     endKeys: write`
     UPDATE api_keys SET

@@ -31,6 +31,11 @@ export interface NewAccount {
   readonly expires_in_days?: number
 }
 
+export interface ServiceAccountChanges {
+  /** Null: any. */
+  readonly allowed_networks?: ReadonlyArray<string> | null
+}
+
 const serviceAccount = ({
   allowed_networks,
   expires_in_days: _,
@@ -49,10 +54,10 @@ export const networksIn = Schema.decodeSync(Schema.parseJson(Schema.Array(Schema
 
 /** Checks networks that an account may call from. Without a list of proxies, callers could choose their address. */
 const allowedNetworks = (
-  networks: ReadonlyArray<string> | undefined,
+  networks: ReadonlyArray<string> | null,
   { trustedProxies }: Settings
 ): Effect.Effect<string | null, ValidationError> => {
-  if (networks === undefined) return Effect.succeed(null)
+  if (networks === null) return Effect.succeed(null)
   if (trustedProxies === null) {
     return new ValidationError({
       message:
@@ -96,7 +101,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const create = traced("ServiceAccounts.create")(
       Effect.fnUntraced(function* (place: Place<"service_account.create">, request: NewAccount) {
         const {
-          allowed_networks,
+          allowed_networks = null,
           expires_in_days = null,
           key: hasKey = true,
           name,
@@ -149,7 +154,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
             reveal,
             expires_at,
             ...(made === null && { key: false }),
-            ...(networks !== null && { allowed_networks })
+            ...(allowed_networks !== null && { allowed_networks })
           }
         })
 
@@ -158,7 +163,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           name,
           project,
           reveal,
-          ...(allowed_networks !== undefined && { allowed_networks }),
+          ...(allowed_networks !== null && { allowed_networks }),
           key_hint: made?.row.hint ?? "",
           expires_at,
           created_by,
@@ -173,6 +178,31 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const list = traced("ServiceAccounts.list")(
       Effect.fnUntraced(function* (place: Place<"service_account.list">) {
         return (yield* repo.all(place.org.id)).map(serviceAccount)
+      })
+    )
+
+    const update = traced("ServiceAccounts.update")(
+      Effect.fnUntraced(function* (
+        place: Place<"service_account.update">,
+        id: ServiceAccountId,
+        { allowed_networks }: ServiceAccountChanges
+      ) {
+        const row = yield* repo.find({ orgId: place.org.id, id })
+        if (row === undefined) return yield* notFound(`service account ${id}`)
+        if (allowed_networks === undefined) return serviceAccount(row)
+        const networks = yield* allowedNetworks(allowed_networks, config)
+        yield* repo.setNetworks({ id, networks, now: yield* now })
+        yield* audit.write(sourceOf(place), {
+          action: "service_account.update",
+          resource_type: "service_account",
+          resource_id: id,
+          metadata: {
+            name: row.name,
+            allowed_networks,
+            before: row.allowed_networks === null ? null : networksIn(row.allowed_networks)
+          }
+        })
+        return serviceAccount({ ...row, allowed_networks: networks })
       })
     )
 
@@ -223,6 +253,6 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
       })
     )
 
-    return { create, list, rotate, revoke } as const
+    return { create, list, update, rotate, revoke } as const
   })
 }) {}
