@@ -13,11 +13,8 @@ const networksIn = Schema.decodeSync(Schema.parseJson(Schema.Array(Schema.String
 
 const maxLists = 1_000
 
-/**
- * Returns a check of where a service account calls from. It returns null for a caller that may go on, and otherwise an effect that
- * records the address and fails as for an unknown key: whoever found the key must not learn that it is one.
- */
-export const makeAccountNetworks = Effect.map(AuditLog, (audit) => {
+/** Returns whether an account that is bound to these networks, as the database has them, may not call from an address. */
+export const makeOutside = (): ((allowed: string | null, ip: string | null) => boolean) => {
   /** By their text in the database. */
   const lists = new Map<string, BlockList>()
   const listOf = (text: string): BlockList => {
@@ -28,7 +25,15 @@ export const makeAccountNetworks = Effect.map(AuditLog, (audit) => {
     lists.set(text, list)
     return list
   }
+  return (allowed, ip) => allowed !== null && (ip === null || !isInside(listOf(allowed), ip))
+}
 
+/**
+ * Returns a check of where a service account calls from. It returns null for a caller that may go on, and otherwise an effect that
+ * records the address and fails as for an unknown key: whoever found the key must not learn that it is one.
+ */
+export const makeAccountNetworks = Effect.map(AuditLog, (audit) => {
+  const isOutside = makeOutside()
   return (
     { account_id, account_name, allowed_networks, own_org_id }: AccountActorRow,
     request: Context.Context<never>,
@@ -36,7 +41,7 @@ export const makeAccountNetworks = Effect.map(AuditLog, (audit) => {
   ): Effect.Effect<never, Unauthorized> | null => {
     if (allowed_networks === null) return null
     const { ip } = Context.get(request, RequestInfo)
-    if (ip !== null && isInside(listOf(allowed_networks), ip)) return null
+    if (!isOutside(allowed_networks, ip)) return null
     const source = {
       actor: { type: "service_account", id: account_id, name: account_name },
       orgId: own_org_id

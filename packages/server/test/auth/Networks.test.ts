@@ -1,8 +1,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { clusterFederation, podClaims, publicUrl, Signer } from "../federations/Signer.js"
 import { assertRefused, cleanUp, type Json, Program } from "../support/Program.js"
 
 const settings = {
   SUPERADMIN_EMAIL_0: "root@example.com",
+  SERVICE_PUBLIC_URL: publicUrl,
   SERVICE_VAULT_API: "1"
 }
 const accounts = "/api/orgs/acme/service-accounts"
@@ -138,6 +140,48 @@ describe("an account that is bound to networks", () => {
     assert.deepStrictEqual(
       found.map(({ metadata }) => metadata.before),
       [...found.slice(1).map(({ metadata }) => metadata.allowed_networks), ["10.0.0.0/16"]]
+    )
+  })
+
+  it("signs in with a token of its issuer from there alone, and its session is bound too", async () => {
+    const signer = await Signer.make()
+    const made = await program.call("POST", accounts, { token, body: { name: "pod", key: false } })
+    const path = `${accounts}/${made.body.id}/federations`
+    const { audience } = (await program.call("POST", path, { token, body: clusterFederation(signer) })).body
+    const jwt = await signer.sign(podClaims(audience, Math.floor(Date.now() / 1000)))
+    const exchange = (address: string, account = "acme/pod") =>
+      program.call("POST", "/api/auth/federate", {
+        body: { account, token: jwt },
+        headers: { "x-real-ip": address }
+      })
+    const login = (address: string) =>
+      program.call("POST", "/v1/auth/jwt/login", {
+        body: { role: "acme/pod", jwt },
+        headers: { "x-real-ip": address }
+      })
+    const tokens = [(await exchange("203.0.113.9")).body.token, (await login("203.0.113.9")).body.auth.client_token]
+    const used = (address: string) =>
+      Promise.all([
+        program.call("GET", "/api/orgs/acme", { token: tokens[0], headers: { "x-real-ip": address } }),
+        program.call("GET", "/v1/auth/token/lookup-self", {
+          headers: { "x-vault-token": tokens[1], "x-real-ip": address }
+        })
+      ]).then((answers) => answers.map(({ status }) => status))
+    assert.deepStrictEqual(await used("203.0.113.9"), [200, 200])
+    assert.strictEqual((await change(made.body.id, ["198.51.100.0/24"])).status, 200)
+    assert.deepStrictEqual(await used("203.0.113.9"), [401, 403])
+    assert.deepStrictEqual(await used("198.51.100.7"), [200, 200])
+
+    const refused = await exchange("203.0.113.9")
+    assertRefused(refused, 401, "UNAUTHORIZED")
+    const unknown = await exchange("203.0.113.9", "acme/nobody")
+    assert.deepStrictEqual(refused.body, unknown.body)
+    assert.strictEqual((await login("203.0.113.9")).status, 400)
+    assert.strictEqual((await exchange("198.51.100.7")).status, 200)
+    const found = (await entries("action=auth.federate")).filter(({ metadata }) => metadata.refused === true)
+    assert.deepStrictEqual(
+      found.map(({ actor_name, ip_address, metadata }) => [actor_name, ip_address, metadata.failed]),
+      Array.from({ length: 2 }, () => ["pod", "203.0.113.9", "networks"])
     )
   })
 

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import { counter } from "../../base/Metrics.js"
+import { makeOutside } from "../../access/AccountNetworks.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { StrangersEntries } from "../login/StrangersEntries.js"
@@ -78,6 +79,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
     const strangers = yield* StrangersEntries
     const { change, transaction } = yield* Database
     const { publicUrl } = yield* ServerConfig
+    const isOutside = makeOutside()
 
     const sourceOf = ({ account, name }: Pick<Refusal, "account" | "name">): AuditSource => ({
       actor: { type: "service_account", id: account?.id ?? null, name: account?.name ?? name },
@@ -164,12 +166,8 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
     const federate = traced("Exchange.federate")(
       Effect.fnUntraced(function* (token: Redacted.Redacted, reference: string) {
         const [org = "", name = ""] = reference.split("/")
-        const network = clientNetwork((yield* RequestInfo).ip)
-        const refuse = (refusal: Refusal) =>
-          Effect.zipRight(
-            Metric.increment(exchangeFailures),
-            limits.inTurn(network)(outcomeOf(transaction(record(refusal, reference, network))))
-          )
+        const { ip } = yield* RequestInfo
+        const network = clientNetwork(ip)
         const subject = `${reference} ${network}`
         const [wait, full] = yield* transaction(
           Effect.zip(waitOf(reference, network), limits.wait(exchanges, subject))
@@ -182,7 +180,19 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         if (wait > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limited(wait))
         if (full > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limitedExchanges(full))
 
-        const account = yield* repo.accountByName({ org, name })
+        const named = yield* repo.accountByName({ org, name })
+        const isBarred = named !== undefined && isOutside(named.allowed_networks, ip)
+        // Outside its networks, the caller is told what holds for an unknown account; the audit log has the account.
+        const account = isBarred ? undefined : named
+        const refuse = (refusal: Refusal) => {
+          const recorded = isBarred
+            ? { ...refusal, account: named, metadata: { ...refusal.metadata, failed: "networks" } }
+            : refusal
+          return Effect.zipRight(
+            Metric.increment(exchangeFailures),
+            limits.inTurn(network)(outcomeOf(transaction(record(recorded, reference, network))))
+          )
+        }
         const verified = yield* signatures.verify(Redacted.value(token), account?.id ?? "")
         if (verified === null) {
           return yield* refuse({ name: reference, account, error: unsigned, metadata: { failed: "signature" } })

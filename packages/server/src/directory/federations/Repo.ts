@@ -30,7 +30,12 @@ const decodeConditions = Schema.decode(Schema.parseJson(Conditions))
 export const conditionsOf = ({ conditions }: FederationRow): Effect.Effect<Conditions> =>
   Effect.orDie(decodeConditions(conditions))
 
-const AccountRow = Schema.Struct({ id: ServiceAccountId, name: ServiceAccountName, org_id: OrgId })
+const AccountRow = Schema.Struct({
+  id: ServiceAccountId,
+  name: ServiceAccountName,
+  org_id: OrgId,
+  allowed_networks: Schema.NullOr(Schema.String)
+})
 export type AccountRow = typeof AccountRow.Type
 
 const IdRow = Schema.Struct({ id: FederationId })
@@ -52,7 +57,7 @@ const keys = sql`
   WHERE service_account_id = ${"accountId"} AND removed_at IS NULL AND ${ofIssuer}`
 
 const accounts = sql`
-  SELECT a.id AS id, a.name AS name, a.org_id AS org_id FROM service_accounts a
+  SELECT a.id AS id, a.name AS name, a.org_id AS org_id, a.allowed_networks AS allowed_networks FROM service_accounts a
   JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
   WHERE a.removed_at IS NULL`
 
