@@ -378,9 +378,24 @@ describe("an import", () => {
     const secrets = (data: ReadonlyArray<unknown>) =>
       call(importer, "PUT", `/api/imports/${made.id}/secrets`, { project: "webshop", env: "dev", data })
     const [version] = archive.versions["webshop/dev"]!
+    const { use_rules } = archive.versions["webshop/prod"]!.map(({ current }) => current).find(
+      (current) => (current?.use_rules.length ?? 0) > 0
+    )
+    const currents = { DUE: { owner: "ops@example.com", use_rules: [] }, RULES: { use_rules } }
+    const second = Object.entries(currents).map(([key, current]) => ({ ...version, key, version: 2, current }))
+    const first = second.map((record) => ({ ...record, version: 1 }))
+    for (const record of first) assert.isBelow((await secrets([record])).status, 300)
     const wrong: ReadonlyArray<readonly [ReadonlyArray<unknown>, string, RegExp]> = [
       [[{ ...version, value: "other" }], "CONFLICT", /version 1 of BASE was imported with other content/],
       [[{ ...version, key: "NEW", version: 2 }], "CONFLICT", /version 2 of NEW came after version 0/],
+      // Two current versions of one key: in one call, and each in its own.
+      ...second.flatMap((record, index) => {
+        const both = [first[index], record].map((each) => ({ ...each, key: `TWO_${record.key}` }))
+        return [
+          [both, "VALIDATION_ERROR", /^TWO_\w+: version 2 follows version 1, which is the current one/] as const,
+          [[record], "VALIDATION_ERROR", /^\w+: version 2 follows version 1, which is the current one/] as const
+        ]
+      }),
       [[{ ...version, key: "NEW", kind: "reference", value: "${" }], "VALIDATION_ERROR", /^NEW: the reference at/],
       [[{ ...version, value: undefined }], "VALIDATION_ERROR", /^BASE: value: is required/],
       [Array.from({ length: 201 }, () => version), "VALIDATION_ERROR", /at most 200 records at once/]

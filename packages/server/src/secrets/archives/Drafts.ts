@@ -83,32 +83,40 @@ export const makeDrafts = Effect.gen(function* () {
   /** Returns what is new of versions. Fails with Conflict if one is stored with other content, or comes too early. */
   return Effect.fnUntraced(function* (orgId: OrgId, place: ImportedPlace, data: ReadonlyArray<ArchivedVersion>) {
     const existing = new Map<SecretKey, StoredSecret>()
-    const reached = new Map<SecretKey, Pick<StoredSecret, "id" | "key" | "version">>()
+    const reached = new Map<SecretKey, Omit<StoredSecret, "value_bytes">>()
 
     const secretOf = Effect.fnUntraced(function* (key: SecretKey) {
       const known = reached.get(key)
       if (known !== undefined) return known
       const found = yield* repo.secret({ envId: place.env_id, key })
       if (found !== undefined) existing.set(key, found)
-      return found ?? { id: SecretId.make(yield* uuidV7), key, version: 0 }
+      return found ?? { id: SecretId.make(yield* uuidV7), key, version: 0, ended: 0 as const }
     })
 
     const draftOf = (
       archived: ArchivedVersion
     ): Effect.Effect<Draft | null, Conflict | LimitExceeded | ValidationError> =>
       Effect.gen(function* () {
-        const { key, kind, value, version } = archived
+        const { current, key, kind, value, version } = archived
         const problem = versionProblem(archived)
         if (problem !== null) return yield* invalid(key, problem)
         const targets = yield* targetsIn(archived)
         const secret = yield* secretOf(key)
-        reached.set(key, { ...secret, version: Math.max(version, secret.version) })
+        reached.set(key, {
+          ...secret,
+          version: Math.max(version, secret.version),
+          ended: current === undefined ? secret.ended : 1
+        })
         const binding = bindingIn(orgId, place, secret, version)
         const before = existing.get(key)
         if (before !== undefined && version <= before.version)
           return yield* Effect.as(checkSame(archived, before, binding), null)
         if (version !== secret.version + 1) {
           return yield* new Conflict({ message: `version ${version} of ${key} came after version ${secret.version}` })
+        }
+        // Each would bring a due date and use rules for the one secret, past the limit of rules.
+        if (secret.ended === 1) {
+          return yield* invalid(key, `version ${version} follows version ${secret.version}, which is the current one`)
         }
         if (value === undefined) return { archived, secretId: secret.id, sealed: null, bytes: 0, targets }
         const sealed = yield* Either.map(wraps.check(), () => seal(keyring, binding, value, kind))

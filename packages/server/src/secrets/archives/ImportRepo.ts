@@ -37,7 +37,14 @@ const StoredRow = Schema.Struct({
 })
 export type StoredVersion = typeof StoredRow.Type
 
-const SecretRow = Schema.Struct({ id: SecretId, key: SecretKey, version: Schema.Number, value_bytes: Schema.Number })
+const SecretRow = Schema.Struct({
+  id: SecretId,
+  key: SecretKey,
+  version: Schema.Number,
+  value_bytes: Schema.Number,
+  /** Whether its last version came as the current one, with a due date or use rules. */
+  ended: Schema.Literal(0, 1)
+})
 /** A secret as far as its versions have come. */
 export type StoredSecret = typeof SecretRow.Type
 const IdRow = Schema.Struct({ id: Schema.String })
@@ -138,7 +145,9 @@ export const importRepo = Effect.map(
       account: first(NamedRow)`SELECT id, name FROM service_accounts WHERE org_id = ${"orgId"} AND name = ${"name"}`,
 
       secret: first(SecretRow)`
-        SELECT s.id AS id, s.key AS key, s.version AS version, v.value_bytes AS value_bytes
+        SELECT s.id AS id, s.key AS key, s.version AS version, v.value_bytes AS value_bytes,
+          CASE WHEN EXISTS (SELECT 1 FROM secret_dues d WHERE d.secret_id = s.id)
+            OR EXISTS (SELECT 1 FROM use_rules r WHERE r.secret_id = s.id) THEN 1 ELSE 0 END AS ended
         FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
         WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`,
 
