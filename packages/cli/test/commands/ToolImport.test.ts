@@ -189,10 +189,24 @@ describe("coffer import, from a file", () => {
     await ok("env", "protect", "guarded", "--needed", "1")
     put(
       "votes.json",
-      [doppler("guarded", { A: "1" }), doppler("open", { A: "1" })].map((each) => JSON.stringify(each)).join("\n")
+      [doppler("guarded", { A: "1", URL: "https://${open.A}" }), doppler("open", { A: "1" })]
+        .map((each) => JSON.stringify(each))
+        .join("\n")
     )
-    const { stderr } = await fails(5, "import", "doppler", "votes.json", "--apply")
+    const plan = await ok("import", "doppler", "votes.json")
+    assert.include(plan.stdout, "\nURL\t-\tsame import, reference\n")
+    const { stderr, stdout } = await fails(5, "import", "doppler", "votes.json", "--apply", "--json")
     assert.match(stderr, /webshop\/guarded is protected, and request \S+ waits/)
+    const { applied, data, requests } = JSON.parse(stdout)
+    const shown = data.map(({ env, request, revision }: never) => ({ env, request, revision }))
+    assert.deepStrictEqual(
+      shown,
+      [
+        { env: "open", revision: 1 },
+        { env: "guarded", request: requests[0].id }
+      ].map((each) => ({ request: undefined, revision: undefined, ...each }))
+    )
+    assert.deepStrictEqual([applied, requests.length, requests[0].env], [true, 1, "guarded"])
     assert.deepStrictEqual(await valuesOf("open"), { A: "1" })
   })
 })

@@ -47,7 +47,7 @@ export const apply = Effect.fnUntraced(function* (
 ) {
   yield* createPlace(call, org, all)
   const outcomes = new Map<Compared, Outcome>()
-  let waiting: ChangeRequested | undefined
+  const waiting: Array<ChangeRequested> = []
   for (const each of all) {
     const { etag, planned } = each
     const { env, project, references, set, source } = planned
@@ -63,8 +63,9 @@ export const apply = Effect.fnUntraced(function* (
       Effect.map(({ revision }): Outcome => ({ revision })),
       Effect.catchTag("ChangeRequested", (requested) =>
         Effect.gen(function* () {
-          if (waiting !== undefined) yield* note(describe(waiting).sentence)
-          waiting = requested
+          const before = waiting.at(-1)
+          if (before !== undefined) yield* note(describe(before).sentence)
+          waiting.push(requested)
           return { request: requested.request.id } satisfies Outcome
         })
       )

@@ -11,8 +11,8 @@ import { etagOf } from "../../changes/BulkChange.js"
 import type { Failure } from "../../Failures.js"
 import type { Call } from "../../grammar/Command.js"
 
-/** What a write would do to a key. */
-export type KeyChange = "new" | "same" | "different" | "unknown"
+/** What a write would do to a key: `same import` if that depends on another environment that the import writes. */
+export type KeyChange = "new" | "same" | "different" | "same import" | "unknown"
 
 /** What the server says of a planned environment. */
 export interface Compared {
@@ -64,7 +64,7 @@ export const compare = Effect.fnUntraced(function* (call: Call, org: OrgName, { 
       ([{ data }, response]) => {
         const changes = new Map<string, KeyChange>(data.map(({ change, key }) => [key, words[change] ?? "unknown"]))
         const etag = etagOf(response)
-        for (const key of planned.references.keys()) if (!changes.has(key)) changes.set(key, "unknown")
+        for (const key of planned.references.keys()) if (!changes.has(key)) changes.set(key, "same import")
         return { planned, exists: "all" as const, changes, ...defined({ etag }) }
       }
     )

@@ -2,7 +2,8 @@ import type { ImportTarget } from "@coffer/domain/formats/tools/Aim"
 import { defined } from "@coffer/domain/Defined"
 import { planImport } from "@coffer/domain/formats/tools/ImportPlan"
 import * as Effect from "effect/Effect"
-import { CannotDo, WrongUsage } from "../../Failures.js"
+import { describe } from "../../Describe.js"
+import { CannotDo, Waits, WrongUsage } from "../../Failures.js"
 import { atOrgAndBelow } from "../../grammar/Command.js"
 import { note, printJson } from "../../terminal/Print.js"
 import { canAsk, confirm } from "../../terminal/Prompts.js"
@@ -63,9 +64,10 @@ export const importCommand = atOrgAndBelow("import", {
         yield* confirm(`Overwrite the secrets of ${places} that are different?`, false)
       }
       const { outcomes, waiting } = yield* withProgress((progress) => apply(call, path.org_name, all, progress))
-      // A request that waits is printed instead: machines read one document.
-      if (json && waiting === undefined) yield* printJson(recordOf(all, plan.problems, outcomes))
+      if (json) yield* printJson(recordOf(all, plan.problems, outcomes, waiting))
       if (!all.some(isChanged)) yield* note("nothing to write: all keys are the same")
-      if (waiting !== undefined) return yield* waiting
+      const last = waiting.at(-1)
+      // Not the request as it is: it would be printed too, and machines read one document.
+      if (last !== undefined) return yield* json ? new Waits({ message: describe(last).sentence }) : last
     })
 })

@@ -1,3 +1,4 @@
+import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import type { PlannedKey } from "@coffer/domain/formats/tools/KeyPlan"
 import * as Effect from "effect/Effect"
 import { note, printTable } from "../../terminal/Print.js"
@@ -27,7 +28,7 @@ export const countUnsupported = (all: ReadonlyArray<Compared>): number =>
 
 const sumOf = (compared: Compared): string => {
   const { planned } = compared
-  const unknown = count(compared, "unknown")
+  const unknown = count(compared, "unknown") + count(compared, "same import")
   const unsupported = unsupportedIn(compared).length
   const left = planned.keys.filter(({ state }) => state === "left").length
   const parts = [
@@ -93,9 +94,11 @@ export interface Outcome {
 export const recordOf = (
   all: ReadonlyArray<Compared>,
   problems: ReadonlyArray<string>,
-  outcomes?: ReadonlyMap<Compared, Outcome>
+  outcomes?: ReadonlyMap<Compared, Outcome>,
+  waiting: ReadonlyArray<ChangeRequested> = []
 ) => ({
   applied: outcomes !== undefined,
+  ...(waiting.length > 0 && { requests: waiting.map(({ request }) => request) }),
   problems: [
     ...problems,
     ...all.flatMap(({ planned, problem }) => (problem === undefined ? [] : [`${placeName(planned)}: ${problem}`]))
