@@ -253,6 +253,8 @@ $ coffer environment unprotect prod --yes --break-glass 'the end of this chapter
 $ coffer service-account create ci --project webshop --expires-in-days 90
 $ coffer service-account list
 $ coffer acl grant --service-account ci --project-pattern webshop --env-pattern dev --permission read --json
+$ coffer service-account edit ci --network 10.20.0.0/16 --network 127.0.0.0/8
+$ coffer service-account edit ci --any-network
 $ coffer service-account rotate ci --grace 3600
 $ coffer service-account trust ci --github acme/webshop --repository-id 74 --owner-id 65 --environment production
 $ coffer service-account trust list ci
@@ -365,6 +367,7 @@ writeFileSync(join(home, "key.txt"), `${identity}\n`, { mode: 0o600 })
 const { server, url } = await startBuiltServer(base, {
   SERVICE_PUBLIC_URL: "https://coffer.example.com",
   SERVICE_BROKER: "1",
+  SERVICE_TRUSTED_PROXIES: "127.0.0.0/8",
   SUPERADMIN_EMAIL_0: "ada@example.com"
 })
 

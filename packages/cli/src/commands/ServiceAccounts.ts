@@ -48,6 +48,12 @@ const printKey = Effect.fnUntraced(function* (account: ServiceAccountWithKey, js
   yield* note(`${sentence}; the key is shown this once: keep it where its program finds it, as SERVICE_API_KEY`)
 })
 
+const network = repeatedOption(
+  "network",
+  AllowedNetwork,
+  "Let it call from this network alone, such as 10.20.0.0/16; may be given again"
+)
+
 const create = atOrg("create", {
   description: "Create a service account and print its key, once",
   examples: [
@@ -68,11 +74,7 @@ const create = atOrg("create", {
     ),
     noReveal: flag("no-reveal", "Never give it a value: it can write, list, copy and roll back, but not read"),
     noKey: flag("no-key", "Make no key: it signs in with tokens of a CI system or cluster that it trusts"),
-    network: repeatedOption(
-      "network",
-      AllowedNetwork,
-      "Let it call from this network alone, such as 10.20.0.0/16; may be given again"
-    ),
+    network,
     expiresInDays: option("expires-in-days", Days)
   },
   check: ({ expiresInDays, noKey }) =>
@@ -98,6 +100,28 @@ const create = atOrg("create", {
 })
 
 const nameOrId = completedBy("account", argument("NAME_OR_ID", NameOrId, "The service account, by name or id"))
+
+const edit = atOrg("edit", {
+  description: "Change the networks that a service account may call from",
+  examples: [
+    "coffer service-account edit ci --network 10.20.0.0/16 --network 2001:db8:7::/48",
+    "coffer service-account edit ci --any-network"
+  ],
+  options: { nameOrId, network, anyNetwork: flag("any-network", "Let it call from anywhere") },
+  check: ({ anyNetwork, network }) =>
+    anyNetwork === network.length > 0 ? "say from where it may call: --network, or --any-network" : undefined,
+  run: ({ call, options: { nameOrId, network }, path }) =>
+    Effect.gen(function* () {
+      const sa_id = yield* accountId(call, path, nameOrId)
+      const payload = { allowed_networks: network.length === 0 ? null : network }
+      const account = yield* call("serviceAccounts", (api) => api.update({ path: { ...path, sa_id }, payload }))
+      const from = account.allowed_networks
+      return doneView(
+        `service account ${account.name} may call from ${from === undefined ? "anywhere" : `${from.join(", ")} alone, from now on`}`,
+        account
+      )
+    })
+})
 
 const rotate = atOrg("rotate", {
   description: "Give a service account a new key and print it, once",
@@ -132,6 +156,7 @@ const revoke = atOrg("revoke", {
 export const serviceAccountCommand = group("service-account", "Accounts for programs, which call with an API key", [
   list,
   create,
+  edit,
   rotate,
   revoke,
   ...trustCommands

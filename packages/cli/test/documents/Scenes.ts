@@ -238,6 +238,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
       ]
     },
     "service-account create": { before: [removeAccounts] },
+    "service-account edit": { before: [account] },
     "service-account rotate": { before: [account] },
     "service-account revoke": { before: [account] },
     "service-account trust": { before: [account, distrust, cluster] },

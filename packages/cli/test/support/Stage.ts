@@ -32,7 +32,7 @@ export class Stage {
     readonly home: TestHome
   ) {}
 
-  /** @param isPublic whether the server has an address for browsers, from which federations get their audience. */
+  /** @param isPublic whether the server has an address for browsers, from which federations get their audience, and knows its proxy. */
   static async set({
     furnished,
     isPublic = false
@@ -84,7 +84,7 @@ export class Stage {
         "SMTP_HOST=log",
         `SERVICE_PORT=${port}`,
         "SUPERADMIN_EMAIL_0=ada@example.com",
-        ...(isPublic ? [`SERVICE_PUBLIC_URL=${this.url}`] : []),
+        ...(isPublic ? [`SERVICE_PUBLIC_URL=${this.url}`, "SERVICE_TRUSTED_PROXIES=127.0.0.0/8"] : []),
         `BACKUP_S3_ENDPOINT=http://127.0.0.1:${this.storePort}`,
         "BACKUP_S3_BUCKET=coffer-backups",
         "BACKUP_S3_ACCESS_KEY=S3RVER",
