@@ -59,7 +59,7 @@ try {
     ...common,
     addon: await (node === undefined
       ? readFile(fileURLToPath(new URL(`node_modules/better-sqlite3/${compiled}`, root)))
-      : compileSqlite({ folder: join(work, "sqlite"), node })),
+      : compileSqlite(node)),
     client,
     node: await (node === undefined
       ? { program: await readFile(process.execPath), licence: "The licence of Node.js\n" }
