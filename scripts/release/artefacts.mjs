@@ -12,6 +12,7 @@ import { clientPackage } from "./client.mjs"
 import { executable } from "./executable.mjs"
 import { libraries } from "./libraries.mjs"
 import { manuals } from "./manuals.mjs"
+import { recipes } from "./recipes.mjs"
 import { serverPackage } from "./server.mjs"
 import { clientPackages, completionNames } from "./system/client.mjs"
 import { programOf, serverPackages } from "./system/server.mjs"
@@ -79,6 +80,7 @@ export const makeRelease = async ({ nfpm, node, time, work }) => {
     ...below("container", { ...packages, Dockerfile: await read("deploy/Dockerfile") }),
     ...client,
     ...server,
+    ...(await recipes(packages, version)),
     "CHANGELOG.md": common["CHANGELOG.md"],
     [`coffer-${version}.cdx.json`]: await billOfMaterials({ time, node })
   }
@@ -96,7 +98,7 @@ export const makeRelease = async ({ nfpm, node, time, work }) => {
     files[`${name}.tar.gz`] = archive(below(name, content), time)
     if (nfpm !== undefined) {
       const system = { changelog: common["CHANGELOG.md"], folder: join(work, "system"), nfpm, time, version }
-      const addon = await compileSqlite({ folder: join(work, "sqlite"), node })
+      const addon = await compileSqlite(node)
       Object.assign(
         files,
         await clientPackages({ ...system, made, pages: pages.client, shells }),

@@ -21,6 +21,7 @@ import { tree } from "../../src/Commands.js"
 import { optionText } from "../../src/grammar/Usage.js"
 import { root } from "../support/Documents.js"
 import { finish, TestHome, until } from "../support/Programs.js"
+import { describeRecipes } from "./Recipes.js"
 import { filesBelow, freshFolder, must, onlyPrograms, release, sumOf, version } from "./Support.js"
 import { describeSystemPackages, makePackages } from "./SystemPackages.js"
 
@@ -72,7 +73,7 @@ describe("npm run release", () => {
       [...files],
       [
         ...["", "client-", "client-effect4-", "domain-", "server-"].map((name) => `coffer-${name}${version}.tgz`),
-        ...[`coffer-${version}.cdx.json`, "container/Dockerfile"]
+        ...[`coffer-${version}.cdx.json`, "container/Dockerfile", "Formula/coffer.rb", "flake.nix"]
       ]
     )
     const sums = readFileSync(join(made, "SHA256SUMS"), "utf8")
@@ -339,6 +340,8 @@ describe("the package of the server", () => {
     assert.include(running.said(), "listening on")
   })
 })
+
+describeRecipes(made)
 
 describeSystemPackages(made, async (work) => {
   await makePackages(made, join(work, "packages"))
