@@ -194,3 +194,14 @@ describe("deploy/coffer.service", () => {
     assert.strictEqual(judged.status, 0, judged.stdout)
   })
 })
+
+describe("the settings that the .deb and .rpm begin with", () => {
+  it("are those of the operations page, as comments, and known to the server", () => {
+    const text = readFileSync(new URL("scripts/release/system/server/coffer.env", root), "utf8")
+    const settings = [...text.matchAll(/^#(([A-Z0-9_]+)=.*)$/gm)]
+    for (const [, , variable = ""] of settings) assert.isTrue(known.has(variable), variable)
+    const page = readFileSync(new URL("docs/operations.md", root), "utf8")
+    assert.include(page, `\`\`\`ini\n${settings.map(([, setting]) => `${setting}\n`).join("")}\`\`\``)
+    assert.notMatch(text, /^[^#\n]/m)
+  })
+})
