@@ -97,7 +97,7 @@ const onBothInSoak = [
 const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [
     "commands/{Administration,BrokenOutput,CompletedNames,InitChoices,Lists,Options,Rotation,Verbatim}",
-    "release/{Libraries,Packages}"
+    "release/Packages"
   ],
   console: ["browser/Pages"],
   mcp: ["Faults"],

@@ -3,8 +3,7 @@
  * kept of the last release: its packages for applications, byte for byte, and what its server answered them. A release
  * renews it (scripts/release/last.mjs). Until a release has the client, it is what the sources made when this was written.
  */
-import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, it } from "vitest"
@@ -12,6 +11,7 @@ import { Coffer } from "../../src/Coffer.js"
 import { connect } from "../../src/promise.js"
 import { type RunningServer, startTestServer } from "../../src/testing.js"
 import { version } from "../../src/Version.js"
+import { installed, unpack } from "../support/Installed.js"
 import { recorder, type Recording, replay } from "./Recording.js"
 import { type Client, walk } from "./Walk.js"
 
@@ -27,15 +27,12 @@ let lastClient: Client
 /** The packages of the last release, beside today's Effect. */
 const install = async (): Promise<Client> => {
   const modules = join(folder, "node_modules")
-  for (const name of ["client", "domain"]) {
-    const target = join(modules, "@coffer", name)
-    mkdirSync(target, { recursive: true })
-    const [tarball = ""] = readdirSync(last).filter((path) => path.startsWith(`coffer-${name}-`))
-    execFileSync("tar", ["-xzf", join(last, tarball), "-C", target, "--strip-components", "1"])
+  const tarball = (name: string) => {
+    const [found = ""] = readdirSync(last).filter((path) => path.startsWith(`coffer-${name}-`))
+    return join(last, found)
   }
-  mkdirSync(join(modules, "@effect"))
-  for (const name of ["effect", "@effect/platform", "yaml"])
-    symlinkSync(join(root, "node_modules", name), join(modules, name))
+  const tarballs = { "@coffer/client": tarball("client"), "@coffer/domain": tarball("domain") }
+  unpack(modules, tarballs, installed("effect", "@effect/platform", "yaml"))
   const dist = join(modules, "@coffer/client/dist")
   const [main, promise]: [Pick<Client, "Coffer">, Pick<Client, "connect">] = await Promise.all([
     import(join(dist, "index.js")),
