@@ -50,6 +50,27 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
     await visit.sees("none")
   })
 
+  it("an account is bound to networks, and to none again", async () => {
+    const row = visit.page.getByRole("row").filter({ hasText: "ci" })
+    await visit.press("Networks of ci")
+    await visit.fill("It may call from", "10.0.0.0/33")
+    await visit.press("Save")
+    await visit.sees(/10\.0\.0\.0\/33 is no network/)
+    await visit.fill("It may call from", "198.51.100.0/24\n2001:db8:7::/48, 10.20.0.0/16")
+    await visit.isAccessible("networks")
+    await visit.press("Save")
+    await row.getByText("3 networks").waitFor()
+    await visit.isAccessible("bound service accounts")
+    await visit.press("Networks of ci")
+    const field = dialog().getByLabel("It may call from")
+    assert.strictEqual(await field.inputValue(), "198.51.100.0/24\n2001:db8:7::/48\n10.20.0.0/16")
+    await field.fill("")
+    await visit.press("Save")
+    await row.getByText("3 networks").waitFor({ state: "detached" })
+    const { data } = await mia.call("GET", "/api/orgs/machines/service-accounts")
+    assert.notProperty(data[0], "allowed_networks")
+  })
+
   it("each kind has its form, and a token is tried against what an account takes", async () => {
     await visit.press(/^Keyless sign-in of ci/)
     await visit.press("Add a CI system or cluster")

@@ -27,6 +27,7 @@ export const startServer = async (folder: string, variables: NodeJS.ProcessEnv =
     SUPERADMIN_EMAIL_0: "root@example.com",
     BACKUP_DIR: folder,
     SERVICE_BROKER: "1",
+    SERVICE_TRUSTED_PROXIES: "127.0.0.0/8,::1",
     SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8",
     ...variables
   })

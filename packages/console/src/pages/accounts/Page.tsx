@@ -14,6 +14,7 @@ import { When } from "../../kit/When.js"
 import type { PageProps } from "../PageProps.js"
 import { Expiry } from "./Expiry.js"
 import { Federations } from "./Federations.js"
+import { Networks } from "./Networks.js"
 import { Rotate } from "./Rotate.js"
 import { Wizard } from "./Wizard.js"
 import "./Page.css"
@@ -53,17 +54,20 @@ const Revoke = ({ account, changed, close, org }: RowProps & { readonly close: (
   )
 }
 
+const networksText = (count: number) => (count === 1 ? "1 network" : `${count} networks`)
+
 const Row = (props: RowProps) => {
   const { account, org } = props
-  const { expires_at, id, key_hint, last_used_at, name, project, reveal } = account
-  const open = useSignal<"explain" | "keyless" | "rotate" | "revoke" | null>(null)
+  const { allowed_networks, expires_at, id, key_hint, last_used_at, name, project, reveal } = account
+  const open = useSignal<"explain" | "keyless" | "networks" | "rotate" | "revoke" | null>(null)
   const close = () => {
     open.value = null
   }
   return (
     <tr>
       <th scope="row">
-        {name} {!reveal && <span class="badge">sees no values</span>}
+        {name} {!reveal && <span class="badge">sees no values</span>}{" "}
+        {allowed_networks !== undefined && <span class="badge">{networksText(allowed_networks.length)}</span>}
       </th>
       <td>{project ?? <span class="quiet">the organization</span>}</td>
       <td>{key_hint === "" ? <span class="quiet">none</span> : <code>…{key_hint}</code>}</td>
@@ -75,6 +79,9 @@ const Row = (props: RowProps) => {
         </button>
         <button type="button" onClick={() => (open.value = "keyless")}>
           Keyless<span class="hidden"> sign-in of {name}</span>
+        </button>
+        <button type="button" onClick={() => (open.value = "networks")}>
+          Networks<span class="hidden"> of {name}</span>
         </button>
         <button type="button" onClick={() => (open.value = "rotate")}>
           Rotate<span class="hidden"> the key of {name}</span>
@@ -88,6 +95,7 @@ const Row = (props: RowProps) => {
           </Dialog>
         )}
         {open.value === "keyless" && <Federations org={org} account={account} close={close} />}
+        {open.value === "networks" && <Networks {...props} close={close} />}
         {open.value === "rotate" && <Rotate {...props} close={close} />}
         {open.value === "revoke" && <Revoke {...props} close={close} />}
       </td>

@@ -1,0 +1,55 @@
+import type { OrgName } from "@coffer/domain/Names"
+import type { ServiceAccount } from "@coffer/domain/ServiceAccount"
+import { useSignal } from "@preact/signals"
+import { call } from "../../client/Calls.js"
+import { useAct } from "../../kit/Act.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { DialogButtons } from "../../kit/DialogButtons.js"
+import { TextArea } from "../../kit/TextArea.js"
+
+interface NetworksProps {
+  readonly org: OrgName
+  readonly account: ServiceAccount
+  readonly close: () => void
+  readonly changed: () => void
+}
+
+/** Changes the networks that an account may call from. */
+export const Networks = ({ account, changed, close, org }: NetworksProps) => {
+  const { allowed_networks: before = [], id, name } = account
+  const text = useSignal(before.join("\n"))
+  const act = useAct()
+  return (
+    <Dialog title={`Networks of ${name}`} close={close}>
+      <TextArea
+        label="It may call from"
+        text={text}
+        rows={4}
+        placeholder="10.20.0.0/16"
+        hint="A network or an address a line, at most 20. Empty: from anywhere."
+      />
+      <p>From the next request on, its key and its sessions are unknown elsewhere.</p>
+      <DialogButtons
+        act={act}
+        close={close}
+        word="Save"
+        kind="primary"
+        decide={() => {
+          const networks = text.value.split(/[\s,]+/).filter((network) => network !== "")
+          act.run(
+            call("serviceAccounts", (api) =>
+              api.update({
+                path: { org_name: org, sa_id: id },
+                payload: { allowed_networks: networks.length === 0 ? null : networks }
+              })
+            ),
+            () => {
+              close()
+              changed()
+            }
+          )
+        }}
+      />
+    </Dialog>
+  )
+}
