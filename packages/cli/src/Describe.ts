@@ -1,7 +1,8 @@
 import type { Handling, NextStep } from "@coffer/domain/ApiError"
 import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { type AnyApiError, handlingOf } from "@coffer/domain/Errors"
-import { exitCodes, type Failure, withoutEnd } from "./Failures.js"
+import { exitCodes, type Failure, plain, withoutEnd } from "./Failures.js"
+import { ofOlderServer } from "./OlderServer.js"
 
 interface Kind {
   readonly exit: keyof typeof exitCodes
@@ -20,7 +21,7 @@ const steps: { readonly [Step in NextStep]?: string } = {
   checkNames: "see what exists with coffer org, project, environment or secret list",
   checkChange: "see whether the change was made; secret set with --if-version can simply be run again",
   retry: "try again in a moment",
-  updateClient: "the server is newer than this client: update coffer",
+  updateClient: "the server and this client have different versions: update the older one",
   report: "contact the operator of the server",
   readLog: "contact the operator of the server: its log has the details"
 }
@@ -91,6 +92,8 @@ const waiting = ({ request: { env, expires_at, id, needed, project } }: ChangeRe
 /** The message and the exit code of a failure. */
 export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
   const { exit, next } = kindOf(failure)
+  const older = ofOlderServer(failure)
+  if (older !== undefined) return { sentence: plain(older), exitCode: exitCodes[exit] }
   const message = withoutEnd(failure._tag === "ChangeRequested" ? waiting(failure) : failure.message)
   const joint = message.endsWith("?") ? " " : "; "
   return { sentence: next === undefined ? message : message + joint + next, exitCode: exitCodes[exit] }

@@ -1,5 +1,5 @@
 import { UnknownApiError } from "@coffer/client/internal/ClientErrors"
-import { errors } from "@coffer/domain/Errors"
+import { errors, MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
 import { assert, describe, it } from "@effect/vitest"
 import { describe as tell } from "../src/Describe.js"
 
@@ -12,6 +12,24 @@ describe("a refusal of the service", () => {
         assert.deepStrictEqual(tell(new UnknownApiError({ code, status, message })), known, code)
       }
     }
+  })
+
+  it("of a call or a field that came with a later release says that the server is older", () => {
+    const noCall =
+      "the server does not have this call: update it if it is older than this client, else check its address"
+    const older = "; the server is older than this client: update the server"
+    const said = [
+      new NotFound({ message: "no such path: /openapi.json lists them all" }),
+      new MethodNotAllowed({ message: "this path does not take PATCH: it takes DELETE", allow: "DELETE" }),
+      new ValidationError({ message: "expires_at: is not a field of this call" }),
+      new ValidationError({ message: "subject_type: has the wrong type or form" })
+    ].map((failure) => tell(failure))
+    assert.deepStrictEqual(said, [
+      { sentence: noCall, exitCode: 4 },
+      { sentence: noCall, exitCode: 1 },
+      { sentence: `expires_at: is not a field of this call${older}`, exitCode: 1 },
+      { sentence: `subject_type: has the wrong type or form${older}`, exitCode: 1 }
+    ])
   })
 
   it("of a code that this client does not know says to update it", () => {

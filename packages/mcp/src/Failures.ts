@@ -41,6 +41,8 @@ export type Failure = AnyApiError | ChangeRequested | ClientError | OwnFailure
 
 const correctIt = "correct what the message names, then call again"
 const newerServer = "tell the user that the server is newer than coffer-mcp, which must be updated"
+const olderProgram =
+  "tell the user that the server and coffer-mcp have different versions, and that the older one must be updated"
 const wait = "wait before you call again"
 const operator = "tell the user to contact the operator of the server"
 const address = "SERVICE_SERVER_URL, or server_url in service.yml, is right"
@@ -66,7 +68,7 @@ const steps: { readonly [Step in NextStep]: string } = {
   checkChange: "read whether the change was made before you call again",
   retry: wait,
   wait,
-  updateClient: newerServer,
+  updateClient: olderProgram,
   configure: operator,
   report: operator,
   readLog: operator
@@ -118,7 +120,9 @@ const waiting = ({ code, request: { id, needed } }: ChangeRequested): string =>
 export const describe = (failure: Failure): string => {
   if (failure._tag === "ChangeRequested") return waiting(failure)
   if ("handling" in failure) {
-    return sentence(failure.code, fromServer(failure.message), steps[failure.handling.next])
+    // An older server does not have every call of this client.
+    const isNoCall = failure._tag === "NotFound" && failure.message.startsWith("no such path")
+    return sentence(failure.code, fromServer(failure.message), isNoCall ? olderProgram : steps[failure.handling.next])
   }
   if (failure._tag === "UnknownApiError") {
     const { code, next } = own.UnknownApiError

@@ -3,6 +3,7 @@ import { type NamePath, placeList, readNames } from "@coffer/client/internal/Nam
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Effect from "effect/Effect"
 import { NotThere, withoutEnd } from "../Failures.js"
+import { ofOlderServer } from "../OlderServer.js"
 import { nearest } from "./Words.js"
 
 /** The names above a place of each depth, as options for the next command. */
@@ -91,6 +92,8 @@ export const explainMissing = Effect.fnUntraced(function* (
   { env_name, org_name, project_name }: PlacePath,
   options: ReadonlyArray<string> = []
 ): Effect.fn.Return<never, NotThere> {
+  const older = ofOlderServer({ _tag: "NotFound", message })
+  if (older !== undefined) return yield* new NotThere({ message: older })
   const said = withoutEnd(message)
   const thing = things.find(({ form }) => form.test(said))
   const names = [org_name, project_name, env_name].filter((name) => name !== undefined)
