@@ -95,9 +95,12 @@ describe("Coffer.layer on Effect 4", () => {
         assert.deepStrictEqual(plain(yield* coffer.snapshot), { GOOD: "1" })
         const refused = yield* Effect.flip(coffer.get("BROKEN"))
         assert.match(refused.message, /^BROKEN .*read.*other1.* \(acme\/webshop\/app3\)$/)
-        const config = Config.withDefault(Config.String("BROKEN"), "default")
-        const failed = yield* Effect.flip(Coffer.withSecrets(config).pipe(Effect.provideService(Coffer, coffer)))
-        assert.include(failed.message, "BROKEN refers to")
+        const configs: ReadonlyArray<Config.Config<unknown>> = [Config.String("BROKEN"), Config.Redacted("BROKEN")]
+        for (const config of configs) {
+          const read = Coffer.withSecrets(Config.withDefault(config, "default"))
+          const failed = yield* Effect.flip(Effect.provideService(read, Coffer, coffer))
+          assert.include(failed.message, "BROKEN refers to")
+        }
       })
     ))
 

@@ -83,7 +83,7 @@ describe("Coffer.layer", () => {
       assert.deepStrictEqual(plain(yield* coffer.snapshot), { GOOD: "1" })
       const refused = yield* Effect.flip(coffer.get("BROKEN"))
       assert.match(refused.message, /^BROKEN .*read.*other1.* \(acme\/webshop\/app3\)$/)
-      const configs = [Config.string("BROKEN"), Config.map(Config.redacted("BROKEN"), Redacted.value)]
+      const configs: ReadonlyArray<Config.Config<unknown>> = [Config.string("BROKEN"), Config.redacted("BROKEN")]
       for (const config of configs) {
         const read = Coffer.withSecrets(Config.withDefault(config, "default"))
         const failed = yield* Effect.flip(Effect.provideService(read, Coffer, coffer))
