@@ -7,8 +7,7 @@ import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { OneTimeKey } from "../../kit/OneTimeKey.js"
 import { Form } from "./Form.js"
-
-export const stored = "Coffer stores it encrypted. Give it to the receiver, which checks deliveries with it."
+import { keyHint } from "./Formats.js"
 
 interface CreateProps {
   readonly org: OrgName
@@ -39,7 +38,11 @@ export const Create = ({ changed, close, org }: CreateProps) => {
           }}
         />
       ) : (
-        <OneTimeKey of="the webhook" text={Redacted.value(made.value.signing_key)} stored={stored} />
+        <OneTimeKey
+          of="the webhook"
+          text={Redacted.value(made.value.signing_key)}
+          stored={keyHint(made.value.format)}
+        />
       )}
     </Dialog>
   )

@@ -4,6 +4,7 @@ import type { Action } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
 import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
+import { formatHint } from "./Formats.js"
 
 /** What a webhook is sent, where, and in which form. */
 export interface Subscription {
@@ -50,6 +51,7 @@ export const Form = ({ act, close, from, submit, verb }: FormProps) => {
       />
       <TextField label="Environments" text={environments} hint="Names or patterns such as prod or webshop/*." />
       <Choose label="Format" value={format.value} words={webhookFormats} choose={(word) => (format.value = word)} />
+      <p class="hint">{formatHint(format.value)}</p>
       <Problem failure={act.failure.value} />
       <footer>
         <button type="button" onClick={close}>

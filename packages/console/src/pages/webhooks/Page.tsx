@@ -59,8 +59,7 @@ const Row = ({ changed, org, webhook }: RowProps) => {
     <tr>
       <th scope="row" class="webhooks-address">
         {origin}
-        <span class="quiet">{target}</span>
-        {format !== defaultFormat && <span class="badge">{format}</span>}
+        <span class="quiet">{target}</span> {format !== defaultFormat && <span class="badge">{format}</span>}
       </th>
       <td>{events.join(" ")}</td>
       <td>{environments.join(" ")}</td>

@@ -7,7 +7,7 @@ import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { OneTimeKey } from "../../kit/OneTimeKey.js"
 import { Problem } from "../../kit/Problem.js"
-import { stored } from "./Create.js"
+import { keyHint } from "./Formats.js"
 
 interface RotateProps {
   readonly org: OrgName
@@ -46,7 +46,11 @@ export const Rotate = ({ close, org, webhook }: RotateProps) => {
           </footer>
         </>
       ) : (
-        <OneTimeKey of="the webhook" text={Redacted.value(made.value.signing_key)} stored={stored} />
+        <OneTimeKey
+          of="the webhook"
+          text={Redacted.value(made.value.signing_key)}
+          stored={keyHint(made.value.format)}
+        />
       )}
     </Dialog>
   )
