@@ -12,12 +12,17 @@ export const AllowedNetwork = Schema.String.annotations(withMessage(networkMessa
   Schema.pattern(/^[0-9A-Fa-f:.]{2,45}(?:\/[0-9]{1,3})?$/, withMessage(networkMessage))
 )
 
-export const AllowedNetworks = boundedArray(AllowedNetwork, {
-  items: { type: "string", pattern: "^[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?$" },
-  max: maxNetworks,
-  text: `must be at most ${maxNetworks} networks`,
-  empty: "must name a network; leave it out to allow any"
-})
+/** @param any how a caller lifts the limit, where an empty list would. */
+const networkList = (any: string) =>
+  boundedArray(AllowedNetwork, {
+    items: { type: "string", pattern: "^[0-9A-Fa-f:.]{2,45}(?:/[0-9]{1,3})?$" },
+    max: maxNetworks,
+    text: `must be at most ${maxNetworks} networks`,
+    empty: `must name a network; ${any} to allow any`
+  })
+
+export const AllowedNetworks = networkList("leave it out")
+export const ChangedNetworks = networkList("send null")
 
 const networksExample = ["10.20.0.0/16"]
 

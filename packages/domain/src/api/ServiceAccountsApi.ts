@@ -10,6 +10,7 @@ import { NewServiceAccountName, ProjectName } from "../Names.js"
 import { body, list, optional } from "../Schemas.js"
 import {
   AllowedNetworks,
+  ChangedNetworks,
   Days,
   Grace,
   NewServiceAccount,
@@ -73,7 +74,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .setPayload(
         body({
           allowed_networks: optional(
-            Schema.NullOr(AllowedNetworks),
+            Schema.NullOr(ChangedNetworks),
             "the networks that it may call from, at most 20; null: any. The server needs SERVICE_TRUSTED_PROXIES for a list",
             networksExample
           )

@@ -120,7 +120,7 @@ describe("an account that is bound to networks", () => {
       ]
     )
     assertRefused(await change(made.id, ["10.0.0.0/33"]), 400, "VALIDATION_ERROR", /10\.0\.0\.0\/33 is no network/)
-    assertRefused(await change(made.id, []), 400, "VALIDATION_ERROR", /must name a network/)
+    assertRefused(await change(made.id, []), 400, "VALIDATION_ERROR", /must name a network; send null to allow any/)
     const many = Array.from({ length: 21 }, (_, index) => `10.${index}.0.0/16`)
     assertRefused(await change(made.id, many), 400, "VALIDATION_ERROR", /at most 20 networks/)
     const path = `${accounts}/${made.id}`
