@@ -1,6 +1,6 @@
 /** SQLite for the Node in the server's packages. */
 import { execFile } from "node:child_process"
-import { cp, mkdtemp, readFile, rm } from "node:fs/promises"
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,6 +20,15 @@ export const compiled = "build/Release/better_sqlite3.node"
 const isSource = (path) => !path.startsWith(join(installed("better-sqlite3"), "build"))
 
 /**
+ * Node's class for objects of modules, without the hooks for the end of an environment that it has since 24.19. better-sqlite3 12
+ * destroys such objects in garbage collections, where there is no environment: removing the hook aborts the process then.
+ */
+const objectWrap = async (node) => {
+  const text = await readFile(join(node, "include/node/node_object_wrap.h"), "utf8")
+  return text.replace(/^ *(Add|Remove)CleanupHook\(\);\n/gm, "")
+}
+
+/**
  * Compiles the locked SQLite for a Node, to the same bytes in every folder.
  *
  * @param node the folder of its package, which has its headers
@@ -29,6 +38,9 @@ export const compileSqlite = async (node) => {
   const folder = await mkdtemp(join(tmpdir(), "coffer-sqlite-"))
   try {
     await cp(installed("better-sqlite3"), folder, { recursive: true, filter: isSource })
+    // It takes the place of the header of the same include guard.
+    const header = join(folder, "node_object_wrap.h")
+    await writeFile(header, await objectWrap(node))
     const flags = `-g0 -ffile-prefix-map=${folder}=. -ffile-prefix-map=${node}=node`
     await promisify(execFile)("npm", ["run", "build-release"], {
       cwd: folder,
@@ -38,7 +50,7 @@ export const compileSqlite = async (node) => {
         npm_config_nodedir: node,
         JOBS: "max",
         CFLAGS: flags,
-        CXXFLAGS: flags
+        CXXFLAGS: `${flags} -include ${header}`
       },
       maxBuffer: 64 * 1024 * 1024
     })
