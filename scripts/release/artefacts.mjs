@@ -14,6 +14,7 @@ import { libraries } from "./libraries.mjs"
 import { manuals } from "./manuals.mjs"
 import { recipes } from "./recipes.mjs"
 import { serverPackage } from "./server.mjs"
+import { filesOf } from "./staging.mjs"
 import { clientPackages, completionNames } from "./system/client.mjs"
 import { programOf, serverPackages } from "./system/server.mjs"
 import { compileSqlite } from "./system/sqlite.mjs"
@@ -77,6 +78,7 @@ export const makeRelease = async ({ nfpm, node, time, work }) => {
   const files = {
     ...packages,
     ...(await makeLibraries(time)),
+    [`coffer-${version}.helm.tgz`]: archive(below("coffer", await filesOf(program("deploy/helm/coffer"))), time),
     ...below("container", { ...packages, Dockerfile: await read("deploy/Dockerfile") }),
     ...client,
     ...server,

@@ -73,7 +73,8 @@ describe("npm run release", () => {
       [...files],
       [
         ...["", "client-", "client-effect4-", "domain-", "server-"].map((name) => `coffer-${name}${version}.tgz`),
-        ...[`coffer-${version}.cdx.json`, "container/Dockerfile", "Formula/coffer.rb", "flake.nix"]
+        ...[`coffer-${version}.cdx.json`, `coffer-${version}.helm.tgz`],
+        ...["container/Dockerfile", "Formula/coffer.rb", "flake.nix"]
       ]
     )
     const sums = readFileSync(join(made, "SHA256SUMS"), "utf8")
