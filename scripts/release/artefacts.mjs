@@ -12,6 +12,7 @@ import { clientPackage } from "./client.mjs"
 import { executable } from "./executable.mjs"
 import { libraries } from "./libraries.mjs"
 import { manuals } from "./manuals.mjs"
+import { mcpFiles } from "./mcp.mjs"
 import { recipes } from "./recipes.mjs"
 import { serverPackage } from "./server.mjs"
 import { filesOf } from "./staging.mjs"
@@ -79,6 +80,7 @@ export const makeRelease = async ({ nfpm, node, time, work }) => {
     ...packages,
     ...(await makeLibraries(time)),
     [`coffer-${version}.helm.tgz`]: archive(below("coffer", await filesOf(program("deploy/helm/coffer"))), time),
+    ...mcpFiles({ client: clientFiles, manifest, time }),
     ...below("container", { ...packages, Dockerfile: await read("deploy/Dockerfile") }),
     ...client,
     ...server,

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { bundleCached, bundleMain, client, optional, root, settings } from "../bundling.mjs"
 import { ownLicence, thirdParty } from "./licences.mjs"
+import { mcpName } from "./mcp.mjs"
 import { filesOf } from "./staging.mjs"
 
 const source = (path) => fileURLToPath(new URL(`packages/${path}`, root))
@@ -60,6 +61,7 @@ export const clientPackage = async ({ folder, man, manifest }) => {
   )
   const described = {
     name: "coffer",
+    mcpName,
     version: manifest.version,
     description: "Coffer's command-line client and its tool server for AI agents",
     license: manifest.license,
