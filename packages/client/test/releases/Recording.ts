@@ -57,10 +57,10 @@ export const recorder = async (target: string) => {
   const pass = async (request: IncomingMessage, response: ServerResponse) => {
     const of = asked(request, writes)
     if (isWrite(request)) writes++
-    const { "content-type": type, "if-none-match": etag, "x-api-key": key } = request.headers
+    const { authorization, "content-type": type, "if-none-match": etag, "x-api-key": key } = request.headers
     const answer = await fetch(`${target}${request.url}`, {
       method: request.method ?? "",
-      headers: Object.entries({ "content-type": type, "if-none-match": etag, "x-api-key": key }).flatMap(
+      headers: Object.entries({ authorization, "content-type": type, "if-none-match": etag, "x-api-key": key }).flatMap(
         ([name, value]): Array<[string, string]> => (typeof value === "string" ? [[name, value]] : [])
       ),
       body: isWrite(request) ? Buffer.concat(await request.toArray()) : null
