@@ -1,6 +1,6 @@
 /**
- * What the tests keep of the last release, for clients and servers of neighbouring releases: its packages for applications,
- * and what its server answers them. See packages/client/test/releases.
+ * What the tests keep of a release: its packages for applications and its client, with what its server answers them, for
+ * neighbouring releases; and databases that its server filled, for all later ones. See docs/testing.md.
  */
 import { execFile } from "node:child_process"
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
@@ -20,15 +20,26 @@ export const lastVersion = async () => {
   }
 }
 
+const from = { COFFER_RECORD_FROM: fileURLToPath(root) }
+const recordings = [
+  { project: "client", suite: "releases/Releases.long", variables: { COFFER_RECORD_RELEASE: "1" } },
+  { project: "cli", suite: "releases/Releases.long", variables: from },
+  { project: "server", suite: "upgrades/Upgrades.long", variables: from },
+  { project: "postgres", suite: "upgrades/Upgrades.long", variables: from }
+]
+
+const record = (project, suite, variables) =>
+  promisify(execFile)(
+    process.execPath,
+    [fileURLToPath(new URL("node_modules/vitest/vitest.mjs", root)), "run", "--project", project, suite],
+    { cwd: fileURLToPath(root), env: { ...process.env, ...variables, COFFER_TIER: "long" } }
+  )
+
 /** Keeps a release in place of the last one. */
 export const keepRelease = async (files, version) => {
   await rm(folder, { recursive: true, force: true })
   await mkdir(folder, { recursive: true })
   const names = ["client", "domain"].map((name) => `coffer-${name}-${version}.tgz`)
   for (const name of names) await writeFile(join(folder, name), files[name])
-  const vitest = fileURLToPath(new URL("node_modules/vitest/vitest.mjs", root))
-  await promisify(execFile)(process.execPath, [vitest, "run", "--project", "client", "Releases.long"], {
-    cwd: fileURLToPath(root),
-    env: { ...process.env, COFFER_RECORD_RELEASE: "1", COFFER_TIER: "long" }
-  })
+  for (const { project, suite, variables } of recordings) await record(project, suite, variables)
 }

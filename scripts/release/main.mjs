@@ -117,7 +117,9 @@ try {
     for (const [path, content] of Object.entries(files).sort()) say(`${size(content)}  ${path}`)
     if (options.out === undefined && last !== version) {
       await keepRelease(files, version)
-      say(`packages/client/test/releases/last holds ${version} now: commit it after the release`)
+      say(
+        `releases/last of the tests and packages/server/test/fixtures hold ${version} now: commit them after the release`
+      )
     }
   }
 } finally {
