@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { clusterFederation, podClaims, Signer } from "../federations/Signer.js"
 import type { Json, Program } from "../support/Program.js"
 import { Receiver } from "../webhooks/Receiver.js"
-import { asking, type Content, type Credentials } from "./Release.js"
+import { asking, type Content, type Credentials, serverSettings } from "./Release.js"
 
 type Ask = (method: string, path: string, body?: unknown) => Promise<Json>
 
@@ -11,8 +11,6 @@ export type Filled = Pick<Content, "testCredentials" | "removed">
 const acme = "/api/orgs/acme"
 const webshop = `${acme}/projects/webshop`
 const secretsOf = (env: string, project = webshop) => `${project}/envs/${env}/secrets`
-
-export const superadmin = "root@example.com"
 
 /** A policy whose text needs each escape of JSON. */
 const awkward = 'line one\nline "two"\\\t\u0000\u001f – ünïcödé 🔐 '
@@ -93,7 +91,9 @@ const fillAccounts = async (ask: Ask) => {
   }
   for (const { name, ...rule } of permissions) {
     const { id } = await make(name)
-    await ask("POST", `${acme}/acl`, { subject_type: "service_account", subject_id: id, ...rule })
+    const granted = { subject_type: "service_account", subject_id: id, ...rule }
+    // Changed once, so that its times differ.
+    for (const permission of ["write", rule.permission]) await ask("POST", `${acme}/acl`, { ...granted, permission })
   }
   for (const [name, email] of [
     ["qa", "bob@example.com"],
@@ -186,7 +186,7 @@ const viaVault = async (program: Program, { "x-api-key": secret_id }: Credential
 export const fill = async (program: Program, version: string): Promise<Filled> => {
   const upstream = await Receiver.start()
   const session = async (email: string) => ({ authorization: `Bearer ${await program.login(email)}` })
-  const people = { root: await session(superadmin), ada: await session("ada@example.com") }
+  const people = { root: await session(serverSettings.SUPERADMIN_EMAIL_0), ada: await session("ada@example.com") }
   const root = asking(program, people.root)
   const ask = asking(program, people.ada)
   await fillPlaces(ask)

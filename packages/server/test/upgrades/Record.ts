@@ -4,18 +4,9 @@ import { type Json, Program } from "../support/Program.js"
 import { TestProvider } from "../support/TestProvider.js"
 import { databaseOf } from "./Databases.js"
 import { describe } from "./Describe.js"
-import { fill, superadmin } from "./Fill.js"
-import { type Content, type Engine, keep } from "./Release.js"
+import { fill } from "./Fill.js"
+import { type Content, type Engine, keep, serverSettings, testMasterKey } from "./Release.js"
 import { columnsOf } from "./Rows.js"
-
-/** Only of the fixtures. */
-const testMasterKey = "feed".padEnd(64, "0")
-
-export const serverSettings = {
-  SERVICE_MASTER_KEY: testMasterKey,
-  SUPERADMIN_EMAIL_0: superadmin,
-  SERVICE_PUBLIC_URL: "https://coffer.example.com"
-}
 
 /** What the server of a release needs to be filled: its broker, its webhooks to this machine, and single sign-on. */
 const toFill = (port: number, provider: TestProvider) => ({

@@ -6,6 +6,16 @@ import type { Program } from "../support/Program.js"
 /** The databases of earlier releases, and what their own servers said of them. */
 const fixtures = join(import.meta.dirname, "../fixtures")
 
+/** Only of the fixtures. */
+export const testMasterKey = "feed".padEnd(64, "0")
+
+/** The settings of each server on a fixture. */
+export const serverSettings = {
+  SERVICE_MASTER_KEY: testMasterKey,
+  SUPERADMIN_EMAIL_0: "root@example.com",
+  SERVICE_PUBLIC_URL: "https://coffer.example.com"
+}
+
 export type Engine = "sqlite" | "postgres"
 
 /** How the tests call as somebody of a fixture: a session or an API key of a database that exists in the tests alone. */
