@@ -12,7 +12,7 @@ import { recorder, type Recording, replay } from "../../../client/test/releases/
 import { cleanUp, Program } from "../../../server/test/support/Program.js"
 import { runInProcess } from "../support/InProcess.js"
 import { finish, TestHome } from "../support/Programs.js"
-import { newCommands, type Runner, type Seen, walk } from "./Walk.js"
+import { newSince, type Runner, type Seen, walk } from "./Walk.js"
 
 const last = join(import.meta.dirname, "last")
 const script = join(last, "coffer.cjs.br")
@@ -98,11 +98,12 @@ const anyCode = () => Promise.resolve("123456")
 it.runIf(recorded === undefined)(
   "today's client does with the last release's server what that can, and says what it cannot",
   async () => {
-    const { close, url } = await replay(JSON.parse(readFileSync(file, "utf8")) satisfies LastRelease)
+    const release: LastRelease = JSON.parse(readFileSync(file, "utf8"))
+    const { close, url } = await replay(release)
     const home = homeAt(url)
     const run = todaysClient(home)
     assertDone(await walk(run, values(home, anyCode)))
-    for (const [says, ...commands] of newCommands) {
+    for (const [says, ...commands] of newSince[release.version] ?? []) {
       for (const args of commands) {
         const { code, stderr } = await run(args)
         assert.notStrictEqual(code, 0, args.join(" "))
@@ -136,7 +137,7 @@ it.runIf(recorded !== undefined)("records a release", async () => {
   const other = homeAt(url)
   const run = todaysClient(other)
   await walk(run, values(other, codeOf(second)))
-  for (const [, ...commands] of newCommands) for (const args of commands) await run(args)
+  for (const [, ...commands] of newSince[version] ?? []) for (const args of commands) await run(args)
   await close()
   await second.stop()
   writeFileSync(file, `${JSON.stringify({ version, seen, exchanges } satisfies LastRelease, null, 1)}\n`)

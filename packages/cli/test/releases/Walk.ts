@@ -47,32 +47,36 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ["audit", "verify"]
 ]
 
-/** What only 0.3.0 can do, and how its client explains that a server of 0.2.0 cannot. */
-export const newCommands: ReadonlyArray<readonly [says: RegExp, ...ReadonlyArray<ReadonlyArray<string>>]> = [
-  [
-    /^coffer: the server does not have this call: update it if it is older than this client, else check its address\n$/,
-    ["group", "list"],
-    ["request", "list"],
-    ["secret", "find", "A"],
-    ["org", "overview"],
-    ["org", "export", "list"],
-    ["project", "history"],
-    ["project", "previews"],
-    ["env", "protection", "dev"],
-    ["env", "extend", "dev", "--expires", "7d"],
-    ["acl", "table", "--service-account", "ci"],
-    ["delegate", "list"],
-    ["passkey", "list"]
-  ],
-  [
-    /^coffer: \w+: (?:is not a field of this call|has the wrong type or form); the server is older than this client: update the server\n$/,
-    ["env", "create", "pr-1", "--from", "dev", "--expires", "7d"],
-    ["acl", "grant", "--service-account", "ci", ...dev, "--expires", "1h"],
-    ["acl", "grant", "--group", "team", ...dev],
-    ["service-account", "create", "net", "--network", "10.0.0.0/8"],
-    ["webhook", "create", "https://hooks.invalid/z", "--event", "secret.*", "--format", "slack"]
+type NewCommands = ReadonlyArray<readonly [says: RegExp, ...ReadonlyArray<ReadonlyArray<string>>]>
+
+/** What servers of a release cannot do yet, and how a newer client explains that. */
+export const newSince: Readonly<Record<string, NewCommands>> = {
+  "0.2.0": [
+    [
+      /^coffer: the server does not have this call: update it if it is older than this client, else check its address\n$/,
+      ["group", "list"],
+      ["request", "list"],
+      ["secret", "find", "A"],
+      ["org", "overview"],
+      ["org", "export", "list"],
+      ["project", "history"],
+      ["project", "previews"],
+      ["env", "protection", "dev"],
+      ["env", "extend", "dev", "--expires", "7d"],
+      ["acl", "table", "--service-account", "ci"],
+      ["delegate", "list"],
+      ["passkey", "list"]
+    ],
+    [
+      /^coffer: \w+: (?:is not a field of this call|has the wrong type or form); the server is older than this client: update the server\n$/,
+      ["env", "create", "pr-1", "--from", "dev", "--expires", "7d"],
+      ["acl", "grant", "--service-account", "ci", ...dev, "--expires", "1h"],
+      ["acl", "grant", "--group", "team", ...dev],
+      ["service-account", "create", "net", "--network", "10.0.0.0/8"],
+      ["webhook", "create", "https://hooks.invalid/z", "--event", "secret.*", "--format", "slack"]
+    ]
   ]
-]
+}
 
 /** What differs between two runs, and the order of environments, which came by name in 0.2.0. */
 const masked = ([first, second]: ReadonlyArray<string>, text: string): string => {
