@@ -101,7 +101,7 @@ const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   console: ["browser/Pages"],
   mcp: ["Faults"],
-  server: ["audit/{IndexKilled,Ranges}", "authorization/Meanwhile", "backups/Store"]
+  server: ["audit/{IndexKilled,Ranges}", "authorization/Meanwhile", "backups/Store", "vault/Programs"]
 }
 
 /** What all tests of a project share. */

@@ -3,14 +3,17 @@ import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
-import { atOrg, group, wide, yes } from "../grammar/Command.js"
+import { programNames } from "@coffer/domain/WorksWith"
+import { atOrg, env, group, wide, yes } from "../grammar/Command.js"
 import { argument, flag, option, repeatedOption } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { accountId, NameOrId } from "../subjects/Subjects.js"
 import { note, printJson, write } from "../terminal/Print.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView } from "../terminal/View.js"
+import { programProblem, showSteps, stepsFor } from "./ProgramLines.js"
 import { trustCommands } from "./trust/Trust.js"
 
 const columns = {
@@ -42,9 +45,14 @@ const list = atOrg("list", {
 })
 
 /** Prints only the key to standard output, for scripts. */
-const printKey = Effect.fnUntraced(function* (account: ServiceAccountWithKey, json: boolean, sentence: string) {
+const printKey = Effect.fnUntraced(function* (
+  account: ServiceAccountWithKey,
+  json: boolean,
+  sentence: string,
+  more: object = {}
+) {
   const api_key = Redacted.value(account.api_key)
-  yield* json ? printJson({ ...account, api_key }) : write(`${api_key}\n`)
+  yield* json ? printJson({ ...account, api_key, ...more }) : write(`${api_key}\n`)
   yield* note(`${sentence}; the key is shown this once: keep it where its program finds it, as SERVICE_API_KEY`)
 })
 
@@ -59,7 +67,8 @@ const create = atOrg("create", {
   examples: [
     "coffer service-account create ci --project webshop --expires-in-days 90",
     "coffer service-account create agent --no-reveal",
-    "coffer service-account create deploy --no-key"
+    "coffer service-account create deploy --no-key",
+    "coffer service-account create panel --for dokploy --project webshop --env prod"
   ],
   options: {
     name: argument("NAME", ServiceAccountName, "The service account's name"),
@@ -75,12 +84,26 @@ const create = atOrg("create", {
     noReveal: flag("no-reveal", "Never give it a value: it can write, list, copy and roll back, but not read"),
     noKey: flag("no-key", "Make no key: it signs in with tokens of a CI system or cluster that it trusts"),
     network,
-    expiresInDays: option("expires-in-days", Days)
+    expiresInDays: option("expires-in-days", Days),
+    for: option(
+      "for",
+      Schema.Literal(...programNames),
+      `Print the lines that set a program up: ${programNames.join(", ")}`
+    ),
+    env
   },
-  check: ({ expiresInDays, noKey }) =>
-    noKey && expiresInDays !== undefined ? "--expires-in-days is for the key, and --no-key makes none" : undefined,
-  run: ({ call, json, options: { expiresInDays, name, network, noKey, noReveal, project }, path }) =>
+  place: ({ env }) => defined({ env }),
+  check: ({ expiresInDays, noKey, ...options }) =>
+    noKey && expiresInDays !== undefined
+      ? "--expires-in-days is for the key, and --no-key makes none"
+      : programProblem({ ...options, noKey }),
+  run: ({ call, json, options, path, server, settings }) =>
     Effect.gen(function* () {
+      const { expiresInDays, for: program, name, network, noKey, noReveal, project } = options
+      const use = program && {
+        ...{ program, server: server.base, org: path.org_name, account: name, hasKey: !noKey },
+        ...{ project: project ?? (yield* settings.project), env: yield* settings.env }
+      }
       const payload = {
         name,
         ...defined({
@@ -93,9 +116,13 @@ const create = atOrg("create", {
       }
       const { api_key, ...made } = yield* call("serviceAccounts", (api) => api.create({ path, payload }))
       const sentence = `service account ${made.name} created in ${path.org_name}; give it access with coffer acl grant`
-      if (api_key !== undefined) return yield* printKey({ ...made, api_key }, json, sentence)
-      if (json) yield* printJson(made)
-      yield* note(`${sentence}; it has no key: let it sign in with coffer service-account trust '${made.name}'`)
+      const lines = use && { lines: stepsFor(use.program, use) }
+      if (api_key !== undefined) yield* printKey({ ...made, api_key }, json, sentence, lines)
+      else {
+        if (json) yield* printJson({ ...made, ...lines })
+        yield* note(`${sentence}; it has no key: let it sign in with coffer service-account trust '${made.name}'`)
+      }
+      if (use !== undefined && !json) yield* showSteps(use.program, use)
     })
 })
 

@@ -3,9 +3,13 @@ import type { ArgumentData, OptionData, Syntax } from "./Data.js"
 
 export const commandLine = (path: ReadonlyArray<string>): string => ["coffer", ...path].join(" ")
 
+/** More choices than fit a line of the help stand in the description. */
+const maxChoices = 50
+
 /** How an option is written, such as `--generate[=LENGTH]`: in help, manual pages and messages alike. */
 export const optionText = ({ choices, isValueNext, isValueOptional, name, value }: OptionData): string => {
-  const taken = choices?.join(" | ") ?? value
+  const listed = choices?.join(" | ") ?? ""
+  const taken = listed === "" || listed.length > maxChoices ? value : listed
   if (taken === undefined) return `--${name}`
   if (isValueOptional !== true) return `--${name} ${taken}`
   return isValueNext === true ? `--${name} [${taken}]` : `--${name}[=${taken}]`

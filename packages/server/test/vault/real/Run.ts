@@ -16,6 +16,8 @@ interface How {
   /** When it is asked to stop. Without, it ends by itself. */
   readonly until?: Promise<void> | undefined
   readonly seconds?: number
+  /** What it reads on its standard input. */
+  readonly input?: string | undefined
 }
 
 const path = process.env["PATH"] ?? ""
@@ -40,7 +42,7 @@ export const run = (
   program: string,
   words: ReadonlyArray<string>,
   variables: Variables,
-  { between, cwd, seconds = 30, until }: How = {}
+  { between, cwd, input, seconds = 30, until }: How = {}
 ): Promise<Ran> =>
   new Promise((resolve) => {
     const env = { PATH: path, ...variables }
@@ -48,7 +50,7 @@ export const run = (
     let [out, err] = ["", ""]
     let isWaiting = between !== undefined
     child.stdin.on("error", () => undefined)
-    if (!isWaiting) child.stdin.end()
+    if (!isWaiting) child.stdin.end(input)
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       out += text
       if (!isWaiting || !/^waiting$/m.test(out)) return
