@@ -1,0 +1,32 @@
+import { grantPiece, programNames, programPieces, programs, signInProblem } from "@coffer/domain/WorksWith"
+import { readFileSync } from "node:fs"
+import { assert, describe, it } from "vitest"
+
+const page = readFileSync(new URL("../../../docs/works-with.md", import.meta.url), "utf8")
+/** The text and the blocks of the page below each title. */
+const sections = new Map(page.split(/^## /m).map((section) => [section.slice(0, section.indexOf("\n")), section]))
+
+const place = { server: "https://coffer.example.com", org: "acme", project: "webshop", env: "prod" }
+
+describe("the programs that work with Coffer", () => {
+  it.each(programNames)("%s: the page has the lines, and the name", (name) => {
+    const section = sections.get(programs[name].title) ?? assert.fail("the page has no such title")
+    assert.include(page, `\`${name}\``)
+    for (const hasKey of [true, false].filter((each) => signInProblem(name, each) === undefined)) {
+      for (const { lines, what } of programPieces(name, { ...place, account: "deploy", hasKey })) {
+        assert.include(section, `\n${what}\n`)
+        assert.include(section, `\n${lines}\`\`\``)
+      }
+    }
+  })
+
+  it("the page grants what the lines of a new account grant", () => {
+    assert.include(page, grantPiece({ ...place, account: "deploy", hasKey: true }).lines)
+  })
+
+  it("an account's name with a space is one word, and a project with a hyphen one member", () => {
+    const use = { ...place, account: "deploy pipeline", project: "web-shop", hasKey: true }
+    assert.include(grantPiece(use).lines, "--service-account 'deploy pipeline' ")
+    assert.include(programPieces("n8n", use)[1]?.lines, '$secrets.coffer["web-shop"].prod.DATABASE_URL')
+  })
+})
