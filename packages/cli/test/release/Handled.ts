@@ -20,8 +20,9 @@ const others = {
 
 export const handled: Effect.Effect<string, never, Coffer> = Effect.catchTags(read, { ...others, Unauthorized: said })
 
+const unhandled = Effect.catchTags(read, others)
 // @ts-expect-error nothing handles a revoked key
-export const unhandled: Effect.Effect<string, never, Coffer> = Effect.catchTags(read, others)
+export const isHandled: [Effect.Effect.Error<typeof unhandled>] extends [never] ? true : never = true
 
 // @ts-expect-error a read meets no such error
 export const foreign = Effect.catchTags(read, { Conflict: said })
