@@ -66,7 +66,8 @@ export const reloadable = <I, S, E, R>(
         current = next
         yield* Effect.orDie(Effect.provide(Reloadable.reload(tag), context))
         yield* close(old.scope)
-        yield* Effect.logInfo(`${tag.key} was built again: ${keys.join(", ")} changed`)
+        const changed = keys.filter((_, index) => next.values[index] !== old.values[index])
+        yield* Effect.logInfo(`${tag.key} was built again: ${changed.join(", ")} changed`)
       })
     ).pipe(
       Effect.sandbox,

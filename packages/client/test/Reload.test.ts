@@ -7,6 +7,7 @@ import {
   Effect,
   Fiber,
   Layer,
+  Logger,
   Redacted,
   Ref,
   Reloadable,
@@ -38,16 +39,22 @@ const settle = Effect.yieldNow().pipe(Effect.repeatN(100))
 const scene = Effect.gen(function* () {
   const log = yield* Ref.make<ReadonlyArray<string>>([])
   const bad = new Set<string>()
-  const layer = Coffer.reload(Pool, makePool(log, bad), ["DB_PASSWORD"]).pipe(
-    Layer.provideMerge(Coffer.layerTest({ DB_PASSWORD: "one", OTHER: "x" }))
+  const said: Array<string> = []
+  const logger = Logger.replace(
+    Logger.defaultLogger,
+    Logger.make(({ message }) => void said.push(String(message)))
   )
-  return { bad, layer, log: Ref.get(log) }
+  const layer = Coffer.reload(Pool, makePool(log, bad), ["DB_HOST", "DB_PASSWORD"]).pipe(
+    Layer.provideMerge(Coffer.layerTest({ DB_HOST: "db", DB_PASSWORD: "one", OTHER: "x" })),
+    Layer.provideMerge(logger)
+  )
+  return { bad, layer, log: Ref.get(log), said }
 })
 
 describe("a resource that is built again when a key changes", () => {
   it.effect("replaces the old one once the new one stands, and is released at the end", () =>
     Effect.gen(function* () {
-      const { layer, log } = yield* scene
+      const { layer, log, said } = yield* scene
       yield* Effect.gen(function* () {
         const test = yield* TestCoffer
         assert.strictEqual((yield* Reloadable.get(Pool)).password, "one")
@@ -59,6 +66,7 @@ describe("a resource that is built again when a key changes", () => {
         yield* test.set("DB_PASSWORD", "two")
         yield* settle
         assert.lengthOf(yield* log, 3)
+        assert.deepStrictEqual(said, [`${Pool.key} was built again: DB_PASSWORD changed`])
       }).pipe(Effect.provide(layer))
       assert.deepStrictEqual(yield* log, ["open one", "open two", "close one", "close two"])
     })
@@ -66,12 +74,13 @@ describe("a resource that is built again when a key changes", () => {
 
   it.effect("stays while the new one cannot be built, which is tried again", () =>
     Effect.gen(function* () {
-      const { bad, layer, log } = yield* scene
+      const { bad, layer, log, said } = yield* scene
       yield* Effect.gen(function* () {
         const test = yield* TestCoffer
         bad.add("two")
         yield* test.set("DB_PASSWORD", "two")
         yield* settle
+        assert.deepStrictEqual(said, [`${Pool.key} could not be built again, so the old service stays: Refused`])
         assert.strictEqual((yield* Reloadable.get(Pool)).password, "one")
         bad.clear()
         yield* TestClock.adjust("2 seconds")
