@@ -84,6 +84,7 @@ const onBothInSoak = [
   "organizations/Overview",
   "pages/*",
   "references/{Model,References,Use}",
+  "requests/{Notices,WaysOfWriting}",
   "secrets/{DecryptionFailures,KeySearch,Removed}",
   "trail/{Activity,Filters,Verify}",
   "use/{ApprovalMails,Approvals,Widening}",

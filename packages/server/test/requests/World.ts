@@ -18,8 +18,8 @@ export interface Answer {
 export const asking = { prefer: "respond-async" }
 
 /** Two servers on PostgreSQL, or one on SQLite, and an organization with a protected environment for each test. */
-export const startWorld = async () => {
-  const pair = await startPair(sceneSettings())
+export const startWorld = async (settings: Readonly<Record<string, string>> = {}) => {
+  const pair = await startPair({ ...sceneSettings(), ...settings })
 
   const call = async (
     headers: Headers,
