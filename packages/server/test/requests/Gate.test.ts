@@ -14,6 +14,41 @@ const harmless: Readonly<Record<string, string>> = {
     "is refused by its own comparison when it weakens: see Changes.test.ts"
 }
 
+/** Calls elsewhere that change something, by the end of their reason: none of them changes what is in an environment that exists. */
+const elsewhere: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "concerns the caller alone": ["/api/auth/"],
+  "is about people and their rights": [
+    ...["/members", "/acl", "/groups", "/group-mappings", "/service-accounts"].map((at) => `/api/orgs/:org_name${at}`),
+    "/api/users/"
+  ],
+  "decides on what was asked for": ["/api/orgs/:org_name/approvals/", "/api/orgs/:org_name/requests"],
+  "tells others": ["/api/orgs/:org_name/webhooks"],
+  "makes new places": [
+    "POST /api/orgs",
+    "POST /api/orgs/:org_name/projects",
+    "POST /api/orgs/:org_name/projects/:project_name/envs"
+  ],
+  "fills a new organization": ["/api/imports"],
+  reads: ["/api/orgs/:org_name/exports"],
+  "changes names, rules or orders, and no value": [
+    "PATCH /api/orgs/:org_name",
+    "PATCH /api/orgs/:org_name/projects/:project_name",
+    "/api/orgs/:org_name/projects/:project_name/declared/",
+    "/api/orgs/:org_name/projects/:project_name/previews"
+  ],
+  "is refused while something below it is protected: see WaysOfWriting.test.ts": [
+    "DELETE /api/orgs/:org_name",
+    "DELETE /api/orgs/:org_name/projects/:project_name"
+  ],
+  "is an operator's": ["/api/backups"]
+}
+
+/** A call that is named whole is that one alone; others are all below a path. */
+const isElsewhere = (call: string, path: string): boolean =>
+  Object.values(elsewhere)
+    .flat()
+    .some((known) => (known.startsWith("/") ? path.startsWith(known) : known === call))
+
 const isAction = (requires: string | undefined): requires is Action => requires !== undefined && requires in needs
 
 describe("the gate of protected environments", () => {
@@ -26,6 +61,16 @@ describe("the gate of protected environments", () => {
     )
     assert.deepStrictEqual(
       open.map(({ call }) => call),
+      []
+    )
+  })
+
+  it("knows why each other call that changes something needs no votes", () => {
+    const others = endpoints.filter(({ method, path }) => method !== "GET" && !path.includes("/envs/:env_name"))
+    assert.isAbove(others.length, 50)
+    const unknown = others.filter(({ call, path }) => !isElsewhere(call, path))
+    assert.deepStrictEqual(
+      unknown.map(({ call }) => call),
       []
     )
   })

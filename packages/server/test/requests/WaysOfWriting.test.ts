@@ -19,6 +19,13 @@ const isAction = (requires: string | undefined): requires is Action => requires 
 /** They are guarded if they hold a protected environment. */
 const holders: ReadonlySet<string> = new Set(["project.delete", "org.delete"])
 
+/** The calls that can say what they would change. No other is let through by a field of that name. */
+const planning: ReadonlySet<string> = new Set(
+  ["PATCH bundle", "POST copy", "POST revert"].map((call) =>
+    call.replace(" ", " /api/orgs/:org_name/projects/:project_name/envs/:env_name/")
+  )
+)
+
 const guarded = endpoints.filter(({ requires }) => isAction(requires) && (isGuarded(requires) || holders.has(requires)))
 
 const rows = guarded.flatMap((endpoint) =>
@@ -48,13 +55,23 @@ describe("a change of a protected environment", () => {
     const protection = `${org}/projects/webshop/envs/prod/protection`
     if (!endpoint.path.includes(":project_name")) await first.asRoot("POST", `${org}/projects`, { name: "webshop" })
     await first.asRoot("PUT", protection, { needed: 1, approvers: "owners" })
-    const send = async (headers: Readonly<Record<string, string>>) => {
-      const { status, text } = await second.send({ ...ask, headers })
+    const send = async (headers: Readonly<Record<string, string>>, sent: unknown = ask.body) => {
+      const { status, text } = await second.send({ ...ask, headers, body: sent })
       const body: Json = text === "" ? undefined : JSON.parse(text)
       return { status, body, text }
     }
     const refused = await send(scene.caller.headers)
     assert.deepStrictEqual([refused.status, refused.body?.error?.code], [409, "APPROVAL_REQUIRED"], refused.text)
+    // Neither the glass nor a dry run is a way round: nothing is changed, so the request below finds all as it was.
+    const glass = await send({ ...scene.caller.headers, "x-coffer-break-glass": "INC-12" })
+    assert.deepStrictEqual([glass.status, glass.body?.error?.code], [403, "FORBIDDEN"], glass.text)
+    if (typeof ask.body === "object") {
+      const revisions = `${org}/projects/webshop/envs/prod/revisions`
+      const before = await first.asRoot("GET", revisions)
+      const dry = await send(scene.caller.headers, { ...ask.body, dry_run: true })
+      assert.include(planning.has(endpoint.call) ? [200] : [400, 409], dry.status, dry.text)
+      assert.deepStrictEqual(await first.asRoot("GET", revisions), before)
+    }
     const asked = await send({ ...scene.caller.headers, prefer: "respond-async" })
     assert.strictEqual(asked.status, 202, asked.text)
     assert.strictEqual(asked.body.state, "pending")
