@@ -23,9 +23,7 @@ import { tree } from "../../src/Commands.js"
 import { optionText } from "../../src/grammar/Usage.js"
 import { root } from "../support/Documents.js"
 import { finish, TestHome, until } from "../support/Programs.js"
-import { describeRecipes } from "./Recipes.js"
 import { filesBelow, freshFolder, must, onlyPrograms, release, sumOf, version } from "./Support.js"
-import { describeSystemPackages, makePackages } from "./SystemPackages.js"
 import { unzip } from "./Unzip.js"
 
 const folder = freshFolder()
@@ -405,11 +403,4 @@ describe("the package of the server", () => {
     running = await listen({ ...variables, SERVICE_MASTER_KEY: readFileSync(out, "utf8").trim() })
     assert.include(running.said(), "listening on")
   })
-})
-
-describeRecipes(made)
-
-describeSystemPackages(made, async (work) => {
-  await makePackages(made, join(work, "packages"))
-  return join(work, "packages")
 })
