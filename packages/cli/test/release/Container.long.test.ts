@@ -24,8 +24,9 @@ describe.skipIf(!isSoak || !hasRoots)("the container", () => {
     dockerfile = readFileSync(join(context, "Dockerfile"), "utf8")
     const [, build = ""] = /^RUN (npm install (?:.*\\\n)*.*)$/m.exec(dockerfile) ?? []
     const script = build
+      .replaceAll("/tmp/", `${folder}/`)
+      .replaceAll("/usr/local", dirname(dirname(process.execPath)))
       .replaceAll("/opt/coffer", join(root, "opt/coffer"))
-      .replace("npm_config_nodedir=/usr/local", `npm_config_nodedir=${dirname(dirname(process.execPath))}`)
     await must("/bin/sh", ["-euc", `cd ${context}\n${script}`])
     await putProgram(root, process.execPath, "/usr/local/bin/node")
     await putProgram(root, "/usr/bin/env", "/usr/bin/env")
