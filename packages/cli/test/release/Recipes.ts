@@ -33,11 +33,11 @@ export const describeRecipes = (made: string) =>
       )
     })
 
-    it.skipIf(!runs("ruby"))("have a formula that Ruby parses, not tested without ruby", async () => {
+    it.skipIf(!runs("ruby"))("have a formula that Ruby parses (needs ruby)", async () => {
       assert.strictEqual(await must("ruby", ["-c", join(made, "Formula/coffer.rb")]), "Syntax OK\n")
     })
 
-    it.skipIf(!runs("nix-instantiate"))("have a flake that Nix parses, not tested without nix", async () => {
+    it.skipIf(!runs("nix-instantiate"))("have a flake that Nix parses (needs nix-instantiate)", async () => {
       await must("nix-instantiate", ["--parse", join(made, "flake.nix")])
     })
   })

@@ -157,7 +157,7 @@ export const describeSystemPackages = (files: string, packages: (folder: string)
         assert.strictEqual(root.read("etc/passwd"), "root:x:0:0:root:/root:/bin/sh\n")
       })
 
-      it.skipIf(!runs("rpm"))("have the same files and scripts for RPM systems, or rpm is not there", async () => {
+      it.skipIf(!runs("rpm"))("have the same files and scripts for RPM systems (needs rpm)", async () => {
         for (const name of ["coffer", "coffer-server"]) {
           const rpm = (query: string) => must("rpm", ["-qp", query, pathOf(name, "rpm")])
           const inDeb = await must("dpkg-deb", ["-c", pathOf(name, "deb")])
