@@ -1,5 +1,3 @@
-import { Client } from "@modelcontextprotocol/sdk/client/index.js"
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
@@ -16,7 +14,7 @@ import {
   truncateSync,
   writeFileSync
 } from "node:fs"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { afterAll, afterEach, assert, beforeAll, beforeEach, describe, it } from "vitest"
 import { freePort } from "../../../server/test/support/Port.js"
 import { tree } from "../../src/Commands.js"
@@ -24,7 +22,6 @@ import { optionText } from "../../src/grammar/Usage.js"
 import { root } from "../support/Documents.js"
 import { finish, TestHome, until } from "../support/Programs.js"
 import { filesBelow, freshFolder, must, onlyPrograms, release, sumOf, version } from "./Support.js"
-import { unzip } from "./Unzip.js"
 
 const folder = freshFolder()
 const made = join(folder, "release")
@@ -329,68 +326,6 @@ describe("the package of the server", () => {
     await until(() => (heard.includes('"id":1') ? true : undefined), "the tool's result")
     child.stdin?.end()
     assert.include(heard, "k-8c1f")
-  })
-
-  it("serves the bundle for hosts, started as its manifest says, with the tools that the manifest names", async () => {
-    const archive = readFileSync(join(made, `coffer-${version}.mcpb`))
-    const unpacked = join(folder, "bundle")
-    for (const [path, { content }] of unzip(archive)) {
-      mkdirSync(dirname(join(unpacked, path)), { recursive: true })
-      writeFileSync(join(unpacked, path), content)
-    }
-    const read = (path: string) => JSON.parse(readFileSync(path, "utf8"))
-    const manifest = read(join(unpacked, "manifest.json"))
-    const listed = read(join(made, "server.json"))
-    const [entry] = listed.packages
-    assert.match(listed.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/)
-    assert.isAtMost(listed.description.length, 100, "the registry takes no more")
-    assert.strictEqual(entry.fileSha256, sumOf(join(made, `coffer-${version}.mcpb`)))
-    assert.strictEqual(read(join(modules, "coffer/package.json")).mcpName, listed.name)
-    assert.deepStrictEqual([manifest.version, entry.version], [version, version])
-
-    const config: Record<string, string> = {
-      server_url: running.url,
-      api_key: (await client("service-account", "create", "agent")).trim(),
-      org: "acme",
-      project: "webshop",
-      env: "dev"
-    }
-    await client("acl", "grant", "--service-account", "agent", "--env-pattern", "dev", "--permission", "read")
-    const given = (text: string) =>
-      text
-        .replace("${__dirname}", unpacked)
-        .replace(/\$\{user_config\.(\w+)\}/, (_, name: string) => config[name] ?? assert.fail(name))
-    const { args, command, env } = manifest.server.mcp_config
-    assert.sameMembers(Object.keys(config), Object.keys(manifest.user_config))
-    assert.deepStrictEqual(
-      Object.keys(config).filter((name) => manifest.user_config[name].sensitive),
-      ["api_key"]
-    )
-    assert.deepStrictEqual(
-      entry.environmentVariables.map(({ isSecret, name }: { isSecret: boolean; name: string }) => [name, isSecret]),
-      Object.keys(env).map((name) => [name, name === "SERVICE_API_KEY"])
-    )
-    const agent = new Client({ name: "host", version: "1" })
-    await agent.connect(
-      new StdioClientTransport({
-        command,
-        args: args.map(given),
-        env: {
-          ...environment,
-          ...Object.fromEntries(Object.entries<string>(env).map(([name, text]) => [name, given(text)]))
-        }
-      })
-    )
-    assert.deepStrictEqual(new Set([...unzip(archive).values()].map(({ mode }) => mode)), new Set([0o100644, 0o100755]))
-    const { tools } = await agent.listTools()
-    assert.lengthOf(tools, 15)
-    assert.deepStrictEqual(
-      manifest.tools,
-      tools.map(({ description, name }) => ({ name, description }))
-    )
-    const result = await agent.callTool({ name: "secret_get", arguments: { key: "API_KEY" } })
-    await agent.close()
-    assert.include(JSON.stringify(result), "k-8c1f")
   })
 
   it("rotates the master key by the client beside it, and starts under the new one", async () => {

@@ -81,7 +81,7 @@ describe("the chart as helm renders it", () => {
     const { claimName } = volumes.find(({ name }: Json) => name === "work").persistentVolumeClaim
     assert.strictEqual(claimName, claim.metadata.name)
     assert.deepStrictEqual(claim.metadata.annotations, { "helm.sh/resource-policy": "keep" })
-    assert.include(containers[0].volumeMounts, { name: "work", mountPath: "/data" })
+    assert.deepInclude(containers[0].volumeMounts, { name: "work", mountPath: "/data" })
     const variables = containers[0].env.map(({ name }: Json) => name)
     assert.notIncludeMembers(variables, ["SERVICE_DATABASE_URL_FILE"])
     assert.notInclude(variables, "SERVICE_DB_PATH", "the image's is below /data")
