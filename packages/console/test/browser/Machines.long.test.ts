@@ -71,6 +71,22 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
     assert.notProperty(data[0], "allowed_networks")
   })
 
+  it("an account with a key has the lines for the program that it is for", async () => {
+    await visit.press("New service account")
+    await dialog().getByLabel("Name").fill("panel")
+    await dialog().getByLabel("It signs in").selectOption("with a key")
+    await visit.press("Create")
+    await dialog().getByLabel("It runs in").selectOption("Dokploy")
+    await visit.sees("The server needs SERVICE_VAULT_API=1.")
+    const [form, variable] = await dialog().locator("pre.code-lines").allInnerTexts()
+    assert.strictEqual(form, `Name: coffer\nVault URL: ${inject("server").url}\nKV Mount: webshop\n`)
+    assert.strictEqual(variable, "DATABASE_URL=${{vault.coffer.dev:DATABASE_URL}}\n")
+    await dialog().getByLabel("It runs in").selectOption("Vault Secrets Operator")
+    await visit.sees('roleId: "machines/panel"')
+    await visit.isAccessible("lines for a program")
+    await visit.page.keyboard.press("Escape")
+  })
+
   it("each kind has its form, and a token is tried against what an account takes", async () => {
     await visit.press(/^Keyless sign-in of ci/)
     await visit.press("Add a CI system or cluster")

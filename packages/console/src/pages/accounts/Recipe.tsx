@@ -1,5 +1,6 @@
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { NewServiceAccount } from "@coffer/domain/ServiceAccount"
+import { programNames, programPieces, programs, serverNeeds, signInProblem } from "@coffer/domain/WorksWith"
 import { useSignal } from "@preact/signals"
 import type * as Redacted from "effect/Redacted"
 import { Choose } from "../../kit/Choose.js"
@@ -21,14 +22,26 @@ interface RecipeProps {
   readonly made: Made
 }
 
+const programsWithKey = programNames.filter((name) => signInProblem(name, true) === undefined)
+const titles = programsWithKey.map((name) => programs[name].title)
+const words = [...targets, ...titles]
+type Word = Target | (typeof titles)[number]
+
 const WithKey = ({ apiKey, made, org }: RecipeProps & { readonly apiKey: Redacted.Redacted }) => {
-  const target = useSignal<Target>("Docker")
+  const target = useSignal<Word>("Docker")
   const use = { server: location.origin, org, project: made.project, env: made.env }
+  const program = programsWithKey.find((name) => programs[name].title === target.value)
+  const way = targets.find((one) => one === target.value)
+  const needs = program && serverNeeds(program)
   return (
     <>
       <NewKey account={{ ...made.account, api_key: apiKey }} />
-      <Choose label="It runs in" value={target.value} words={targets} choose={(word) => (target.value = word)} />
-      <Pieces pieces={piecesFor(target.value, use)} />
+      <Choose label="It runs in" value={target.value} words={words} choose={(word) => (target.value = word)} />
+      {needs !== undefined && <p class="hint">{needs}</p>}
+      {way !== undefined && <Pieces pieces={piecesFor(way, use)} />}
+      {program !== undefined && (
+        <Pieces pieces={programPieces(program, { ...use, account: made.account.name, hasKey: true })} />
+      )}
     </>
   )
 }
