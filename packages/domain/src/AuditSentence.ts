@@ -1,6 +1,7 @@
 /** What people read of audit entries. Without schemas, because the console loads it with the page. */
 import * as Predicate from "effect/Predicate"
 import type { AuditAction, AuditEntry } from "./AuditEntry.js"
+import { requestDeed } from "./RequestDeeds.js"
 
 type Named = Pick<AuditEntry, "action" | "actor_name" | "metadata">
 
@@ -189,10 +190,12 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "protection.set": (facts) =>
     `protected ${facts.place() || "an environment"}: ${facts.text("needed", "some")} to approve`,
   "protection.delete": (facts) => `ended the protection of ${facts.place() || "an environment"}`,
-  "request.create": (facts) =>
-    facts.has("permission")
-      ? `asked for ${facts.text("permission")}${facts.inPlace()}${because(facts)}`
-      : `asked to change ${facts.secrets()}${because(facts)}`,
+  "request.create": (facts) => {
+    if (facts.has("permission")) return `asked for ${facts.text("permission")}${facts.inPlace()}${because(facts)}`
+    const deed = requestDeed(facts.text("call", ""))
+    const change = deed === undefined ? `change ${facts.secrets()}` : `${deed} ${facts.place() || "an environment"}`
+    return `asked to ${change}${because(facts)}`
+  },
   "request.read": (facts) => `read what the request of ${facts.text("requester")} sets: ${facts.secrets()}`,
   "request.approve": (facts) => `approved the request of ${facts.text("requester")}${facts.inPlace()}`,
   "request.refuse": (facts) => `refused the request of ${facts.text("requester")}${facts.inPlace()}`,

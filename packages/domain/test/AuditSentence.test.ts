@@ -143,6 +143,8 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["protection.set", { ...place, needed: 2 }, "protected webshop/prod: 2 to approve"],
   ["protection.delete", place, "ended the protection of webshop/prod"],
   ["request.create", { ...place, keys: [{ key: "A" }], reason: "r" }, "asked to change A in webshop/prod: r"],
+  ["request.create", { ...place, call: "secrets.set", keys: [{ key: "A" }] }, "asked to change A in webshop/prod"],
+  ["request.create", { ...place, call: "protections.remove", keys: [] }, "asked to end the protection of webshop/prod"],
   ["request.create", { ...place, permission: "read", reason: "r" }, "asked for read in webshop/prod: r"],
   ["request.read", { ...place, requester: "ci", keys: ["A"] }, "read what the request of ci sets: A in webshop/prod"],
   ["request.approve", { ...place, requester: "ci" }, "approved the request of ci in webshop/prod"],

@@ -144,3 +144,13 @@ it("a change that waits is mailed and sent to those whom it concerns, and nothin
     for (const word of [value, other, glass]) assert.deepStrictEqual(formsIn(text, word), [], text.toString())
   }
 })
+
+it("a change of no secret is mailed as what it does", async () => {
+  const { organization, propose } = world
+  const { admin, dev, guest, other, owner, prod, protect } = await organization()
+  await mailed(...[owner, admin, other, dev, guest].map((invited) => invited.email))
+  assert.strictEqual((await protect({ approvers: [admin.email] })).status, 200)
+  await propose(owner.headers, "DELETE", `${prod}/protection`)
+  const [mail = ""] = await mailed(admin.email)
+  assert.include(mail, "Change:       end the protection of webshop/prod")
+})

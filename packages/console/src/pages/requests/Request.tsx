@@ -1,5 +1,6 @@
 import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
 import type { OrgName } from "@coffer/domain/Names"
+import { requestDeed } from "@coffer/domain/RequestDeeds"
 import * as Effect from "effect/Effect"
 import type { ComponentChildren } from "preact"
 import { call, type Failure } from "../../client/Calls.js"
@@ -15,18 +16,9 @@ import { Vote } from "./Vote.js"
 /** More keys are folded. */
 const maxOpen = 20
 
-/** What a change of no secret does, by its call. */
-const deeds: Readonly<Record<string, string>> = {
-  "environments.delete": "delete the environment",
-  "projects.delete": "delete the project of",
-  "organizations.delete": "delete the organization of",
-  "protections.set": "change the protection of",
-  "protections.remove": "end the protection of"
-}
-
 const deedOf = ({ call, expires_in, keys = [], kind, permission }: ApprovalRequest): string => {
   if (kind === "access") return `${permission ?? "access"} for ${spanText(expires_in ?? 0)} in`
-  const deed = deeds[call ?? ""]
+  const deed = requestDeed(call ?? "")
   if (deed !== undefined || keys.length === 0) return `to ${deed ?? "change"}`
   return `to change ${keys.length === 1 ? "one key" : `${keys.length.toLocaleString("en")} keys`} of`
 }

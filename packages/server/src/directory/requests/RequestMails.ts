@@ -1,5 +1,6 @@
 import type { OrgId } from "@coffer/domain/Ids"
 import type { OrgName } from "@coffer/domain/Names"
+import { requestDeed } from "@coffer/domain/RequestDeeds"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { DecisionMails } from "../../access/DecisionMails.js"
@@ -11,8 +12,10 @@ import { rulesOf, touchedIn } from "./Views.js"
 /** How many keys a mail names. */
 const maxNamed = 20
 
-const whatOf = ({ keys, permission }: RequestRow): string => {
+const whatOf = ({ call, env, keys, permission, project }: RequestRow): string => {
   if (permission !== null) return `Access:       ${permission}`
+  const deed = requestDeed(call ?? "")
+  if (deed !== undefined) return `Change:       ${deed} ${project}/${env}`
   const names = touchedIn(keys).map(({ key }) => key)
   const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ""
   return `Secrets:      ${names.slice(0, maxNamed).join(", ")}${more}`
