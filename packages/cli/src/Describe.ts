@@ -51,7 +51,7 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
 }
 
 /** Whether the server's message says what to do next. */
-export const saysNext = (message: string): boolean => /: (?:ask|contact|log in|run) /.test(message)
+export const saysNext = (message: string): boolean => /: (?:ask|contact|log in|register|run) /.test(message)
 
 /** Who can give a right that the server's message names. The first form that fits decides; null where nobody can. */
 const advisers: ReadonlyArray<readonly [form: RegExp, next: string | null]> = [

@@ -1,5 +1,5 @@
 import { UnknownApiError } from "@coffer/client/internal/ClientErrors"
-import { errors, MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
+import { errors, Forbidden, MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
 import { assert, describe, it } from "@effect/vitest"
 import { describe as tell } from "../src/Describe.js"
 
@@ -30,6 +30,13 @@ describe("a refusal of the service", () => {
       { sentence: `expires_at: is not a field of this call${older}`, exitCode: 1 },
       { sentence: `subject_type: has the wrong type or form${older}`, exitCode: 1 }
     ])
+  })
+
+  it("that says what to do next is told alone", () => {
+    const message = "this needs a passkey: register one under My account in the console"
+    assert.strictEqual(tell(new Forbidden({ message })).sentence, message)
+    const missing = tell(new Forbidden({ message: "this needs role admin" }))
+    assert.strictEqual(missing.sentence, "this needs role admin; ask an administrator of the organization")
   })
 
   it("of a code that this client does not know says to update it", () => {
