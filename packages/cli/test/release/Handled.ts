@@ -20,7 +20,7 @@ const others = {
 
 export const handled: Effect.Effect<string, never, Coffer> = Effect.catchTags(read, { ...others, Unauthorized: said })
 
-const unhandled = Effect.catchTags(read, others)
+export const unhandled = Effect.catchTags(read, others)
 // @ts-expect-error nothing handles a revoked key
 export const isHandled: [Effect.Effect.Error<typeof unhandled>] extends [never] ? true : never = true
 

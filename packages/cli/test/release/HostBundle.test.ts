@@ -82,7 +82,7 @@ describe("the bundle for hosts of tool servers", () => {
     const { args, command, env } = manifest.server.mcp_config
     assert.sameMembers(Object.keys(manifest.user_config), Object.keys(config))
     const sensitive = Object.entries(manifest.user_config).filter(([, { sensitive }]) => sensitive)
-    assert.deepStrictEqual(Object.fromEntries(sensitive), {
+    assert.deepStrictEqual<unknown>(Object.fromEntries(sensitive), {
       api_key: {
         type: "string",
         title: "API key",
