@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { root } from "../../bundling.mjs"
+import { withoutHooks } from "../../sqlite.mjs"
 import { below } from "../archive.mjs"
 import { filesOf } from "../staging.mjs"
 
@@ -20,15 +21,6 @@ export const compiled = "build/Release/better_sqlite3.node"
 const isSource = (path) => !path.startsWith(join(installed("better-sqlite3"), "build"))
 
 /**
- * Node's class for objects of modules, without the hooks for the end of an environment that it has since 24.19. better-sqlite3 12
- * destroys such objects in garbage collections, where there is no environment: removing the hook aborts the process then.
- */
-const objectWrap = async (node) => {
-  const text = await readFile(join(node, "include/node/node_object_wrap.h"), "utf8")
-  return text.replace(/^ *(Add|Remove)CleanupHook\(\);\n/gm, "")
-}
-
-/**
  * Compiles the locked SQLite for a Node, to the same bytes in every folder.
  *
  * @param node the folder of its package, which has its headers
@@ -40,7 +32,8 @@ export const compileSqlite = async (node) => {
     await cp(installed("better-sqlite3"), folder, { recursive: true, filter: isSource })
     // It takes the place of the header of the same include guard.
     const header = join(folder, "node_object_wrap.h")
-    await writeFile(header, await objectWrap(node))
+    const original = await readFile(join(node, "include/node/node_object_wrap.h"), "utf8")
+    await writeFile(header, withoutHooks(original))
     const flags = `-g0 -ffile-prefix-map=${folder}=. -ffile-prefix-map=${node}=node`
     await promisify(execFile)("npm", ["run", "build-release"], {
       cwd: folder,

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { ServerConfig } from "../../base/Config.js"
 import { StartupError } from "../../base/StartupError.js"
+import { requireSoundAddon } from "./Addon.js"
 import { busyTimeoutMillis } from "./Busy.js"
 import { DatabaseFile, guardDatabaseFile, openDescriptor } from "./Files.js"
 import { lock } from "./Lock.js"
@@ -92,6 +93,7 @@ const open = <E>(
   Effect.gen(function* () {
     yield* guardDatabaseFile(dbPath)
     yield* lock(dbPath)
+    yield* requireSoundAddon()
     const file = yield* openDescriptor(dbPath)
     const connection = yield* openConnection(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
     yield* Effect.provideServiceEffect(Effect.zipRight(setPragmas, prepare), SqlClient.SqlClient, clientOn(connection))
