@@ -228,6 +228,7 @@ $ coffer delegate --for claude --place acme/webshop/staging --ttl 2h --only API_
 $ coffer delegate list
 $ printf svc_dt_mistyped > token.txt; coffer delegate store < token.txt; echo "exit code $?"
 $ coffer delegate revoke claude
+$ coffer delegate revoke claude
 $ coffer acl revoke --email grace@example.com --env-pattern prod --yes
 $ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --yes
 $ coffer member remove grace@example.com --yes

@@ -1,5 +1,5 @@
 import type { PrivateFileError } from "@coffer/client/internal/PrivateFile"
-import { forgetDelegations, stageDelegation } from "@coffer/client/internal/StoredDelegations"
+import { endDelegations, forgetDelegations, stageDelegation } from "@coffer/client/internal/StoredDelegations"
 import { DelegablePermission, type Delegation, DelegationName } from "@coffer/domain/Delegation"
 import { DelegationId } from "@coffer/domain/Ids"
 import { withMessage } from "@coffer/domain/Message"
@@ -150,14 +150,15 @@ export const delegateRevoke = atServer("delegate revoke", {
       const found = data.filter(({ id, name }) => id === nameOrId || name === nameOrId)
       for (const { id } of found) yield* call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))
       const ids = new Set<string>(found.map(({ id }) => id))
-      const forgotten = yield* forgetDelegations(
-        server.origin,
-        ({ id, name }) => ids.has(id) || id === nameOrId || name === nameOrId
-      )
       if (found.length > 0) {
-        const ended = found.map(({ id }) => ({ id }))
-        return doneView(`delegation ${nameOrId} ended: ${found.map(placeOf).join(", ")}`, ended)
+        const kept = yield* endDelegations(server.origin, ({ id }) => ids.has(id))
+        const again = `; commands without a terminal are refused there, until coffer delegate revoke ${nameOrId} is run once more: then they take your session`
+        return doneView(
+          `delegation ${nameOrId} ended: ${found.map(placeOf).join(", ")}${kept === 0 ? "" : again}`,
+          found.map(({ id }) => ({ id }))
+        )
       }
+      const forgotten = yield* forgetDelegations(server.origin, ({ id, name }) => id === nameOrId || name === nameOrId)
       if (forgotten > 0) return doneView(`delegation ${nameOrId} had ended, and is forgotten here`, [])
       return yield* new NotThere({
         message: `there is no delegation ${nameOrId} of yours that has not ended; coffer delegate list shows them`

@@ -80,13 +80,20 @@ describe("coffer delegate", () => {
     assert.strictEqual(stderr.trim().split("\n").length, 1)
     writeFileSync(file(), kept)
 
-    assert.match(await prints("delegate", "revoke", "claude"), /^delegation claude ended: acme\/webshop\/dev\n$/)
+    assert.match(
+      await prints("delegate", "revoke", "claude"),
+      /^delegation claude ended: acme\/webshop\/dev; commands without a terminal are refused there, until .*\n$/
+    )
+    assert.notInclude(readFileSync(file(), "utf8"), "svc_dt_")
+    // An agent that still runs does not get the session, with all rights of its person.
+    assert.match((await refused("secret", "get", "OTHER")).stderr, /delegation claude for acme\/webshop\/dev has ended/)
+    assert.match(await prints("delegate", "revoke", "claude"), /^delegation claude had ended, and is forgotten here\n$/)
     assert.strictEqual(await prints("secret", "get", "OTHER"), "other")
     assert.match((await refused("delegate", "revoke", "claude")).stderr, /there is no delegation claude of yours/)
     assert.match((await refused("delegate", "--for", "x", "--ttl", "8")).stderr, /--ttl takes a time such as/)
     const made = JSON.parse(await prints("delegate", "--for", "ci", "--ttl", "30m", "--no-reveal", "--json"))
     assert.match(made.token, /^svc_dt_/)
-    await ok("delegate", "revoke", "ci")
+    for (const _ of ["end", "forget"]) await ok("delegate", "revoke", "ci")
     assert.isFalse(existsSync(file()))
   })
 
@@ -153,7 +160,9 @@ describe("coffer delegate", () => {
     for (const env of envs) await ok("secret", "list", "--env", env, "--non-interactive")
     assert.lengthOf(readdirSync(folder()), 3)
     await Promise.all(envs.map((env) => ok("delegate", "revoke", env)))
-    assert.deepStrictEqual([await alive(), readdirSync(folder())], [[], []])
+    assert.deepStrictEqual([await alive(), readdirSync(folder()).length], [[], 3])
+    await Promise.all(envs.map((env) => ok("delegate", "revoke", env)))
+    assert.deepStrictEqual(readdirSync(folder()), [])
   })
 
   it("makes none whose token cannot be stored, and revokes it if it could not be after all", async () => {

@@ -220,14 +220,19 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     },
     "acl revoke": { before: [grant] },
     "acl table": { before: [invite, account] },
-    delegate: { after: ["coffer delegate revoke claude || coffer delegate revoke 'nightly job'"] },
+    delegate: {
+      after: ["for _ in end forget; do coffer delegate revoke claude || coffer delegate revoke 'nightly job'; done"]
+    },
     "delegate store": {
       before: [
         `coffer delegate --for claude --place acme/webshop/dev --json | sed -n 's/^ *"token": "\\(.*\\)".*/\\1/p' > token.txt`
       ],
+      after: ["coffer delegate revoke claude", "coffer delegate revoke claude"]
+    },
+    "delegate revoke": {
+      before: ["coffer delegate --for claude --place acme/webshop/dev"],
       after: ["coffer delegate revoke claude"]
     },
-    "delegate revoke": { before: ["coffer delegate --for claude --place acme/webshop/dev"] },
     "use list": { before: [stripe] },
     "use allow": { before: [stripe, agent] },
     "use revoke": {

@@ -1,3 +1,4 @@
+import * as DateTime from "effect/DateTime"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -8,7 +9,10 @@ import {
   readDelegationAt,
   type StoredDelegation
 } from "./DelegationFile.js"
-import { privateNames, removePrivate, stagePrivate } from "./PrivateFile.js"
+import { privateNames, removePrivate, stagePrivate, writePrivate } from "./PrivateFile.js"
+
+const textOf = ({ expiresAt, id, name, token }: StoredDelegation) =>
+  `${JSON.stringify({ id, name, token: Redacted.value(token), expires_at: expiresAt }, null, 2)}\n`
 
 /**
  * Prepares to store the delegation for a place, which replaces an earlier one. Fails if it could not be stored: nobody could use
@@ -16,8 +20,7 @@ import { privateNames, removePrivate, stagePrivate } from "./PrivateFile.js"
  */
 export const stageDelegation = Effect.fnUntraced(function* (origin: string, place: DelegatedPlace) {
   const write = yield* stagePrivate(yield* delegationPath(origin, place))
-  return ({ expiresAt, id, name, token }: StoredDelegation) =>
-    write(`${JSON.stringify({ id, name, token: Redacted.value(token), expires_at: expiresAt }, null, 2)}\n`)
+  return (delegation: StoredDelegation) => write(textOf(delegation))
 })
 
 /** The delegations that are stored for a server, by the places' names. */
@@ -30,6 +33,24 @@ export const storedDelegations = Effect.fnUntraced(function* (origin: string) {
     )
   )
   return found.flatMap(Option.toArray)
+})
+
+/**
+ * Keeps of stored delegations only that they have ended, so that no session takes their place unasked. Returns how many there were.
+ */
+export const endDelegations = Effect.fnUntraced(function* (
+  origin: string,
+  which: (delegation: StoredDelegation) => boolean
+) {
+  const found = (yield* storedDelegations(origin)).filter(which)
+  const expiresAt = DateTime.formatIso(yield* DateTime.now)
+  yield* Effect.forEach(
+    found,
+    ({ path, ...delegation }) =>
+      writePrivate(path, textOf({ ...delegation, expiresAt, token: Redacted.make("revoked") })),
+    { discard: true }
+  )
+  return found.length
 })
 
 /** Removes stored delegations of a server. Returns how many there were. */
