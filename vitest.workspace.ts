@@ -97,8 +97,9 @@ const onBothInSoak = [
  */
 const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [
+    "documents/Examples",
     "commands/{Administration,BrokenOutput,CompletedNames,InitChoices,Lists,Options,Rotation,Verbatim}",
-    "release/Packages"
+    "release/{Libraries,Packages}"
   ],
   console: ["browser/Pages"],
   mcp: ["Faults"],

@@ -244,7 +244,9 @@ describe("every command that changes an environment", () => {
         const words = line.replace("FILE", file).replace("RULE", rule)
         const { code, stderr, stdout } = yield* run(`${words} --json --reason why`, env)
         assert.strictEqual(code, 5, `${line}: ${stderr}${stdout}`)
-        const request = JSON.parse(stdout)
+        // An import prints its plan, with the requests of all environments.
+        const printed = JSON.parse(stdout)
+        const request = printed.requests?.[0] ?? printed
         assert.deepInclude(request, { kind: "change", state: "pending", reason: "why" }, command)
         assert.include(stderr, `coffer request show ${request.id}`)
       }

@@ -43,7 +43,8 @@ describe("the data of coffer", () => {
         "coffer slack discord teams ntfy",
         "get list store erase",
         "false true",
-        "bash zsh fish"
+        "bash zsh fish",
+        "dokploy coolify varlock fnox openclaw komodo n8n vault-secrets-operator csi-provider"
       ]
     )
   })

@@ -73,7 +73,8 @@ describe("the bundle for hosts of tool servers", () => {
       project: "webshop",
       env: "dev"
     }
-    await place.ok("acl", "grant", "--service-account", "agent", "--env-pattern", "dev", "--permission", "read")
+    const grant = ["--service-account", "agent", "--project-pattern", "webshop", "--env-pattern", "dev"]
+    await place.ok("acl", "grant", ...grant, "--permission", "read")
     await place.ok("secret", "set", "API_KEY", "k-8c1f")
     const given = (text: string) =>
       text
@@ -81,16 +82,16 @@ describe("the bundle for hosts of tool servers", () => {
         .replace(/\$\{user_config\.(\w+)\}/, (_, name: string) => config[name] ?? assert.fail(name))
     const { args, command, env } = manifest.server.mcp_config
     assert.sameMembers(Object.keys(manifest.user_config), Object.keys(config))
-    const sensitive = Object.entries(manifest.user_config).filter(([, { sensitive }]) => sensitive)
-    assert.deepStrictEqual<unknown>(Object.fromEntries(sensitive), {
-      api_key: {
-        type: "string",
-        title: "API key",
-        description: "The key of a service account for the agent",
-        sensitive: true,
-        required: true
-      }
-    })
+    const asked = Object.entries(manifest.user_config).map(([name, { required, sensitive }]) => [
+      name,
+      required,
+      sensitive
+    ])
+    assert.deepStrictEqual(asked, [
+      ["server_url", true, false],
+      ["api_key", true, true],
+      ...["org", "project", "env"].map((name) => [name, false, false])
+    ])
     const agent = new Client({ name: "host", version: "1" })
     const variables = Object.fromEntries(Object.entries(env).map(([name, text]) => [name, given(text)]))
     await agent.connect(

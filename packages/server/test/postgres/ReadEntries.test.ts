@@ -23,15 +23,19 @@ const logOf = (name: string) =>
     }
   })
 
-/** Locks a log as a change does, until the effect that it returns is run. */
-const holding = (log: Effect.Effect.Success<ReturnType<typeof logOf>>) =>
+/** Locks a log as a change does, until the use ends or runs what it is given. */
+const whileHeld = <E, R>(
+  log: Effect.Effect.Success<ReturnType<typeof logOf>>,
+  use: (release: Effect.Effect<void>) => Effect.Effect<void, E, R>
+) =>
   Effect.gen(function* () {
-    const [held, release] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
+    const [held, released] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
     const holder = yield* Effect.fork(
-      transaction(Effect.all([log.lock, Deferred.succeed(held, undefined), Deferred.await(release)]))
+      transaction(Effect.all([log.lock, Deferred.succeed(held, undefined), Deferred.await(released)]))
     )
     yield* Deferred.await(held)
-    return Effect.zipRight(Deferred.succeed(release, undefined), Fiber.join(holder))
+    const release = Effect.zipRight(Deferred.succeed(released, undefined), Fiber.await(holder))
+    yield* Effect.ensuring(use(Effect.asVoid(release)), release)
   })
 
 const waiting = Effect.map(
@@ -47,29 +51,38 @@ describe("the entries of reads on PostgreSQL", () => {
   it.live("give way to a change of their log, for a second at most, and hold back no other log's", () =>
     Effect.gen(function* () {
       const [hot, calm] = [yield* logOf("hot"), yield* logOf("calm")]
-      const release = yield* holding(hot)
-      yield* hot.read
-      yield* calm.read
-      yield* Effect.sleep("400 millis")
-      assert.deepStrictEqual([yield* hot.reads, yield* calm.reads, yield* waiting], [0, 1, 0])
-      yield* Effect.sleep("1100 millis")
-      assert.strictEqual(yield* waiting, 1)
-      yield* release
-      yield* (yield* AuditLog).flush
-      assert.deepStrictEqual([yield* hot.reads, yield* calm.reads], [1, 1])
+      yield* whileHeld(hot, (release) =>
+        Effect.gen(function* () {
+          yield* hot.read
+          yield* calm.read
+          yield* Effect.sleep("400 millis")
+          assert.deepStrictEqual([yield* hot.reads, yield* calm.reads, yield* waiting], [0, 1, 0])
+          yield* Effect.sleep("1100 millis")
+          assert.strictEqual(yield* waiting, 1)
+          yield* release
+          yield* (yield* AuditLog).flush
+          assert.deepStrictEqual([yield* hot.reads, yield* calm.reads], [1, 1])
+        })
+      )
     }).pipe(onDatabase())
   )
 
   it.live("are all written, in order, as soon as the change ends", () =>
     Effect.gen(function* () {
       const hot = yield* logOf("hot")
-      const release = yield* holding(hot)
-      yield* Effect.repeatN(hot.read, 449)
-      yield* Effect.sleep("200 millis")
-      assert.strictEqual(yield* (yield* AuditLog).queued, 450)
-      yield* release
-      yield* Effect.sleep("500 millis")
-      assert.deepStrictEqual([yield* hot.reads, yield* (yield* AuditLog).queued], [450, 0])
+      const audit = yield* AuditLog
+      yield* whileHeld(hot, (release) =>
+        Effect.gen(function* () {
+          yield* Effect.repeatN(hot.read, 449)
+          yield* Effect.sleep("200 millis")
+          assert.strictEqual(yield* hot.reads, 0)
+          yield* release
+          // Nothing else tells the worker to write them.
+          yield* Effect.repeat(Effect.delay(hot.reads, "50 millis"), { until: (reads) => reads === 450, times: 200 })
+          yield* audit.flush
+          assert.deepStrictEqual([yield* hot.reads, yield* audit.queued], [450, 0])
+        })
+      )
     }).pipe(onDatabase())
   )
 })
