@@ -16,7 +16,7 @@ import { makeLibraries, makeRelease } from "./artefacts.mjs"
 import { installNode } from "./executable.mjs"
 import { keepRelease, lastVersion } from "./last.mjs"
 import { fingerprintOf, releaseKey, signatures } from "./signing.mjs"
-import { filesOf } from "./staging.mjs"
+import { filesOf, time } from "./staging.mjs"
 import { findNfpm } from "./system/nfpm.mjs"
 
 const { values: options } = parseArgs({
@@ -31,14 +31,6 @@ const { values: options } = parseArgs({
 
 const say = (line) => process.stdout.write(`${line}\n`)
 const digest = (content) => createHash("sha256").update(content).digest("hex")
-
-/** The time of every file: the one of the commit, so that anybody gets the same bytes. */
-const time = () => {
-  const { SOURCE_DATE_EPOCH } = process.env
-  if (SOURCE_DATE_EPOCH !== undefined) return Number(SOURCE_DATE_EPOCH)
-  const cwd = fileURLToPath(root)
-  return Number(execFileSync("git", ["log", "-1", "--format=%ct"], { cwd, encoding: "utf8" }))
-}
 
 const temporary = await mkdtemp(join(tmpdir(), "coffer-release-"))
 

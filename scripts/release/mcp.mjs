@@ -3,13 +3,11 @@ import { createHash } from "node:crypto"
 import { listing } from "../../packages/mcp/dist/Listing.js"
 import { mcpSettings } from "../../packages/mcp/dist/McpSettings.js"
 import { listedOf } from "../../packages/mcp/dist/Offers.js"
+import { folderOf } from "./recipes.mjs"
 import { zip } from "./zip.mjs"
 
 /** The name in the registry, which the registry also looks for in the npm package. The publisher's namespace replaces the first part. */
 export const mcpName = "com.example/coffer"
-
-/** Where the publisher puts the files of a release. */
-const downloads = (version) => `https://downloads.example.com/coffer-${version}`
 
 const about = "Secrets for agents: read, compare, write and use them with the rights of one account"
 
@@ -68,7 +66,7 @@ const entryOf = (version, bundleName, bundle) => ({
   packages: [
     {
       registryType: "mcpb",
-      identifier: `${downloads(version)}/${bundleName}`,
+      identifier: `${folderOf(version)}/${bundleName}`,
       version,
       fileSha256: createHash("sha256").update(bundle).digest("hex"),
       transport: { type: "stdio" },

@@ -5,7 +5,7 @@ import { root } from "../bundling.mjs"
 import { sqlitePackages } from "./system/sqlite.mjs"
 
 /** Where the files of a version are published. */
-const folderOf = (version) => process.env.COFFER_RELEASE_URL ?? `https://coffer.example.com/releases/${version}`
+export const folderOf = (version) => process.env.COFFER_RELEASE_URL ?? `https://coffer.example.com/releases/${version}`
 
 const digest = (content) => createHash("sha256").update(content)
 

@@ -11,9 +11,9 @@ const record = (...fields) =>
     })
   )
 
-/** The date and the time of MS-DOS, in UTC. */
+/** The date and the time of MS-DOS, in UTC. They begin with 1980. */
 const stampOf = (time) => {
-  const date = new Date(time * 1000)
+  const date = new Date(Math.max(time, Date.UTC(1980) / 1000) * 1000)
   const clock = (date.getUTCHours() << 11) | (date.getUTCMinutes() << 5) | (date.getUTCSeconds() >> 1)
   const day = ((date.getUTCFullYear() - 1980) << 9) | ((date.getUTCMonth() + 1) << 5) | date.getUTCDate()
   return clock + day * 0x10000

@@ -11,5 +11,5 @@ export const ofOlderServer = ({ _tag, message }: Pick<Failure, "_tag" | "message
   if (_tag !== "NotFound" && _tag !== "MethodNotAllowed" && _tag !== "ValidationError") return undefined
   if (unknownCall.test(message))
     return "the server does not have this call: update it if it is older than this client, else check its address"
-  return unknownField.test(message) ? `${message}; the server is older than this client: update the server` : undefined
+  return unknownField.test(message) ? `${message}; update the server if it is older than this client` : undefined
 }

@@ -17,7 +17,7 @@ describe("a refusal of the service", () => {
   it("of a call or a field that came with a later release says that the server is older", () => {
     const noCall =
       "the server does not have this call: update it if it is older than this client, else check its address"
-    const older = "; the server is older than this client: update the server"
+    const older = "; update the server if it is older than this client"
     const said = [
       new NotFound({ message: "no such path: /openapi.json lists them all" }),
       new MethodNotAllowed({ message: "this path does not take PATCH: it takes DELETE", allow: "DELETE" }),

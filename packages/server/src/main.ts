@@ -20,6 +20,7 @@ import { GivenSettings, shownSettings } from "./base/config/ShownSettings.js"
 import { unknownMessage, unknownSettings } from "./base/config/Unknown.js"
 import type { Environment } from "./base/config/Variables.js"
 import { startingAgain } from "./database/postgres/LostAtStart.js"
+import { requireSoundAddon } from "./database/sqlite/Addon.js"
 import { explainUnusable } from "./database/sqlite/Unusable.js"
 import { causeText } from "./base/logging/ErrorText.js"
 import { CorrectedClock } from "./database/jobs/CorrectedClock.js"
@@ -75,6 +76,7 @@ const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
 const launch = (settings: Settings, services: typeof ServerLive, environment: Environment = process.env) =>
   Effect.gen(function* () {
+    yield* requireSoundAddon()
     // Temporary files of SQLite go beside the database: a container may have no /tmp, or a small one in memory.
     process.env.SQLITE_TMPDIR ??= dirname(resolve(settings.dbPath))
     for (const name of exposedSecrets(environment)) {
@@ -131,7 +133,7 @@ const wrongUsage = (message: string) => refused(`${message}: see coffer-server -
 const offlineSettings = Effect.suspend(() => loadConfig({ ...process.env, SMTP_HOST: "log" }))
 
 const offline = <A, E, R>(command: Effect.Effect<A, E, R | ServerConfig>) =>
-  Effect.flatMap(offlineSettings, (settings) =>
+  Effect.flatMap(Effect.zipRight(requireSoundAddon(), offlineSettings), (settings) =>
     command.pipe(Effect.provide(LoggingLive), Effect.provideService(ServerConfig, settings))
   )
 

@@ -7,11 +7,11 @@
 import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs, promisify } from "node:util"
 import { root } from "../../bundling.mjs"
-import { filesOf } from "../staging.mjs"
+import { filesOf, time } from "../staging.mjs"
 import { clientPackages, completionNames } from "./client.mjs"
 import { findNfpm } from "./nfpm.mjs"
 import { programOf, serverPackages } from "./server.mjs"
@@ -19,11 +19,16 @@ import { compiled, compileSqlite } from "./sqlite.mjs"
 
 const {
   positionals: [release, out],
-  values: { node, program }
+  values: { node: given, program }
 } = parseArgs({
   allowPositionals: true,
   options: { node: { type: "string" }, program: { type: "string" } }
 })
+
+const node = given === undefined ? undefined : resolve(given)
+
+const nfpm = await findNfpm()
+if (nfpm === undefined) throw new Error("nfpm is not on the PATH, and COFFER_NFPM does not name it")
 
 const work = await mkdtemp(join(tmpdir(), "coffer-system-"))
 
@@ -51,8 +56,8 @@ try {
   const common = {
     changelog: server["CHANGELOG.md"],
     folder: work,
-    nfpm: await findNfpm(),
-    time: Number(process.env.SOURCE_DATE_EPOCH),
+    nfpm,
+    time: time(),
     version
   }
   const files = await serverPackages({

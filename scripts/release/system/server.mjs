@@ -28,14 +28,15 @@ const unit = async () => {
 }
 
 /** The release of GCC that brought a version of libstdc++'s symbols, GLIBCXX_3.4.N. */
-const releases = { 26: 9, 27: 9, 28: 9, 29: 11, 30: 12, 31: 13, 32: 13, 33: 14, 34: 15 }
+const releases = { 25: 8, 26: 9, 27: 9, 28: 9, 29: 11, 30: 12, 31: 13, 32: 13, 33: 14, 34: 15 }
 
 /** The C and C++ libraries that a compiled module needs, and at least those of Node. */
 const librariesOf = (addon) => {
   const text = addon.toString("latin1")
   const newest = (pattern, least) => Math.max(least, ...[...text.matchAll(pattern)].map(([, minor]) => Number(minor)))
   const cxx = newest(/\bGLIBCXX_3\.4\.(\d+)/g, 25)
-  return { c: `2.${newest(/\bGLIBC_2\.(\d+)/g, 28)}`, cxx: releases[cxx] ?? 8 }
+  if (releases[cxx] === undefined) throw new Error(`GLIBCXX_3.4.${cxx} is of no release of GCC that is known here`)
+  return { c: `2.${newest(/\bGLIBC_2\.(\d+)/g, 28)}`, cxx: releases[cxx] }
 }
 
 /** The Node of a package from the registry, with its licence. */

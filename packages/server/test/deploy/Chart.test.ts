@@ -158,7 +158,10 @@ describe("the values of the chart", () => {
       variables.filter(({ file, secret }) => file === true || secret === true).map(({ variable }) => variable)
     )
     for (const name of secret) assert.include(problems({ env: { [name]: "x" } }), "should NOT be valid", name)
-    assert.lengthOf(secret, schema.properties.env.propertyNames.not.enum.length)
+    const others = schema.properties.env.propertyNames.not.enum.filter((name: string) => !secret.includes(name))
+    // What the chart sets, and files.
+    for (const name of others) assert.match(name, /^SERVICE_(HOST|PORT|DB_PATH|\w+_FILE)$/)
+    assert.include(problems({ secretFiles: { SERVICE_MASTER_KEY_FILE: "x" } }), "should NOT be valid")
   })
 
   it("are of this version", () => {

@@ -56,7 +56,14 @@ export const checkConsole = Effect.fnUntraced(
     const headers = yield* yield* headersBefore(server)
     const get = (path: string) => send({ url: new URL(server.base + path), method: "GET", headers, maxBytes })
     const listed = yield* get("/console.json")
-    if (listed.status === 404) return ok(check, "not compared: the server serves none, or is older than 0.3.0")
+    if (listed.status === 404) {
+      return (yield* get("/")).status === 404
+        ? ok(check, "not compared: the server serves none")
+        : warning(
+            check,
+            "not compared: the server has a console and no list of its files: it is older than 0.3.0, or somebody removed the list"
+          )
+    }
     const theirs = decode(textOf(listed))
     if (listed.status !== 200 || Option.isNone(theirs)) {
       return warning(

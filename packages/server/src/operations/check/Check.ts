@@ -7,6 +7,7 @@ import { loadConfig, ServerConfig } from "../../base/Config.js"
 import type { ConfigProblems } from "../../base/config/Problems.js"
 import { unknownMessage, unknownSettings } from "../../base/config/Unknown.js"
 import type { Environment } from "../../base/config/Variables.js"
+import { requireSoundAddon } from "../../database/sqlite/Addon.js"
 import { LoggingLive } from "../../base/logging/Logging.js"
 import { databaseChecks } from "./DatabaseChecks.js"
 import { fileChecks, stagingChecks } from "./FileChecks.js"
@@ -80,7 +81,11 @@ export const check = (environment: Environment, { json, mailTo }: CheckOptions):
     const outcome = yield* Effect.either(checks(environment, mailTo))
     const problems = Either.isLeft(outcome) ? outcome.left.problems : []
     const settings = shownSettings(environment, problems)
-    const findings = [...unknown(environment), ...Either.match(outcome, { onLeft: wrong, onRight: (found) => found })]
+    const sqlite = yield* Effect.match(requireSoundAddon(), {
+      onFailure: ({ message }) => [failed("sqlite", message, "docs/install.md, npm, has the commands")],
+      onSuccess: () => []
+    })
+    const findings = [...unknown(environment), ...sqlite, ...Either.match(outcome, { onLeft: wrong, onRight: (found) => found })]
     const isGood = findings.every(({ status }) => status !== "failed")
     yield* Console.log(
       json ? JSON.stringify({ ok: isGood, settings, checks: findings }, null, 2) : report(settings, findings)

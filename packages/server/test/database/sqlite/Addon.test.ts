@@ -1,4 +1,3 @@
-import Sqlite from "better-sqlite3"
 import { Effect } from "effect"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -7,7 +6,6 @@ import { assert, describe, it } from "vitest"
 import { loadedAddon, requireSoundAddon } from "../../../src/database/sqlite/Addon.js"
 
 describe("the compiled SQLite", () => {
-  new Sqlite(":memory:").close()
   const addon = loadedAddon() ?? ""
 
   it("is found where it was loaded from, and used", async () => {
