@@ -1,5 +1,5 @@
 import { connect } from "@coffer/client/promise"
-import { rmSync, writeFileSync } from "node:fs"
+import { chmodSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Agent, clearAway } from "../../../mcp/test/support/Agent.js"
@@ -30,7 +30,8 @@ afterAll(async () => {
 const file = () => join(place.home.folder, "headers")
 const writeHeaders = (value = secret, mode = 0o600) => {
   rmSync(file(), { force: true })
-  writeFileSync(file(), `# of the gate\n\nCF-Access-Client-Id: ${id}\r\ncf-access-client-secret:${value}  \n`, { mode })
+  writeFileSync(file(), `# of the gate\n\nCF-Access-Client-Id: ${id}\r\ncf-access-client-secret:${value}  \n`)
+  chmodSync(file(), mode)
 }
 const byVariables = { SERVICE_HEADER_CF_ACCESS_CLIENT_ID: id, SERVICE_HEADER_CF_ACCESS_CLIENT_SECRET: secret }
 const through = (more: Record<string, string> = {}) => ({ SERVICE_SERVER_URL: gate.url, SERVICE_API_KEY: key, ...more })

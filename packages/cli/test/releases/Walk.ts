@@ -68,7 +68,7 @@ export const newSince: Readonly<Record<string, NewCommands>> = {
       ["passkey", "list"]
     ],
     [
-      /^coffer: \w+: (?:is not a field of this call|has the wrong type or form); the server is older than this client: update the server\n$/,
+      /^coffer: \w+: (?:is not a field of this call|has the wrong type or form); update the server if it is older than this client\n$/,
       ["env", "create", "pr-1", "--from", "dev", "--expires", "7d"],
       ["acl", "grant", "--service-account", "ci", ...dev, "--expires", "1h"],
       ["acl", "grant", "--group", "team", ...dev],
