@@ -40,7 +40,8 @@ const compile = (header) => {
     execFileSync("npm", ["run", "build-release"], {
       cwd: fileURLToPath(new URL("../node_modules/better-sqlite3/", import.meta.url)),
       env: { ...process.env, CXXFLAGS: `${process.env.CXXFLAGS ?? ""} -include ${changed}` },
-      stdio: ["ignore", "ignore", "inherit"]
+      stdio: ["ignore", "ignore", "pipe"],
+      maxBuffer: 64 * 1024 * 1024
     })
   } finally {
     rmSync(folder, { recursive: true })
