@@ -31,7 +31,7 @@ export const stepsFor = (name: ProgramName, use: ProgramUse) => [grantPiece(use)
 /** Shows the lines for a program on standard error: standard output has the key alone. */
 export const showSteps = Effect.fnUntraced(function* (name: ProgramName, use: ProgramUse) {
   const needs = serverNeeds(name)
-  yield* note(`the lines for ${programs[name].title}, in which the key does not stand:`)
+  yield* note(`the lines for ${programs[name].title}, without the key:`)
   if (needs !== undefined) yield* note(needs)
   for (const { lines, what } of stepsFor(name, use)) {
     yield* note(what)
