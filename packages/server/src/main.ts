@@ -76,7 +76,8 @@ const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
 const launch = (settings: Settings, services: typeof ServerLive, environment: Environment = process.env) =>
   Effect.gen(function* () {
-    yield* requireSoundAddon()
+    // An embedded database checks it when it is opened.
+    if (settings.postgres !== null) yield* requireSoundAddon()
     // Temporary files of SQLite go beside the database: a container may have no /tmp, or a small one in memory.
     process.env.SQLITE_TMPDIR ??= dirname(resolve(settings.dbPath))
     for (const name of exposedSecrets(environment)) {
