@@ -85,7 +85,11 @@ export const check = (environment: Environment, { json, mailTo }: CheckOptions):
       onFailure: ({ message }) => [failed("sqlite", message, "docs/install.md, npm, has the commands")],
       onSuccess: () => []
     })
-    const findings = [...unknown(environment), ...sqlite, ...Either.match(outcome, { onLeft: wrong, onRight: (found) => found })]
+    const findings = [
+      ...unknown(environment),
+      ...sqlite,
+      ...Either.match(outcome, { onLeft: wrong, onRight: (found) => found })
+    ]
     const isGood = findings.every(({ status }) => status !== "failed")
     yield* Console.log(
       json ? JSON.stringify({ ok: isGood, settings, checks: findings }, null, 2) : report(settings, findings)
