@@ -10,6 +10,7 @@ const tests = [
   "packages/*/bench/**/*.ts",
   "packages/*/examples/**/*.ts",
   "packages/console/vite.config.ts",
+  "vitest.config.ts",
   "vitest.workspace.ts"
 ]
 const typescript = [...sources, ...tests]

@@ -112,6 +112,11 @@ const globalSetups: Readonly<Record<string, string>> = {
   console: "./test/support/Start.ts"
 }
 
+/** What runs before each file of tests. */
+const setupFiles = (name: string) => [
+  `${import.meta.dirname}/packages/${name === "server" ? name : "domain"}/test/support/Umask.ts`
+]
+
 /** All files of suites, of both tiers. */
 const suites = (names: ReadonlyArray<string>) => names.map((name) => `test/${name}{,.long}.test.ts`)
 
@@ -123,6 +128,7 @@ const project = (name: string) => ({
     include: [files("test/**/*")],
     exclude: [ofPostgres, ...excluded, ...(isSoak ? [] : suites(inSoak[name] ?? []))],
     fakeTimers: { toFake: [] },
+    setupFiles: setupFiles(name),
     testTimeout: limit,
     hookTimeout: limit,
     ...(globalSetups[name] === undefined ? {} : { globalSetup: globalSetups[name] })

@@ -52,9 +52,6 @@ import { migratedAt } from "./Template.js"
 
 export { masterKey }
 
-// As bin/coffer-server.js: SQLite makes some of its files with default modes.
-process.umask(0o077)
-
 /** The path of a database that is not there yet, in a folder of its own that goes with the scope. */
 export const freshPath = Effect.map(
   Effect.acquireRelease(
