@@ -3,7 +3,7 @@ import { withMessage } from "./Message.js"
 import { EnvName } from "./Names.js"
 import { Pagination } from "./Pagination.js"
 import { field, list } from "./Schemas.js"
-import { Revision } from "./Secret.js"
+import { Revision } from "./Revision.js"
 
 /** Each environment that has more, with the revision that its next one is below. */
 const cursorForm = /^h(?:~[a-z0-9-]{2,50}\.[0-9]{1,10}){0,100}$/

@@ -1,7 +1,6 @@
 import * as Schema from "effect/Schema"
 import { warnings } from "./DeclaredKey.js"
 import { dueFields } from "./Due.js"
-import { RequestId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { EnvName, SecretKey } from "./Names.js"
 import { Pagination } from "./Pagination.js"
@@ -20,17 +19,11 @@ import {
 } from "./Schemas.js"
 import { RedactedSecretValue } from "./SecretValues.js"
 
-const [apiKey, databaseUrl, oldToken] = [
-  SecretKey.make("API_KEY"),
-  SecretKey.make("DATABASE_URL"),
-  SecretKey.make("OLD_TOKEN")
-]
+const databaseUrl = SecretKey.make("DATABASE_URL")
 
 const key = field(SecretKey, "the secret's key")
 const value = field(RedactedSecretValue, "the value, exactly as stored")
 const version = field(Count, "the number of the version, from 1")
-const revision = field(Count, "grows with every write or removal of a secret in the environment", 42)
-
 export const secretKinds = ["text", "reference"] as const
 
 /** How a value is stored: as it is, or as a text that refers to other secrets. */
@@ -51,6 +44,9 @@ export const secretKind = optional(
   "reference"
 )
 const kind = secretKind
+
+/** The fields of a secret that others have too. */
+export const secretFields = { key, value, version, kind }
 
 /** A write only over the version that the caller knows. */
 export const expectedVersion = optional(
@@ -167,160 +163,6 @@ export const SecretDestroyed = Schema.Struct({
   description: "the versions that were destroyed, without their values"
 })
 export type SecretDestroyed = typeof SecretDestroyed.Type
-
-export const BundledSecret = Schema.Struct({
-  key,
-  value,
-  version,
-  updated_at: updatedAt,
-  kind
-}).annotations({ identifier: "BundledSecret", description: "a secret with its value" })
-export type BundledSecret = typeof BundledSecret.Type
-
-/** A key of a bundle whose value could not be made. */
-export const BundleError = Schema.Struct({
-  key,
-  code: field(Schema.String, "the code of the error", "REFERENCE_REFUSED"),
-  message: field(
-    Schema.String,
-    "what is wrong, by keys and places",
-    "DATABASE_URL refers to shared:DB_PASSWORD, and this needs read on environment shared"
-  )
-}).annotations({ identifier: "BundleError", description: "a key whose references do not lead to a value" })
-export type BundleError = typeof BundleError.Type
-
-/** Keys are in byte order. */
-export const Bundle = Schema.Struct({
-  revision,
-  data: field(Schema.Array(BundledSecret), "the records"),
-  errors: optional(
-    Schema.Array(BundleError),
-    "the keys whose references do not lead to a value; absent if there are none"
-  )
-}).annotations({
-  identifier: "Bundle",
-  description: "a consistent snapshot of an environment's secrets that the caller may read"
-})
-export type Bundle = typeof Bundle.Type
-
-/** The forms of a bundle. */
-export const bundleFormats = ["list", "object"] as const
-export type BundleFormat = (typeof bundleFormats)[number]
-
-export const BundleObject = Schema.Record({
-  key: SecretKey,
-  value: RedactedSecretValue
-}).annotations({
-  identifier: "BundleObject",
-  jsonSchema: {
-    type: "object",
-    additionalProperties: { type: "string" },
-    description: "the values of an environment by their keys, for programs that take one JSON object"
-  }
-})
-export type BundleObject = typeof BundleObject.Type
-
-const isList = (bundle: Bundle | BundleObject): bundle is Bundle => Array.isArray(Reflect.get(bundle, "data"))
-
-/** What a client gets that asks for no other form of a bundle; after 304 nothing. */
-export const listOf = (bundle: Bundle | BundleObject | void): Bundle | undefined =>
-  bundle !== undefined && isList(bundle) ? bundle : undefined
-
-export const changes = ["created", "updated", "unchanged", "deleted"] as const
-
-export const SecretChange = Schema.Struct({
-  key,
-  version,
-  change: field(extensibleEnum("Change", "the change of a key", changes), "the change of the key")
-}).annotations({
-  identifier: "SecretChange",
-  description: "the change of one key",
-  examples: [
-    { key: apiKey, version: 1, change: "created" },
-    { key: databaseUrl, version: 4, change: "updated" },
-    { key: oldToken, version: 2, change: "deleted" }
-  ]
-})
-export type SecretChange = typeof SecretChange.Type
-
-/** The result of a bulk write, or of its dry run. */
-export const BundleWritten = Schema.Struct({
-  revision: field(Count, "grows with every write or removal of a secret in the environment", 43),
-  data: field(Schema.Array(SecretChange), "the records"),
-  warnings
-}).annotations({ identifier: "BundleWritten", description: "the change of each key of a write" })
-export type BundleWritten = typeof BundleWritten.Type
-
-export const revisionChanges = ["created", "updated", "deleted", "undeleted"] as const
-
-export const RevisionKey = Schema.Struct({
-  key,
-  version,
-  change: field(
-    extensibleEnum("RevisionChange", "how a revision changed a key", revisionChanges),
-    "the change of the key"
-  )
-}).annotations({ identifier: "RevisionKey", description: "one key that a revision changed" })
-
-/** One change of an environment, without values. */
-export const Revision = Schema.Struct({
-  revision,
-  created_at: createdAt,
-  created_by: field(
-    Schema.NullOr(Schema.String),
-    "the e-mail or service account name of the author; null if not recorded"
-  ),
-  keys: field(Schema.Array(RevisionKey), "the keys that the revision changed"),
-  request_id: optional(RequestId, "the request that made it, if people approved it"),
-  approved_by: optional(Schema.Array(Schema.String), "the e-mails of the people who approved it", [
-    "grace@example.com"
-  ]),
-  note: optional(Schema.String, "what whoever made it said of it", "imported from doppler:webshop/prd")
-}).annotations({
-  identifier: "Revision",
-  description: "one change of an environment: who made it, when, and which keys it changed",
-  examples: [
-    {
-      revision: 42,
-      created_at: "2026-02-01T08:30:00.000Z",
-      created_by: "ada@example.com",
-      keys: [
-        { key: databaseUrl, version: 3, change: "updated" },
-        { key: oldToken, version: 2, change: "deleted" }
-      ]
-    },
-    {
-      revision: 41,
-      created_at: "2026-01-31T12:00:00.000Z",
-      created_by: "deploy pipeline",
-      keys: [{ key: apiKey, version: 2, change: "updated" }]
-    }
-  ]
-})
-export type Revision = typeof Revision.Type
-
-export const differences = ["only_here", "only_there", "same", "different"] as const
-
-export const SecretDifference = Schema.Struct({
-  key,
-  status: field(
-    extensibleEnum("Difference", "how a key differs between two environments", differences),
-    "the difference of this key between the environments"
-  )
-}).annotations({
-  identifier: "SecretDifference",
-  description: "how one key differs between two environments",
-  examples: [
-    { key: apiKey, status: "only_there" },
-    { key: databaseUrl, status: "different" }
-  ]
-})
-
-export const Diff = list(SecretDifference).annotations({
-  identifier: "Diff",
-  description: "how two environments differ, without values"
-})
-export type Diff = typeof Diff.Type
 
 /** Numbers of versions, for a request. */
 export const VersionNumbers = boundedArray(Count, {

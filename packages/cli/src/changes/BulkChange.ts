@@ -1,5 +1,5 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import type { BundleWritten } from "@coffer/domain/Secret"
+import type { BundleWritten } from "@coffer/domain/Bundle"
 import type { HttpClientResponse } from "@effect/platform/HttpClientResponse"
 import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"

@@ -1,6 +1,7 @@
 import { getSecret, readSecret, readWritten } from "@coffer/client/internal/OneSecret"
 import { readBundle, readListed } from "@coffer/client/internal/SecretRecords"
-import { Bundle, SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
+import { Bundle } from "@coffer/domain/Bundle"
+import { SecretListed, SecretRead, SecretWritten } from "@coffer/domain/Secret"
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Effect, FastCheck as fc, Option, Predicate, Redacted, Schema } from "effect"
 import { clientFor, json, listen } from "./Support.js"

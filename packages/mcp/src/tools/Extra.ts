@@ -9,7 +9,9 @@ import {
   optional,
   VersionParameter
 } from "@coffer/domain/Schemas"
-import { expectedVersion, SecretChange, SecretDifference, SecretVersion, SecretWritten } from "@coffer/domain/Secret"
+import { SecretChange } from "@coffer/domain/Bundle"
+import { SecretDifference } from "@coffer/domain/Diff"
+import { expectedVersion, SecretVersion, SecretWritten } from "@coffer/domain/Secret"
 import { SecretKeys } from "@coffer/domain/SecretValues"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"

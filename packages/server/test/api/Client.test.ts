@@ -4,7 +4,7 @@ import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import { Effect, Either, Exit, Option, Redacted, Schema, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Email } from "@coffer/domain/Names"
-import { listOf } from "@coffer/domain/Secret"
+import { listOf } from "@coffer/domain/Bundle"
 import { SecretValue } from "@coffer/domain/SecretValues"
 import { Program } from "../support/Program.js"
 

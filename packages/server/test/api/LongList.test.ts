@@ -1,7 +1,7 @@
 import { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
 import { AuditEntryId } from "@coffer/domain/Ids"
 import { SecretKey } from "@coffer/domain/Names"
-import { Bundle, BundledSecret } from "@coffer/domain/Secret"
+import { Bundle, BundledSecret } from "@coffer/domain/Bundle"
 import { SecretValue } from "@coffer/domain/SecretValues"
 import { longList } from "@coffer/server/http/LongList"
 import type { HttpServerResponse } from "@effect/platform"

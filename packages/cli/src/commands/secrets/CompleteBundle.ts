@@ -1,6 +1,6 @@
 import { ReferenceRefused } from "@coffer/domain/Errors"
 import type { SecretKey } from "@coffer/domain/Names"
-import { type Bundle, type BundledSecret, type BundleObject, listOf } from "@coffer/domain/Secret"
+import { type Bundle, type BundledSecret, type BundleObject, listOf } from "@coffer/domain/Bundle"
 import * as Effect from "effect/Effect"
 
 /**

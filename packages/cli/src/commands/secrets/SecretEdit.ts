@@ -1,6 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { SecretKey } from "@coffer/domain/Names"
-import { listOf } from "@coffer/domain/Secret"
+import { listOf } from "@coffer/domain/Bundle"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

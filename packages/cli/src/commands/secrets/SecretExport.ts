@@ -1,7 +1,7 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { writePrivate } from "@coffer/client/internal/PrivateFile"
 import type { SecretKey } from "@coffer/domain/Names"
-import { type Bundle, listOf } from "@coffer/domain/Secret"
+import { type Bundle, listOf } from "@coffer/domain/Bundle"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"

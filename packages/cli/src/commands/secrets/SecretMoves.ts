@@ -1,5 +1,5 @@
 import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { listOf } from "@coffer/domain/Secret"
+import { listOf } from "@coffer/domain/Bundle"
 import * as Effect from "effect/Effect"
 import { changeMany, dryRun, etagOf, noteUndo, yes } from "../../changes/BulkChange.js"
 import { noteWarnings } from "../../changes/Warnings.js"

@@ -1,6 +1,6 @@
 import type { EnvId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
-import type { Diff } from "@coffer/domain/Secret"
+import type { Diff } from "@coffer/domain/Diff"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,7 +1,7 @@
 import type { FormatName } from "@coffer/domain/formats/FormatNames"
 import type { ToolName } from "@coffer/domain/formats/tools/ToolNames"
 import type { EnvName } from "@coffer/domain/Names"
-import type { BundleWritten } from "@coffer/domain/Secret"
+import type { BundleWritten } from "@coffer/domain/Bundle"
 import * as Effect from "effect/Effect"
 import { call } from "../../../client/Calls.js"
 import { sentence } from "../../../kit/Problem.js"

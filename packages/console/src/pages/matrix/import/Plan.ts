@@ -2,7 +2,7 @@ import { type PlannedEnv, planImport } from "@coffer/domain/formats/tools/Import
 import type { ToolDocument } from "@coffer/domain/formats/tools/ReadDocument"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { isReason } from "@coffer/domain/ReasonForm"
-import type { BundleWritten } from "@coffer/domain/Secret"
+import type { BundleWritten } from "@coffer/domain/Bundle"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { call } from "../../../client/Calls.js"
