@@ -8,6 +8,18 @@ import { ChangeRequestedResponse, RevisionNote } from "../ApprovalRequest.js"
 import { Expiry } from "../Due.js"
 import { Environment, maxEnvironmentDays } from "../Environment.js"
 import {
+  BundleFormatParameter,
+  dryRun,
+  EnvsParameter,
+  force,
+  ForceEnvParameter,
+  IfMatch,
+  IfNoneMatch,
+  KeysParameter,
+  OtherEnv,
+  ResolvedParameter
+} from "../EnvironmentParameters.js"
+import {
   ApprovalRequired,
   Conflict,
   DecryptionFailed,
@@ -20,10 +32,9 @@ import {
   UseWidens
 } from "../Errors.js"
 import { Matrix, maxMatrixEnvironments } from "../Matrix.js"
-import { withMessage } from "../Message.js"
 import { EnvName, SecretKey } from "../Names.js"
-import { BeforeParameter, body, Count, field, flagParameter, LimitParameter, list, optional } from "../Schemas.js"
-import { Bundle, bundleFormats, BundleObject, BundleWritten } from "../Bundle.js"
+import { BeforeParameter, body, Count, field, LimitParameter, list, optional } from "../Schemas.js"
+import { Bundle, BundleObject, BundleWritten } from "../Bundle.js"
 import { Diff } from "../Diff.js"
 import { Revision } from "../Revision.js"
 import { RawParameter } from "../Secret.js"
@@ -35,83 +46,12 @@ import { Admission, BodyLimit, ForDelegations, LargeResponse, RecentLogin, Requi
 /** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
 
-const key = "[A-Za-z_][A-Za-z0-9_.-]{0,99}"
-const keysMessage = "must be secret keys, separated by commas"
-
-/** Secret keys in a query string, separated by commas. */
-export const KeysParameter = Schema.transform(
-  Schema.String.annotations(withMessage(keysMessage)),
-  Schema.Array(Schema.typeSchema(SecretKey).annotations(withMessage(keysMessage))),
-  { strict: false, decode: (text: string) => text.split(","), encode: (keys: ReadonlyArray<string>) => keys.join(",") }
-).annotations({
-  ...withMessage(keysMessage),
-  jsonSchema: { type: "string", pattern: `^${key}(,${key})*$` },
-  description: "only these keys, separated by commas",
-  examples: [[SecretKey.make("API_KEY"), SecretKey.make("DATABASE_URL")]]
-})
-
-const envsMessage = "must be names of environments, separated by commas"
-
-/** Names of environments in a query string, separated by commas. */
-export const EnvsParameter = Schema.transform(
-  Schema.String.annotations(withMessage(envsMessage)),
-  Schema.Array(Schema.typeSchema(EnvName).annotations(withMessage(envsMessage))).pipe(
-    Schema.maxItems(maxMatrixEnvironments, withMessage(`names at most ${maxMatrixEnvironments} environments`))
-  ),
-  {
-    strict: false,
-    decode: (text: string) => text.split(","),
-    encode: (names: ReadonlyArray<string>) => names.join(",")
-  }
-).annotations({
-  ...withMessage(envsMessage),
-  jsonSchema: { type: "string" },
-  description: "only these environments, separated by commas",
-  examples: [[EnvName.make("prod"), EnvName.make("staging")]]
-})
-
-const etag = `"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"`
-
-/** An ETag that a write expects. */
-export const IfMatch = Schema.String.annotations({
-  description: "an ETag: writes only if the environment has not changed since",
-  examples: [etag]
-})
-const IfNoneMatch = Schema.String.annotations({
-  description: "an ETag: returns 304 if the environment has not changed since",
-  examples: [etag]
-})
-
-const dryRun = (example: boolean) => optional(Schema.Boolean, "true: returns the changes without making them", example)
-
-const force = optional(
-  Schema.Boolean,
-  "true: also removes keys that other secrets refer to; reading those then fails",
-  false
-)
-
-const written = "The change of each key, made or (with `dry_run`) planned"
-
-const OtherEnv = EnvName.annotations({
-  description: "the environment to compare with",
-  examples: [EnvName.make("staging")]
-})
-
-const ForceEnvParameter = flagParameter(
-  "`1`: also if secrets of other environments refer to its secrets; reading those then fails"
-)
-
-const ResolvedParameter = flagParameter("`1`: compares the values that references lead to, not their texts")
-
-const BundleFormat = Schema.Literal(...bundleFormats).annotations({
-  description: "`object`: one flat JSON object of keys and values",
-  examples: ["object"]
-})
-
 /** The maximum number of changed keys in a page of revisions. */
 export const maxRevisionChanges = 2 * maxBundleKeys
 
 const end = `when it ends, at most ${maxEnvironmentDays.toLocaleString("en")} days ahead: a date, or a date and time in UTC`
+
+const written = "The change of each key, made or (with `dry_run`) planned"
 
 export class EnvironmentsApi extends HttpApiGroup.make("environments")
   .add(
@@ -229,7 +169,11 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     HttpApiEndpoint.get("bundle", `${paths.env}/bundle`)
       .setPath(EnvPath)
       .setUrlParams(
-        Schema.Struct({ keys: optional(KeysParameter), format: optional(BundleFormat), raw: optional(RawParameter) })
+        Schema.Struct({
+          keys: optional(KeysParameter),
+          format: optional(BundleFormatParameter),
+          raw: optional(RawParameter)
+        })
       )
       .setHeaders(Schema.Struct({ "if-none-match": optional(IfNoneMatch) }))
       .addSuccess(response(Bundle, "The secrets with their values, keys in byte order"))
