@@ -3,7 +3,8 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Settings } from "@coffer/server/base/Config"
 import type { SmtpSettings } from "@coffer/server/base/config/MailSettings"
 import { ServerConfig, loadConfig } from "@coffer/server/base/Config"
-import { type Invitation, Mailer, type Notice, transportOptions } from "@coffer/server/base/mail/Mailer"
+import { type Invitation, Mailer, type Notice } from "@coffer/server/base/mail/Mailer"
+import { transportOptions } from "@coffer/server/base/mail/SmtpSender"
 import {
   Clock,
   Deferred,

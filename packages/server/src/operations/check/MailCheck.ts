@@ -2,7 +2,7 @@ import type { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import type { Settings } from "../../base/Config.js"
 import type { SmtpSettings } from "../../base/config/MailSettings.js"
-import { smtpFailure, type SmtpFailure, transportOptions } from "../../base/mail/Mailer.js"
+import { smtpFailure, type SmtpFailure, transportOptions } from "../../base/mail/SmtpSender.js"
 import { failed, type Finding, off, ok } from "./Finding.js"
 
 /** What OpenSSL says of a first line that is no TLS. */
