@@ -5,17 +5,15 @@ import type { ImportFinished, OrganizationImport } from "@coffer/domain/archive/
 import type { SentCounts } from "@coffer/domain/archive/Manifest"
 import { maxDeclaredKeys } from "@coffer/domain/DeclaredKey"
 import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
-import { EnvId, ImportId, OrgId, ProjectId, ServiceAccountId } from "@coffer/domain/Ids"
+import { ImportId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
-import { previewDefaults } from "@coffer/domain/Previews"
 import { originOf } from "@coffer/domain/Webhook"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Access } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
-import { previewsRepo } from "../../access/Previews.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
@@ -24,7 +22,6 @@ import { Outbound } from "../../base/outbound/Outbound.js"
 import { now, timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { Database } from "../../database/Database.js"
 import { orgScope } from "../../database/Scopes.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { archiveCounts } from "../../directory/exports/Counts.js"
@@ -37,9 +34,9 @@ import { checkPattern, sortedNames } from "../../secrets/declared/Declared.js"
 import { declaredRepo } from "../../secrets/declared/Repo.js"
 import { SigningKeys } from "../webhooks/SigningKeys.js"
 import { makeNewDirectory } from "./NewDirectory.js"
+import { lifetime, makeNewPlaces } from "./NewPlaces.js"
 import { decodeStructure, linesOfStructure } from "./StructureChecks.js"
 
-const lifetime = 24 * 60 * 60 * 1000
 const maxImports = 5
 
 const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
@@ -60,14 +57,13 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const access = yield* Access
     const audit = yield* AuditLog
     const outbound = yield* Outbound
-    const previews = yield* previewsRepo
-    const { clock } = yield* Database
     const federations = yield* Federations
     const secrets = yield* ImportedSecrets
     const declared = yield* declaredRepo
     const counts = yield* archiveCounts
     const verifyValues = yield* makeImportedValues
     const writeDirectory = yield* makeNewDirectory
+    const writePlaces = yield* makeNewPlaces
     const { publicUrl, trustedProxies } = yield* ServerConfig
 
     /** Leaves out what this server would not let be made. Returns why, too. */
@@ -104,66 +100,6 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
         })
       )
       return { structure: { ...structure, accounts, webhooks }, left_out } as const
-    })
-
-    const writePlaces = Effect.fnUntraced(function* (
-      orgId: OrgId,
-      { accounts, projects }: ArchivedOrganization,
-      by: string,
-      at: string
-    ) {
-      const ids = new Map<string, ProjectId>()
-      const earliestEnd = (yield* clock) + lifetime
-      yield* forEachInSlices(projects, ({ environments, name, order = [], previews: allowed, strict }) =>
-        Effect.gen(function* () {
-          const id = ProjectId.make(yield* uuidV7)
-          ids.set(name, id)
-          yield* repo.insertProjects([
-            { id, org_id: orgId, name, strict: strict ? 1 : 0, created_at: at, updated_at: at }
-          ])
-          const made = yield* Effect.forEach(environments, (env) =>
-            Effect.map(uuidV7, (envId) => ({ env, id: EnvId.make(envId) }))
-          )
-          const idOf = (env: EnvName | undefined) => made.find((one) => one.env.name === env)?.id ?? null
-          yield* repo.insertEnvironments(
-            made.map(({ env, id: envId }) => {
-              const position = order.indexOf(env.name)
-              return {
-                id: envId,
-                project_id: id,
-                name: env.name,
-                position: position < 0 ? null : position,
-                // One that ends before the import does could not be verified.
-                expires_at: env.expires_at === undefined ? null : Math.max(Date.parse(env.expires_at), earliestEnd),
-                source_id: idOf(env.from),
-                created_at: at,
-                updated_at: at
-              }
-            })
-          )
-          const sourceId = idOf(allowed?.from)
-          if (allowed === undefined || sourceId === null) return
-          const { longest = previewDefaults.longest, max = previewDefaults.max, pattern } = allowed
-          yield* previews.set({ projectId: id, sourceId, pattern, max, longest, by, now: at })
-        })
-      )
-      const rows = yield* forEachInSlices(
-        accounts,
-        ({ allowed_networks, expires_in_days = null, name, project, reveal }) =>
-          Effect.map(uuidV7, (id) => ({
-            id: ServiceAccountId.make(id),
-            org_id: orgId,
-            project_id: project === undefined ? null : (ids.get(project) ?? null),
-            name,
-            reveal: reveal ? 1 : 0,
-            allowed_networks: allowed_networks === undefined ? null : JSON.stringify(allowed_networks),
-            expires_in_days,
-            created_by: by,
-            created_at: at,
-            updated_at: at
-          }))
-      )
-      yield* repo.insertAccounts(rows)
     })
 
     /** Makes a hidden organization with its projects, environments and service accounts. */
