@@ -1,5 +1,5 @@
 import { cursorOf, numberOf } from "@coffer/domain/AuditCursor"
-import type { AuditPage, AuditVerification } from "@coffer/domain/AuditEntry"
+import type { AuditPage } from "@coffer/domain/AuditEntry"
 import { auditActions, resourceTypes } from "@coffer/domain/AuditEntry"
 import { ValidationError } from "@coffer/domain/Errors"
 import type { OrgId } from "@coffer/domain/Ids"
@@ -9,26 +9,19 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import type { Everywhere, Operator } from "../../access/Everywhere.js"
-import { Instance } from "../../keys/Instance.js"
 import { timestamp } from "../../base/Time.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
 import { AuditIndex } from "../../audit/AuditIndex.js"
-import { systemLog } from "../../audit/AuditEvent.js"
-import { genesis, headMac, link, sameLink } from "../../audit/Chain.js"
 import { actorsRepo } from "./ActorsRepo.js"
-import { makeListCheck } from "../../audit/ListCheck.js"
 import type { Actors, Filters, Times } from "../../audit/Search.js"
-import { auditEntry, countedAtMost, type EntryRow, type FoundRow, EntryReader } from "../../audit/EntryReader.js"
+import { auditEntry, countedAtMost, type EntryRow, EntryReader } from "../../audit/EntryReader.js"
+import { makeVerification, type VerifyRequest } from "./Verification.js"
 
 const defaultLimit = 20
-/** How many entries one statement of a verification reads: an entry can hold 250 KB, and a statement blocks the event loop. */
-const rowsAtOnce = 25
 /** How many entries of a page one statement reads. */
 const entriesAtOnce = 10
 /** How many characters of metadata a page holds. A page of long entries has fewer entries than its limit. */
 const pageCharacters = 4 * 1024 * 1024
-/** How many logs are verified at the same time. */
-const maxVerifications = 16
 
 export interface PageRequest {
   readonly action?: string
@@ -45,12 +38,6 @@ export interface PageRequest {
   readonly until?: string
   readonly limit?: number
   readonly after?: string
-}
-
-export interface VerifyRequest {
-  readonly from_seq?: number
-  readonly seq?: number
-  readonly chain?: string
 }
 
 /** Fails with ValidationError, which suggests the nearest word, if `word` is not one of `words`. */
@@ -95,23 +82,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
     const repo = yield* EntryReader
     const logActors = yield* actorsRepo
     const index = yield* AuditIndex
-    const { auditKey } = yield* Instance
-    const checkList = yield* makeListCheck(auditKey)
-    const verifications = yield* Effect.makeSemaphore(maxVerifications)
-    const locks = new Map<string, { readonly lock: Effect.Semaphore; users: number }>()
-    /** Runs one verification of a log at a time. Other logs are verified concurrently, so a short log need not wait for a long one. */
-    const withLogLock = <A, E, R>(log: string, verification: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-      Effect.suspend(() => {
-        const ofLog = locks.get(log) ?? { lock: Effect.unsafeMakeSemaphore(1), users: 0 }
-        locks.set(log, ofLog)
-        ofLog.users++
-        return Effect.ensuring(
-          ofLog.lock.withPermits(1)(verifications.withPermits(1)(verification)),
-          Effect.sync(() => {
-            if (--ofLog.users === 0) locks.delete(log)
-          })
-        )
-      })
+    const { checkList, verify, verifyServer, verifyWithIndex } = yield* makeVerification
 
     /** Resolves the actors of a request, even without entries. Fails with ValidationError, which suggests the nearest name. */
     const actorsOf = Effect.fnUntraced(function* (
@@ -186,97 +157,6 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       }
       return answer
     })
-
-    /** The link of the entry before a number. */
-    const previousLink = (log: string, seq: number) =>
-      seq === 1 ? Effect.succeed(genesis) : Effect.map(repo.link({ log, seq: seq - 1 }), (row) => row?.chain ?? "")
-
-    /** Verifies the chain of a log from a number to a number. Returns how many entries are valid, and the first invalid number. */
-    const walk = Effect.fnUntraced(function* (log: string, from: number, to: number) {
-      const indexed = yield* index.reached(log)
-      let chain = yield* previousLink(log, from)
-      let seq = from
-      let lastPosition = 0
-      const checked = new Map<string, number>()
-      const isValid = Effect.fnUntraced(function* (row: FoundRow) {
-        const { chain: found, position, ...entry } = row
-        const expected = link(auditKey, chain, entry, entry)
-        if (entry.seq !== seq || position <= lastPosition || !sameLink(found, expected)) return false
-        if (entry.seq <= indexed && !(yield* repo.isIndexed(row, checked))) return false
-        chain = expected
-        lastPosition = position
-        seq++
-        return true
-      })
-      const pace = pacing()
-      while (seq <= to) {
-        const rows = yield* repo.run({ log, from: seq, to, limit: rowsAtOnce })
-        for (const row of rows) {
-          yield* pace
-          if (!(yield* isValid(row))) return { chain, entries: seq - from, invalid: seq }
-        }
-        if (rows.length < rowsAtOnce && seq <= to) return { chain, entries: seq - from, invalid: seq }
-      }
-      return { chain, entries: seq - from, invalid: null }
-    })
-
-    const verify = (log: string, { chain, from_seq = 1, seq }: VerifyRequest) =>
-      withLogLock(
-        log,
-        Effect.gen(function* () {
-          const { head_chain, head_created_at, head_mac, head_seq, ...ends } = yield* repo.end({ log })
-          const first_seq = ends.first_seq ?? 1
-          const last = ends.last_seq ?? 0
-          const hasHead = head_seq !== null && head_chain !== null && head_created_at !== null && head_mac !== null
-          const found = hasHead ? { log, seq: head_seq, chain: head_chain, created_at: head_created_at } : null
-          const head = found !== null && sameLink(head_mac ?? "", headMac(auditKey, found)) ? found : null
-          const to = Math.max(last, head?.seq ?? 0)
-          const walked = yield* walk(log, from_seq, to)
-          const faults: Array<number> = []
-          if (walked.invalid !== null) faults.push(walked.invalid)
-          if (from_seq === 1 && first_seq < 1) faults.push(0)
-          // A log that began is never empty, so it was removed with its head.
-          const isRemoved = last === 0 && !hasHead && (yield* repo.begun({ log })) !== undefined
-          if (found === null && (last > 0 || isRemoved)) faults.push(1)
-          // Without a valid head, it is unknown where the log should end.
-          if (found !== null && head === null) faults.push(Math.max(last, 1))
-          if (head !== null) {
-            if (last > head.seq) faults.push(head.seq + 1)
-            if (walked.invalid === null && last === head.seq && from_seq <= to && walked.chain !== head.chain) {
-              faults.push(head.seq)
-            }
-          }
-          if (seq !== undefined && chain !== undefined) {
-            const row = yield* repo.link({ log, seq })
-            if (row === undefined || !sameLink(row.chain, chain)) faults.push(seq)
-          }
-          const first = faults.length === 0 ? null : Math.min(...faults)
-          const verification: AuditVerification = {
-            valid: first === null,
-            entries: walked.entries,
-            head: head === null ? null : { seq: head.seq, chain: head.chain },
-            first_invalid_seq: first
-          }
-          return verification
-        })
-      )
-
-    /** Verifies a log with its search index, to which entries are added first. */
-    const verifyWithIndex = (log: string, request: VerifyRequest) =>
-      Effect.zipRight(index.catchUp(log), verify(log, request))
-
-    /** Verifies the log of the server itself, the list of all logs, and that each of them exists. */
-    const verifyServer = (request: VerifyRequest) =>
-      Effect.zipWith(
-        verifyWithIndex(systemLog, request),
-        checkList,
-        (verification, { firstInvalid, missing }): AuditVerification => ({
-          ...verification,
-          valid: verification.valid && firstInvalid === null && missing.length === 0,
-          ...(missing.length > 0 && { missing }),
-          ...(firstInvalid !== null && { first_invalid_log: firstInvalid })
-        })
-      )
 
     return {
       /** A page of an organization's log, newest first. */
