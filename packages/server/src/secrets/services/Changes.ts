@@ -6,7 +6,6 @@ import type { Action } from "@coffer/domain/Permissions"
 import type { BundleWritten } from "@coffer/domain/Bundle"
 import type { SecretWritten } from "@coffer/domain/Secret"
 import * as Effect from "effect/Effect"
-import * as Redacted from "effect/Redacted"
 import { type EnvPlace, type Place, sourceOf } from "../../access/Access.js"
 import { admitKeys } from "../../access/DelegatedKeys.js"
 import type { FoundPlace } from "../../access/PlaceRow.js"
@@ -16,55 +15,15 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import type { Transaction } from "../../database/Database.js"
 import { now } from "../../base/Time.js"
-import { kindOf } from "../../keys/Envelope.js"
 import { warningsOf, WriteChecks } from "../declared/WriteChecks.js"
 import { type Admitted, type Change, referenceAt, ReferenceChecks } from "../references/ReferenceChecks.js"
-import { changesRepo, type Totals } from "../stored/ChangesRepo.js"
+import { changesRepo } from "../stored/ChangesRepo.js"
 import { checkLimits } from "../stored/Limits.js"
-import { type Contents, keysAtOnce, secretsRepo, type WholeRow } from "../stored/Repo.js"
-import { type Content, Versions } from "../stored/Versions.js"
+import { secretsRepo } from "../stored/Repo.js"
+import { Versions } from "../stored/Versions.js"
 import { Widening } from "../use-rules/Widening.js"
-import {
-  deletion,
-  inByteOrder,
-  inParts,
-  isSet,
-  type Moved,
-  movesOf,
-  type SetStep,
-  setStep,
-  type Step,
-  touchedBy,
-  totalsAfter,
-  unchanged,
-  valueChangesIn
-} from "./Steps.js"
-
-/** Changes of more keys are planned and encrypted before their transaction, which keeps other writers waiting. */
-export const smallChange = 50
-
-/** The requested changes by key: what to set, or null to delete the secret. */
-export type Wanted = ReadonlyMap<SecretKey, Content | null>
-
-/** An environment in the transaction that changes it, with its state before and the time of the change. */
-export interface Claimed {
-  readonly place: Place<"secret.write">
-  readonly totals: Totals
-  readonly at: string
-}
-
-/** A plan that holds as long as its environment has the same revision. */
-export interface Draft {
-  readonly envId: EnvId
-  readonly revision: number
-  readonly steps: ReadonlyArray<Step>
-}
-
-interface PlanOptions {
-  readonly dryRun: boolean
-  /** Steps that are known already. */
-  readonly settled?: ReadonlyArray<Step>
-}
+import { type Claimed, makeChangePlans } from "./ChangePlans.js"
+import { inParts, isSet, type Moved, movesOf, type Step, totalsAfter, touchedBy, valueChangesIn } from "./Steps.js"
 
 interface ApplyOptions {
   readonly dryRun?: boolean
@@ -113,6 +72,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
     const repo = yield* secretsRepo
     const { addNote, moveDues, remove, restore, setTotals, totals, totalsAhead } = yield* changesRepo
     const versions = yield* Versions
+    const plans = yield* makeChangePlans
     const audit = yield* AuditLog
     const references = yield* ReferenceChecks
     const widening = yield* Widening
@@ -146,88 +106,6 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       const row = yield* repo.findLive({ envId: place.env.id, key })
       if (row !== undefined) yield* versions.checkNewest(place, { ...row, key })
       return row
-    })
-
-    /** Whether a version holds this value. One that does not decrypt counts as different, so a write replaces it. */
-    const isSame = (
-      place: Place<"secret.write">,
-      row: WholeRow,
-      { content: { kind, value }, growth }: SetStep
-    ): Effect.Effect<boolean> =>
-      growth !== 0 || kindOf(row) !== kind
-        ? Effect.succeed(false)
-        : Effect.match(versions.open(place, row, row), {
-            onFailure: () => false,
-            onSuccess: (before) => Redacted.value(before) === Redacted.value(value)
-          })
-
-    const stepOf = Effect.fnUntraced(function* (
-      place: Place<"secret.write">,
-      row: WholeRow | undefined,
-      key: SecretKey,
-      content: Content | null,
-      compares: boolean
-    ) {
-      if (row !== undefined) yield* versions.checkNewest(place, row)
-      if (content === null) return row === undefined ? unchanged(key, 0) : deletion(key, row)
-      const step = yield* setStep(key, content, row)
-      return row !== undefined && compares && (yield* isSame(place, row, step))
-        ? unchanged(key, row.version, content)
-        : step
-    })
-
-    /** Whether a draft holds in the transaction. */
-    const isCurrent = (draft: Draft | null, { place, totals }: Claimed): draft is Draft =>
-      draft?.envId === place.env.id && draft.revision === totals.revision
-
-    /** Returns the steps for the wanted changes and the `settled` ones, in byte order of their keys. `seals` encrypts values. */
-    const stepsOf = Effect.fnUntraced(function* (
-      place: Place<"secret.write">,
-      rows: ReadonlyArray<WholeRow>,
-      wanted: Wanted,
-      { dryRun, settled = [] }: PlanOptions,
-      seals = false
-    ) {
-      const existing = new Map(rows.map((row) => [row.key, row]))
-      // Accounts that are never given values could test guesses by dry runs or requests, which change nothing.
-      const compares = mayReveal(place.actor) || (!dryRun && place.passage?.kind !== "requested")
-      const steps = yield* forEachInSlices([...wanted], ([key, content]) =>
-        Effect.flatMap(stepOf(place, existing.get(key), key, content, compares), (step) =>
-          seals && isSet(step)
-            ? Effect.map(versions.seal(place, step), (sealed): Step => ({ ...step, sealed }))
-            : Effect.succeed(step)
-        )
-      )
-      return [...settled, ...steps].sort(inByteOrder)
-    })
-
-    /** Plans the wanted changes in the transaction. */
-    const plan = ({ place, totals }: Claimed, wanted: Wanted, options: PlanOptions) => {
-      // Pages of the whole environment take fewer statements than many keys.
-      const keys = wanted.size > Math.max(keysAtOnce, totals.secret_count / 20) ? undefined : [...wanted.keys()]
-      return Effect.flatMap(repo.select(place.env.id, keys), (rows) => stepsOf(place, rows, wanted, options))
-    }
-
-    /** As `draft`, from the contents of the environment. */
-    const draftFrom = (
-      place: Place<"secret.write">,
-      { revision, secrets }: Pick<Contents, "revision" | "secrets">,
-      wanted: Wanted,
-      options: PlanOptions
-    ) =>
-      Effect.map(stepsOf(place, secrets, wanted, options, !options.dryRun), (steps): Draft => ({
-        envId: place.env.id,
-        revision,
-        steps
-      }))
-
-    /**
-     * Plans a large change outside of its transaction, and encrypts its values. Returns null if the environment is removed. If it
-     * changes before the transaction, the transaction plans again.
-     */
-    const draft = Effect.fnUntraced(function* (place: Place<"secret.write">, wanted: Wanted, dryRun: boolean) {
-      const contents = yield* repo.contents(place.env.id, undefined)
-      return contents === undefined ? null : yield* draftFrom(place, contents, wanted, { dryRun })
     })
 
     /** Applies steps in as few statements as possible. Returns their audit entries, in the steps' order. */
@@ -322,10 +200,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       claim,
       current,
       totals,
-      draft,
-      draftFrom,
-      isCurrent,
-      plan,
+      ...plans,
       apply,
       restoring
     } as const
