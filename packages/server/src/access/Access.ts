@@ -1,4 +1,4 @@
-import { type Actor, type Caller, CurrentCaller, type Delegated, delegationOf } from "@coffer/domain/Actor"
+import { type Actor, type Caller, CurrentCaller, delegationOf } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
 import type { ApprovalRequired, Forbidden, NotFound } from "@coffer/domain/Errors"
@@ -8,7 +8,7 @@ import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Action, GuardedAction, ScopeOf } from "@coffer/domain/Permissions"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
-import { AuditLog } from "../audit/AuditLog.js"
+import type { AuditLog } from "../audit/AuditLog.js"
 import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
 import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
 import { Authenticator } from "./Authenticator.js"
@@ -16,22 +16,16 @@ import { makeChange } from "./Change.js"
 import { Mailer } from "../base/mail/Mailer.js"
 import { withService } from "../base/WithService.js"
 import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
-import {
-  beyondDelegation,
-  decide,
-  type Decision,
-  explain,
-  type Grant,
-  type PlaceNames as DecidedNames,
-  type Subject
-} from "./Decisions.js"
+import { beyondDelegation, decide, type Decision, explain, type Grant } from "./Decisions.js"
 import { makeServerRights } from "./Everywhere.js"
 import { type Guarded, makeGate } from "./Gate.js"
 import { notVisible } from "./NotFound.js"
 import type { PassageShape } from "./Passage.js"
+import { makePlaceRefusals, type PathNames } from "./PlaceRefusals.js"
 import { type Asked, isPreviewAction, makePreviews } from "./Previews.js"
 import { refuse } from "./Refusal.js"
 import { accessRepo } from "./Repo.js"
+import { mayKnow, subjectOf } from "./Subject.js"
 
 class OrgPlace<A extends Action> {
   protected readonly entered = true
@@ -91,13 +85,6 @@ type ActionOn<S extends "org" | "project" | "env"> = {
   [A in Exclude<Action, GuardedAction>]: ScopeOf<A> extends S ? A : never
 }[Exclude<Action, GuardedAction>]
 
-export interface PathNames extends OrgPath {
-  readonly project_name?: ProjectPath["project_name"]
-  readonly env_name?: EnvPath["env_name"]
-  /** For the audit entry of a refusal only; not looked up. */
-  readonly key?: SecretPath["key"]
-}
-
 const approvalIn = (passage: PassageShape | null): Pick<AuditSource, "approval"> =>
   passage?.kind === "requested" && passage.approval !== null ? { approval: passage.approval } : {}
 
@@ -129,23 +116,6 @@ const guardedOf = (place: EnvPlace<Action>): Guarded => ({
   source: sourceOf(place)
 })
 
-const subjectOf = ({ actor, grants, role }: Pick<OrgPlace<Action>, "actor" | "grants" | "role">): Subject =>
-  actor.type === "user"
-    ? {
-        superadmin: actor.superadmin || actor.delegation?.ofSuperadmin === true,
-        role,
-        account: null,
-        grants,
-        delegation: actor.delegation
-      }
-    : { superadmin: false, role: null, account: { scoped: actor.project !== null, reveal: actor.reveal }, grants }
-
-/** Whether the actor may learn that the organization exists. */
-const mayKnow = (actor: Actor, { org, role }: FoundPlace): boolean =>
-  actor.type === "user"
-    ? actor.superadmin || role !== null || actor.delegation?.ofSuperadmin === true
-    : actor.orgId === org.id
-
 /**
  * Resolves the names on a path to a place and decides with `Permissions.decide`. Fails with NotFound for names that do not
  * exist or that the caller may not know of. Fails with Forbidden, which names the missing right, and records the refusal.
@@ -153,49 +123,11 @@ const mayKnow = (actor: Actor, { org, role }: FoundPlace): boolean =>
 export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* accessRepo
-    const audit = yield* AuditLog
     const { everywhere, founder } = yield* makeServerRights
     const gate = yield* makeGate
+    const { refuseAt, refuseDelegation } = yield* makePlaceRefusals
     const decideByPreviews = yield* makePreviews
     const change = yield* makeChange((place) => (place instanceof OrgPlace ? place.org.id : null))
-
-    const refused = (
-      actor: Actor,
-      { env, org, project }: FoundPlace,
-      path: PathNames,
-      action: Action,
-      missing: string
-    ) =>
-      refuse(
-        audit,
-        { ...actorSource(actor), orgId: org.id },
-        {
-          resource_type: env !== null ? "env" : project !== null ? "project" : "org",
-          resource_id: (env ?? project ?? org).id,
-          metadata: {
-            action,
-            ...(path.project_name !== undefined && { project: path.project_name }),
-            ...(path.env_name !== undefined && { env: path.env_name }),
-            ...(path.key !== undefined && { key: path.key })
-          }
-        },
-        missing
-      )
-
-    /** Refuses a call that a delegation may not make. The entry belongs to the delegation's place: the path may name any other. */
-    const refuseDelegation = (
-      actor: Actor,
-      { env, org, project }: Delegated,
-      action: string,
-      missing: string,
-      path = ""
-    ) =>
-      refuse(
-        audit,
-        { ...actorSource(actor), orgId: org.id, project: project.name, env: env.name },
-        { resource_type: "env", resource_id: env.id, metadata: { action, ...(path !== "" && { asked: path }) } },
-        missing
-      )
 
     /** Reads a place, unless it was read together with the caller. */
     const find = (caller: Caller, names: PlaceNames): Effect.Effect<FoundPlace | null> => {
@@ -240,7 +172,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
 
           const subject = subjectOf({ actor, grants, role })
           const finish = (decision: Decision): Effect.Effect<P, Forbidden> => {
-            if (!decision.allowed) return refused(actor, found, path, action, decision.missing)
+            if (!decision.allowed) return refuseAt(actor, found, path, action, decision.missing)
             const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
             return place === null ? Effect.dieMessage("a place was entered that has no row") : Effect.succeed(place)
           }
@@ -366,37 +298,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       }
     }
 
-    /** Whether a rule could give the actor a permission in an environment: its role or its credential may never have it. */
-    const couldHave = (
-      place: ProjectPlace<"env.list">,
-      env: Named<EnvId, EnvName>,
-      permission: Permission
-    ): boolean => {
-      const subject = subjectOf(place)
-      const names = { org: place.org.name, project: place.project.name, env: env.name }
-      const granted = { id: "", project_pattern: place.project.name, env_pattern: env.name, permission }
-      return explain({ ...subject, grants: [...subject.grants, granted] }, names).allowed.includes(permission)
-    }
-
     /** Lets a change through that needs votes though its action does not always. */
     const admit = (place: EnvPlace<Action>) => gate.admit(guardedOf(place))
-
-    /** Whether the actor of a place in an organization may do an action elsewhere in it. Records nothing. */
-    const mayAlso = (place: OrgPlace<Action>, action: Action, names: Required<DecidedNames>): boolean =>
-      place.actor.type === "user" && decide(action, subjectOf(place), names).allowed
-
-    /** Whether the actor of a place in an organization may list the keys of an environment of it. Records nothing. */
-    const mayList = (
-      place: OrgPlace<Action>,
-      projectId: ProjectId | null,
-      { env, project }: { readonly project: ProjectName; readonly env: EnvName }
-    ): boolean => {
-      const { actor, org } = place
-      return (
-        (actor.type === "user" || actor.project === null || actor.project.id === projectId) &&
-        decide("secret.list", subjectOf(place), { org: org.name, project, env }).allowed
-      )
-    }
 
     return {
       org,
@@ -406,7 +309,6 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       created,
       guarded,
       right,
-      couldHave,
       admit,
       admitRemoval,
       protectedBelow: gate.protectedBelow,
@@ -415,8 +317,6 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       everywhere,
       founder,
       check,
-      mayAlso,
-      mayList,
       refuseDelegation,
       change
     } as const

@@ -4,8 +4,9 @@ import type { UserId } from "@coffer/domain/Ids"
 import type { Member, Role } from "@coffer/domain/Member"
 import type { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
-import { Access, denied, type Place, sourceOf } from "../../access/Access.js"
+import { denied, type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
+import { mayAlso } from "../../access/Rights.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { Users } from "../login/Users.js"
@@ -39,7 +40,6 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const mailer = yield* Mailer
     const limits = yield* RateLimits
     const { invitationMail } = yield* ServerConfig
-    const { mayAlso } = yield* Access
 
     /** Returns the audit source for a change of an owner. Fails with Forbidden unless an owner or a superadmin acts. */
     const ownerSource = (place: MemberPlace): Effect.Effect<AuditSource, Forbidden> => {

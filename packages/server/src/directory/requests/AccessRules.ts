@@ -7,6 +7,7 @@ import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { Access, type Place } from "../../access/Access.js"
 import type { Requester } from "../../access/Requester.js"
+import { couldHave } from "../../access/Rights.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
@@ -59,7 +60,7 @@ export const makeAccessRules = Effect.gen(function* () {
     )
     if (found === undefined) return yield* nothing
     const { allowed } = access.within(entered, { id: found.env_id, name: env })
-    if (allowed.includes(permission) || !access.couldHave(entered, { id: found.env_id, name: env }, permission)) {
+    if (allowed.includes(permission) || !couldHave(entered, { id: found.env_id, name: env }, permission)) {
       return yield* nothing
     }
     return yield* requests.store(

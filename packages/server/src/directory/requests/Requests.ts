@@ -20,6 +20,7 @@ import { notFound, notVisible } from "../../access/NotFound.js"
 import { Passage, type RequestedChange } from "../../access/Passage.js"
 import { makeProtections } from "../../access/Protections.js"
 import { Requester } from "../../access/Requester.js"
+import { mayAlso } from "../../access/Rights.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { pacing } from "../../base/EventLoop.js"
 import { timestamp } from "../../base/Time.js"
@@ -260,7 +261,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
     const isVisible = (place: Place<"request.list">, row: RequestRow): boolean =>
       isOwn(place.actor, row) ||
       voteRefusal(place.actor, place.role, { ...row, self: 1 }) === null ||
-      access.mayAlso(place, "approval.decide", { org: place.org.name, project: row.project, env: row.env })
+      mayAlso(place, "approval.decide", { org: place.org.name, project: row.project, env: row.env })
 
     /** Finds a request that is in the lists of the caller. */
     const find = Effect.fnUntraced(function* (place: Place<"request.list">, id: RequestId) {

@@ -4,8 +4,9 @@ import type { SecretListed } from "@coffer/domain/Secret"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Struct from "effect/Struct"
-import { Access, type Place, sourceOf } from "../../access/Access.js"
+import { type Place, sourceOf } from "../../access/Access.js"
 import { withinKeys } from "../../access/DelegatedKeys.js"
+import { mayList } from "../../access/Rights.js"
 import { touch } from "../../access/Touching.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { allPages } from "../../database/Pages.js"
@@ -51,7 +52,6 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
     const repo = yield* duesRepo
     const versions = yield* Versions
     const audit = yield* AuditLog
-    const { mayList } = yield* Access
     const pages = yield* allPages
 
     const update = traced("Dues.update")(

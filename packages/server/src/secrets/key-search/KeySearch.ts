@@ -1,7 +1,8 @@
 import { type FoundKey, type FoundKeyPage, keyCursorOf, type KeyPosition, keyPositionOf } from "@coffer/domain/FoundKey"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import { Access, type Place } from "../../access/Access.js"
+import type { Place } from "../../access/Access.js"
+import { mayList } from "../../access/Rights.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { kindOf } from "../../keys/Envelope.js"
@@ -75,7 +76,6 @@ export class KeySearch extends Effect.Service<KeySearch>()("@coffer/server/KeySe
   effect: Effect.gen(function* () {
     const repo = yield* keySearchRepo
     const environments = yield* environmentsRepo
-    const { mayList } = yield* Access
 
     /** Reads the found keys of a batch of environments. The first of them may be continued at a key. */
     const read = Effect.fnUntraced(function* (

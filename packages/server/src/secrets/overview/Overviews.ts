@@ -1,7 +1,8 @@
 import { paginationOf } from "@coffer/domain/Pagination"
 import { type Overview, overviewCursorOf, overviewPositionOf, type ProjectOverview } from "@coffer/domain/Overview"
 import * as Effect from "effect/Effect"
-import { Access, type Place } from "../../access/Access.js"
+import type { Place } from "../../access/Access.js"
+import { mayList } from "../../access/Rights.js"
 import { pacing } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type EnvironmentRow, overviewRepo } from "./Repo.js"
@@ -35,7 +36,6 @@ const added = (before: ProjectOverview, row: EnvironmentRow, isListed: boolean):
 export class Overviews extends Effect.Service<Overviews>()("@coffer/server/Overviews", {
   effect: Effect.gen(function* () {
     const repo = yield* overviewRepo
-    const { mayList } = yield* Access
 
     /** A page of projects by name. It ends early, after a whole project, once the request has looked at enough. */
     const show = traced("Overviews.show")(

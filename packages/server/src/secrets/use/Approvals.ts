@@ -10,9 +10,10 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
-import { Access, type Place, sourceOf } from "../../access/Access.js"
+import { type Place, sourceOf } from "../../access/Access.js"
 import { DecisionMails } from "../../access/DecisionMails.js"
 import { notFound } from "../../access/NotFound.js"
+import { mayAlso } from "../../access/Rights.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -80,7 +81,6 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
   effect: Effect.gen(function* () {
     const repo = yield* useRepo
     const audit = yield* AuditLog
-    const access = yield* Access
     const mails = yield* DecisionMails
     const { approvalMail, publicUrl, webConsole } = yield* ServerConfig
 
@@ -169,7 +169,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
         const now = timestamp(yield* Clock.currentTimeMillis)
         const rows = yield* repo.ofOrganization({ orgId: place.org.id, now, limit: maxListed })
         const own = rows.filter(({ env, project }) =>
-          access.mayAlso(place, "approval.decide", { org: place.org.name, project, env })
+          mayAlso(place, "approval.decide", { org: place.org.name, project, env })
         )
         return yield* forEachInSlices(own, approvalOf)
       })

@@ -1,0 +1,28 @@
+import type { Actor } from "@coffer/domain/Actor"
+import type { Role } from "@coffer/domain/Member"
+import type { Grant, Subject } from "./Decisions.js"
+import type { FoundPlace } from "./PlaceRow.js"
+
+interface Holder {
+  readonly actor: Actor
+  readonly role: Role | null
+  readonly grants: ReadonlyArray<Grant>
+}
+
+/** What `Decisions` must know of an actor, its role and its rules in an organization. */
+export const subjectOf = ({ actor, grants, role }: Holder): Subject =>
+  actor.type === "user"
+    ? {
+        superadmin: actor.superadmin || actor.delegation?.ofSuperadmin === true,
+        role,
+        account: null,
+        grants,
+        delegation: actor.delegation
+      }
+    : { superadmin: false, role: null, account: { scoped: actor.project !== null, reveal: actor.reveal }, grants }
+
+/** Whether the actor may learn that the organization exists. */
+export const mayKnow = (actor: Actor, { org, role }: FoundPlace): boolean =>
+  actor.type === "user"
+    ? actor.superadmin || role !== null || actor.delegation?.ofSuperadmin === true
+    : actor.orgId === org.id
