@@ -1,4 +1,4 @@
-import { type Actor, actorName, CurrentCaller, delegationOf } from "@coffer/domain/Actor"
+import { type Actor, actorName, type CurrentCaller, delegationOf } from "@coffer/domain/Actor"
 import type { ApprovalRequest, RequestKind, RequestPage, RequestState } from "@coffer/domain/ApprovalRequest"
 import {
   type ApprovalRequired,
@@ -12,12 +12,11 @@ import { type OrgId, RequestId } from "@coffer/domain/Ids"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { spanSeconds } from "@coffer/domain/Protection"
 import { optional } from "@coffer/domain/Schemas"
-import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Access, type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
 import { notFound, notVisible } from "../../access/NotFound.js"
-import { Passage, type RequestedChange } from "../../access/Passage.js"
+import type { RequestedChange } from "../../access/Passage.js"
 import { makeProtections } from "../../access/Protections.js"
 import { Requester } from "../../access/Requester.js"
 import { mayAlso } from "../../access/Rights.js"
@@ -31,6 +30,7 @@ import { makeBodies } from "./Bodies.js"
 import { detailsOf } from "./CallDetails.js"
 import { type CallRequest, encodeCall } from "./CallSchemas.js"
 import { DecisionMails } from "../../access/DecisionMails.js"
+import { makeRegisteredCalls } from "./RegisteredCalls.js"
 import { makeRequestMails } from "./RequestMails.js"
 import { type RequestRow, requestsRepo, type Target } from "./Repo.js"
 import { isOwn, requestOf, unprotected, voteRefusal } from "./Views.js"
@@ -44,16 +44,6 @@ const defaultLimit = 20
 const rowsAtOnce = 100
 /** How long a request for access to an environment without a protection waits. */
 const defaultSpan = "72h"
-
-/** Undoes a rehearsal. */
-class Rehearsed extends Data.TaggedError("Rehearsed") {}
-
-/** A call that can be asked for and made later. */
-interface RegisteredCall {
-  /** Methods, since the request of each call has its own type: it is decoded by the call's own schemas. */
-  run(request: CallRequest): Effect.Effect<unknown, unknown, CurrentCaller>
-  finish(made: unknown): Effect.Effect<unknown>
-}
 
 /** A change that was asked for, and the name of its organization. */
 interface Asked {
@@ -93,42 +83,8 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
     const bodies = yield* makeBodies
     const protections = yield* makeProtections
     const mails = yield* makeRequestMails
-    const { clock, transaction } = yield* Database
-    const calls = new Map<string, RegisteredCall>()
-
-    const register = <Request extends CallRequest, A, B>(
-      call: string,
-      run: (request: Request) => Effect.Effect<A, unknown, CurrentCaller>,
-      finish: (made: A) => Effect.Effect<A | B> = Effect.succeed
-    ): void => {
-      const registered: { run: typeof run; finish: typeof finish } = { run, finish }
-      calls.set(call, registered)
-    }
-
-    const callOf = (call: string): Effect.Effect<RegisteredCall> =>
-      Effect.suspend(() => {
-        const found = calls.get(call)
-        return found === undefined ? Effect.dieMessage(`no handler makes ${call}`) : Effect.succeed(found)
-      })
-
-    /** Makes a change as a requester, in the open transaction; a rehearsal is undone, and returns nothing. */
-    const attempt = <A, E>(
-      change: Effect.Effect<A, E, CurrentCaller>,
-      requester: Requester,
-      passage: RequestedChange,
-      keeps: boolean
-    ): Effect.Effect<A | void, E> =>
-      transaction(
-        change.pipe(
-          Effect.provideService(CurrentCaller, requester),
-          Effect.provideService(Passage, passage),
-          Effect.flatMap((made): Effect.Effect<A, Rehearsed> => (keeps ? Effect.succeed(made) : new Rehearsed()))
-        )
-      ).pipe(
-        Effect.catchAll((error): Effect.Effect<void, E> =>
-          error instanceof Rehearsed ? Effect.void : Effect.fail(error)
-        )
-      )
+    const { attempt, callOf, register } = yield* makeRegisteredCalls
+    const { clock } = yield* Database
 
     const checkRoom = Effect.fnUntraced(function* ({ env_id: envId }: Target, actor: Actor, more: number) {
       const { bytes, own, waiting } = yield* repo.pending({ envId, actorId: actor.id })

@@ -1,4 +1,4 @@
-import { type Actor, actorName } from "@coffer/domain/Actor"
+import { actorName } from "@coffer/domain/Actor"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { isApiError, Conflict } from "@coffer/domain/Errors"
 import type { RequestId, RuleId } from "@coffer/domain/Ids"
@@ -8,13 +8,13 @@ import { Authenticator } from "../../access/Authenticator.js"
 import type { RequestedChange } from "../../access/Passage.js"
 import { isApprover } from "../../access/Protections.js"
 import { requirePasskey } from "../../access/RecentLogin.js"
-import { Requester } from "../../access/Requester.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { Database } from "../../database/Database.js"
 import { makeAccessRules } from "./AccessRules.js"
 import { type CallRequest, decodeCall } from "./CallSchemas.js"
+import { makeRequesterNow } from "./RequesterNow.js"
 import { Requests } from "./Requests.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
 import { differences, isOwn, rulesOf, touchedIn, voteRefusal } from "./Views.js"
@@ -52,7 +52,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     const requests = yield* Requests
     const access = yield* Access
     const audit = yield* AuditLog
-    const { delegate } = yield* Authenticator
+    const requesterNow = yield* makeRequesterNow
     const rules = yield* makeAccessRules
     const { clock } = yield* Database
 
@@ -127,49 +127,6 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       if (cast.length === 0) return yield* new Conflict({ message: `you have voted on request ${id} already` })
     })
 
-    /** The requester as it is now. Fails with Conflict if it may do nothing any more. */
-    const requesterOf = Effect.fnUntraced(function* (row: RequestRow) {
-      const gone = new Conflict({ message: `${row.actor_name} may not act any more` })
-      const actorNow: Effect.Effect<Actor, Conflict> = Effect.gen(function* () {
-        if (row.delegation_id !== null) {
-          return (yield* Effect.mapError(
-            delegate(row.delegation_id),
-            () => new Conflict({ message: `the delegation of ${row.actor_name} has ended` })
-          )).actor
-        }
-        if (row.actor_type === "user") {
-          const user = yield* repo.user({ id: row.actor_id })
-          if (user === undefined) return yield* gone
-          const { superadmin, ...person } = user
-          return {
-            type: "user",
-            ...person,
-            superadmin: superadmin === 1,
-            sessionId: null,
-            loginIsRecent: false,
-            mayRecover: false,
-            hasPasskey: false,
-            passkeyIsRecent: false,
-            delegation: null
-          } as const
-        }
-        const account = yield* repo.account({ id: row.actor_id })
-        if (account === undefined) return yield* gone
-        const { project, project_id } = account
-        return {
-          type: "service_account",
-          id: account.id,
-          name: account.name,
-          orgId: account.org_id,
-          orgName: account.org,
-          project: project_id === null || project === null ? null : { id: project_id, name: project },
-          reveal: account.reveal === 1,
-          credential: { type: "request", id: row.id, sessionId: null }
-        } as const
-      })
-      return new Requester(yield* actorNow, row.org_id)
-    })
-
     /** The valid votes for a request: of people who may still vote. */
     const approvalsOf = Effect.fnUntraced(function* (row: RequestRow) {
       const { approvers, self } = rulesOf(row)
@@ -194,7 +151,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         touched: [],
         revision: null
       }
-      const requester = yield* requesterOf(row)
+      const requester = yield* requesterNow(row)
       const compared = Effect.tap(call.run(request), () => {
         const found = passage.entered
           ? differences(touchedIn(row.keys), passage.touched)
@@ -230,7 +187,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         return made
       }
       const approved = approvedBy && { by: approvedBy, source: sourceAt(place, row) }
-      const ruleId = yield* rules.make(row, place.org.name, yield* requesterOf(row), approved)
+      const ruleId = yield* rules.make(row, place.org.name, yield* requesterNow(row), approved)
       const made: Outcome = { outdated: null, approvedBy, revision: null, ruleId, finish: Effect.void }
       return made
     })
