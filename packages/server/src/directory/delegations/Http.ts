@@ -1,13 +1,10 @@
-import { currentActor, type UserActor } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
 import { Delegation } from "@coffer/domain/Delegation"
-import type { Forbidden } from "@coffer/domain/Errors"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { refuse } from "../../access/Refusal.js"
-import { actorSource } from "../../audit/AuditEvent.js"
+import { personOnly } from "../../access/PersonOnly.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { userScope } from "../../database/Scopes.js"
 import { longList } from "../../http/LongList.js"
@@ -15,22 +12,11 @@ import { Delegations, neededFor } from "./Delegations.js"
 
 const listed = longList(Delegation)
 
-const noPerson = "a service account delegates nothing: a person has to"
-
 export const DelegationsHttp = HttpApiBuilder.group(Api, "delegations", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const delegations = yield* Delegations
-    const audit = yield* AuditLog
-
-    /** Admits persons only. */
-    const person = (action: string) =>
-      Effect.flatMap(currentActor, (actor): Effect.Effect<UserActor, Forbidden> => {
-        if (actor.type === "user") return Effect.succeed(actor)
-        const { orgId } = actor
-        const refusal = { resource_type: "org", resource_id: orgId, metadata: { action } } as const
-        return refuse(audit, { ...actorSource(actor), orgId }, refusal, noPerson)
-      })
+    const person = personOnly(yield* AuditLog, "a service account delegates nothing: a person has to")
 
     return handlers
       .handle("create", ({ payload }) =>

@@ -1,13 +1,10 @@
-import { currentActor, type UserActor } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
-import type { Forbidden } from "@coffer/domain/Errors"
 import { Passkey } from "@coffer/domain/Passkey"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { refuse } from "../../access/Refusal.js"
-import { actorSource } from "../../audit/AuditEvent.js"
+import { personOnly } from "../../access/PersonOnly.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { outcomeOf } from "../../database/Database.js"
 import { longList } from "../../http/LongList.js"
@@ -16,22 +13,11 @@ import { verifyAssertion, verifyRegistration } from "./WebAuthn.js"
 
 const listed = longList(Passkey)
 
-const noPerson = "a service account has no passkeys: a person has"
-
 export const PasskeysHttp = HttpApiBuilder.group(Api, "passkeys", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const passkeys = yield* Passkeys
-    const audit = yield* AuditLog
-
-    /** Admits persons only. */
-    const person = (action: string) =>
-      Effect.flatMap(currentActor, (actor): Effect.Effect<UserActor, Forbidden> => {
-        if (actor.type === "user") return Effect.succeed(actor)
-        const { orgId } = actor
-        const refusal = { resource_type: "org", resource_id: orgId, metadata: { action } } as const
-        return refuse(audit, { ...actorSource(actor), orgId }, refusal, noPerson)
-      })
+    const person = personOnly(yield* AuditLog, "a service account has no passkeys: a person has")
 
     return handlers
       .handle("list", () =>
