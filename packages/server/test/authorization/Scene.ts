@@ -1,12 +1,12 @@
 import { randomUUID } from "node:crypto"
-import { SessionId, UserId } from "@coffer/domain/Ids"
+import { UserId } from "@coffer/domain/Ids"
 import type { Email } from "@coffer/domain/Names"
 import { type Action, needs } from "@coffer/domain/Permissions"
 import { authRepo, type AuthRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
-import { hashToken, mintToken } from "@coffer/server/keys/Token"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { assert } from "vitest"
+import { newSession } from "../support/NewSession.js"
 import { freshFolder, type Json } from "../support/Program.js"
 import { email } from "../support/Services.js"
 import type { Sent } from "../support/postgres/Running.js"
@@ -93,23 +93,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     )
 
   const session = async (userId: UserId) => {
-    const token = Redacted.value(Effect.runSync(mintToken("session")))
-    const id = SessionId.make(randomUUID())
-    await write(({ insertSession }, now) =>
-      insertSession({
-        id,
-        userId,
-        kind: "token",
-        hash: hashToken(token),
-        ip: null,
-        program: null,
-        machine: null,
-        userAgent: null,
-        provenAt: now,
-        provenBy: "login",
-        now
-      })
-    )
+    const { id, row, token } = newSession(userId, new Date().toISOString())
+    await write(({ insertSession }) => insertSession(row))
     return { id, headers: people(token) }
   }
 

@@ -1,7 +1,6 @@
-import { hash } from "node:crypto"
 import { setImmediate } from "node:timers/promises"
 import type { Caller } from "@coffer/domain/Actor"
-import { SessionId, type UserId } from "@coffer/domain/Ids"
+import type { UserId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { Acl } from "@coffer/server/directory/acl/Acl"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
@@ -16,7 +15,6 @@ import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { Environments } from "@coffer/server/secrets/environments/Environments"
 import { InstanceLive } from "@coffer/server/keys/Instance"
 import { Keyring, makeKeyring } from "@coffer/server/keys/Keyring"
-import { mintToken } from "@coffer/server/keys/Token"
 import { WrapBudget } from "@coffer/server/keys/WrapBudget"
 import { Mailer } from "@coffer/server/base/mail/Mailer"
 import { Members } from "@coffer/server/directory/members/Members"
@@ -29,6 +27,7 @@ import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { Context, Effect, Layer, Redacted, Runtime } from "effect"
 import fc from "fast-check"
+import { newSession } from "../support/NewSession.js"
 import { RawStatements } from "../support/RawStatements.js"
 import { PostgresStatements } from "../support/postgres/Statements.js"
 import { configAt, DbPath, freshPath, freshPlace, isOnPostgres, layerIn, withServices } from "../support/Services.js"
@@ -127,24 +126,9 @@ export const holds = <A, E, R>(
 /** A session that a person is logged in with, as the `Authorization` header holds it. */
 export const session = (userId: UserId) =>
   Effect.gen(function* () {
-    const token = Redacted.value(yield* mintToken("session"))
-    const stamp = "2999-01-01T00:00:00.000Z"
+    const { row, token } = newSession(userId, "2999-01-01T00:00:00.000Z")
     const { transaction } = yield* Database
-    yield* transaction(
-      (yield* authRepo).insertSession({
-        id: SessionId.make(crypto.randomUUID()),
-        userId,
-        kind: "token",
-        hash: hash("sha256", token, "hex"),
-        ip: null,
-        program: null,
-        machine: null,
-        userAgent: null,
-        provenAt: stamp,
-        provenBy: "login",
-        now: stamp
-      })
-    )
+    yield* transaction((yield* authRepo).insertSession(row))
     return { authorization: `Bearer ${token}` }
   })
 

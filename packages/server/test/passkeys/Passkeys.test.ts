@@ -1,11 +1,11 @@
-import { generateKeyPairSync, randomUUID } from "node:crypto"
-import { SessionId, UserId } from "@coffer/domain/Ids"
+import { generateKeyPairSync } from "node:crypto"
+import { UserId } from "@coffer/domain/Ids"
 import { authRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
-import { hashToken, mintToken } from "@coffer/server/keys/Token"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { newSession } from "../support/NewSession.js"
 import type { Json } from "../support/Program.js"
 import { email } from "../support/Services.js"
 import { type Deviation, passkeysOf, SoftAuthenticator } from "../support/SoftAuthenticator.js"
@@ -69,17 +69,13 @@ const someone = async () => {
   const { headers, id } = await pair.first.person(email(address))
   /** Another session, as after a login by a code just now, or by the operator. */
   const session = async (provenBy: "login" | "operator" = "login") => {
-    const token = Redacted.value(Effect.runSync(mintToken("session")))
-    const session = SessionId.make(randomUUID())
-    const now = new Date().toISOString()
-    const named = { ip: null, program: null, machine: null, userAgent: null }
-    const row = { id: session, userId: UserId.make(id), kind: "token", hash: hashToken(token), ...named }
+    const { id: made, row, token } = newSession(UserId.make(id), new Date().toISOString(), provenBy)
     await pair.first.run(
       Effect.flatMap(Effect.all([Database, authRepo]), ([{ transaction }, repo]) =>
-        transaction(repo.insertSession({ ...row, provenAt: now, provenBy, now }))
+        transaction(repo.insertSession(row))
       )
     )
-    return { id: session, headers: people(token) }
+    return { id: made, headers: people(token) }
   }
   const register = (name: string, device?: SoftAuthenticator, as: Headers = headers) =>
     passkeysOf((...call) => done(as, ...call), publicUrl).register(name, device)

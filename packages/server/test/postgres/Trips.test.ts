@@ -1,8 +1,7 @@
 import { UserId } from "@coffer/domain/Ids"
 import { authRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
-import { hashToken, mintToken } from "@coffer/server/keys/Token"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
@@ -10,6 +9,7 @@ import { startMeter } from "../../bench/support/meter.mjs"
 import { people } from "../authorization/Service.js"
 import { serverUrl } from "../support/postgres/Databases.js"
 import { startServers } from "../support/postgres/Running.js"
+import { newSession } from "../support/NewSession.js"
 import { email } from "../support/Services.js"
 
 // What others of an organization wait for is the round trips of a change: the statements of one are sent at once.
@@ -37,28 +37,17 @@ beforeAll(async () => {
   if (one === undefined) return assert.fail("no server was started")
   server = one
   const id = UserId.make(randomUUID())
-  const token = Redacted.value(Effect.runSync(mintToken("session")))
+  const now = new Date().toISOString()
+  const { row, token } = newSession(id, now)
   await server.run(
-    Effect.flatMap(Effect.all([Database, authRepo]), ([{ transaction }, auth]) => {
-      const now = new Date().toISOString()
-      const session = {
-        ...{
-          id: randomUUID(),
-          userId: id,
-          kind: "token",
-          hash: hashToken(token),
-          ip: null,
-          program: null,
-          machine: null,
-          userAgent: null,
-          provenAt: now,
-          provenBy: "login",
-          now
-        }
-      }
-      const user = { id, email: email("ada@example.com"), name: "", now }
-      return transaction(Effect.zipRight(auth.insertUser(user), auth.insertSession(session)))
-    })
+    Effect.flatMap(Effect.all([Database, authRepo]), ([{ transaction }, auth]) =>
+      transaction(
+        Effect.zipRight(
+          auth.insertUser({ id, email: email("ada@example.com"), name: "", now }),
+          auth.insertSession(row)
+        )
+      )
+    )
   )
   const ada = people(token)
   await server.do(ada, "POST", "/api/orgs", { name: "acme" })

@@ -1,12 +1,12 @@
 import { UserId } from "@coffer/domain/Ids"
 import { authRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
-import { hashToken, mintToken } from "@coffer/server/keys/Token"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { randomUUID } from "node:crypto"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { people, word } from "../authorization/Service.js"
 import { startServers } from "../support/postgres/Running.js"
+import { newSession } from "../support/NewSession.js"
 import { email } from "../support/Services.js"
 
 // Rules across rows that two servers must not break together.
@@ -38,27 +38,12 @@ const repo = authRepo
 const person = async (): Promise<Someone> => {
   const id = UserId.make(randomUUID())
   const address = email(`${word()}@example.com`)
-  const token = Redacted.value(Effect.runSync(mintToken("session")))
+  const now = new Date().toISOString()
+  const { row, token } = newSession(id, now)
   await first.run(
-    Effect.flatMap(Effect.all([Database, repo]), ([{ transaction }, auth]) => {
-      const now = new Date().toISOString()
-      const session = {
-        id: randomUUID(),
-        userId: id,
-        kind: "token",
-        hash: hashToken(token),
-        ip: null,
-        program: null,
-        machine: null,
-        userAgent: null,
-        provenAt: now,
-        provenBy: "login",
-        now
-      }
-      return transaction(
-        Effect.zipRight(auth.insertUser({ id, email: address, name: "", now }), auth.insertSession(session))
-      )
-    })
+    Effect.flatMap(Effect.all([Database, repo]), ([{ transaction }, auth]) =>
+      transaction(Effect.zipRight(auth.insertUser({ id, email: address, name: "", now }), auth.insertSession(row)))
+    )
   )
   return { id, address, headers: people(token) }
 }
