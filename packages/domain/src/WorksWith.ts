@@ -8,6 +8,13 @@ import { audienceOf } from "./Claims.js"
 /** How a program signs in: with the account's key, or with the token of its pod. */
 type SignsIn = "key" | "pod" | "key or pod"
 
+/** Pods that sign in to an account. */
+interface Pods {
+  readonly namespace: string
+  readonly serviceAccount: string
+  readonly audience: string
+}
+
 export interface ProgramUse {
   readonly server: string
   readonly org: string
@@ -16,6 +23,8 @@ export interface ProgramUse {
   readonly env: string
   /** Whether the account has a key. */
   readonly hasKey: boolean
+  /** The pods that sign in already. Without them, the lines let those of an example sign in. */
+  readonly trusted?: Pods
 }
 
 /** A file, a command or the fields of a form, and what to do with them. */
@@ -49,14 +58,21 @@ const roleOf = ({ account, org }: ProgramUse) => `${org}/${account}`
 /** A member of an object in JavaScript. */
 const memberOf = (name: string) => (/^[a-z][a-z0-9]*$/.test(name) ? `.${name}` : `[${quoted(name)}]`)
 
-/** Allows the pods of a service account of the cluster to sign in. */
-const trust = ({ account, org }: ProgramUse) =>
-  piece(
-    "The cluster's public keys are in cluster.json (kubectl get --raw /openid/v1/jwks). Let the pods of the service account webshop of the namespace shop sign in:",
-    `coffer service-account trust ${word(account)} --org ${org} --kubernetes shop/webshop --jwks cluster.json`
-  )
+const podsOf = ({ account, org, server, trusted }: ProgramUse): Pods =>
+  trusted ?? { namespace: "shop", serviceAccount: "webshop", audience: audienceOf(server, org, account) }
 
-const audience = ({ account, org, server }: ProgramUse) => quoted(audienceOf(server, org, account))
+/** Lets the pods sign in, unless they do already. */
+const trust = (use: ProgramUse): ReadonlyArray<ProgramPiece> => {
+  const { namespace, serviceAccount } = podsOf(use)
+  return use.trusted === undefined
+    ? [
+        piece(
+          `The cluster's public keys are in cluster.json (kubectl get --raw /openid/v1/jwks). Let the pods of the service account ${serviceAccount} of the namespace ${namespace} sign in:`,
+          `coffer service-account trust ${word(use.account)} --org ${use.org} --kubernetes ${namespace}/${serviceAccount} --jwks cluster.json`
+        )
+      ]
+    : []
+}
 
 const dokploy = ({ env, project, server }: ProgramUse) => [
   piece(
@@ -163,6 +179,8 @@ const n8n = (use: ProgramUse) => [
 ]
 
 const operator = (use: ProgramUse) => {
+  const { audience, namespace, serviceAccount } = podsOf(use)
+  const metadata = (name: string) => `metadata: { name: ${name}, namespace: ${quoted(namespace)} }`
   const signIn = use.hasKey
     ? [
         "  method: appRole",
@@ -176,35 +194,37 @@ const operator = (use: ProgramUse) => {
         "  mount: kubernetes",
         "  kubernetes:",
         `    role: ${quoted(roleOf(use))}`,
-        "    serviceAccount: webshop",
+        `    serviceAccount: ${quoted(serviceAccount)}`,
         "    audiences:",
-        `      - ${audience(use)}`
+        `      - ${quoted(audience)}`
       ]
   return [
-    use.hasKey
-      ? piece(
-          "Store the key; the command reads it from standard input:",
-          "tr -d '\\n' | kubectl create secret generic coffer-key --namespace shop --from-file=id=/dev/stdin"
-        )
-      : trust(use),
+    ...(use.hasKey
+      ? [
+          piece(
+            "Store the key; the command reads it from standard input:",
+            `tr -d '\\n' | kubectl create secret generic coffer-key --namespace ${namespace} --from-file=id=/dev/stdin`
+          )
+        ]
+      : trust(use)),
     piece(
-      "In the namespace shop of the cluster:",
+      `In the namespace ${namespace} of the cluster:`,
       "apiVersion: secrets.hashicorp.com/v1beta1",
       "kind: VaultConnection",
-      "metadata: { name: coffer, namespace: shop }",
+      metadata("coffer"),
       "spec:",
       `  address: ${quoted(use.server)}`,
       "---",
       "apiVersion: secrets.hashicorp.com/v1beta1",
       "kind: VaultAuth",
-      "metadata: { name: coffer, namespace: shop }",
+      metadata("coffer"),
       "spec:",
       "  vaultConnectionRef: coffer",
       ...signIn,
       "---",
       "apiVersion: secrets.hashicorp.com/v1beta1",
       "kind: VaultStaticSecret",
-      "metadata: { name: webshop, namespace: shop }",
+      metadata("webshop"),
       "spec:",
       "  vaultAuthRef: coffer",
       "  type: kv-v2",
@@ -216,26 +236,29 @@ const operator = (use: ProgramUse) => {
   ]
 }
 
-const csiProvider = (use: ProgramUse) => [
-  trust(use),
-  piece(
-    "In the namespace shop of the cluster:",
-    "apiVersion: secrets-store.csi.x-k8s.io/v1",
-    "kind: SecretProviderClass",
-    "metadata: { name: webshop, namespace: shop }",
-    "spec:",
-    "  provider: vault",
-    "  parameters:",
-    `    vaultAddress: ${quoted(use.server)}`,
-    "    vaultAuthMountPath: kubernetes",
-    `    roleName: ${quoted(roleOf(use))}`,
-    `    audience: ${audience(use)}`,
-    "    objects: |",
-    "      - objectName: DATABASE_URL",
-    `        secretPath: ${quoted(`${use.project}/data/${use.env}`)}`,
-    "        secretKey: DATABASE_URL"
-  )
-]
+const csiProvider = (use: ProgramUse) => {
+  const { audience, namespace } = podsOf(use)
+  return [
+    ...trust(use),
+    piece(
+      `In the namespace ${namespace} of the cluster:`,
+      "apiVersion: secrets-store.csi.x-k8s.io/v1",
+      "kind: SecretProviderClass",
+      `metadata: { name: webshop, namespace: ${quoted(namespace)} }`,
+      "spec:",
+      "  provider: vault",
+      "  parameters:",
+      `    vaultAddress: ${quoted(use.server)}`,
+      "    vaultAuthMountPath: kubernetes",
+      `    roleName: ${quoted(roleOf(use))}`,
+      `    audience: ${quoted(audience)}`,
+      "    objects: |",
+      "      - objectName: DATABASE_URL",
+      `        secretPath: ${quoted(`${use.project}/data/${use.env}`)}`,
+      "        secretKey: DATABASE_URL"
+    )
+  ]
+}
 
 /** By the names that `--for` takes. */
 export const programs = {

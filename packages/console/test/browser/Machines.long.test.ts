@@ -1,8 +1,9 @@
+import type { ProgramPiece } from "@coffer/domain/WorksWith"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { parse } from "yaml"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { clusterIssuer, podClaims, Signer } from "../../../server/test/federations/Signer.js"
-import { Person } from "../support/Person.js"
+import { Person, terminalOf } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
 
 const why = hasBrowser() ? "" : ` [${noChromium}]`
@@ -71,18 +72,65 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
     assert.notProperty(data[0], "allowed_networks")
   })
 
-  it("an account with a key has the lines for the program that it is for", async () => {
-    await visit.press("New service account")
-    await dialog().getByLabel("Name").fill("panel")
-    await dialog().getByLabel("It signs in").selectOption("with a key")
+  it("an account for a program has its lines: those of the terminal, but for what the console has done", async () => {
+    const terminal = await terminalOf("mia@example.com")
+    /** What the terminal says to do after the rule, for an account that is called as the one of the console. */
+    const linesFor = async (program: string, name: string, ...more: ReadonlyArray<string>) => {
+      const place = ["--org", "machines", "--project", "webshop", "--env", "dev"]
+      const command = ["service-account", "create", `${name}-too`, "--for", program, "--json", ...place, ...more]
+      const { code, stderr, stdout } = await terminal.coffer(command)
+      assert.strictEqual(code, 0, stderr)
+      const [, ...pieces]: ReadonlyArray<ProgramPiece> = JSON.parse(stdout.replaceAll(`${name}-too`, name)).lines
+      return pieces
+    }
+    const shown = async () => {
+      const found = dialog().locator(".accounts-piece")
+      const [whats, lines] = await Promise.all([
+        found.locator("p:first-child").allInnerTexts(),
+        found.locator("pre").allInnerTexts()
+      ])
+      return whats.map((what, index) => ({ what, lines: lines[index] }))
+    }
+    const begin = async (name: string, program: string) => {
+      await visit.press("New service account")
+      await dialog().getByLabel("Name").fill(name)
+      await dialog().getByLabel("It is for").selectOption(program)
+    }
+    const [dokploy, operator, csi] = await Promise.all([
+      linesFor("dokploy", "panel"),
+      linesFor("vault-secrets-operator", "pods", "--no-key"),
+      linesFor("csi-provider", "mounts", "--no-key")
+    ])
+    terminal.remove()
+
+    await begin("panel", "Dokploy")
+    await dialog().getByLabel("The key expires after").waitFor()
+    assert.isTrue(await dialog().getByLabel("It signs in").isDisabled())
     await visit.press("Create")
-    await dialog().getByLabel("It runs in").selectOption("Dokploy")
     await visit.sees("The server needs SERVICE_VAULT_API=1.")
-    const [form, variable] = await dialog().locator("pre.code-lines").allInnerTexts()
-    assert.strictEqual(form, `Name: coffer\nVault URL: ${inject("server").url}\nKV Mount: webshop\n`)
-    assert.strictEqual(variable, "DATABASE_URL=${{vault.coffer.dev:DATABASE_URL}}\n")
+    assert.deepStrictEqual(await shown(), dokploy)
     await dialog().getByLabel("It runs in").selectOption("Vault Secrets Operator")
     await visit.sees('roleId: "machines/panel"')
+    await visit.page.keyboard.press("Escape")
+
+    await begin("mounts", "Vault's CSI provider")
+    assert.strictEqual(await dialog().getByLabel("It signs in").inputValue(), "without a stored key")
+    await visit.press("Create")
+    await visit.press("Show the lines, and trust the cluster later")
+    await visit.sees("mounts has no key, and trusts no cluster yet.")
+    assert.deepStrictEqual(await shown(), csi)
+    await visit.page.keyboard.press("Escape")
+
+    await begin("pods", "Vault Secrets Operator")
+    await visit.press("Create")
+    await dialog().getByLabel("Namespace").fill("shop")
+    await dialog().getByLabel("Service account of the pod").fill("webshop")
+    await dialog().getByLabel("Public keys (JWKS)").fill(JSON.stringify(signer.jwks))
+    await visit.isAccessible("the pods of a program")
+    await visit.press("Let pods sign in")
+    await visit.sees("No key is stored anywhere.")
+    assert.match(operator[0]?.lines ?? "", /^coffer service-account trust pods .* --kubernetes shop\/webshop /)
+    assert.deepStrictEqual(await shown(), operator.slice(1))
     await visit.isAccessible("lines for a program")
     await visit.page.keyboard.press("Escape")
   })
@@ -142,7 +190,7 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
     const { data } = await mia.call("GET", "/api/orgs/machines/audit-logs?resource_type=federation")
     assert.deepStrictEqual(
       data.map(({ action }: { readonly action: string }) => action),
-      ["federation.revoke", "federation.create", "federation.create"]
+      ["federation.revoke", "federation.create", "federation.create", "federation.create"]
     )
   })
 })

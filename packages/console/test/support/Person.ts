@@ -1,5 +1,7 @@
-import { readFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
 import { assert, inject } from "vitest"
+import { TestHome } from "../../../cli/test/support/Programs.js"
 
 /** JSON as it came: tests look into it as they expect it to be. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -30,6 +32,27 @@ export const codeFor = (email: string, before = 0): Promise<string> =>
 /** The headers of a script of the server's own pages. */
 const ownPage = (url: string) => ({ "content-type": "application/json", "x-coffer": "1", origin: url })
 
+/** Logs an address in by its code. */
+const verify = async (email: string, more: object = {}): Promise<Response> => {
+  const { url } = inject("server")
+  const headers = { ...ownPage(url), "x-real-ip": `198.18.0.${(++clients % 250) + 1}` }
+  const post = (path: string, body: object) =>
+    fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) })
+  const before = codesFor(email).length
+  const asked = await post("/api/auth/login", { email })
+  assert.strictEqual(asked.status, 200, await asked.text())
+  return post("/api/auth/verify", { email, code: await codeFor(email, before), ...more })
+}
+
+/** The home of somebody who is logged in at a terminal. */
+export const terminalOf = async (email: string): Promise<TestHome> => {
+  const home = new TestHome(inject("server").url)
+  const { token } = await (await verify(email)).json()
+  mkdirSync(dirname(home.session), { recursive: true, mode: 0o700 })
+  writeFileSync(home.session, `${JSON.stringify({ [home.serverUrl]: token })}\n`, { mode: 0o600 })
+  return home
+}
+
 /** A person with a session token, who prepares what a test looks at. */
 export class Person {
   private constructor(
@@ -38,15 +61,7 @@ export class Person {
   ) {}
 
   static async login(email: string): Promise<Person> {
-    const { url } = inject("server")
-    const headers = { ...ownPage(url), "x-real-ip": `198.18.0.${(++clients % 250) + 1}` }
-    const post = (path: string, body: object) =>
-      fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) })
-    const before = codesFor(email).length
-    const asked = await post("/api/auth/login", { email })
-    assert.strictEqual(asked.status, 200, await asked.text())
-    const code = await codeFor(email, before)
-    const verified = await post("/api/auth/verify", { email, code, session: "cookie" })
+    const verified = await verify(email, { session: "cookie" })
     assert.strictEqual(verified.status, 204, await verified.text())
     const [, token = ""] = /^coffer=([^;]+)/.exec(verified.headers.getSetCookie().join("\n")) ?? []
     return new Person(email, token)

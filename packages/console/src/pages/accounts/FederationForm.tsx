@@ -36,6 +36,8 @@ export interface Trusted {
 interface FormProps {
   readonly org: OrgName
   readonly account: Pick<ServiceAccount, "id" | "name">
+  /** The one kind that fits; left out, it is asked. */
+  readonly only?: KindName
   readonly done: (made: Trusted) => void
 }
 
@@ -74,8 +76,8 @@ const Field = ({ hint, label, placeholder, set, value }: FieldProps) => {
 }
 
 /** Lets an account sign in with the tokens of a CI system or cluster. What the server would refuse is said while one types. */
-export const FederationForm = ({ account, done, org }: FormProps) => {
-  const kindName = useSignal<KindName>("GitHub")
+export const FederationForm = ({ account, done, only, org }: FormProps) => {
+  const kindName = useSignal<KindName>(only ?? "GitHub")
   const typed = useSignal<Typed>({})
   const name = useSignal("")
   const issuer = useSignal("")
@@ -105,15 +107,17 @@ export const FederationForm = ({ account, done, org }: FormProps) => {
         )
       }}
     >
-      <Choose
-        label="It runs in"
-        value={kindName.value}
-        words={kindNames}
-        choose={(word) => {
-          kindName.value = word
-          typed.value = {}
-        }}
-      />
+      {only === undefined && (
+        <Choose
+          label="It runs in"
+          value={kindName.value}
+          words={kindNames}
+          choose={(word) => {
+            kindName.value = word
+            typed.value = {}
+          }}
+        />
+      )}
       {kind.fields.map((field) => (
         <Field
           key={`${kindName.value} ${field.name}`}

@@ -23,6 +23,13 @@ const where = {
   other: "In the job:"
 } as const
 
+/** Says that an account signs in with the tokens of an issuer. */
+export const SignsIn = ({ account, federation }: Pick<LinesProps, "account"> & Pick<Trusted, "federation">) => (
+  <p role="status">
+    {account.name} signs in with tokens of <code>{federation.issuer}</code>. No key is stored anywhere.
+  </p>
+)
+
 /** The lines for where an account signs in without a stored key. */
 export const KeylessLines = ({ account, made, org, place = "PROJECT/ENV" }: LinesProps) => {
   const { federation, kind, typed } = made
@@ -37,9 +44,7 @@ export const KeylessLines = ({ account, made, org, place = "PROJECT/ENV" }: Line
   })
   return (
     <>
-      <p role="status">
-        {account.name} signs in with tokens of <code>{federation.issuer}</code>. No key is stored anywhere.
-      </p>
+      <SignsIn account={account} federation={federation} />
       <Pieces pieces={[{ what: where[kind], lines }]} />
     </>
   )

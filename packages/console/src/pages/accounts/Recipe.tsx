@@ -1,6 +1,6 @@
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { NewServiceAccount } from "@coffer/domain/ServiceAccount"
-import { programNames, programPieces, programs, serverNeeds, signInProblem } from "@coffer/domain/WorksWith"
+import { type ProgramName, programNames, programs, signInProblem } from "@coffer/domain/WorksWith"
 import { useSignal } from "@preact/signals"
 import type * as Redacted from "effect/Redacted"
 import { Choose } from "../../kit/Choose.js"
@@ -9,12 +9,15 @@ import { type Trusted, FederationForm } from "./FederationForm.js"
 import { KeylessLines } from "./KeylessLines.js"
 import { NewKey } from "./NewKey.js"
 import { Pieces } from "./Pieces.js"
+import { PodLines } from "./PodLines.js"
+import { ProgramLines, programOf } from "./ProgramLines.js"
 
-/** A new account, and the environment that it reads. */
+/** A new account, the environment that it reads, and the program that it is for. */
 export interface Made {
   readonly account: NewServiceAccount
   readonly project: ProjectName
   readonly env: EnvName
+  readonly program: ProgramName | undefined
 }
 
 interface RecipeProps {
@@ -22,26 +25,29 @@ interface RecipeProps {
   readonly made: Made
 }
 
-const programsWithKey = programNames.filter((name) => signInProblem(name, true) === undefined)
-const titles = programsWithKey.map((name) => programs[name].title)
+const titles = programNames
+  .filter((name) => signInProblem(name, true) === undefined)
+  .map((name) => programs[name].title)
 const words = [...targets, ...titles]
 type Word = Target | (typeof titles)[number]
 
-const WithKey = ({ apiKey, made, org }: RecipeProps & { readonly apiKey: Redacted.Redacted }) => {
-  const target = useSignal<Word>("Docker")
-  const use = { server: location.origin, org, project: made.project, env: made.env }
-  const program = programsWithKey.find((name) => programs[name].title === target.value)
+const useOf = ({ made: { account, env, project }, org }: RecipeProps) => ({
+  ...{ server: location.origin, org, account: account.name, project, env },
+  hasKey: account.api_key !== undefined
+})
+
+const WithKey = ({ apiKey, ...props }: RecipeProps & { readonly apiKey: Redacted.Redacted }) => {
+  const { account, program: first } = props.made
+  const target = useSignal<Word>(first === undefined ? "Docker" : programs[first].title)
+  const use = useOf(props)
+  const program = programOf(target.value)
   const way = targets.find((one) => one === target.value)
-  const needs = program && serverNeeds(program)
   return (
     <>
-      <NewKey account={{ ...made.account, api_key: apiKey }} />
+      <NewKey account={{ ...account, api_key: apiKey }} />
       <Choose label="It runs in" value={target.value} words={words} choose={(word) => (target.value = word)} />
-      {needs !== undefined && <p class="hint">{needs}</p>}
       {way !== undefined && <Pieces pieces={piecesFor(way, use)} />}
-      {program !== undefined && (
-        <Pieces pieces={programPieces(program, { ...use, account: made.account.name, hasKey: true })} />
-      )}
+      {program !== undefined && <ProgramLines name={program} use={use} />}
     </>
   )
 }
@@ -63,6 +69,11 @@ const WithoutKey = ({ made, org }: RecipeProps) => {
 
 /** The last step: where the account runs, and the lines for it. */
 export const Recipe = (props: RecipeProps) => {
-  const { api_key } = props.made.account
-  return api_key === undefined ? <WithoutKey {...props} /> : <WithKey {...props} apiKey={api_key} />
+  const { account, program } = props.made
+  if (account.api_key !== undefined) return <WithKey {...props} apiKey={account.api_key} />
+  return program === undefined ? (
+    <WithoutKey {...props} />
+  ) : (
+    <PodLines org={props.org} account={account} name={program} use={useOf(props)} />
+  )
 }

@@ -2,6 +2,7 @@ import { Days } from "@coffer/domain/ServiceAccount"
 import type { OrgName } from "@coffer/domain/Names"
 import { accountNameForm } from "@coffer/domain/NameForms"
 import { Pattern } from "@coffer/domain/Pattern"
+import { programNames, programs, signInProblem } from "@coffer/domain/WorksWith"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -16,6 +17,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
+import { programOf } from "./ProgramLines.js"
 import { type Made, Recipe } from "./Recipe.js"
 
 const lifetimes = { "30 days": 30, "90 days": 90, "1 year": 365, never: null } as const
@@ -31,6 +33,16 @@ const waysHint = {
   "with a key": "For Docker, systemd, agents, and whatever has no token of its own. The key has to be stored there."
 } as const
 
+/** It is for a program that reads values. */
+const programHint = {
+  "without a stored key": "It reads values for pods of a cluster, with the tokens of their service account.",
+  "with a key": "It reads values. The program has to store the key."
+} as const
+
+const noProgram = "a job, a server or an agent"
+const purposes = [noProgram, ...programNames.map((name) => programs[name].title)] as const
+type Purpose = (typeof purposes)[number]
+
 const decodePattern = Schema.decodeUnknownOption(Pattern)
 const decodeDays = Schema.decodeUnknownOption(Days)
 
@@ -40,15 +52,22 @@ interface FormProps {
   readonly done: (made: Made) => void
 }
 
-/** Name, place and lifetime: an account that reads one environment of one project. */
+/** Name, place, purpose and lifetime: an account that reads one environment of one project. */
 const Form = ({ done, org, places }: FormProps) => {
   const name = useSignal("")
   const projectName = useSignal(places[0]?.project ?? "")
   const envName = useSignal("")
-  const way = useSignal<Way>("without a stored key")
+  const purpose = useSignal<Purpose>(noProgram)
+  const chosenWay = useSignal<Way>("without a stored key")
   const lifetime = useSignal<Lifetime>("90 days")
   const reveals = useSignal(true)
   const act = useAct()
+  const program = programOf(purpose.value)
+  const possible = ways.filter(
+    (one) => program === undefined || signInProblem(program, one === "with a key") === undefined
+  )
+  const way = possible.find((one) => one === chosenWay.value) ?? possible[0] ?? chosenWay.value
+  const hasKey = way === "with a key"
   const place = places.find(({ project }) => project === projectName.value)
   const env = place?.envs.find((one) => one === envName.value) ?? place?.envs[0]
   if (place === undefined || env === undefined) {
@@ -58,7 +77,6 @@ const Form = ({ done, org, places }: FormProps) => {
   const text = name.value.trim()
   const submit = (event: Event) => {
     event.preventDefault()
-    const hasKey = way.value === "with a key"
     const days = hasKey ? Option.getOrUndefined(decodeDays(lifetimes[lifetime.value])) : undefined
     const patterns = Option.all({ project_pattern: decodePattern(project), env_pattern: decodePattern(env) })
     if (Option.isNone(patterns) || !accountNameForm.is(text)) return
@@ -70,7 +88,7 @@ const Form = ({ done, org, places }: FormProps) => {
             payload: {
               name: text,
               project,
-              reveal: reveals.value,
+              reveal: program !== undefined || reveals.value,
               ...(!hasKey && { key: false }),
               ...(days !== undefined && { expires_in_days: days })
             }
@@ -90,7 +108,7 @@ const Form = ({ done, org, places }: FormProps) => {
         return account
       }),
       (account) => {
-        done({ account, project, env })
+        done({ account, project, env, program })
       }
     )
   }
@@ -116,9 +134,16 @@ const Form = ({ done, org, places }: FormProps) => {
         words={place.envs}
         choose={(word) => (envName.value = word)}
       />
-      <Choose label="It signs in" value={way.value} words={ways} choose={(word) => (way.value = word)} />
-      <p class="hint">{waysHint[way.value]}</p>
-      {way.value === "with a key" && (
+      <Choose label="It is for" value={purpose.value} words={purposes} choose={(word) => (purpose.value = word)} />
+      <Choose
+        label="It signs in"
+        value={way}
+        words={possible}
+        disabled={possible.length === 1}
+        choose={(word) => (chosenWay.value = word)}
+      />
+      <p class="hint">{program === undefined ? waysHint[way] : programHint[way]}</p>
+      {hasKey && (
         <Choose
           label="The key expires after"
           value={lifetime.value}
@@ -126,9 +151,11 @@ const Form = ({ done, org, places }: FormProps) => {
           choose={(word) => (lifetime.value = word)}
         />
       )}
-      <Check isChecked={reveals.value} choose={(isChecked) => (reveals.value = isChecked)}>
-        It may see values. Without, it only lists and compares keys, such as an agent.
-      </Check>
+      {program === undefined && (
+        <Check isChecked={reveals.value} choose={(isChecked) => (reveals.value = isChecked)}>
+          It may see values. Without, it only lists and compares keys, such as an agent.
+        </Check>
+      )}
       <Problem failure={act.failure.value} />
       <footer>
         <button class="primary" disabled={act.isBusy.value || !accountNameForm.is(text)}>
