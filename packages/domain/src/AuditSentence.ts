@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import type { AuditAction, AuditEntry } from "./AuditEntry.js"
 import { conjoined, Facts } from "./AuditFacts.js"
-import { requestDeed } from "./RequestDeeds.js"
+import { placeDeed } from "./RequestDeeds.js"
 
 type Named = Pick<AuditEntry, "action" | "actor_name" | "metadata">
 
@@ -115,7 +115,7 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "protection.delete": (facts) => `ended the protection of ${facts.place() || "an environment"}`,
   "request.create": (facts) => {
     if (facts.has("permission")) return `asked for ${facts.text("permission")}${facts.inPlace()}${because(facts)}`
-    const deed = requestDeed(facts.text("call", ""))
+    const deed = placeDeed(facts.text("call", ""))
     const change = deed === undefined ? `change ${facts.secrets()}` : `${deed} ${facts.place() || "an environment"}`
     return `asked to ${change}${because(facts)}`
   },

@@ -1,5 +1,11 @@
-/** What a requested change does that is about no single secret, by its call: words to be followed by the environment. */
-const deeds: Readonly<Record<string, string>> = {
+/** What a requested change does, in words that its environment follows: `set 2 secrets in`, `delete the environment`. */
+interface RequestedChange {
+  readonly call?: string | undefined
+  readonly keys?: ReadonlyArray<{ readonly key: string; readonly change: string }> | undefined
+}
+
+/** Calls that are about no single secret. */
+const ofPlaces: Readonly<Record<string, string>> = {
   "environments.delete": "delete the environment",
   "environments.extend": "change the end of",
   "projects.delete": "delete the project of",
@@ -8,5 +14,29 @@ const deeds: Readonly<Record<string, string>> = {
   "protections.remove": "end the protection of"
 }
 
-/** Returns the words for a call; undefined if its keys say what it changes. */
-export const requestDeed = (call: string): string | undefined => deeds[call]
+/** Calls about secrets. Others, such as a write of many keys, are described by what happens to the keys. */
+const ofSecrets: Readonly<Record<string, (secrets: string) => string>> = {
+  "secrets.rollback": (secrets) => `roll ${secrets} back in`,
+  "secrets.undelete": (secrets) => `restore ${secrets} in`,
+  "secrets.destroy": (secrets) => `destroy versions of ${secrets} in`,
+  "dues.update": (secrets) => `change the due date or the owner of ${secrets} in`,
+  "environments.copy": (secrets) => `copy ${secrets} to`,
+  "environments.revert": (secrets) => `revert ${secrets} in`,
+  "useRules.create": (secrets) => `allow a use of ${secrets} in`,
+  "useRules.update": (secrets) => `change a use rule of ${secrets} in`,
+  "useRules.delete": (secrets) => `revoke a use of ${secrets} in`
+}
+
+const verbs: Readonly<Record<string, string>> = { created: "set", updated: "set", deleted: "delete" }
+
+/** The words for a call that is about no single secret; undefined for others. */
+export const placeDeed = (call: string): string | undefined => ofPlaces[call]
+
+export const requestDeed = ({ call = "", keys = [] }: RequestedChange): string => {
+  const deed = placeDeed(call)
+  if (deed !== undefined) return deed
+  const count = new Set(keys.map(({ key }) => key)).size
+  const secrets = count === 1 ? "1 secret" : count === 0 ? "secrets" : `${count.toLocaleString("en")} secrets`
+  const [verb = "change", ...others] = new Set(keys.map(({ change }) => verbs[change] ?? "change"))
+  return ofSecrets[call]?.(secrets) ?? `${others.length === 0 ? verb : "change"} ${secrets} in`
+}

@@ -81,6 +81,7 @@ describe("a protected environment", () => {
 
       const shown = yield* done("grace", `request show ${id}`)
       assert.match(shown, /^requester\tci$/m)
+      assert.match(shown, /^asks to\tset 1 secret in webshop\/prod$/m)
       assert.match(shown, /^reason\tINC-12$/m)
       assert.match(shown, /^approvers\tadmins and owners$/m)
       assert.match(shown, /^API_KEY\tupdated\t1$/m)

@@ -88,7 +88,13 @@ it("a change that waits is mailed and sent to those whom it concerns, and nothin
   })
   const [first = "", second = ""] = await mailed(admin.email, guest.email)
   assert.strictEqual(first, second)
-  for (const told of [`Organization: ${org_name}`, "webshop/prod", "A, B", "service account ci", id]) {
+  for (const told of [
+    `Organization: ${org_name}`,
+    "Change:       set 2 secrets in webshop/prod",
+    "Secrets:      A, B",
+    "service account ci",
+    id
+  ]) {
     assert.include(first, told)
   }
   assert.notInclude(first, "INC-12")

@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
+import { requestDeed } from "@coffer/domain/RequestDeeds"
 
 const units = [
   [86_400, "d"],
@@ -14,12 +15,16 @@ const spanOf = (seconds: number): string => {
 
 export const placeOf = ({ env, project }: ApprovalRequest): string => `${project}/${env}`
 
+/** What a change is asked to do. */
+export const askedTo = (request: ApprovalRequest): string => `${requestDeed(request)} ${placeOf(request)}`
+
 /** What a request asks for, in a cell. */
-export const askedFor = ({ call, expires_in, keys = [], permission }: ApprovalRequest, mostKeys = Infinity): string => {
+export const askedFor = (request: ApprovalRequest, mostKeys = Infinity): string => {
+  const { expires_in, keys = [], permission } = request
   if (permission !== undefined) {
     return expires_in === undefined ? permission : `${permission} for ${spanOf(expires_in)}`
   }
-  if (keys.length === 0) return call ?? ""
+  if (keys.length === 0) return askedTo(request)
   const shown = keys.slice(0, mostKeys).map(({ change, key }) => `${key} ${change}`)
   return [...shown, ...(keys.length > shown.length ? [`and ${keys.length - shown.length} more`] : [])].join(", ")
 }

@@ -8,7 +8,7 @@ import { writeSecrets } from "../../formats/Formats.js"
 import type { Call } from "../../grammar/Command.js"
 import { note, printTable, writeValues } from "../../terminal/Print.js"
 import type { Cell } from "../../terminal/Table.js"
-import { askedFor, placeOf, votesOf } from "./RequestText.js"
+import { askedFor, askedTo, placeOf, votesOf } from "./RequestText.js"
 
 /** Who votes, in words. */
 export const approversText = (approvers: Approvers): string =>
@@ -29,14 +29,14 @@ export const approversOf = (call: Call, { org_name }: OrgPath, { env, kind, proj
 
 /** The fields of a request, without values. */
 export const fieldsOf = (request: ApprovalRequest, approvers: string | undefined): Readonly<Record<string, Cell>> => {
-  const { call, decided_at, details = [], expires_at, outdated, reason, revision, rule_id, state, votes } = request
+  const { decided_at, details = [], expires_at, outdated, reason, revision, rule_id, state, votes } = request
   return {
     id: request.id,
     kind: request.kind,
     state,
     place: placeOf(request),
     requester: request.requester,
-    "asks for": request.kind === "access" ? askedFor(request) : call,
+    ...(request.kind === "access" ? { "asks for": askedFor(request) } : { "asks to": askedTo(request) }),
     ...(details.length > 0 && { with: details.join("; ") }),
     ...defined({ reason }),
     approvals: votesOf(request),

@@ -16,11 +16,9 @@ import { Vote } from "./Vote.js"
 /** More keys are folded. */
 const maxOpen = 20
 
-const deedOf = ({ call, expires_in, keys = [], kind, permission }: ApprovalRequest): string => {
-  if (kind === "access") return `${permission ?? "access"} for ${spanText(expires_in ?? 0)} in`
-  const deed = requestDeed(call ?? "")
-  if (deed !== undefined || keys.length === 0) return `to ${deed ?? "change"}`
-  return `to change ${keys.length === 1 ? "one key" : `${keys.length.toLocaleString("en")} keys`} of`
+const deedOf = (request: ApprovalRequest): string => {
+  const { expires_in = 0, kind, permission = "access" } = request
+  return kind === "access" ? `for ${permission} for ${spanText(expires_in)} in` : `to ${requestDeed(request)}`
 }
 
 const colours: Readonly<Record<string, string>> = { done: "good", refused: "bad", pending: "warn" }
@@ -126,9 +124,7 @@ export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
     <li class={isNamed ? "approvals-one named" : "approvals-one"} id={id}>
       <p class="approvals-who">
         <span class="approvals-what">
-          <strong>{is_own ? "You" : requester}</strong> {is_own ? "ask" : "asks"}{" "}
-          {request.kind === "access" ? "for " : ""}
-          {deedOf(request)}{" "}
+          <strong>{is_own ? "You" : requester}</strong> {is_own ? "ask" : "asks"} {deedOf(request)}{" "}
           <Link to={envAddress(org, project, env)}>
             {project}/{env}
           </Link>

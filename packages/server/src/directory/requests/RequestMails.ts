@@ -14,11 +14,12 @@ const maxNamed = 20
 
 const whatOf = ({ call, env, keys, permission, project }: RequestRow): string => {
   if (permission !== null) return `Access:       ${permission}`
-  const deed = requestDeed(call ?? "")
-  if (deed !== undefined) return `Change:       ${deed} ${project}/${env}`
-  const names = touchedIn(keys).map(({ key }) => key)
-  const more = names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ""
-  return `Secrets:      ${names.slice(0, maxNamed).join(", ")}${more}`
+  const touched = touchedIn(keys)
+  const change = `Change:       ${requestDeed({ call: call ?? "", keys: touched })} ${project}/${env}`
+  if (touched.length === 0) return change
+  const names = touched.slice(0, maxNamed).map(({ key }) => key)
+  const more = touched.length > maxNamed ? ` and ${touched.length - maxNamed} more` : ""
+  return `${change}\n  Secrets:      ${names.join(", ")}${more}`
 }
 
 /** Names only: the reason is the requester's text, which may hold anything. */
