@@ -1,6 +1,7 @@
 import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import type { Scope } from "effect/Scope"
+import { existsSync, writeFileSync } from "node:fs"
 import { StartupError } from "../../base/StartupError.js"
 import { isBusy, reasonOf } from "../../base/Reason.js"
 
@@ -12,7 +13,10 @@ export const lock = (path: string): Effect.Effect<void, StartupError, Scope> =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        const holder = new Sqlite(`${path}.lock`, { timeout: 0 })
+        const file = `${path}.lock`
+        // SQLite would create it with the default mode. Closing an existing one would release the lock of this process on it.
+        if (!existsSync(file)) writeFileSync(file, "", { flag: "a", mode: 0o600 })
+        const holder = new Sqlite(file, { timeout: 0 })
         holder.pragma("journal_mode = MEMORY")
         holder.exec("BEGIN EXCLUSIVE")
         return holder
