@@ -256,7 +256,7 @@ describe.skipIf(!hasBrowser())(`requests${why}`, { timeout: 180_000 }, () => {
       .click()
     await voter.sees("has ended.")
     // The first request of the owner was for a version that has another one after it.
-    const card = voter.page.locator(".approvals-one").filter({ hasText: "to set 1 secret in" }).last()
+    const card = voter.page.locator(".approvals-one").filter({ hasText: "to roll 1 secret back in" }).last()
     await card.getByRole("button", { name: /^Approve/ }).click()
     await voter.sees(/is outdated, and nothing was changed: /)
     await voter.page.getByLabel("Show").selectOption("outdated")
