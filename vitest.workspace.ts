@@ -98,12 +98,12 @@ const onBothInSoak = [
 const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [
     "documents/Examples",
-    "commands/{Administration,BrokenOutput,CompletedNames,InitChoices,Lists,Options,Rotation,Verbatim}",
+    "commands/{Administration,BrokenOutput,Cluster,CompletedNames,InitChoices,Lists,Options,Rotation,Verbatim}",
     "release/{Libraries,Packages}"
   ],
   console: ["browser/Pages"],
   mcp: ["Faults"],
-  server: ["audit/{IndexKilled,Ranges}", "authorization/Meanwhile", "backups/Store", "vault/Programs"]
+  server: ["audit/{IndexKilled,Ranges}", "authorization/Meanwhile", "backups/Store", "deploy/Cluster", "vault/Programs"]
 }
 
 /** What all tests of a project share. */
