@@ -1,6 +1,8 @@
 import Ajv from "ajv"
 import { execFileSync, spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { described } from "@coffer/server/base/config/Descriptions"
 import ts from "typescript"
@@ -26,6 +28,45 @@ const objectsOf = (name: Golden): ReadonlyArray<Json> =>
 
 const byName = (a: Json, b: Json) => (a.name < b.name ? -1 : 1)
 
+/** The kind and name of each object that selects pods, with the names of the pods that it selects. */
+const selected = (objects: ReadonlyArray<Json>): Readonly<Record<string, ReadonlyArray<string>>> => {
+  const pods = objects.flatMap(({ metadata, spec: { template } }) => (template ? [[metadata.name, template]] : []))
+  return Object.fromEntries(
+    objects.flatMap(({ kind, metadata, spec: { podSelector, selector } }) => {
+      const labels: Json = podSelector?.matchLabels ?? selector?.matchLabels ?? selector
+      if (labels === undefined) return []
+      const matches = ([, { metadata }]: ReadonlyArray<Json>) =>
+        Object.entries(labels).every(([label, value]) => metadata.labels[label] === value)
+      return [[`${kind} ${metadata.name}`, pods.filter(matches).map(([name]) => name)]]
+    })
+  )
+}
+
+/** What `selected` returns of installations that select their own pods alone. */
+const ownPods = (names: ReadonlyArray<string>) =>
+  Object.fromEntries(
+    names.flatMap((name) =>
+      ["Deployment", "NetworkPolicy", "PodDisruptionBudget", "Service"].map((kind) => [`${kind} ${name}`, [name]])
+    )
+  )
+
+/** Makes a chart that includes this one twice, and has pods of its own. */
+const parentChart = (folder: string) => {
+  for (const name of ["charts", "templates"]) mkdirSync(join(folder, name), { recursive: true })
+  cpSync(chart, join(folder, "charts/coffer"), { recursive: true })
+  const included = { name: "coffer", version: "*", repository: "", condition: "coffer.enabled" }
+  const dependencies = [included, { ...included, alias: "vault" }]
+  writeFileSync(
+    join(folder, "Chart.yaml"),
+    JSON.stringify({ apiVersion: "v2", name: "shop", version: "1.0.0", dependencies })
+  )
+  const labels = { app: "{{ .Release.Name }}", "app.kubernetes.io/instance": "{{ .Release.Name }}" }
+  const metadata = { name: "{{ .Release.Name }}", labels: { ...labels, "app.kubernetes.io/name": "shop" } }
+  const pods = { kind: "StatefulSet", metadata, spec: { template: { metadata } } }
+  writeFileSync(join(folder, "templates/pods.yaml"), JSON.stringify(pods))
+  writeFileSync(join(folder, "values.yaml"), JSON.stringify({ coffer: { enabled: true } }))
+}
+
 /** Objects by kind. The order of variables means nothing, because none names another. */
 const byKind = (objects: ReadonlyArray<Json>): Readonly<Record<string, Json>> => {
   for (const { spec } of objects) spec.template?.spec.containers[0].env.sort(byName)
@@ -36,8 +77,8 @@ describe("the chart as helm renders it", () => {
   const helm = process.env["COFFER_HELM"] ?? "helm"
   const hasHelm = spawnSync(helm, ["version"]).status === 0
   const missing = hasHelm ? "" : " [there is no helm: set COFFER_HELM]"
-  const rendered = (args: ReadonlyArray<string>) =>
-    spawnSync(helm, ["template", "coffer", chart, "--kube-version", "1.30.0", ...args], { encoding: "utf8" })
+  const rendered = (args: ReadonlyArray<string>, release = "coffer", path = chart) =>
+    spawnSync(helm, ["template", release, path, "--kube-version", "1.30.0", ...args], { encoding: "utf8" })
 
   it.skipIf(!hasHelm)(`is as the golden files say, and helm lint finds nothing${missing}`, async () => {
     for (const name of names) {
@@ -53,6 +94,26 @@ describe("the chart as helm renders it", () => {
     assert.include(stderr, "replicas: 1, or database: postgresql, because a database file serves one server")
     assert.include(rendered(["--set=secretName="]).stderr, "secretName: the name of a Secret with master.key")
     assert.include(rendered(["--set=env.SMTP_PASSWORD=x"]).stderr, "SMTP_PASSWORD")
+  })
+
+  it.skipIf(!hasHelm)(`selects the pods of its own release, also as a part of another chart${missing}`, () => {
+    const folder = mkdtempSync(join(tmpdir(), "coffer-chart-"))
+    parentChart(folder)
+    const long = "x".repeat(53)
+    const objects = [
+      rendered([], "coffer"),
+      rendered([], "shop", folder),
+      rendered([], long),
+      rendered(["--set=nameOverride=keys"], "test"),
+      rendered(["--set=fullnameOverride=safe"], "123")
+    ].flatMap(({ stderr, stdout }) => {
+      assert.strictEqual(stderr, "")
+      return parseAllDocuments(stdout).map((document): Json => document.toJS())
+    })
+    rmSync(folder, { recursive: true })
+    const names = ["coffer", "shop-coffer", "shop-vault", `${long}-coffer`, "test-keys", "safe"]
+    assert.deepStrictEqual(selected(objects), ownPods(names))
+    assert.include(rendered(["--set=enabled=false"]).stderr, "enabled")
   })
 
   it("is by default what deploy/kubernetes has", () => {
