@@ -111,6 +111,17 @@ describe("a person with a passkey", () => {
     assert.isNotNull(data[0].last_used_at)
   })
 
+  it("registers the first one by a login of the last 15 minutes alone, in a terminal too", async () => {
+    const ada = await someone()
+    const terminal = await ada.session()
+    const begun = await done(terminal.headers, "POST", `${passkeys}/options`)
+    await change("old", terminal.id)
+    assert.strictEqual(await may(terminal.headers), "REAUTHENTICATE")
+    const credential = new SoftAuthenticator(publicUrl).register(begun)
+    const made = await codeOf(terminal.headers, "POST", passkeys, { name: "laptop", credential })
+    assert.strictEqual(made, "REAUTHENTICATE")
+  })
+
   it("proves the session of a terminal from another one, and says when", async () => {
     const ada = await someone()
     const { device } = await ada.register("laptop")

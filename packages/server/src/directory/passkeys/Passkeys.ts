@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
 import { notFound } from "../../access/NotFound.js"
+import { loginTooOld } from "../../access/RecentLogin.js"
 import { refuse } from "../../access/Refusal.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { actorSource } from "../../audit/AuditEvent.js"
@@ -91,6 +92,12 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
     const sessionOf = ({ sessionId }: UserActor) =>
       sessionId === null ? Effect.dieMessage("a person without a session") : Effect.succeed(sessionId)
 
+    /**
+     * Fails unless the person logged in within 15 minutes, in a terminal too: whoever found its session would otherwise register a
+     * passkey, and then pass wherever one is required.
+     */
+    const requireLoginOfNow = (person: UserActor) => (person.mayRecover ? Effect.void : loginTooOld(person))
+
     const list = traced("Passkeys.list")((person: UserActor) =>
       Effect.map(repo.ofUser({ userId: person.id }), (rows) => rows.map(passkeyOf))
     )
@@ -116,6 +123,7 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
     const begin = traced("Passkeys.begin")(
       Effect.fnUntraced(function* (person: UserActor) {
         const party = yield* relyingParty
+        yield* requireLoginOfNow(person)
         const rows = yield* repo.ofUser({ userId: person.id })
         yield* tooMany(rows)
         const options: RegistrationOptions = {
@@ -177,6 +185,7 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
         credential: RegisteredCredential,
         transports: ReadonlyArray<string>
       ) {
+        yield* requireLoginOfNow(person)
         const rows = yield* repo.ofUser({ userId: person.id })
         yield* tooMany(rows)
         if (rows.some((row) => row.name === name)) {
