@@ -3,7 +3,7 @@ import type { Json } from "../support/Program.js"
 import type { Stage } from "../authorization/Scene.js"
 import { startWorld, type World } from "./World.js"
 
-// Votes and what takes a right away at the same time, on one server or two. Each round, the other one begins.
+// Votes, and what takes a right away at the same time, on one server or two. Each round, the other one begins.
 
 const rounds = 6
 let world: World
@@ -119,5 +119,20 @@ describe("at the same time,", () => {
       assert.include([200, 409], voted.status)
       assert.strictEqual(await valueOf(one, "A"), "glass", "the vote came first, or what it was about had changed")
     }
+  })
+})
+
+describe("a vote", () => {
+  it("is gone with the membership of its voter, who may vote again when invited again", async () => {
+    const { call, propose, protectedOne, valueOf, vote } = world
+    const one = await protectedOne({ needed: 2 })
+    const { admin, ci, org, other, owner, prod } = one
+    const { id } = await propose(ci.headers, "PUT", `${prod}/secrets/A`, { value: "two" })
+    assert.strictEqual((await vote(one, admin.headers, id)).status, 200)
+    await call(owner.headers, "DELETE", admin.member)
+    await call(owner.headers, "POST", `${org}/members`, { email: admin.email, role: "admin" })
+    assert.strictEqual((await vote(one, other.headers, id)).body.state, "pending")
+    assert.strictEqual(await valueOf(one, "A"), "one")
+    assert.strictEqual((await vote(one, admin.headers, id)).body.state, "done")
   })
 })

@@ -143,8 +143,8 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     )
 
     /**
-     * Removes a member with the member's access rules, delegations and places in groups, which a later invitation must not revive. Service accounts that the
-     * member created stay; the audit entry counts them.
+     * Removes a member with the member's access rules, delegations, places in groups, and votes for requests that wait: a later
+     * invitation must not revive them. Service accounts that the member created stay; the audit entry counts them.
      */
     const remove = traced("Members.remove")(
       Effect.fnUntraced(function* (place: Place<"member.remove">, userId: UserId) {
@@ -159,6 +159,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         yield* repo.removeFromLogins({ orgId: place.org.id, userId })
         yield* repo.removeDelegations({ orgId: place.org.id, userId })
         yield* repo.removeFromUseRules({ orgId: place.org.id, userId })
+        yield* repo.removeVotes({ orgId: place.org.id, userId })
         const { count: service_accounts } = yield* repo.countAccountsOf({
           orgId: place.org.id,
           email: member.email
