@@ -123,6 +123,19 @@ describe("at the same time,", () => {
 })
 
 describe("a vote", () => {
+  it("is one of several for the end of an environment, whose requester had logged in", async () => {
+    const { call, propose, protectedOne, vote } = world
+    const one = await protectedOne({ needed: 2 })
+    const { admin, other, owner, prod } = one
+    const expires_at = new Date(Date.now() + 86_400_000).toISOString()
+    const { id } = await propose(owner.headers, "PATCH", prod, { expires_at })
+    const states = []
+    for (const { headers } of [admin, other]) states.push((await vote(one, headers, id)).body.state)
+    assert.deepStrictEqual(states, ["pending", "done"])
+    const { data } = (await call(owner.headers, "GET", `${one.project}/envs`)).body
+    assert.strictEqual(data.find(({ name }: Json) => name === "prod").expires_at, expires_at)
+  })
+
   it("is gone with the membership of its voter, who may vote again when invited again", async () => {
     const { call, propose, protectedOne, valueOf, vote } = world
     const one = await protectedOne({ needed: 2 })

@@ -27,7 +27,8 @@ export const makeRequesterNow = Effect.gen(function* () {
         ...person,
         superadmin: superadmin === 1,
         sessionId: null,
-        loginIsRecent: false,
+        // A call that needs a recent login had one when it was asked for.
+        loginIsRecent: true,
         mayRecover: false,
         hasPasskey: false,
         passkeyIsRecent: false,

@@ -115,8 +115,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         const { id, name } = place.env
         const before = (yield* repo.find({ id })) ?? (yield* notFound(`environment ${name}`))
         const isLater = end !== null && before.expires_at !== null && end >= before.expires_at
-        const isApproved = place.passage?.kind === "requested" && place.passage.approval !== null
-        if (!isLater && !isApproved) yield* requireRecentLogin(place.actor)
+        if (!isLater) yield* requireRecentLogin(place.actor)
         yield* checkEnd(end)
         const updated_at = yield* now
         // It may have ended since it was entered.
