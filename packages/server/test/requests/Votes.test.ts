@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
 import type { Stage } from "../authorization/Scene.js"
-import { startWorld, type World } from "./World.js"
+import { asking, startWorld, type World } from "./World.js"
 
 // Votes, and what takes a right away at the same time, on one server or two. Each round, the other one begins.
 
@@ -147,5 +147,17 @@ describe("a vote", () => {
     assert.strictEqual((await vote(one, other.headers, id)).body.state, "pending")
     assert.strictEqual(await valueOf(one, "A"), "one")
     assert.strictEqual((await vote(one, admin.headers, id)).body.state, "done")
+  })
+
+  it("is waited for by at most 20 requests of one's own, of which those that have ended are none", async () => {
+    const { call, end, propose, protectedOne } = world
+    const { ci, prod } = await protectedOne()
+    const write = (index: number) => ["PUT", `${prod}/secrets/K_${index}`, { value: "x" }] as const
+    const ids: Array<string> = []
+    for (let index = 0; index < 20; index++) ids.push((await propose(ci.headers, ...write(index))).id)
+    const full = await call({ ...ci.headers, ...asking }, ...write(20))
+    assert.deepStrictEqual([full.status, full.body.error.code], [409, "LIMIT_EXCEEDED"])
+    await end(ids[0] ?? "", -1)
+    await propose(ci.headers, ...write(20))
   })
 })

@@ -113,11 +113,12 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
     FROM projects p JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND ${liveEnv}
     WHERE p.org_id = ${"orgId"} AND p.name = ${"project"} AND p.removed_at IS NULL`,
 
-  /** What waits in an environment: of an actor, and of all. */
+  /** What waits in an environment: of an actor, and of all. What has ended takes its bytes until maintenance notes it. */
   pending: one(PendingRow)`
-    SELECT coalesce(sum(CASE WHEN actor_id = ${"actorId"} THEN 1 ELSE 0 END), 0) AS own, count(*) AS waiting,
-      coalesce(sum(bytes), 0) AS bytes
-    FROM requests WHERE env_id = ${"envId"} AND state = 'pending'`,
+    SELECT coalesce(sum(CASE WHEN r.actor_id = ${"actorId"} AND r.expires_at > ${databaseTime} THEN 1 ELSE 0 END), 0) AS own,
+      coalesce(sum(CASE WHEN r.expires_at > ${databaseTime} THEN 1 ELSE 0 END), 0) AS waiting,
+      coalesce(sum(r.bytes), 0) AS bytes
+    FROM requests r WHERE r.env_id = ${"envId"} AND r.state = 'pending'`,
 
   insert: write`
     INSERT INTO requests (id, org_id, env_id, kind, state, actor_type, actor_id, actor_name, delegation_id, reason, call, keys, details,
