@@ -149,6 +149,25 @@ describe("a vote", () => {
     assert.strictEqual((await vote(one, admin.headers, id)).body.state, "done")
   })
 
+  it("of one's own gives nobody access, whatever it counts for changes", async () => {
+    const { call, organization, vote } = world
+    const one = await organization()
+    const { guest, org, owner } = one
+    await one.protect({ approvers: [guest.email, owner.email], self: true })
+    const access = {
+      kind: "access",
+      project: "webshop",
+      env: "prod",
+      permission: "read",
+      expires_in: 60,
+      reason: "a look"
+    }
+    const { id, may_vote } = (await call(guest.headers, "POST", `${org}/requests`, access)).body
+    assert.isFalse(may_vote)
+    assert.strictEqual((await vote(one, guest.headers, id)).status, 403)
+    assert.strictEqual((await vote(one, owner.headers, id)).body.state, "done")
+  })
+
   it("is waited for by at most 20 requests of one's own, of which those that have ended are none", async () => {
     const { call, end, propose, protectedOne } = world
     const { ci, prod } = await protectedOne()

@@ -13,16 +13,17 @@ import type { RequestRow } from "./Repo.js"
 /** How many votes a request for access to an environment without a protection needs, and whose. */
 export const unprotected = { needed: 1, approvers: "admins", self: false, passkey: false, version: 0 } as const
 
-/** What decides on the votes of a request now. */
+/** What decides on the votes of a request now. Nobody gives access to oneself, whatever the protection says of changes. */
 export const rulesOf = ({
   approvers,
+  kind,
   passkey,
   self,
   version
-}: Pick<RequestRow, "approvers" | "passkey" | "self" | "version">) =>
+}: Pick<RequestRow, "approvers" | "kind" | "passkey" | "self" | "version">) =>
   approvers === null || version === null
     ? unprotected
-    : { approvers: approversIn(approvers), self: self === 1, passkey: passkey === 1, version }
+    : { approvers: approversIn(approvers), self: self === 1 && kind === "change", passkey: passkey === 1, version }
 
 export const isOwn = (actor: Actor, row: Pick<RequestRow, "actor_id">): boolean => actor.id === row.actor_id
 
