@@ -2,9 +2,14 @@ import type { EnvId, RequestId } from "@coffer/domain/Ids"
 import type { RequestedKey } from "@coffer/domain/ApprovalRequest"
 import * as Context from "effect/Context"
 
-/** A key that a change alters, as it was, with the version of the value that moves to it. */
+/** A key that a change alters, as it was. */
 export interface Touched extends RequestedKey {
+  /** The secret that has the key; none if it is created. Another one may have the same key and version by now. */
+  readonly id?: string
+  /** The version of the value that moves to it. */
   readonly from?: string
+  /** Whether it becomes a reference. */
+  readonly refers?: true
 }
 
 /** The approval of a request. */

@@ -123,6 +123,36 @@ describe("at the same time,", () => {
 })
 
 describe("a vote", () => {
+  it("is for the secrets that there were, and not for new ones at the same versions", async () => {
+    const { call, propose, organization, valueOf, vote } = world
+    const one = await organization()
+    const { admin, dev, owner, prod } = one
+    const write = (value: string) => call(owner.headers, "PUT", `${prod}/secrets/A`, { value })
+    await write("two")
+    await one.protect({ break_glass: [owner.email] })
+    const rule = {
+      ...{ hosts: ["api.example.com"], paths: ["/"], accounts: ["ci"] },
+      place: { in: "header", name: "authorization", format: "Bearer {}" }
+    }
+    const requests = [
+      await propose(dev.headers, "PUT", `${prod}/secrets/A`, { value: "voted" }),
+      await propose(dev.headers, "DELETE", `${prod}/secrets/A`),
+      await propose(dev.headers, "POST", `${prod}/secrets/A/destroy`, { versions: [1] }),
+      await propose(dev.headers, "PATCH", `${prod}/secrets/A`, { rotate_every_days: 30 }),
+      await propose(dev.headers, "POST", `${prod}/secrets/A/use-rules`, rule),
+      await propose(owner.headers, "DELETE", prod)
+    ]
+    const glass = { ...owner.headers, "x-coffer-break-glass": "a new one" }
+    assert.strictEqual((await call(glass, "DELETE", `${prod}/secrets/A`)).status, 204)
+    for (const value of ["new", "newer"]) await call(glass, "PUT", `${prod}/secrets/A`, { value })
+    for (const { call: asked, id } of requests) {
+      const { body, status } = await vote(one, admin.headers, id)
+      assert.deepStrictEqual([asked, status, body.error?.code], [asked, 409, "CONFLICT"], JSON.stringify(body))
+      assert.match(body.error.message, /A was removed and set again/, asked)
+    }
+    assert.strictEqual(await valueOf(one, "A"), "newer")
+  })
+
   it("is one of several for the end of an environment, whose requester had logged in", async () => {
     const { call, propose, protectedOne, vote } = world
     const one = await protectedOne({ needed: 2 })
@@ -166,6 +196,24 @@ describe("a vote", () => {
     assert.isFalse(may_vote)
     assert.strictEqual((await vote(one, guest.headers, id)).status, 403)
     assert.strictEqual((await vote(one, owner.headers, id)).body.state, "done")
+  })
+
+  it("is asked for with the keys that become references, which change without votes from then on", async () => {
+    const { call, organization, propose } = world
+    const one = await organization()
+    const { dev, owner, prod, project } = one
+    const inDev = `${project}/envs/dev/secrets`
+    await call(owner.headers, "PUT", `${inDev}/B`, { value: "of dev" })
+    await call(owner.headers, "PUT", `${inDev}/REF`, { value: "${B}", kind: "reference" })
+    await one.protect()
+    const reference = "${dev:B}"
+    const asked = [
+      await propose(dev.headers, "PUT", `${prod}/secrets/A`, { value: reference, kind: "reference" }),
+      await propose(dev.headers, "PATCH", `${prod}/bundle`, { references: { A: reference, C: reference } }),
+      await propose(dev.headers, "PATCH", `${prod}/bundle`, { set: { A: "two" } })
+    ]
+    const details = asked.map((request) => request.details)
+    assert.deepStrictEqual(details, [["become references: A"], ["become references: A, C"], []])
   })
 
   it("is waited for by at most 20 requests of one's own, of which those that have ended are none", async () => {

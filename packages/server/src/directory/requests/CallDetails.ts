@@ -1,4 +1,5 @@
 import * as Predicate from "effect/Predicate"
+import type { Touched } from "../../access/Passage.js"
 
 /** Fields that hold values, that the keys of a request tell already, or that ask for nothing. */
 const untold: ReadonlySet<string> = new Set([
@@ -30,9 +31,15 @@ const fieldsOf = (part: unknown): ReadonlyArray<string> =>
       )
     : []
 
+/** The keys that become references: what those lead to may change without votes. */
+const referring = (touched: ReadonlyArray<Touched>): ReadonlyArray<string> => {
+  const keys = touched.flatMap(({ key, refers }) => (refers === true ? [key] : []))
+  return keys.length === 0 ? [] : [shortened(`become references: ${keys.join(", ")}`)]
+}
+
 /** What a call asks for besides its values and keys, a line for each field: people vote on nothing that they cannot see. */
-export const detailsOf = (call: unknown): ReadonlyArray<string> => {
+export const detailsOf = (call: unknown, touched: ReadonlyArray<Touched>): ReadonlyArray<string> => {
   const part = (name: string): unknown => (Predicate.hasProperty(call, name) ? call[name] : undefined)
-  const all = [...fieldsOf(part("urlParams")), ...fieldsOf(part("payload"))]
+  const all = [...referring(touched), ...fieldsOf(part("urlParams")), ...fieldsOf(part("payload"))]
   return all.length <= maxDetails ? all : [...all.slice(0, maxDetails), `and ${all.length - maxDetails} more`]
 }

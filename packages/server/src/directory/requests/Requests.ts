@@ -132,7 +132,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         reason,
         call: asked.kind === "access" ? null : asked.call,
         keys: touched && JSON.stringify(touched),
-        details: asked.kind === "access" ? null : JSON.stringify(detailsOf(asked.json)),
+        details: asked.kind === "access" ? null : JSON.stringify(detailsOf(asked.json, asked.change.touched)),
         permission: asked.kind === "access" ? asked.permission : null,
         expiresIn: asked.kind === "access" ? asked.expiresIn : null,
         protectionVersion: version,

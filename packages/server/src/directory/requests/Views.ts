@@ -52,8 +52,9 @@ export const touchedIn = (keys: string | null): ReadonlyArray<Touched> => {
     if (!Predicate.hasProperty(item, "key") || !isKey(item.key)) return []
     const change = Predicate.hasProperty(item, "change") && typeof item.change === "string" ? item.change : ""
     const version = Predicate.hasProperty(item, "version") && typeof item.version === "number" ? item.version : 0
+    const id = Predicate.hasProperty(item, "id") && typeof item.id === "string" ? { id: item.id } : {}
     const from = Predicate.hasProperty(item, "from") && typeof item.from === "string" ? { from: item.from } : {}
-    return [{ key: item.key, change, version, ...from }]
+    return [{ key: item.key, change, version, ...id, ...from }]
   })
 }
 
@@ -97,8 +98,6 @@ export const requestOf = (actor: Actor, role: Role | null, row: RequestRow): App
   }
 }
 
-const named = ({ change, from = "", key, version }: Touched) => `${key} ${change} ${version} ${from}`
-
 /** How many keys a message names. */
 const maxNamed = 20
 
@@ -110,14 +109,16 @@ export const differences = (asked: ReadonlyArray<Touched>, now: ReadonlyArray<To
   const wanted = new Map(asked.map((touched) => [touched.key, touched]))
   const changed = asked.flatMap((touched) => {
     const found = current.get(touched.key)
-    if (found !== undefined && named(found) === named(touched)) return []
     if (found === undefined) return [`${touched.key} is not changed any more`]
     if (found.version !== touched.version) {
       return [`${touched.key} is at version ${found.version}, and ${versionText(touched.version)}`]
     }
-    return found.from === touched.from
-      ? [`${touched.key} would be ${found.change}, and was to be ${touched.change}`]
-      : [`the value that ${touched.key} would get has changed`]
+    // Earlier versions of the server stored no id.
+    if (touched.id !== undefined && found.id !== touched.id) return [`${touched.key} was removed and set again`]
+    if (found.from !== touched.from) return [`the value that ${touched.key} would get has changed`]
+    return found.change === touched.change
+      ? []
+      : [`${touched.key} would be ${found.change}, and was to be ${touched.change}`]
   })
   const more = now.flatMap(({ key }) => (wanted.has(key) ? [] : [`${key} would be changed too`]))
   const all = [...changed, ...more]

@@ -68,7 +68,7 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
         }
         const { dueAt, eventAt } = dueTimes(terms, current.version_at)
         const changed = Struct.entries(terms).filter(([name, value]) => value !== before[name])
-        touch(place, [{ key, change: "due", version }])
+        touch(place, [{ key, change: "due", id, version }])
         if (changed.length > 0) {
           yield* repo.save({
             id,

@@ -145,7 +145,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
           const secrets = yield* stored.list(id)
           touch(
             place,
-            secrets.map(({ key, version }) => ({ key, change: "deleted", version }))
+            secrets.map(({ id, key, version }) => ({ key, change: "deleted", id, version }))
           )
         }
         yield* audit.write(sourceOf(place), {

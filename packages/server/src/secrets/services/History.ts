@@ -159,7 +159,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         const { id } = current
         const rows = yield* findEarlier(key, current, wanted)
         const fresh = rows.filter((row) => row.destroyed_at === null)
-        touch(place, [{ key, change: "destroyed", version: current.version }])
+        touch(place, [{ key, change: "destroyed", id, version: current.version }])
         const isErasing = fresh.length > 0
         if (isErasing) yield* erasures.note
         yield* forEachInSlices(fresh, ({ version }) =>

@@ -125,11 +125,14 @@ export const touchedBy = (
   moves: ReadonlyArray<Move> | undefined
 ): ReadonlyArray<Touched> => {
   const sources = new Map(moves?.map(({ from, key }) => [key, `${from.id} ${from.version}`]))
-  return steps.flatMap(({ change, key, version }) => {
+  return steps.flatMap((step): ReadonlyArray<Touched> => {
+    const { change, key, version } = step
     if (change === "unchanged") return []
     const from = sources.get(key)
-    const before = isSetChange(change) ? version - 1 : version
-    return [{ key, change, version: before, ...(from !== undefined && { from }) }]
+    const touched = { key, change, ...(change !== "created" && { id: step.id }), ...(from !== undefined && { from }) }
+    return isSet(step)
+      ? [{ ...touched, version: version - 1, ...(step.content.kind === "reference" && { refers: true }) }]
+      : [{ ...touched, version }]
   })
 }
 

@@ -105,7 +105,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const millis = yield* Clock.currentTimeMillis
         const wanted = yield* withEnd({ ...defaultTerms, ...request }, millis)
         const { id: secretId, version } = yield* secretOf(place, key)
-        touch(place, [{ key, change: "use_rule", version }])
+        touch(place, [{ key, change: "use_rule", id: secretId, version }])
         const subjects = yield* subjectsOf(place, request.accounts)
         const terms: UseTerms = { ...wanted, accounts: subjects.map(({ name }) => name) }
         const { of_env, of_secret } = yield* repo.counts({ envId: place.env.id, secretId })
@@ -150,7 +150,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const millis = yield* Clock.currentTimeMillis
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
-        touch(place, [{ key, change: "use_rule", version: secret.version, from: row.updated_at }])
+        touch(place, [{ key, change: "use_rule", id: secret.id, version: secret.version, from: row.updated_at }])
         const before = yield* termsOf(row)
         const subjects = request.accounts === undefined ? null : yield* subjectsOf(place, request.accounts)
         const accounts = subjects?.map(({ name }) => name) ?? before.accounts
@@ -176,7 +176,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const removed_at = yield* now
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
-        touch(place, [{ key, change: "use_rule", version: secret.version, from: row.updated_at }])
+        touch(place, [{ key, change: "use_rule", id: secret.id, version: secret.version, from: row.updated_at }])
         yield* repo.remove({ id, now: removed_at })
         yield* record(place, "use_rule.delete", ruleOf(key, row, yield* termsOf(row)))
       })
