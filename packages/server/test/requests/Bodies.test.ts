@@ -1,6 +1,6 @@
 import { EnvId, OrgId, ProjectId, RequestId } from "@coffer/domain/Ids"
 import { makeBodies } from "@coffer/server/directory/requests/Bodies"
-import { jsonPieces } from "@coffer/server/directory/requests/CallSchemas"
+import { decodeCall, encodeCall, jsonPieces } from "@coffer/server/directory/requests/CallSchemas"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
@@ -23,6 +23,17 @@ describe("the call of a pending request", () => {
       })
     )
   })
+
+  it.effect("is read as a whole, or not at all: another version of the server may have asked for more", () =>
+    Effect.gen(function* () {
+      const path = { org_name: "acme", project_name: "webshop", env_name: "prod", key: "A" }
+      const asked = { path, payload: { value: "two", expected_version: 1 } }
+      const call = yield* decodeCall("secrets.set", asked)
+      assert.deepStrictEqual(yield* encodeCall("secrets.set", call ?? {}), asked)
+      const later = { path, payload: { ...asked.payload, only_if: "something" } }
+      assert.isNull(yield* decodeCall("secrets.set", later))
+    })
+  )
 
   it.effect("opens for its own request and environment alone, whole and in order", () =>
     Effect.gen(function* () {

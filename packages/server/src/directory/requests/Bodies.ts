@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
 import { forEachInSlices, mapInSlices } from "../../base/EventLoop.js"
+import { Database } from "../../database/Database.js"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
 import { parseBody } from "../../http/ParseJson.js"
@@ -53,6 +54,7 @@ function* inParts(pieces: Iterable<string>): Generator<string> {
 export const makeBodies = Effect.gen(function* () {
   const { all, first, insert, write } = yield* query
   const keyring = yield* Keyring
+  const { snapshot } = yield* Database
   const pages = yield* allPages
 
   const findKey = first(WrappedRow)`SELECT format, kek_id, nonce, ciphertext FROM wrapped_keys WHERE name = ${"name"}`
@@ -87,14 +89,19 @@ export const makeBodies = Effect.gen(function* () {
   /** Decrypts a call to its JSON. Null if it has ended, and its parts are gone. */
   const open = Effect.fnUntraced(function* (place: BodyPlace) {
     const name = keyName(place.id)
-    const wrapped = yield* findKey({ name })
+    // A request that ends meanwhile would leave the key without the parts.
+    const { rows, wrapped } = yield* snapshot(
+      Effect.all({
+        wrapped: findKey({ name }),
+        rows: pages(
+          -1,
+          (after, limit) => page({ id: place.id, after, limit }),
+          ({ part }) => part
+        )
+      })
+    )
     if (wrapped === undefined) return null
     const key = Buffer.from(yield* unwrapBytes(keyring, name, wrapped))
-    const rows = yield* pages(
-      -1,
-      (after, limit) => page({ id: place.id, after, limit }),
-      ({ part }) => part
-    )
     const texts = yield* forEachInSlices(
       rows,
       ({ ciphertext, part }, expected): Effect.Effect<Buffer, DecryptionFailed> =>

@@ -64,10 +64,10 @@ export const encodeCall = (call: string, { headers, path, payload, urlParams }: 
     )
   )
 
-/** The request of a call from its JSON. Null if an earlier version of the contract made it, which this one does not read. */
+/** The request of a call from its JSON. Null if another version of the contract made it, which this one does not read as a whole. */
 export const decodeCall = (call: string, json: unknown): Effect.Effect<CallRequest | null> =>
   Effect.flatMap(schemaOf(call), (schema) =>
-    Effect.map(Effect.option(Schema.decodeUnknown(schema)(json)), Option.getOrNull)
+    Effect.map(Effect.option(Schema.decodeUnknown(schema, { onExcessProperty: "error" })(json)), Option.getOrNull)
   )
 
 /** The JSON of a value in pieces, each made when it is asked for: a large call is never written in one piece. */

@@ -92,7 +92,8 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         revision,
         ruleId: ruleId ?? null
       })
-      if (ended === undefined) return yield* Effect.dieMessage("a pending request ended twice")
+      // Maintenance notes the end of a request without its organization's lock.
+      if (ended === undefined) return yield* new Conflict({ message: `request ${row.id} has just ended` })
       yield* requests.forget(row.id)
     })
 
@@ -196,7 +197,10 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       Effect.fnUntraced(function* (path: RequestPath) {
         const before = yield* Effect.flatMap(place(path), (place) => votable(place, path.request_id))
         // Decrypted before the transaction, for which others wait. It never changes.
-        const json = before.kind === "access" ? null : yield* Effect.orDie(requests.bodyOf(before))
+        const json =
+          before.kind === "access"
+            ? null
+            : yield* Effect.catchTag(requests.bodyOf(before), "DecryptionFailed", Effect.die)
         const request = before.call === null ? null : yield* decodeCall(before.call, json)
         if (before.kind === "change" && request === null) return yield* unreadable
         const decided = yield* access.change(place(path), (place) =>
