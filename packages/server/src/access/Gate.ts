@@ -131,7 +131,7 @@ export const makeGate = Effect.gen(function* () {
       return needsVotes(`environment ${guarded.project}/${guarded.env}`)
     })
 
-  /** The same for the removal of what holds protected environments. A request is about one of them. */
+  /** The same for the removal of what holds protected environments. A request is about one of them, and glass about a few. */
   const admitAll = Effect.fnUntraced(function* (
     what: string,
     found: ReadonlyArray<typeof GuardedRow.Type>,
@@ -140,7 +140,8 @@ export const makeGate = Effect.gen(function* () {
     const [first, ...others] = found
     if (first === undefined) return
     const passage = yield* Passage
-    if (others.length > 0 && passage.kind !== "glass") {
+    // Beyond `maxNamed`, not all of them were read: one of the others may not let the person.
+    if (others.length > 0 && (passage.kind !== "glass" || found.length > maxNamed)) {
       const names = found.slice(0, maxNamed).map(({ env, project }) => `${project}/${env}`)
       const more = found.length > maxNamed ? " and more" : ""
       return yield* new ApprovalRequired({

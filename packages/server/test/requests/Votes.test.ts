@@ -228,3 +228,26 @@ describe("a vote", () => {
     await propose(ci.headers, ...write(20))
   })
 })
+
+describe("broken glass", () => {
+  it("removes no project with a protected environment that does not name the person, however many others do", async () => {
+    const { call, organization } = world
+    const { dev, org, owner } = await organization()
+    const project = `${org}/projects/glass`
+    await call(owner.headers, "POST", `${org}/projects`, { name: "glass" })
+    const protect = async (env: string, break_glass: ReadonlyArray<string>) => {
+      await call(owner.headers, "POST", `${project}/envs`, { name: env })
+      const terms = { needed: 1, approvers: "owners", break_glass }
+      assert.strictEqual((await call(owner.headers, "PUT", `${project}/envs/${env}/protection`, terms)).status, 200)
+    }
+    const remove = () => call({ ...owner.headers, "x-coffer-break-glass": "INC-12" }, "DELETE", project)
+    await protect("other", [dev.email])
+    for (const env of ["aa", "ab"]) await protect(env, [owner.email])
+    assert.strictEqual((await remove()).status, 403)
+    for (const env of ["ac", "ad"]) await protect(env, [owner.email])
+    const refused = await remove()
+    assert.deepStrictEqual([refused.status, refused.body?.error.code], [409, "APPROVAL_REQUIRED"])
+    assert.match(refused.body.error.message, /glass\/aa, glass\/ab, glass\/ac and more first/)
+    assert.strictEqual((await call(owner.headers, "GET", project)).status, 200)
+  })
+})
