@@ -67,7 +67,7 @@ const trust = (use: ProgramUse): ReadonlyArray<ProgramPiece> => {
   return use.trusted === undefined
     ? [
         piece(
-          `The cluster's public keys are in cluster.json (kubectl get --raw /openid/v1/jwks). Let the pods of the service account ${serviceAccount} of the namespace ${namespace} sign in:`,
+          `The cluster's public keys are in cluster.json (kubectl get --raw /openid/v1/jwks). Let the pods of the service account ${serviceAccount} of the namespace ${namespace} sign in. A cluster whose tokens have another issuer than https://kubernetes.default.svc.cluster.local needs --issuer:`,
           `coffer service-account trust ${word(use.account)} --org ${use.org} --kubernetes ${namespace}/${serviceAccount} --jwks cluster.json`
         )
       ]

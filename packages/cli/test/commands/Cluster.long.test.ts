@@ -92,6 +92,15 @@ describe.skipIf(!isReady("operator"))("Vault Secrets Operator 1.4.1", () => {
     await cluster.kubectl(["patch", "vaultstaticsecret", "webshop", ...inShop, "--type=merge", "-p", often])
     await place.ok("secret", "set", "DATABASE_URL", "postgres://two", "--env", "prod")
     await arrived("postgres://two")
+    if (account === "keyed") {
+      const id = (await place.prints("service-account", "rotate", account)).trim()
+      await place.ok("secret", "set", "DATABASE_URL", "postgres://three", "--env", "prod")
+      await operator.err.said(/invalid role or secret ID/)
+      await arrived("postgres://two")
+      const patch = JSON.stringify({ stringData: { id } })
+      await cluster.kubectl(["patch", "secret", "coffer-key", ...inShop, "--type=merge", "-p", patch])
+      await arrived("postgres://three")
+    }
     assert.notInclude(operator.out.text + operator.err.text, "postgres://")
     await cluster.kubectl(["delete", kinds, "--all", ...inShop])
     await cluster.kubectl(["delete", "secret", "webshop", ...inShop, "--ignore-not-found"])
