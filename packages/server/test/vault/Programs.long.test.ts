@@ -1,15 +1,15 @@
 import { type ProgramName, programPieces } from "@coffer/domain/WorksWith"
-import { mkdirSync } from "node:fs"
+import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Account, type Person, Service } from "../authorization/Service.js"
 import { freshFolder, type Variables } from "../support/Program.js"
 import { file } from "./real/Client.js"
 import { install, unpack } from "./real/Installed.js"
-import { type Ran, run } from "./real/Run.js"
+import { isThere, type Ran, run } from "./real/Run.js"
 
-// The programs' own code as the registry has it, set up by the lines of docs/works-with.md. It is installed for the test, so
-// that this file is part of a soak. WorksWith.test.ts makes the same calls in each run.
+// The programs' own code as the registry has it, set up by the lines of docs/works-with.md. It is installed for the test, or on
+// the PATH already, so that this file is part of a soak. WorksWith.test.ts makes the same calls in each run.
 
 const acme = "/api/orgs/acme"
 
@@ -60,6 +60,28 @@ describe("varlock 1.20.0 with its plugin 2.1.0", () => {
     assert.strictEqual(ran.code, 0, ran.out + ran.err)
     assert.deepStrictEqual(JSON.parse(ran.out), { DATABASE_URL: "postgres://prod" })
     refusedOf(await load("wrong"), /AppRole login/)
+  })
+})
+
+const ofFnox = ["fnox", "vault"].filter((name) => !isThere(name))
+if (ofFnox.length > 0) process.stderr.write(`${ofFnox.join(", ")}: not on this machine, fnox is skipped\n`)
+
+describe.skipIf(ofFnox.length > 0)("fnox 1.46.0", () => {
+  it("starts a program with its secret, and says what a wrong key is, and that nothing is written", async () => {
+    const app = join(folder, "fnox")
+    mkdirSync(app)
+    const [settings = "", commands = ""] = linesFor("fnox")
+    file(app, "fnox.toml", settings)
+    file(app, "deploy.key", `${deploy.key}\n`)
+    chmodSync(file(app, "server", '#!/bin/sh\necho "started with $DATABASE_URL"\n'), 0o700)
+    const started = await run("sh", ["-c", commands], { HOME: folder }, { cwd: app })
+    assert.deepStrictEqual([started.code, started.out], [0, "started with postgres://prod\n"], started.err)
+    const fnox = (key: string, ...words: ReadonlyArray<string>) =>
+      run("fnox", words, { HOME: folder, FNOX_VAULT_TOKEN: key }, { cwd: app })
+    assert.strictEqual((await fnox(deploy.key, "get", "DATABASE_URL")).out, "postgres://prod\n")
+    refusedOf(await fnox("wrong", "get", "DATABASE_URL"), /permission denied/)
+    refusedOf(await fnox(deploy.key, "set", "--provider", "coffer", "DATABASE_URL", "postgres"), /405/)
+    assert.strictEqual((await fnox(deploy.key, "get", "DATABASE_URL")).out, "postgres://prod\n")
   })
 })
 
