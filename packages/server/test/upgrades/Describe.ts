@@ -1,5 +1,5 @@
 import type { Json, Program } from "../support/Program.js"
-import { asking, type Content, type Credentials, each } from "./Release.js"
+import { acme, asking, type Content, type Credentials, each, isSince, webshop } from "./Release.js"
 
 type Ask = (path: string) => Promise<Json>
 
@@ -38,7 +38,7 @@ const everyValue = async (get: Ask, places: ReadonlyArray<string>) => {
 const viewsOf = (version: string, places: ReadonlyArray<string>): ReadonlyArray<string> => {
   const orgs = [...new Set(places.map((place) => place.split("/").slice(0, 4).join("/")))]
   const projects = [...new Set(places.map((place) => place.split("/").slice(0, 6).join("/")))]
-  const isFirst = version === "0.1.0"
+  const isFirst = !isSince(version, "0.2.0")
   return [
     "/api/orgs",
     ...orgs.flatMap((org) => [
@@ -63,13 +63,17 @@ const furtherViews = async (get: Ask, version: string, places: ReadonlyArray<str
     for (const { key } of (await get(`${place}/secrets`)).data) {
       const secret = `${place}/secrets/${key}`
       found.push(`${secret}/versions`)
-      if (version !== "0.1.0") found.push(`${secret}/references`, `${secret}/use-rules`)
+      if (isSince(version, "0.2.0")) found.push(`${secret}/references`, `${secret}/use-rules`)
     }
   }
-  if (version === "0.1.0") return found
-  for (const { id } of (await get("/api/orgs/acme/service-accounts")).data)
-    found.push(`/api/orgs/acme/service-accounts/${id}/federations`)
-  return found
+  if (!isSince(version, "0.2.0")) return found
+  for (const { id } of (await get(`${acme}/service-accounts`)).data)
+    found.push(`${acme}/service-accounts/${id}/federations`)
+  if (!isSince(version, "0.3.0")) return found
+  for (const { id } of (await get(`${acme}/requests?limit=100`)).data) found.push(`${acme}/requests/${id}`)
+  const protections = ["prod", "staging"].map((env) => `${acme}/projects/guarded/envs/${env}/protection`)
+  const lists = ["groups", "groups/Backend/members", "group-mappings", "exports", "requests?limit=100"]
+  return [...found, ...protections, ...lists.map((list) => `${acme}/${list}`), `${webshop}/previews`]
 }
 
 /** Reads, lists and writes of a secret in each environment, by everybody. */
@@ -125,7 +129,16 @@ export const describe = async (
   const views: Array<Content["views"][number]> = []
   for (const path of [...viewsOf(version, places), ...(await furtherViews(ada, version, places))])
     views.push({ caller: "ada", path, body: await ada(path) })
-  for (const path of ["/api/users"]) views.push({ caller: "root", path, body: await of("root")(path) })
+  const own: ReadonlyArray<readonly [caller: string, path: string]> = [
+    ["root", "/api/users"],
+    ...(isSince(version, "0.3.0")
+      ? ([
+          ["ada", "/api/auth/delegations"],
+          ["linus", "/api/auth/passkeys"]
+        ] as const)
+      : [])
+  ]
+  for (const [caller, path] of own) views.push({ caller, path, body: await of(caller)(path) })
   const logs = await logsOf(of("root"), ["acme", "other"])
   return { values, destroyed, rights, views, logs }
 }

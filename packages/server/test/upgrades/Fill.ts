@@ -1,16 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { clusterFederation, podClaims, Signer } from "../federations/Signer.js"
-import type { Json, Program } from "../support/Program.js"
-import { Receiver } from "../webhooks/Receiver.js"
-import { asking, type Content, type Credentials, serverSettings } from "./Release.js"
-
-type Ask = (method: string, path: string, body?: unknown) => Promise<Json>
+import type { Program } from "../support/Program.js"
+import type { Receiver } from "../webhooks/Receiver.js"
+import { fillArchives, fillOf030 } from "./FillOf030.js"
+import {
+  acme,
+  type Ask,
+  asking,
+  type Content,
+  type Credentials,
+  isSince,
+  secretsOf,
+  serverSettings,
+  webshop
+} from "./Release.js"
 
 export type Filled = Pick<Content, "testCredentials" | "removed">
-
-const acme = "/api/orgs/acme"
-const webshop = `${acme}/projects/webshop`
-const secretsOf = (env: string, project = webshop) => `${project}/envs/${env}/secrets`
 
 /** A policy whose text needs each escape of JSON. */
 const awkward = 'line one\nline "two"\\\t\u0000\u001f – ünïcödé 🔐 '
@@ -182,9 +187,8 @@ const viaVault = async (program: Program, { "x-api-key": secret_id }: Credential
   if (!text.includes("client_token")) throw new Error(text)
 }
 
-/** Fills a release's server with every kind of record that it has, over its own API. */
-export const fill = async (program: Program, version: string): Promise<Filled> => {
-  const upstream = await Receiver.start()
+/** Fills a release's server with every kind of record that it has, over its own API. Its webhooks go to a receiver. */
+export const fill = async (program: Program, version: string, upstream: Receiver, origin: string): Promise<Filled> => {
   const session = async (email: string) => ({ authorization: `Bearer ${await program.login(email)}` })
   const people = { root: await session(serverSettings.SUPERADMIN_EMAIL_0), ada: await session("ada@example.com") }
   const root = asking(program, people.root)
@@ -193,13 +197,15 @@ export const fill = async (program: Program, version: string): Promise<Filled> =
   await fillSecrets(ask)
   const members = await fillPeople(program, ask, root)
   const accounts: Content["testCredentials"] = await fillAccounts(ask)
-  const others = version === "0.1.0" ? {} : await fillFeatures(program, ask, upstream)
-  if (version !== "0.1.0") await viaVault(program, accounts["reader"] ?? {})
+  const isNew = isSince(version, "0.3.0")
+  const newest = isNew ? await fillOf030(program, { ...people, ...members }, origin) : {}
+  const others = isSince(version, "0.2.0") ? await fillFeatures(program, ask, upstream) : {}
+  if (isSince(version, "0.2.0")) await viaVault(program, accounts["reader"] ?? {})
+  const owners = isNew ? await fillArchives(program, people.ada) : {}
   for (const trial of [people.ada, accounts["reader"] ?? {}])
     await program.call("GET", "/api/users", { headers: trial })
   await root("POST", "/api/backups")
   await root("POST", "/api/backups/drill", {})
-  await upstream.stop()
-  const testCredentials = { ...people, ...members, ...accounts, ...others }
+  const testCredentials = { ...people, ...members, ...accounts, ...newest, ...others, ...owners }
   return { testCredentials, removed: [{ path: `${secretsOf("prod")}/REMOVED`, value: "REMOVED once" }] }
 }

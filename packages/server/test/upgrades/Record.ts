@@ -1,38 +1,78 @@
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
 import { logIn, verified } from "../identities/World.js"
 import { freePort } from "../support/Port.js"
 import { type Json, Program } from "../support/Program.js"
 import { TestProvider } from "../support/TestProvider.js"
-import { databaseOf } from "./Databases.js"
+import { Receiver } from "../webhooks/Receiver.js"
+import { databaseOf, type TestDatabase } from "./Databases.js"
 import { describe } from "./Describe.js"
-import { fill } from "./Fill.js"
-import { type Content, type Engine, keep, serverSettings, testMasterKey } from "./Release.js"
+import { fill, type Filled } from "./Fill.js"
+import { afterAnHour, anHour } from "./FillOf030.js"
+import { type Content, type Engine, isSince, keep, serverSettings, testMasterKey } from "./Release.js"
 import { columnsOf } from "./Rows.js"
 
 /** What the server of a release needs to be filled: its broker, its webhooks to this machine, and single sign-on. */
-const toFill = (port: number, provider: TestProvider) => ({
-  SERVICE_PORT: String(port),
-  SERVICE_PUBLIC_URL: `http://127.0.0.1:${port}`,
+const toFill = (version: string, origin: string, provider: TestProvider, folder: string) => ({
+  SERVICE_PORT: new URL(origin).port,
+  SERVICE_PUBLIC_URL: origin,
   SERVICE_BROKER: "1",
   SERVICE_VAULT_API: "1",
   SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8",
   SERVICE_OIDC_ISSUER: provider.issuer,
   SERVICE_OIDC_CLIENT_ID: "coffer",
-  SERVICE_OIDC_CLIENT_SECRET: "a secret: with/strange+characters"
+  SERVICE_OIDC_CLIENT_SECRET: "a secret: with/strange+characters",
+  ...(isSince(version, "0.3.0") && {
+    SERVICE_AUDIT_STREAM: join(folder, "stream"),
+    SERVICE_OIDC_GROUPS_CLAIM: "groups",
+    SERVICE_TRUSTED_PROXIES: "127.0.0.0/8"
+  })
 })
 
-/** Fills a server of a release, whose program is named, and keeps its database as a fixture. */
-export const record = async (main: string, version: string, engine: Engine): Promise<void> => {
+/** Waits until a server's jobs have made of the database what they make after an hour. */
+const jobsAreDone = async (database: TestDatabase): Promise<void> => {
+  const missing = Object.entries(afterAnHour).map(
+    ([table, condition]) => `SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM ${table} WHERE ${condition})`
+  )
+  missing.push("SELECT 1 FROM webhook_deliveries WHERE state = 'pending'")
+  while ((await database.all(missing.join(" UNION ALL "))).length > 0) await sleep(20)
+}
+
+export interface FilledServer extends Filled {
+  readonly database: TestDatabase
+  readonly program: Program
+}
+
+/** Fills the server of a release, whose program is named. */
+export const filledServer = async (main: string, version: string, engine: Engine): Promise<FilledServer> => {
   const database = await databaseOf(engine, null)
-  const isFirst = version === "0.1.0"
-  const port = await freePort()
-  const provider = await TestProvider.make(`http://127.0.0.1:${port}/api/auth/oidc/callback`)
+  const isFirst = !isSince(version, "0.2.0")
+  // A name: there are no passkeys for an address.
+  const origin = `http://localhost:${await freePort()}`
+  const provider = await TestProvider.make(`${origin}/api/auth/oidc/callback`)
   await provider.start()
-  const settings = { ...serverSettings, ...(isFirst ? {} : toFill(port, provider)), ...database.settings }
-  const program = await Program.start(settings, database.folder, main)
-  const filled = await fill(program, version)
-  if (!isFirst) await logIn({ program, provider }, verified("nina"))
-  await provider.stop()
-  const described = await describe(program, version, filled.testCredentials)
+  const upstream = await Receiver.start()
+  const more = isFirst ? {} : toFill(version, origin, provider, database.folder)
+  const settings = { ...serverSettings, ...more, ...database.settings }
+  const first = await Program.start(settings, database.folder, main)
+  const filled = await fill(first, version, upstream, origin)
+  if (!isFirst) await logIn({ program: first, provider }, { ...verified("nina"), groups: ["platform-team"] })
+  const later = async () => {
+    await first.stop()
+    await database.execute(anHour)
+    const program = await Program.start(settings, database.folder, main)
+    await jobsAreDone(database)
+    return program
+  }
+  const program = isSince(version, "0.3.0") ? await later() : first
+  await Promise.all([provider.stop(), upstream.stop()])
+  return { ...filled, database, program }
+}
+
+/** Fills the server of a release, and keeps its database as a fixture. */
+export const record = async (main: string, version: string, engine: Engine): Promise<void> => {
+  const { database, program, removed, testCredentials } = await filledServer(main, version, engine)
+  const described = await describe(program, version, testCredentials)
   await program.stop()
   const rows: Record<string, number> = {}
   for (const table of Object.keys(await columnsOf(database, engine))) {
@@ -41,7 +81,7 @@ export const record = async (main: string, version: string, engine: Engine): Pro
   }
   const actions = await database.all("SELECT action, count(*) AS n FROM audit_entries GROUP BY action ORDER BY action")
   const content: Content = {
-    ...{ version, engine, testMasterKey, ...filled, ...described, rows },
+    ...{ version, engine, testMasterKey, testCredentials, removed, ...described, rows },
     actions: Object.fromEntries(actions.map(({ action, n }): [string, number] => [String(action), Number(n)]))
   }
   keep({ content, database: await database.dump() })

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
-import type { Program } from "../support/Program.js"
+import type { Json, Program } from "../support/Program.js"
 
 /** The databases of earlier releases, and what their own servers said of them. */
 const fixtures = join(import.meta.dirname, "../fixtures")
@@ -17,6 +17,17 @@ export const serverSettings = {
 }
 
 export type Engine = "sqlite" | "postgres"
+
+/** Whether a version is another one or comes after it. */
+export const isSince = (version: string, other: string): boolean =>
+  version.localeCompare(other, "en", { numeric: true }) >= 0
+
+/** What ends before this is moved along with a fixture, so that it has not ended when a later release is tested. */
+export const farAway = "2090-01-01T00:00:00.000Z"
+
+export const acme = "/api/orgs/acme"
+export const webshop = `${acme}/projects/webshop`
+export const secretsOf = (env: string, project = webshop) => `${project}/envs/${env}/secrets`
 
 /** How the tests call as somebody of a fixture: a session or an API key of a database that exists in the tests alone. */
 export type Credentials = Readonly<Record<string, string>>
@@ -74,9 +85,12 @@ export const keep = ({ content, database }: Release): void => {
   writeFileSync(databaseOf(version, engine), gzipSync(database, { level: 9 }))
 }
 
+export type Ask = (method: string, path: string, body?: unknown) => Promise<Json>
+
 /** A call that must succeed; returns its body. */
 export const asking =
-  (program: Program, credentials: Credentials) => async (method: string, path: string, body?: unknown) => {
+  (program: Program, credentials: Credentials): Ask =>
+  async (method, path, body) => {
     const answer = await program.call(method, path, { headers: credentials, body })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
     return answer.body

@@ -1,5 +1,5 @@
 import type { Row, TestDatabase } from "./Databases.js"
-import type { Engine } from "./Release.js"
+import { type Engine, farAway } from "./Release.js"
 
 const columns: Readonly<Record<Engine, string>> = {
   sqlite: `SELECT m.name AS table_name, c.name AS column_name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
@@ -15,6 +15,21 @@ export const columnsOf = async (database: Pick<TestDatabase, "all">, engine: Eng
   for (const { column_name, table_name } of await database.all(columns[engine]))
     (found[String(table_name)] ??= []).push(String(column_name))
   return found
+}
+
+/** The tables that have no row, and the columns, as `TABLE.COLUMN`, that have no value in any row. */
+export const emptyIn = async (
+  database: Pick<TestDatabase, "all">,
+  columns: Columns
+): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  for (const [table, names] of Object.entries(columns)) {
+    const counts = names.map((name) => `count(${name}) AS ${name}`)
+    const [row = {}] = await database.all(`SELECT ${counts.join(", ")}, count(*) AS of_all_rows FROM ${table}`)
+    if (Number(row["of_all_rows"]) === 0) found.push(table)
+    else found.push(...names.filter((name) => Number(row[name]) === 0).map((name) => `${table}.${name}`))
+  }
+  return found.sort()
 }
 
 const textOf = (row: Row, names: ReadonlyArray<string>): string =>
@@ -60,13 +75,16 @@ const byId = (list: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
 /** What later releases say otherwise with good reason, because time or a call of the test has passed. */
 const notKept = new Set(["last_used_at", "old_key_until", "pending", "left_today", "left_this_minute"])
 
+const isKept = (name: string, value: unknown): boolean =>
+  !notKept.has(name) && !(name === "expires_at" && typeof value === "string" && value < farAway)
+
 /** The paths in a response at which an earlier one has something else. Fields of its own are no difference. */
 export const missing = (before: unknown, after: unknown, path: string): ReadonlyArray<string> => {
   if (Array.isArray(before) && Array.isArray(after) && before.length === after.length)
     return byId(before).flatMap((one, index) => missing(one, byId(after)[index], `${path}/${index}`))
   if (isRecord(before) && isRecord(after))
     return Object.entries(before).flatMap(([name, one]) =>
-      notKept.has(name) ? [] : missing(one, after[name], `${path}/${name}`)
+      isKept(name, one) ? missing(one, after[name], `${path}/${name}`) : []
     )
   return Object.is(before, after) ? [] : [`${path}: ${JSON.stringify(before)}, now ${JSON.stringify(after)}`]
 }

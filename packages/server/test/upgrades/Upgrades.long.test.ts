@@ -15,6 +15,7 @@ import { databaseOf, type TestDatabase } from "./Databases.js"
 import { statusOf } from "./Describe.js"
 import { asking, type Content, each, release, releases, serverSettings } from "./Release.js"
 import { columnsOf, keptRows, missing, textsOf } from "./Rows.js"
+import { moveToToday } from "./Today.js"
 
 const engine = isOnPostgres() ? "postgres" : "sqlite"
 /** A built checkout of the release to record. */
@@ -55,9 +56,7 @@ describe.skipIf(recorded !== undefined).each(releases(engine))("a database of %s
 
   beforeAll(async () => {
     database = await databaseOf(engine, bytes)
-    // A session ends by its age. The upgrade is on the day on which the database was made, whenever the test runs.
-    const now = new Date().toISOString()
-    await database.execute(`UPDATE sessions SET created_at = '${now}', last_used_at = '${now}'`)
+    await moveToToday(database, engine)
   })
   afterAll(async () => {
     await database.drop()

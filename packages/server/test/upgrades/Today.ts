@@ -1,0 +1,19 @@
+import type { TestDatabase } from "./Databases.js"
+import { type Engine, farAway } from "./Release.js"
+import { columnsOf } from "./Rows.js"
+
+/** What ends at a time in milliseconds since 1970. */
+const ending = ["acl_rules", "delegations", "environments", "exports", "imports", "login_groups", "requests"]
+
+/** Makes a fixture one that was made just now: sessions end by their age, and much else by its time. */
+export const moveToToday = async (database: TestDatabase, engine: Engine): Promise<void> => {
+  const today = Date.now()
+  const now = new Date(today).toISOString()
+  await database.execute(`UPDATE sessions SET created_at = '${now}', last_used_at = '${now}'`)
+  const [{ made = now } = {}] = await database.all("SELECT max(created_at) AS made FROM audit_entries")
+  const columns = await columnsOf(database, engine)
+  for (const table of ending.filter((name) => columns[name]?.includes("expires_at")))
+    await database.execute(
+      `UPDATE ${table} SET expires_at = expires_at + ${today - Date.parse(String(made))} WHERE expires_at < ${Date.parse(farAway)}`
+    )
+}
