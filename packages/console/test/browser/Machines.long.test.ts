@@ -116,7 +116,7 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
     await begin("mounts", "Vault's CSI provider")
     assert.strictEqual(await dialog().getByLabel("It signs in").inputValue(), "without a stored key")
     await visit.press("Create")
-    await visit.press("Show the lines, and trust the cluster later")
+    await visit.press("Trust it later")
     await visit.sees("mounts has no key, and trusts no cluster yet.")
     assert.deepStrictEqual(await shown(), csi)
     await visit.page.keyboard.press("Escape")

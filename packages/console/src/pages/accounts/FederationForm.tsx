@@ -6,6 +6,7 @@ import type { ServiceAccount } from "@coffer/domain/ServiceAccount"
 import { useSignal } from "@preact/signals"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
+import type { ComponentChildren } from "preact"
 import { useId } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
@@ -38,6 +39,8 @@ interface FormProps {
   readonly account: Pick<ServiceAccount, "id" | "name">
   /** The one kind that fits; left out, it is asked. */
   readonly only?: KindName
+  /** Another way to continue. */
+  readonly other?: ComponentChildren
   readonly done: (made: Trusted) => void
 }
 
@@ -76,7 +79,7 @@ const Field = ({ hint, label, placeholder, set, value }: FieldProps) => {
 }
 
 /** Lets an account sign in with the tokens of a CI system or cluster. What the server would refuse is said while one types. */
-export const FederationForm = ({ account, done, only, org }: FormProps) => {
+export const FederationForm = ({ account, done, only, org, other }: FormProps) => {
   const kindName = useSignal<KindName>(only ?? "GitHub")
   const typed = useSignal<Typed>({})
   const name = useSignal("")
@@ -163,6 +166,7 @@ export const FederationForm = ({ account, done, only, org }: FormProps) => {
       )}
       <Problem failure={act.failure.value} />
       <footer>
+        {other}
         <button class="primary" disabled={act.isBusy.value || missing.length > 0 || Either.isLeft(made)}>
           Let {account.name} sign in
         </button>

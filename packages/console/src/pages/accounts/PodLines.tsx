@@ -35,12 +35,12 @@ export const PodLines = ({ account, name, org, use }: PodProps) => {
           account={account}
           only="Kubernetes"
           done={({ federation }) => (trusted.value = federation)}
+          other={
+            <button type="button" onClick={() => (trusted.value = "later")}>
+              Trust it later
+            </button>
+          }
         />
-        <p>
-          <button type="button" class="plain" onClick={() => (trusted.value = "later")}>
-            Show the lines, and trust the cluster later
-          </button>
-        </p>
       </>
     )
   }
