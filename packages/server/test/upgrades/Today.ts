@@ -12,6 +12,9 @@ export const moveToToday = async (database: TestDatabase, engine: Engine): Promi
   await database.execute(`UPDATE sessions SET created_at = '${now}', last_used_at = '${now}'`)
   const [{ made = now } = {}] = await database.all("SELECT max(created_at) AS made FROM audit_entries")
   const columns = await columnsOf(database, engine)
+  // A use that is older than a minute is noted, and its person's with it.
+  if (columns["delegations"] !== undefined)
+    await database.execute(`UPDATE delegations SET last_used_at = '${now}' WHERE last_used_at IS NOT NULL`)
   for (const table of ending.filter((name) => columns[name]?.includes("expires_at")))
     await database.execute(
       `UPDATE ${table} SET expires_at = expires_at + ${today - Date.parse(String(made))} WHERE expires_at < ${Date.parse(farAway)}`

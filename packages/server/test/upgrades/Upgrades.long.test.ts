@@ -192,7 +192,7 @@ describe.skipIf(recorded !== undefined).each(releases(engine))("a database of %s
   })
 })
 
-it("there is a database of each earlier release", () => {
+it.skipIf(recorded !== undefined)("there is a database of each earlier release", () => {
   const released = [...readFileSync(fileOf("CHANGELOG.md"), "utf8").matchAll(/^## (\S+) /gm)].map(
     ([, version]) => version
   )
