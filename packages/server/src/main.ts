@@ -104,16 +104,29 @@ const warn = Effect.suspend(() =>
   )
 )
 
+/**
+ * Loads the settings of a server. The exit code of invalid ones is EX_CONFIG, after which systemd's unit is not started again: the
+ * next start would fail in the same way. But a command that prints the master key may succeed then.
+ */
+const serverSettings = (environment: Environment) =>
+  loadConfig(environment).pipe(
+    Effect.tapError(({ problems }) =>
+      Effect.sync(() => {
+        if (!problems.some(({ variable }) => variable === "SERVICE_MASTER_KEY_COMMAND")) process.exitCode = 78
+      })
+    )
+  )
+
 const serve = Effect.gen(function* () {
   yield* warn
-  return yield* launch(yield* loadConfig(process.env), ServerLive)
+  return yield* launch(yield* serverSettings(process.env), ServerLive)
 })
 
 /** Makes requests with secrets beside servers: without their settings of mail and backups, which are not read. */
 const broker = Effect.gen(function* () {
   yield* warn
   const own = Record.filter(process.env, (_, name) => !/^(?:SMTP|BACKUP)_/.test(name))
-  const settings = yield* loadConfig({ ...own, SMTP_HOST: "log", SERVICE_BROKER: "1" })
+  const settings = yield* serverSettings({ ...own, SMTP_HOST: "log", SERVICE_BROKER: "1" })
   if (settings.postgres === null) {
     return yield* wrongUsage("broker shares the database of a server, which takes PostgreSQL: set SERVICE_DATABASE_URL")
   }
@@ -302,7 +315,8 @@ command(process.argv.slice(2)).pipe(
     disableErrorReporting: true,
     disablePrettyLogger: true,
     teardown: (exit, onExit) => {
-      onExit(Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause) ? Number(process.exitCode ?? 0) : 1)
+      const succeeded = Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)
+      onExit(Number(process.exitCode ?? (succeeded ? 0 : 1)))
     }
   })
 )

@@ -57,8 +57,12 @@ const copied = (): { readonly folder: string; readonly token: string } => {
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 /** What a start that was refused said: one sentence, and nothing of the program's inside. */
-const assertSentence = ({ code, log }: { readonly code: number | null; readonly log: string }, sentence: RegExp) => {
-  assert.strictEqual(code, 1, log)
+const assertSentence = (
+  { code, log }: { readonly code: number | null; readonly log: string },
+  sentence: RegExp,
+  expected = 1
+) => {
+  assert.strictEqual(code, expected, log)
   assert.match(log, sentence)
   assert.match(log, /^coffer-server: /)
   assert.notMatch(log, /^\s+at |node:internal|node_modules|Error:/m)
@@ -154,7 +158,9 @@ describe.concurrent("settings", () => {
       CORS_ALLOWED_ORIGINS: "mark-origin",
       SUPERADMIN_EMAIL_0: "mark-superadmin"
     })
-    assertSentence(refused, /6 settings are invalid/)
+    const unit = readFileSync(new URL("../../../../deploy/coffer.service", import.meta.url), "utf8")
+    assert.include(unit, "\nRestartPreventExitStatus=78\n")
+    assertSentence(refused, /6 settings are invalid/, 78)
     for (const name of [
       "SERVICE_MASTER_KEY",
       "SMTP_HOST",
@@ -166,6 +172,8 @@ describe.concurrent("settings", () => {
       assert.match(refused.log, new RegExp(`^  ${name} `, "m"))
     }
     assert.notInclude(refused.log, "mark-")
+    const noKey = { SERVICE_MASTER_KEY: undefined, SERVICE_MASTER_KEY_COMMAND: '["false"]' }
+    assertSentence(await Program.refused(noKey), /SERVICE_MASTER_KEY_COMMAND/, 1)
   })
 
   it.each(["::1", "[::1]"])("that name an address of IPv6 are taken, and its URL is logged: %s", async (host) => {
