@@ -1,7 +1,7 @@
 /** Packages of Debian and of RPM systems, by nfpm: one description makes both. */
 import { execFile } from "node:child_process"
 import { mkdir, readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 
@@ -28,10 +28,20 @@ export const manualPages = (pages) =>
 /** One entry of a package. Nothing of it depends on the file that nfpm reads. */
 const entryOf = async ([path, file], source) => {
   if (file.symlink !== undefined) return { src: file.symlink, dst: path, type: "symlink" }
+  if (file.type === "dir") return { dst: path, ...file, file_info: { mode: 0o755, owner: "root", group: "root" } }
   await writeFile(source, file.content ?? file)
   const mode = file.mode ?? (file.executable ? 0o755 : 0o644)
   const { only: packager, type } = file
   return { src: source, dst: path, type, packager, file_info: { mode, owner: "root", group: "root" } }
+}
+
+/** The folders that only this package has. dpkg removes them with the files that are in them, RPM those that it knows. */
+const foldersOf = (name, files) => {
+  const own = [`/usr/lib/${name}/`, `/usr/share/doc/${name}/`]
+  const above = (path) =>
+    own.some((folder) => path.startsWith(folder)) ? [dirname(path), ...above(dirname(path))] : []
+  const folders = new Set(Object.keys(files).flatMap(above))
+  return Object.fromEntries([...folders].sort().map((path) => [path, { type: "dir", packager: "rpm" }]))
 }
 
 /** The scripts of a package, where nfpm reads them. */
@@ -60,7 +70,9 @@ export const systemPackages = async ({ name, nfpm, time, version, ...described }
   const folder = join(described.folder, name)
   await mkdir(join(folder, "files"), { recursive: true })
   const contents = await Promise.all(
-    Object.entries(files).map((one, index) => entryOf(one, join(folder, "files", String(index))))
+    Object.entries({ ...foldersOf(name, files), ...files }).map((one, index) =>
+      entryOf(one, join(folder, "files", String(index)))
+    )
   )
   const architecture = architectures[process.arch]
   const common = {

@@ -22,13 +22,19 @@ export const inside = (root: string, command: ReadonlyArray<string>, prepare = "
   ...[root, ...command]
 ]
 
-/** Puts a program into a root, with the dynamic loader and the libraries that it needs. */
+const put = (root: string, from: string, to: string) => {
+  mkdirSync(join(root, dirname(to)), { recursive: true })
+  copyFileSync(from, join(root, to))
+  chmodSync(join(root, to), 0o755)
+}
+
+/** Puts the dynamic loader and the libraries of a program into a root. */
+export const putLibraries = async (root: string, file: string) => {
+  for (const library of (await must("ldd", [file])).match(/\/\S+/g) ?? []) put(root, library, library)
+}
+
+/** Puts a program into a root, with what it needs. */
 export const putProgram = async (root: string, file: string, place: string) => {
-  const put = (from: string, to: string) => {
-    mkdirSync(join(root, dirname(to)), { recursive: true })
-    copyFileSync(from, join(root, to))
-    chmodSync(join(root, to), 0o755)
-  }
-  put(file, place)
-  for (const library of (await must("ldd", [file])).match(/\/\S+/g) ?? []) put(library, library)
+  put(root, file, place)
+  await putLibraries(root, file)
 }

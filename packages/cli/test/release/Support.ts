@@ -9,6 +9,8 @@ import { finish } from "../support/Programs.js"
 
 export const { version }: { readonly version: string } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"))
 
+export const laterVersion = version.replace(/\d+$/, (patch) => String(Number(patch) + 1))
+
 export const freshFolder = () => mkdtempSync(join(realpathSync(tmpdir()), "coffer-release-"))
 
 /** Runs a program that must succeed; answers its output. */

@@ -16,9 +16,10 @@ import { join } from "node:path"
 import { gunzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { root as repository } from "../support/Documents.js"
-import { DebianRoot } from "./DebianRoot.js"
 import { hasRoots } from "./Roots.js"
-import { freshFolder, must, sumOf, version } from "./Support.js"
+import { describeRpmPackages, hasRpm } from "./RpmPackages.js"
+import { freshFolder, laterVersion, must, sumOf, version } from "./Support.js"
+import { SystemRoot } from "./SystemRoot.js"
 
 const runs = (program: string) => spawnSync(program, ["--version"]).status === 0
 
@@ -31,7 +32,6 @@ const needs = {
 const lacking = Object.entries(needs).flatMap(([name, has]) => (has ? [] : [name]))
 
 const scripts = `${repository}scripts/release/system`
-const later = version.replace(/\d+$/, (patch) => String(Number(patch) + 1))
 
 /** Makes packages from the files of a release: with the Node of the tests, and with a client that prints its version. */
 export const makePackages = async (release: string, out: string) => {
@@ -42,10 +42,10 @@ export const makePackages = async (release: string, out: string) => {
 }
 
 /** The same package with another version, and with other default settings. */
-const laterOf = async (deb: string, folder: string) => {
+export const laterOf = async (deb: string, folder: string) => {
   await must("dpkg-deb", ["-R", deb, folder])
   const control = join(folder, "DEBIAN/control")
-  writeFileSync(control, readFileSync(control, "utf8").replace(/^Version: .*/m, `Version: ${later}`))
+  writeFileSync(control, readFileSync(control, "utf8").replace(/^Version: .*/m, `Version: ${laterVersion}`))
   appendFileSync(join(folder, "etc/coffer/coffer.env"), "SERVICE_SIGNUP=nobody\n")
   await must("dpkg-deb", ["-Znone", "-b", folder, `${folder}.deb`])
   return `${folder}.deb`
@@ -58,7 +58,7 @@ export const describeSystemPackages = (files: string, packages: (folder: string)
     () => {
       const folder = freshFolder()
       let made: string
-      let root: DebianRoot
+      let root: SystemRoot
 
       /** The path of a package. */
       const pathOf = (name: string, kind: "deb" | "rpm") => {
@@ -72,7 +72,7 @@ export const describeSystemPackages = (files: string, packages: (folder: string)
       beforeAll(async () => {
         made = await packages(folder)
         mkdirSync(join(folder, "root"))
-        root = await DebianRoot.make(join(folder, "root"))
+        root = await SystemRoot.make(join(folder, "root"))
       })
       afterAll(() => rmSync(folder, { recursive: true }))
 
@@ -125,7 +125,7 @@ export const describeSystemPackages = (files: string, packages: (folder: string)
         chmodSync(root.path("etc/coffer"), 0o710)
         const deb = await laterOf(pathOf("coffer-server", "deb"), join(folder, "later"))
         assert.notInclude(await root.dpkg("-i", deb), "remain")
-        assert.include(root.read("var/lib/dpkg/status"), `Version: ${later}\n`)
+        assert.include(root.read("var/lib/dpkg/status"), `Version: ${laterVersion}\n`)
         assert.strictEqual(root.read("etc/coffer/coffer.env"), before)
         assert.strictEqual(root.ownerAndMode("etc/coffer"), `0:${root.ids.gid} 710`)
         await root.serve(async (coffer) => {
@@ -157,12 +157,14 @@ export const describeSystemPackages = (files: string, packages: (folder: string)
         assert.strictEqual(root.read("etc/passwd"), "root:x:0:0:root:/root:/bin/sh\n")
       })
 
-      it.skipIf(!runs("rpm"))("have the same files and scripts for RPM systems (needs rpm)", async () => {
+      it.skipIf(!hasRpm)("have the same files and scripts for RPM systems (needs rpm)", async () => {
         for (const name of ["coffer", "coffer-server"]) {
           const rpm = (query: string) => must("rpm", ["-qp", query, pathOf(name, "rpm")])
           const inDeb = await must("dpkg-deb", ["-c", pathOf(name, "deb")])
           const listed = inDeb.split("\n").flatMap((line) => / \.(\/\S*[^/\s])(?: -> .*)?$/.exec(line)?.[1] ?? [])
-          const inRpm = (await rpm("--list")).trimEnd().split("\n")
+          const inRpm = (await rpm("--queryformat=[%{FILEMODES:perms} %{FILENAMES}\n]"))
+            .split("\n")
+            .flatMap((line) => /^[^d]\S* (.*)$/.exec(line)?.[1] ?? [])
           assert.sameMembers(
             inRpm.map((path) => path.replace("site-functions", "vendor-completions")),
             listed
@@ -175,6 +177,8 @@ export const describeSystemPackages = (files: string, packages: (folder: string)
           }
         }
       })
+
+      describeRpmPackages((name) => pathOf(name, "rpm"))
 
       it("have the same bytes whoever makes them", async () => {
         const make = async (name: string, umask: string, zone: string) => {

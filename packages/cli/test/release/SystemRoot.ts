@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "vitest"
 import { freePort } from "../../../server/test/support/Port.js"
 import { finish, TestHome, until } from "../support/Programs.js"
-import { putProgram } from "./Roots.js"
+import { putLibraries, putProgram } from "./Roots.js"
 import { must } from "./Support.js"
 
 interface Running {
@@ -14,13 +14,16 @@ interface Running {
   readonly said: () => string
 }
 
-/** The root of another system, which packages of Debian are installed into. */
-export class DebianRoot {
+/** What the scripts of the packages call. */
+const ofScripts = "cat chgrp chmod chown cut find getent grep mkdir rm useradd userdel".split(" ")
+
+/** The root of another system, which packages are installed into. */
+export class SystemRoot {
   private constructor(readonly folder: string) {}
 
   /** Makes a root with the C library, a shell, and no package. */
   static async make(folder: string) {
-    for (const path of ["dev", "etc", "tmp", "var/lib/dpkg/info", "var/lib/dpkg/updates"]) {
+    for (const path of ["dev", "etc", "proc", "tmp", "var/lib/dpkg/info", "var/lib/dpkg/updates"]) {
       mkdirSync(join(folder, path), { recursive: true })
     }
     chmodSync(folder, 0o755)
@@ -28,10 +31,34 @@ export class DebianRoot {
     writeFileSync(join(folder, "etc/passwd"), "root:x:0:0:root:/root:/bin/sh\n")
     writeFileSync(join(folder, "etc/group"), "root:x:0:\n")
     await putProgram(folder, "/bin/sh", "/bin/sh")
-    // Only the libraries of Node: Node itself comes with the package.
-    await putProgram(folder, process.execPath, "/tmp/node")
-    rmSync(join(folder, "tmp/node"))
-    return new DebianRoot(folder)
+    // Node itself comes with the package.
+    await putLibraries(folder, process.execPath)
+    return new SystemRoot(folder)
+  }
+
+  /**
+   * Makes a root that also has what the scripts of the packages call. Its systemctl writes its arguments down and fails, as it
+   * may: no script may fail with it.
+   */
+  static async withPrograms(folder: string) {
+    const root = await SystemRoot.make(folder)
+    for (const name of ofScripts) {
+      const found = await must("/bin/sh", ["-c", `PATH="$PATH:/usr/sbin" command -v ${name}`])
+      await putProgram(folder, found.trim(), `/usr/bin/${name}`)
+    }
+    await putProgram(folder, "/usr/sbin/nologin", "/usr/sbin/nologin")
+    writeFileSync(root.path("usr/bin/systemctl"), `#!/bin/sh\necho "$@" >> /tmp/systemctl\nexit 1\n`, { mode: 0o755 })
+    mkdirSync(root.path("run/systemd/system"), { recursive: true })
+    return root
+  }
+
+  /** What systemctl was called with since the last time. */
+  get systemctl(): ReadonlyArray<string> {
+    const file = this.path("tmp/systemctl")
+    if (!existsSync(file)) return []
+    const lines = readFileSync(file, "utf8").trimEnd().split("\n")
+    rmSync(file)
+    return lines
   }
 
   path(path: string) {
@@ -66,9 +93,18 @@ export class DebianRoot {
     return must("dpkg", [...options, ...args])
   }
 
+  /** Runs rpm on this root, with the scripts of the packages inside it. There is no package that meets their needs. */
+  async rpm(action: string, ...args: ReadonlyArray<string>) {
+    const options = ["--root", this.folder, "--dbpath", "/var/lib/rpm", ...(action === "-q" ? [] : ["--nodeps"])]
+    const { code, stderr, stdout } = await finish(spawn("rpm", [...options, action, ...args]))
+    assert.strictEqual(code, 0, `rpm ${action} ${args.join(" ")}: ${stdout}${stderr}`)
+    return `${stdout}${stderr}`
+  }
+
   /** Starts a command inside the root. */
   spawn(command: ReadonlyArray<string>, env: NodeJS.ProcessEnv, user = "0:0") {
-    const script = `mount --rbind /dev "$0/dev"; exec chroot --userspec=${user} "$0" "$@"`
+    const mounts = `for one in dev proc; do mount --rbind "/$one" "$0/$one"; done`
+    const script = `${mounts}; exec chroot --userspec=${user} "$0" "$@"`
     return spawn("unshare", ["--mount", "sh", "-euc", script, this.folder, ...command], {
       env: { PATH: process.env["PATH"], ...env },
       stdio: "pipe"
