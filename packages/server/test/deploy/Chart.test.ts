@@ -116,10 +116,12 @@ describe("the chart as helm renders it", () => {
     assert.include(rendered(["--set=enabled=false"]).stderr, "enabled")
   })
 
-  it("is by default what deploy/kubernetes has", () => {
+  it("is by default what deploy/kubernetes has, which selects the pods by one label", () => {
     const { resources }: Json = parse(read("deploy/kubernetes/kustomization.yaml"))
     const ours = resources.map((name: string): Json => parse(read(`deploy/kubernetes/${name}`)))
-    assert.deepStrictEqual(byKind(objectsOf("default")), byKind(ours))
+    const labels = { "app.kubernetes.io/name": "coffer", "app.kubernetes.io/instance": "coffer" }
+    const [one, two] = [JSON.stringify({ app: "coffer" }), JSON.stringify(labels)]
+    assert.deepStrictEqual(byKind(objectsOf("default")), byKind(JSON.parse(JSON.stringify(ours).replaceAll(one, two))))
   })
 
   it("has an Ingress for the Service where one is asked for, and is else the same", () => {
