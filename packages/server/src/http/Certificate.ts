@@ -57,9 +57,15 @@ const keyMessage = (key: Buffer) => (): string =>
 
 const isoOf = (date: string): string => new Date(date).toISOString()
 
-/** Checks that a certificate has the key, and is valid now. */
+/** The curves of ECDSA in TLS 1.3 (RFC 8446, section 4.2.3). OpenSSL loads a key of another, and then refuses every client. */
+const curves: ReadonlyArray<string | undefined> = ["prime256v1", "secp384r1", "secp521r1"]
+
+/** Checks that clients can use the key, and that a certificate has it and is valid now. */
 const judge = (leaf: X509Certificate, key: KeyObject) =>
   Effect.flatMap(Clock.currentTimeMillis, (now) => {
+    if (key.asymmetricKeyType === "ec" && !curves.includes(key.asymmetricKeyDetails?.namedCurve)) {
+      return unusable(`the key of ${keyFile} is of a curve that no client takes: use P-256, P-384 or P-521`)
+    }
     if (!leaf.checkPrivateKey(key)) {
       return unusable(`the key of ${keyFile} does not belong to the first certificate of ${certFile}`)
     }

@@ -21,10 +21,10 @@ export const certificateFolder = Effect.acquireRelease(
 )
 
 /** Makes a certificate for localhost that is valid for ten days from now on, and its key. */
-export const makeCertificate = (folder: string, name: string): TestCertificate => {
+export const makeCertificate = (folder: string, name: string, curve = "prime256v1"): TestCertificate => {
   const certFile = join(folder, `${name}.crt`)
   const keyFile = join(folder, `${name}.key`)
-  const kind = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 10 -subj /CN=localhost"
+  const kind = `req -x509 -newkey ec -pkeyopt ec_paramgen_curve:${curve} -nodes -days 10 -subj /CN=localhost`
   const names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
   execFileSync("openssl", [...kind.split(" "), ...names, "-keyout", keyFile, "-out", certFile], { stdio: "ignore" })
   chmodSync(keyFile, 0o600)

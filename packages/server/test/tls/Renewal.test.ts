@@ -143,6 +143,7 @@ describe.skipIf(!hasOpenssl)("the server's certificate (needs openssl)", () => {
       const { tls } = yield* settingsFor(good)
       assert(tls !== null)
       assert.strictEqual((yield* readCertificate(tls)).leaf.fingerprint256, good.fingerprint)
+      yield* readCertificate({ ...tls, ...makeCertificate(folder, "larger", "secp384r1") })
 
       const locked = `${folder}/locked.key`
       execFileSync("openssl", ["ec", "-aes256", "-passout", "pass:secret", "-in", good.keyFile, "-out", locked], {
@@ -163,6 +164,10 @@ describe.skipIf(!hasOpenssl)("the server's certificate (needs openssl)", () => {
         [{ certFile: good.keyFile }, "the file of SERVICE_TLS_CERT_FILE has no certificate in PEM form"],
         [{ keyFile: file("text", "hunter2") }, "the file of SERVICE_TLS_KEY_FILE has no private key in PEM form"],
         [{ keyFile: locked }, "the private key of SERVICE_TLS_KEY_FILE has a passphrase: store it without one"],
+        [
+          makeCertificate(folder, "curve", "secp256k1"),
+          "the key of SERVICE_TLS_KEY_FILE is of a curve that no client takes: use P-256, P-384 or P-521"
+        ],
         [
           { keyFile: other.keyFile },
           "the key of SERVICE_TLS_KEY_FILE does not belong to the first certificate of SERVICE_TLS_CERT_FILE"
