@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { createHash, generateKeyPairSync } from "node:crypto"
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { root } from "../support/Documents.js"
@@ -135,6 +135,17 @@ describe("coffer verify-release", () => {
     const more = release("more")
     writeFileSync(join(more, "install.sh"), "rm -rf /")
     assert.include(await refusal(more), "sums: install.sh is no file of the release: SHA256SUMS does not name it")
+    for (const [path, sentence] of [
+      ["coffer.tgz", "sums: coffer.tgz is missing; SHA256SUMS names it"],
+      ["SHA256SUMS", "has no SHA256SUMS: give the folder of a release"],
+      ["SHA256SUMS.sig", "signature: the release is not signed: it has no SHA256SUMS.sig"],
+      ["provenance.intoto.jsonl", "provenance: the release does not say how it was made"]
+    ] as const) {
+      const linked = release(`linked ${path}`)
+      renameSync(join(linked, path), join(folder, path))
+      symlinkSync(join(folder, path), join(linked, path))
+      assert.include(await refusal(linked), sentence)
+    }
   })
 
   it("refuses what another key signed, the statement of another release, and an older one", async () => {

@@ -31,12 +31,12 @@ const notSums = refuse("sums")
 const notSigned = refuse("signature")
 const notProven = refuse("provenance")
 
-/** Reads one of the proofs of a release, or fails with what it is for. */
+/** Reads one of the proofs of a release, or fails with what it is for. A link or a pipe may have no end. */
 const proof = (folder: string, name: Proof, otherwise: NotGenuine): Effect.Effect<Buffer, NotGenuine> =>
   Effect.gen(function* () {
     const path = join(folder, name)
-    const { size } = yield* Effect.tryPromise(() => lstat(path))
-    if (size > maxProofBytes) return yield* otherwise
+    const found = yield* Effect.tryPromise(() => lstat(path))
+    if (!found.isFile() || found.size > maxProofBytes) return yield* otherwise
     return yield* Effect.tryPromise(() => readFile(path))
   }).pipe(Effect.mapError(() => otherwise))
 
