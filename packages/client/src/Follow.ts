@@ -1,4 +1,5 @@
 import type { Exchange } from "./internal/Exchange.js"
+import { warnOfClearText } from "./internal/ServerUrl.js"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
@@ -11,19 +12,23 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as SubscriptionRef from "effect/SubscriptionRef"
 import type { ReadError, StartError } from "./Errors.js"
-import { dropCopies, keepCopy } from "./Offline.js"
-import { type Environment, readEnvironment } from "./Read.js"
-import type { Resolved } from "./Resolve.js"
+import { dropCopies, keepCopy, withoutCopy } from "./Offline.js"
+import type { Options } from "./Options.js"
+import { connect, type Environment, readEnvironment } from "./Read.js"
+import { resolve, type Resolved } from "./Resolve.js"
 import type { CofferService, Snapshot } from "./Service.js"
-import { type Confirmed, confirmedNow, firstValues } from "./Start.js"
+import { type Confirmed, confirmedNow, explain, firstValues } from "./Start.js"
 
-/** How the poll waits. Programs without Effect wait with timers that do not keep the process alive. */
-export class Pause extends Context.Reference<Pause>()("@coffer/client/Pause", {
-  defaultValue: () => (duration: Duration.Duration) => Effect.sleep(duration)
+/** How the polls run. In programs without Effect, they do not keep the process alive. */
+export class Background extends Context.Reference<Background>()("@coffer/client/Background", {
+  defaultValue: () => (polls: Effect.Effect<void>) => polls
 }) {}
 
 /** After failures the polls become rarer, up to this many milliseconds. */
 const rarest = 60_000
+
+/** The longest wait that a server may ask for, in seconds: a change must not be missed for days. */
+const longestAsked = 3600
 
 /** A timer that should wait for longer ends at once. */
 const longest = 2 ** 31 - 1
@@ -48,8 +53,7 @@ const hasSameValues = (one: Environment, other: Environment): boolean =>
 
 export type Followed = Pick<CofferService, "changes" | "refresh" | "snapshot">
 
-/** Reads the environment, then follows its changes until the scope ends. */
-export const follow = Effect.fnUntraced(function* (
+const follow = Effect.fnUntraced(function* (
   exchange: Exchange,
   resolved: Resolved
 ): Effect.fn.Return<Followed, StartError, Scope.Scope> {
@@ -90,10 +94,7 @@ export const follow = Effect.fnUntraced(function* (
     if (!hasSameValues(settled, before)) yield* SubscriptionRef.set(published, settled)
   }).pipe(mutex.withPermits(1))
 
-  const pause = Effect.fnUntraced(function* (milliseconds: number) {
-    const sleep = yield* Pause
-    yield* sleep(Duration.millis(Math.min(milliseconds, longest)))
-  })
+  const pause = (milliseconds: number) => Effect.sleep(Math.min(milliseconds, longest))
 
   /** Reads until the values stay the same for a moment, so that many writes are one change. */
   const poll = Effect.gen(function* () {
@@ -106,10 +107,11 @@ export const follow = Effect.fnUntraced(function* (
   })
 
   const waitAfter = (failure: ReadError, last: number): number => {
-    const wanted = "retryAfter" in failure ? (failure.retryAfter ?? 0) * 1000 : 0
+    const wanted = "retryAfter" in failure ? Math.min(failure.retryAfter ?? 0, longestAsked) * 1000 : 0
     return Math.max(wanted / soonest, Math.min(last * 2, Math.max(rarest, Duration.toMillis(every))))
   }
 
+  /** A poller that ended would look like an environment without changes. Causes are not logged: they may hold anything. */
   const poller = Effect.gen(function* () {
     let wait = Duration.toMillis(every)
     let trouble: string | undefined
@@ -129,7 +131,6 @@ export const follow = Effect.fnUntraced(function* (
       wait = Duration.toMillis(every)
     }
   }).pipe(
-    // Without the cause, which may hold anything. A poller that ended would look like an environment without changes.
     Effect.tapErrorCause((cause) =>
       Cause.isInterruptedOnly(cause) ? Effect.void : Effect.logError(`${place}: a poll failed unexpectedly`)
     ),
@@ -138,7 +139,7 @@ export const follow = Effect.fnUntraced(function* (
     Effect.ignore
   )
 
-  yield* Effect.forkScoped(poller)
+  yield* Effect.forkScoped((yield* Background)(poller))
 
   return {
     snapshot: Effect.suspend(() => toSnapshot(settled)),
@@ -149,3 +150,14 @@ export const follow = Effect.fnUntraced(function* (
     )
   }
 })
+
+/** Reads the environment, then follows its changes until the scope ends. */
+export const open = Effect.fnUntraced(function* (
+  options: Options
+): Effect.fn.Return<{ readonly exchange: Exchange; readonly followed: Followed }, StartError, Scope.Scope> {
+  const resolved = yield* Effect.flatMap(resolve(options), withoutCopy)
+  const { connection } = resolved
+  yield* warnOfClearText(connection.server)
+  const exchange = yield* connect(connection)
+  return { exchange, followed: yield* follow(exchange, resolved) }
+}, Effect.mapError(explain))

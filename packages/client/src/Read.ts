@@ -112,7 +112,8 @@ const readExisting = Effect.fnUntraced(function* (
 })
 
 /**
- * Reads the environment. Returns none if it has not changed since the response with this ETag.
+ * Reads the environment. Returns none if it has not changed since the response with this ETag. A session that the server has ended
+ * is renewed once.
  *
  * @param send whether to retry: `once` or `send` of the exchange
  */
@@ -126,7 +127,6 @@ export const readEnvironment = (
     Effect.catchTag("NotFound", (refusal) =>
       connection.keys.length === 0 ? refusal : readExisting(exchange, send, connection, refusal)
     ),
-    // A session that the server has ended is renewed once.
     Effect.retry({
       times: 1,
       while: ({ _tag }) => _tag === "Unauthorized" && connection.credential.type === "federated"

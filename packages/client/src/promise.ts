@@ -1,5 +1,6 @@
 /** `@coffer/client/promise`: the client for programs without Effect. */
 import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Either from "effect/Either"
 import * as Effect from "effect/Effect"
@@ -9,8 +10,8 @@ import * as Redacted from "effect/Redacted"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { type ReadError, secretIn, type StartError } from "./Errors.js"
-import { Pause } from "./Follow.js"
-import { open } from "./Open.js"
+import { Background, open } from "./Follow.js"
+import { Held } from "./internal/Send.js"
 import type { CredentialOption, Options } from "./Options.js"
 import type { Snapshot } from "./Service.js"
 
@@ -31,7 +32,7 @@ export interface ConnectOptions {
   readonly offline?: { readonly folder: string; readonly maxAge: number }
   /** The name of the application for the audit log, such as `shop` or `shop 1.4.0`. */
   readonly name?: string
-  /** Receives a sentence when the environment can no longer be read. By default, it is a warning of the process. */
+  /** Receives warnings, as when the environment cannot be read. By default, they are warnings of the process. */
   readonly onWarning?: (message: string) => void
 }
 
@@ -112,12 +113,14 @@ const toOptions = ({ credential, ...same }: ConnectOptions): Options => ({
 })
 
 /** Waits with a timer that does not keep the process alive. */
-const pause = (duration: Duration.Duration): Effect.Effect<void> =>
+const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
   Effect.async((resume) => {
     const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
     timer.unref()
     return Effect.sync(() => clearTimeout(timer))
   })
+
+const clock = Object.assign(Clock.make(), { sleep })
 
 const warn = (message: string) => process.emitWarning(message, "CofferWarning")
 
@@ -130,9 +133,12 @@ const loggerFor = (onWarning: (message: string) => void) =>
     })
   )
 
-/** The result of an effect as a promise, without Effect's own wrapper of failures. */
+/** The result of an effect as a promise, without Effect's own wrapper of failures. The process lives until it has come. */
 const run = async <A>(effect: Effect.Effect<A, ReadError | StartError>): Promise<A> => {
+  // The effect may wait for a poll, which holds nothing.
+  const held = setInterval(() => undefined, 60_000)
   const exit = await Effect.runPromiseExit(effect)
+  clearInterval(held)
   return Exit.match(exit, {
     onSuccess: (value) => value,
     onFailure: (cause) => {
@@ -155,7 +161,7 @@ const changedKeys = (before: Snapshot, after: Snapshot): ReadonlyArray<string> =
 
 /** Reads the environment, then follows its changes until `close`. Rejects with `CofferError`. */
 export const connect = async (options: ConnectOptions): Promise<Connection> => {
-  const onWarning = options.onWarning ?? warn
+  const logger = loggerFor(options.onWarning ?? warn)
   const scope = await Effect.runPromise(Scope.make())
   const listeners = new Set<(change: Change) => void>()
   const started = Effect.gen(function* () {
@@ -169,7 +175,12 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
       })
     yield* coffer.changes.pipe(Stream.runForEach(note), Effect.forkIn(scope))
     return { coffer, current: () => current, note }
-  }).pipe(Effect.provide(loggerFor(onWarning)), Effect.provideService(Pause, pause))
+  }).pipe(
+    Effect.provide(logger),
+    Effect.provideService(Background, (polls) =>
+      polls.pipe(Effect.withClock(clock), Effect.provideService(Held, false))
+    )
+  )
   const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
   const { coffer, current, note } = await run(Effect.onError(started, () => Scope.close(scope, Exit.void)))
   return {
@@ -191,7 +202,7 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
         listeners.delete(listener)
       }
     },
-    refresh: () => run(Effect.flatMap(coffer.refresh, note)),
+    refresh: () => run(Effect.provide(Effect.flatMap(coffer.refresh, note), logger)),
     close,
     [Symbol.asyncDispose]: close
   }

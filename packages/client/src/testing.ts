@@ -16,7 +16,7 @@ export interface TestServerOptions {
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A server that runs as a process of its own, with a temporary database. It is gone when this process ends, if not before. */
+/** A server as a process of its own, with a temporary database. It ends with this process, if not before. */
 export interface RunningServer extends AsyncDisposable {
   readonly url: string
   /** The key of an account that reads and writes all secrets of the project. */

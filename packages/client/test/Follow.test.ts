@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Layer, Logger, Redacted } from "effect"
+import { Clock, Deferred, Duration, Effect, Layer, Logger, Redacted } from "effect"
 import type { ServerResponse } from "node:http"
 import { Coffer } from "../src/Coffer.js"
-import { Pause } from "../src/Follow.js"
+import { Background } from "../src/Follow.js"
 import { json, listen } from "./internal/Support.js"
 
 type Answer = (response: ServerResponse) => void
@@ -31,14 +31,16 @@ const waitsOf = (every: Duration.DurationInput, ...answers: ReadonlyArray<Answer
     const { url } = yield* listen((_, response) => left.shift()?.(response))
     const waits: Array<number> = []
     const ended = yield* Deferred.make<void>()
-    const pause = (duration: Duration.Duration) =>
+    const sleep = (duration: Duration.Duration) =>
       Effect.suspend(() => {
+        // The deadline of a request.
+        if (Duration.toMillis(duration) === 30_000) return Effect.never
         waits.push(Duration.toSeconds(duration))
         return left.length > 0 ? Effect.void : Effect.zipRight(Deferred.succeed(ended, undefined), Effect.never)
       })
     const credential = { apiKey: Redacted.make("svc_sa_1") }
     yield* Layer.build(Coffer.layer({ server: url, place: "acme/webshop/dev", credential, every })).pipe(
-      Effect.provideService(Pause, pause),
+      Effect.provideService(Background, Effect.withClock(Object.assign(Clock.make(), { sleep }))),
       Effect.provide(Logger.remove(Logger.defaultLogger))
     )
     yield* Deferred.await(ended)
@@ -81,6 +83,14 @@ describe("the polls of an environment", () => {
         assert.isAtLeast(second, 90)
         assert.isBelow(second, 140)
         assert.closeTo(third, 60, 12)
+      }
+      // A response that asks for days must not hide changes for as long. Neither does one without a number.
+      const [, long = 0] = yield* waitsOf("1 second", failing("999999"))
+      assert.isAtLeast(long, 3600)
+      assert.isAtMost(long, 5400)
+      for (const odd of ["Fri, 31 Dec 2049 23:59:59 GMT", "-5", "1e9", "99999999999"]) {
+        const [, next = 0] = yield* waitsOf("1 second", failing(odd))
+        assert.isAtMost(next, 2.4, odd)
       }
     })
   )

@@ -1,4 +1,7 @@
 import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { join } from "node:path"
 import { assert, beforeAll, describe, it } from "vitest"
 import { finish, until } from "../../cli/test/support/Programs.js"
 import { type Change, CofferError, connect, type ConnectOptions, MissingSecretError } from "../src/promise.js"
@@ -83,17 +86,66 @@ describe("connect", () => {
     await coffer.close()
   })
 
+  it("warns in the same way when refresh meets a problem", async () => {
+    await place.environment("app5", { A: "1" })
+    const warnings: Array<string> = []
+    const offline = { folder: join(import.meta.filename, "copies"), maxAge: 60_000 }
+    const onWarning = (message: string) => warnings.push(message)
+    const coffer = await connect(options("app5", { every: 3_600_000, offline, onWarning }))
+    assert.lengthOf(warnings, 1)
+    await coffer.refresh()
+    assert.lengthOf(warnings, 2)
+    for (const warning of warnings) assert.match(warning, /^offline: .* cannot be written: .* is not a directory$/)
+    await coffer.close()
+    await coffer.close()
+  })
+
+  const run = (program: string) =>
+    finish(
+      spawn(
+        process.execPath,
+        ["--input-type=module", "--eval", `import { connect } from "@coffer/client/promise"\n${program}`],
+        { cwd: import.meta.dirname }
+      )
+    )
+
   it("shows no value of a connection that is printed, and lets a program end that does not close it", async () => {
     await place.environment("app4", { A: "canary-1" })
-    const program = `
-      import { connect } from "@coffer/client/promise"
+    const { code, stderr, stdout } = await run(`
       const coffer = await connect(${JSON.stringify(options("app4"))})
       console.log(coffer, JSON.stringify(coffer), coffer.get("A").length)
-    `
-    const child = spawn(process.execPath, ["--input-type=module", "--eval", program], { cwd: import.meta.dirname })
-    const { code, stderr, stdout } = await finish(child)
+    `)
     assert.strictEqual(code, 0, stderr)
     assert.match(stdout, / 8\n$/)
     assert.notInclude(stdout + stderr, "canary")
+  })
+  it("does not hold a program up whose server does not respond, unless it waits for a refresh", async () => {
+    let requests = 0
+    const server = createServer((_, response) => {
+      const end = () => response.end(JSON.stringify({ revision: 1, data: [{ key: "A", value: "1" }] }))
+      requests += 1
+      // The first program's poll gets no response, the second one's a late one.
+      if (requests !== 2) setTimeout(end, requests === 4 ? 2_000 : 0)
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const address = server.address()
+    const url = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`
+    const start = performance.now()
+    const connected = `
+      const coffer = await connect(${JSON.stringify(options("app", { server: url }))})
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    `
+    const left = await run(connected)
+    assert.strictEqual(left.code, 0, left.stderr)
+    assert.strictEqual(requests, 2)
+    // The deadline of the request is 30 seconds.
+    assert.isBelow(performance.now() - start, 25_000)
+    const { code, stderr, stdout } = await run(`${connected}
+      await coffer.refresh()
+      console.log("refreshed")
+    `)
+    assert.deepStrictEqual([code, stdout], [0, "refreshed\n"], stderr)
+    server.closeAllConnections()
+    server.close()
   })
 })

@@ -8,6 +8,7 @@ const messages: Readonly<Record<string, string>> = {
   ECONNREFUSED: "connection refused",
   ECONNRESET: "the connection was reset",
   EPIPE: "the connection was closed",
+  EMSGSIZE: "its response is too long",
   ENOTFOUND: "the host name is not known",
   EAI_AGAIN: "the host name cannot be looked up now",
   ETIMEDOUT: "no answer in time",

@@ -3,7 +3,7 @@ import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import type { Agent } from "node:http"
 import { obeysProxy, proxyFor } from "./Proxy.js"
-import { type HttpRequest, type HttpResponse, RequestFailed, type Send } from "./Send.js"
+import { Held, type HttpRequest, type HttpResponse, RequestFailed, type Send } from "./Send.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { Variables } from "./Variables.js"
 
@@ -13,17 +13,29 @@ const connectTimeout = 10_000
 /** Milliseconds. Less than servers and proxies keep an idle connection, so that none is closed under a request. */
 const idleTimeout = 2_000
 
+/** Bytes. No response of the service is longer: an environment has at most 2,000 secrets of 64 KiB. */
+const longest = 2 ** 28
+
 /** Avoids an import, which reads every export of the module and so loads all of `fetch` on newer versions of Node. */
 const moduleOf = ({ secure }: ServerUrl) => process.getBuiltinModule(secure ? "node:https" : "node:http")
 
-const send = (server: ServerUrl, agent: Agent, { body, headers, maxBytes = Infinity, method, url }: HttpRequest) =>
+const send = (
+  server: ServerUrl,
+  agent: Agent,
+  isHeld: boolean,
+  { body, headers, maxBytes, method, url }: HttpRequest
+) =>
   Effect.async<HttpResponse, RequestFailed>((resume) => {
     let answered = false
     const fail = (cause: unknown) => resume(Effect.fail(new RequestFailed({ cause, answered })))
+    const giveUp = (code: string) => {
+      fail({ code })
+      request.destroy()
+    }
     const request = moduleOf(server).request(url, { agent, method, headers }, (response) => {
       answered = true
       const chunks: Array<Buffer> = []
-      let left = maxBytes
+      let left = maxBytes ?? longest
       const end = () =>
         resume(
           Effect.succeed({
@@ -34,20 +46,22 @@ const send = (server: ServerUrl, agent: Agent, { body, headers, maxBytes = Infin
         )
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk)
-        if ((left -= chunk.length) < 0) {
-          end()
-          request.destroy()
-        }
+        if ((left -= chunk.length) >= 0) return
+        if (maxBytes !== undefined) end()
+        giveUp("EMSGSIZE")
       })
       response.once("error", fail)
       response.once("end", end)
     })
-    const timer = setTimeout(
-      () => request.destroy(Object.assign(new Error("no connection"), { code: "ETIMEDOUT" })),
-      connectTimeout
-    )
+    const timer = setTimeout(giveUp, connectTimeout, "ETIMEDOUT")
     const connected = () => clearTimeout(timer)
-    request.once("socket", (socket) => (socket.connecting ? socket.once("connect", connected) : connected()))
+    if (!isHeld) timer.unref()
+    request.once("socket", (socket) => {
+      // The agent holds it again for the next request.
+      if (!isHeld) socket.unref()
+      if (socket.connecting) socket.once("connect", connected)
+      else connected()
+    })
     request.once("close", connected)
     request.on("error", fail)
     request.end(body)
@@ -71,5 +85,5 @@ export const makeSend = Effect.fnUntraced(function* (server: ServerUrl): Effect.
     Effect.sync(() => new (moduleOf(server).Agent)(options)),
     (agent) => Effect.sync(() => agent.destroy())
   )
-  return (request) => send(server, agent, request)
+  return (request) => Effect.flatMap(Held, (isHeld) => send(server, agent, isHeld, request))
 })

@@ -1,3 +1,4 @@
+import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 
@@ -23,6 +24,9 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
   /** Whether the response had begun. */
   readonly answered: boolean
 }> {}
+
+/** Whether a request keeps the process alive until its end. */
+export class Held extends Context.Reference<Held>()("@coffer/client/Held", { defaultValue: () => true }) {}
 
 /** Sends a request. Redirects are not followed; the body of the response is read whole. */
 export type Send = (request: HttpRequest) => Effect.Effect<HttpResponse, RequestFailed>

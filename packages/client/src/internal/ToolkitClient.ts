@@ -47,10 +47,10 @@ class BufferedResponse extends Inspectable.Class implements HttpClientResponse.H
     return Effect.sync(() => textOf(this.response))
   }
 
+  /** Fails without the cause, which may repeat the text. */
   get json(): Effect.Effect<unknown, ResponseError> {
     return Effect.tryMap(this.text, {
       try: (text): unknown => (text === "" ? null : JSON.parse(text)),
-      // Without the cause: it may repeat the text.
       catch: () => this.undecodable
     })
   }

@@ -1,7 +1,6 @@
 import * as Option from "effect/Option"
-import { findServer } from "./FindServer.js"
 import { ServerProcess } from "./ServerProcess.js"
-import { processVariables } from "./Settings.js"
+import { findServer, processVariables } from "./Settings.js"
 
 /** One for all, so that a folder's server can be started again. */
 const masterKey = "c0ffee".padEnd(64, "0")

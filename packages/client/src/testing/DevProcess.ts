@@ -4,9 +4,8 @@ import { rmSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { findServer, notInstalled } from "./FindServer.js"
 import { ServerProcess } from "./ServerProcess.js"
-import { processVariables } from "./Settings.js"
+import { findServer, processVariables } from "./Settings.js"
 
 /** The line of `coffer-server dev --json`. */
 const Line = Schema.parseJson(Schema.Struct({ url: Schema.String, api_key: Schema.String, place: Schema.String }))
@@ -29,7 +28,11 @@ export const startProcess = async (
   }: { readonly command?: readonly [string, ...Array<string>]; readonly env?: Readonly<Record<string, string>> }
 ) => {
   const program = command ?? Option.getOrUndefined(findServer())
-  if (program === undefined) return failed(notInstalled)
+  if (program === undefined) {
+    return failed(
+      "@coffer/server is not installed in this project: install it beside @coffer/client (npm install --save-dev @coffer/server), or name its program with the option `command`"
+    )
+  }
   // Named as the server names its own: the next server removes what a process leaves that is killed.
   const folder = await mkdtemp(join(tmpdir(), `coffer-dev-${process.pid}-`))
   folders.add(folder)

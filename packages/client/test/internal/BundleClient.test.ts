@@ -115,6 +115,30 @@ describe("the fast path of coffer run and the typed client", () => {
   }
 })
 
+describe("a response without an end", () => {
+  it.scopedLive("is given up before it fills the memory", () =>
+    Effect.gen(function* () {
+      const chunk = Buffer.alloc(2 ** 20, "x")
+      let sent = 0
+      const service = yield* listen((_, response) => {
+        const write = () => {
+          while (!response.destroyed && sent < 1024) {
+            sent += 1
+            if (!response.write(chunk)) return void response.once("drain", write)
+          }
+          response.end()
+        }
+        write()
+      })
+      const server = Either.getOrThrow(parseServerUrl(service.url, "flag"))
+      const credential = { type: "api_key", secret: Redacted.make("svc_sa_key") } as const
+      const error = yield* Effect.flip(pollBundle({ server, credential, version: "1.2.3", path, keys: [] }, undefined))
+      assert.strictEqual(error.message, `cannot reach ${service.url}: its response is too long`)
+      assert.isBelow(sent, 300)
+    })
+  )
+})
+
 describe("the connections of a client", () => {
   it.live("are shared by its requests, and closed with its scope", () =>
     Effect.gen(function* () {
