@@ -20,13 +20,13 @@ export const withoutCopy = (resolved: Resolved): Effect.Effect<Resolved> =>
 const warnOf = ({ message }: { readonly message: string }) => Effect.logWarning(`offline: ${message}`)
 
 /** Replaces the copy by the values that the server confirmed. Copies may hold values whose references are refused now. */
-export const keepCopy = ({ connection, offline }: Resolved, { refused, secrets }: Environment): Effect.Effect<void> =>
+export const keepCopy = ({ connection, offline }: Resolved, environment: Environment): Effect.Effect<void> =>
   offline === undefined
     ? Effect.void
     : Effect.flatMap(loadCopies, (copies) =>
         Effect.zipRight(
-          refused.size === 0 ? Effect.void : copies.dropCopies(offline.folder, connection),
-          copies.keepCopy(offline.folder, connection, secrets)
+          environment.refused.size === 0 ? Effect.void : copies.dropCopies(offline.folder, connection),
+          copies.keepCopy(offline.folder, connection, environment, offline.maxAge)
         )
       ).pipe(Effect.catchAll(warnOf))
 

@@ -38,14 +38,14 @@ const fromCopy = Effect.fnUntraced(function* (
   if (offline === undefined || failure.answered) return yield* failure
   const { answered, reason, transient, url } = failure
   const copies = yield* loadCopies
-  const { age, savedAt, secrets } = yield* Effect.mapError(
+  const { age, refused, savedAt, secrets } = yield* Effect.mapError(
     copies.readCopy(offline.folder, connection, offline.maxAge),
     ({ message }) => new ServerUnreachable({ answered, next: `and offline: ${message}`, reason, transient, url })
   )
   yield* Effect.logWarning(
     `${failure.message}; using the offline copy of ${connection.place}, ${copies.showAge(age)} old`
   )
-  return { environment: makeEnvironment(secrets), at: savedAt }
+  return { environment: makeEnvironment(secrets, { refused }), at: savedAt }
 })
 
 /** The first values: the server's, or else those of the offline copy. */

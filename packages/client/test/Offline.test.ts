@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
+import { Config, Context, Duration, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { beforeAll, beforeEach } from "vitest"
@@ -109,6 +109,33 @@ describe("a start without the server", () => {
       const error = yield* Effect.flip(start({}, gone))
       assert.strictEqual(error._tag, "Unauthorized")
       assert.isFalse(existsSync(folder) && files().length > 0)
+    })
+  )
+
+  it.live("still refuses the keys that the server refused, and a command that needs them", () =>
+    Effect.gen(function* () {
+      yield* Effect.promise(async () => {
+        await place.environment("hidden", { SOURCE: "1" })
+        await place.environment("partly", { COLOUR: "blue" })
+        await place.write("partly", { references: { BROKEN: "${hidden:SOURCE}" } })
+      })
+      const partly = yield* Effect.promise(() => place.account("partly", "partly"))
+      const layer = Coffer.layer(place.options("partly", partly, { offline: { folder, maxAge: "1 day" } }))
+      const read = Coffer.withSecrets(
+        Effect.zip(Config.string("COLOUR"), Effect.flip(Config.withDefault(Config.string("BROKEN"), "default")))
+      ).pipe(Effect.provide(Layer.provide(layer, logger)))
+      const online = yield* read
+      assert.strictEqual(online[0], "blue")
+      assert.include(String(online[1]), "BROKEN refers to")
+      const env = { SERVICE_SERVER_URL: place.bridge.url, SERVICE_API_KEY: partly.apiKey, SERVICE_ENV: "partly" }
+      const { code, stderr, stdout } = yield* away(
+        Effect.gen(function* () {
+          assert.deepStrictEqual(String(yield* read), String(online))
+          return yield* Effect.promise(() => place.home.coffer(["run", "--offline-fallback", "--", "env"], { env }))
+        })
+      )
+      assert.strictEqual(code, 125, stdout)
+      assert.match(stderr, /; and offline: BROKEN refers to/)
     })
   )
 })

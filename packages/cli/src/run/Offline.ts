@@ -13,9 +13,10 @@ const folder = statePath("offline")
 /** Replaces the copy by what the server returned. Failing to write the copy does not prevent the start. */
 export const keepCopy = (
   request: BundleRequest,
-  secrets: ReadonlyArray<BundleSecret>
+  secrets: ReadonlyArray<BundleSecret>,
+  maxAge: number
 ): Effect.Effect<void, never, Output> =>
-  Effect.flatMap(folder, (root) => OfflineCopies.keepCopy(root, request, secrets)).pipe(
+  Effect.flatMap(folder, (root) => OfflineCopies.keepCopy(root, request, { secrets, refused: new Map() }, maxAge)).pipe(
     Effect.catchAll(({ message }) => note(`no copy is kept for --offline-fallback: ${message}`))
   )
 
@@ -30,7 +31,14 @@ export const dropWhenRefused = (request: BundleRequest, failure: BundleFailure):
 /** What to do when the server could not be reached. */
 const useCopy = Effect.fnUntraced(function* (request: BundleRequest, maxAge: number, failure: ServerUnreachable) {
   if (failure.answered) return yield* failure
-  const found = yield* Effect.either(Effect.flatMap(folder, (root) => OfflineCopies.readCopy(root, request, maxAge)))
+  const found = yield* Effect.flatMap(folder, (root) => OfflineCopies.readCopy(root, request, maxAge)).pipe(
+    // An application keeps such copies. No command starts without a value that it has asked for.
+    Effect.filterOrFail(
+      ({ refused }) => refused.size === 0,
+      ({ refused }) => new OfflineCopies.NoCopy({ message: [...refused.values()].join("; ") })
+    ),
+    Effect.either
+  )
   if (found._tag === "Left") {
     const { message } = yield* Effect.flip(beforeStart(failure))
     return yield* new NotStarted({ code: 125, message: `${message}; and offline: ${found.left.message}` })
@@ -51,7 +59,7 @@ export const withFallback = (
   maxAge: number
 ): Effect.Effect<FetchedBundle, BundleFailure | NotStarted, Output> =>
   read.pipe(
-    Effect.tap(({ secrets }) => keepCopy(request, secrets)),
+    Effect.tap(({ secrets }) => keepCopy(request, secrets, maxAge)),
     Effect.tapError((failure) => dropWhenRefused(request, failure)),
     Effect.catchTag("ServerUnreachable", (failure) => useCopy(request, maxAge, failure))
   )

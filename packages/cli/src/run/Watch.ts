@@ -27,8 +27,15 @@ interface Watching {
 
 /** Waits for a change that the command can be started with. */
 const nextChange = Effect.fnUntraced(function* ({ allowance, command, options, requests }: Watching, current: Current) {
-  const offline = command.options.offline === undefined ? {} : { keep: keepCopy, drop: dropWhenRefused }
-  const following: Following = { requests, interval: options.interval, ...offline }
+  const { offline } = command.options
+  const following: Following = {
+    requests,
+    interval: options.interval,
+    ...(offline && {
+      keep: (request, secrets) => keepCopy(request, secrets, offline.maxAge),
+      drop: dropWhenRefused
+    })
+  }
   let known: Fetched = current
   for (;;) {
     known = yield* nextState(following, known)

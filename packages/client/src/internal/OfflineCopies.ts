@@ -3,8 +3,7 @@ import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { createHash } from "node:crypto"
-import type { BundleSecret } from "./BundleClient.js"
-import { type CopySource, openCopy, sealCopy } from "./OfflineCopy.js"
+import { type Copied, type CopySource, openCopy, sealCopy } from "./OfflineCopy.js"
 import { type PrivateFileError, readPrivate, removePrivateFolder, writePrivate } from "./PrivateFile.js"
 
 /** There is no copy to use. */
@@ -22,19 +21,22 @@ const fileOf = (root: string, source: CopySource) => `${folderOf(root, source)}/
 /** A copy that was written less long ago than this is as good as new. */
 const fresh = 15 * 60_000
 
-const written = new Map<string, { readonly at: number; readonly secrets: ReadonlyArray<BundleSecret> }>()
+const written = new Map<string, { readonly at: number; readonly secrets: Copied["secrets"] }>()
 
-/** Replaces the copy by what the server returned. */
+/** Replaces the copy by what the server returned. @param maxAge the oldest copy that is used, in milliseconds. */
 export const keepCopy = Effect.fnUntraced(function* (
   root: string,
   source: CopySource,
-  secrets: ReadonlyArray<BundleSecret>
+  { refused, secrets }: Copied,
+  maxAge: number
 ) {
   const file = fileOf(root, source)
   const now = yield* Clock.currentTimeMillis
   const last = written.get(file)
-  if (last !== undefined && last.secrets === secrets && now - last.at < fresh) return
-  yield* writePrivate(file, sealCopy(source, secrets, now))
+  // A clock that was set back counts too: a copy of the future would not be used.
+  const age = Math.abs(now - (last?.at ?? 0))
+  if (last?.secrets === secrets && age < Math.min(fresh, maxAge / 4)) return
+  yield* writePrivate(file, sealCopy(source, { refused, secrets }, now))
   written.set(file, { at: now, secrets })
 })
 
@@ -49,12 +51,14 @@ export const dropCopies = (root: string, source: CopySource): Effect.Effect<void
 const refused = new Set([401, 403, 404])
 
 /**
- * Whether the server said that the caller may not read the place, or that it does not exist. A refused reference means that
- * a copy may hold values of other environments which the caller may no longer read.
+ * Whether the server said that the caller may not read the place, or that it does not exist. The page of a proxy does not say so:
+ * it may stand for a server that is down. A refused reference means that a copy may hold values of other environments which the
+ * caller may no longer read.
  */
 export const isRefusal = (failure: object): boolean =>
-  ("status" in failure && typeof failure.status === "number" && refused.has(failure.status)) ||
-  ("code" in failure && failure.code === "REFERENCE_REFUSED")
+  "code" in failure &&
+  (failure.code === "REFERENCE_REFUSED" ||
+    ("status" in failure && typeof failure.status === "number" && refused.has(failure.status)))
 
 const units = [
   ["d", 86_400],
@@ -85,11 +89,11 @@ export const readCopy = Effect.fnUntraced(function* (root: string, source: CopyS
   if (Option.isNone(copy)) {
     return yield* new NoCopy({ message: "the copy was made with another credential, or is damaged" })
   }
-  const { savedAt, secrets } = copy.value
+  const { refused, savedAt, secrets } = copy.value
   const age = (yield* Clock.currentTimeMillis) - savedAt
   if (age < -slack) return yield* new NoCopy({ message: "the copy is from the future: check the clock" })
   if (age > maxAge) {
     return yield* new NoCopy({ message: `the copy is ${showAge(age)} old and may be ${showAge(maxAge)} old` })
   }
-  return { age: Math.max(0, age), savedAt, secrets }
+  return { age: Math.max(0, age), refused, savedAt, secrets }
 })

@@ -32,12 +32,25 @@ const context = ({ credential, keys, path, server }: CopySource, savedAt: number
     ])
   )
 
-/** The text of the file. @param savedAt when the server gave the secrets, in milliseconds since 1970. */
-export const sealCopy = (source: CopySource, secrets: ReadonlyArray<BundleSecret>, savedAt: number): string => {
+/** What a copy holds: secrets, and the keys whose references were refused, each with the server's sentence. */
+export interface Copied {
+  readonly secrets: ReadonlyArray<BundleSecret>
+  readonly refused: ReadonlyMap<string, string>
+}
+
+/**
+ * The text of the file. A refused key has null in place of a value: earlier programs, which know no such keys, read no copy then.
+ *
+ * @param savedAt when the server gave the secrets, in milliseconds since 1970.
+ */
+export const sealCopy = (source: CopySource, { refused, secrets }: Copied, savedAt: number): string => {
   const salt = randomBytes(32)
   const nonce = randomBytes(12)
   const cipher = createCipheriv("aes-256-gcm", derive(source, salt), nonce).setAAD(context(source, savedAt))
-  const plain = JSON.stringify(secrets.map(({ key, value }) => [key, Redacted.value(value)]))
+  const plain = JSON.stringify([
+    ...secrets.map(({ key, value }) => [key, Redacted.value(value)]),
+    ...[...refused].map(([key, why]) => [key, null, why])
+  ])
   const data = Buffer.concat([cipher.update(plain, "utf8"), cipher.final(), cipher.getAuthTag()])
   const text = (bytes: Buffer) => bytes.toString("base64")
   return `${JSON.stringify({ format, savedAt, salt: text(salt), nonce: text(nonce), data: text(data) })}\n`
@@ -51,12 +64,17 @@ const bytesOf = (found: unknown, name: string, length?: number): Option.Option<B
   return length === undefined || bytes.length === length ? Option.some(bytes) : Option.none()
 }
 
-const decodeSecret = (pair: unknown): Option.Option<BundleSecret> => {
-  if (!isArray(pair)) return Option.none()
-  const [key, value] = pair
-  return typeof key === "string" && typeof value === "string"
-    ? Option.some({ key, value: Redacted.make(value) })
-    : Option.none()
+const decode = (pairs: ReadonlyArray<unknown>): Option.Option<Copied> => {
+  const secrets: Array<BundleSecret> = []
+  const refused = new Map<string, string>()
+  for (const pair of pairs) {
+    const [key, value, why] = isArray(pair) ? pair : []
+    if (typeof key !== "string") return Option.none()
+    if (typeof value === "string") secrets.push({ key, value: Redacted.make(value) })
+    else if (typeof why === "string") refused.set(key, why)
+    else return Option.none()
+  }
+  return Option.some({ secrets, refused })
 }
 
 const tagLength = 16
@@ -70,10 +88,7 @@ const decrypt = Option.liftThrowable((key: Buffer, nonce: Buffer, aad: Buffer, d
 })
 
 /** Decrypts a copy. Returns none if it belongs to another place or credential, or was modified. */
-export const openCopy = (
-  source: CopySource,
-  text: string
-): Option.Option<{ readonly savedAt: number; readonly secrets: ReadonlyArray<BundleSecret> }> =>
+export const openCopy = (source: CopySource, text: string): Option.Option<Copied & { readonly savedAt: number }> =>
   Option.gen(function* () {
     const found = yield* parseJson(text)
     const salt = yield* bytesOf(found, "salt", 32)
@@ -84,6 +99,5 @@ export const openCopy = (
     }
     const { savedAt } = found
     const pairs = yield* Option.flatMap(decrypt(derive(source, salt), nonce, context(source, savedAt), data), parseJson)
-    if (!isArray(pairs)) return yield* Option.none()
-    return { savedAt, secrets: yield* Option.all(pairs.map(decodeSecret)) }
+    return { savedAt, ...(yield* isArray(pairs) ? decode(pairs) : Option.none()) }
   })

@@ -1,8 +1,9 @@
 import type { BundleRequest } from "../../src/internal/BundleClient.js"
 import { assert, describe, it } from "@effect/vitest"
-import { Option, Redacted } from "effect"
-import { showAge } from "../../src/internal/OfflineCopies.js"
-import { openCopy, sealCopy } from "../../src/internal/OfflineCopy.js"
+import { Effect, Option, Redacted, TestClock } from "effect"
+import { keepCopy, readCopy, showAge } from "../../src/internal/OfflineCopies.js"
+import { type Copied, openCopy, sealCopy } from "../../src/internal/OfflineCopy.js"
+import { folder } from "./Support.js"
 
 const request: BundleRequest = {
   server: { base: "https://a.example", origin: "https://a.example", local: false, secure: true, source: "flag" },
@@ -11,39 +12,44 @@ const request: BundleRequest = {
   keys: ["B", "A"],
   version: "1.0.0"
 }
-const secrets = [
-  { key: "A", value: Redacted.make("canary-value") },
-  { key: "B", value: Redacted.make("") },
-  { key: "__proto__", value: Redacted.make("ünïcödé\n") }
-]
+const copied: Copied = {
+  secrets: [
+    { key: "A", value: Redacted.make("canary-value") },
+    { key: "B", value: Redacted.make("") },
+    { key: "__proto__", value: Redacted.make("ünïcödé\n") }
+  ],
+  refused: new Map([["C", "C refers to a secret that does not exist"]])
+}
 
 const opened = (other: BundleRequest, text: string) =>
   Option.map(openCopy(other, text), (copy) => ({
     savedAt: copy.savedAt,
-    secrets: copy.secrets.map(({ key, value }) => [key, Redacted.value(value)])
+    secrets: copy.secrets.map(({ key, value }) => [key, Redacted.value(value)]),
+    refused: copy.refused
   }))
 
 describe("the copy of a bundle", () => {
   it("gives back what it was made of, whatever the order of its keys", () => {
-    const text = sealCopy(request, secrets, 1_700_000_000_000)
+    const text = sealCopy(request, copied, 1_700_000_000_000)
     const whole = {
       savedAt: 1_700_000_000_000,
-      secrets: secrets.map(({ key, value }) => [key, Redacted.value(value)])
+      secrets: copied.secrets.map(({ key, value }) => [key, Redacted.value(value)]),
+      refused: copied.refused
     }
     assert.deepStrictEqual(opened(request, text), Option.some(whole))
     assert.deepStrictEqual(opened({ ...request, keys: ["A", "B"] }, text), Option.some(whole))
   })
 
   it("shows nothing of what it holds", () => {
-    const text = sealCopy(request, secrets, 0)
+    const text = sealCopy(request, copied, 0)
     for (const word of ["canary", "acme", "webshop", "svc_sa", Buffer.from("canary-value").toString("base64")]) {
       assert.notInclude(text, word)
     }
-    assert.notStrictEqual(sealCopy(request, secrets, 0), text)
+    assert.notStrictEqual(sealCopy(request, copied, 0), text)
   })
 
   it("is opened for the same server, place, keys and credential alone", () => {
-    const text = sealCopy(request, secrets, 0)
+    const text = sealCopy(request, copied, 0)
     const { credential, path, server } = request
     const others: ReadonlyArray<BundleRequest> = [
       { ...request, server: { ...server, base: "https://b.example" } },
@@ -60,7 +66,7 @@ describe("the copy of a bundle", () => {
   })
 
   it("is refused when one bit of it has changed, its time too", () => {
-    const text = sealCopy(request, secrets, 1_700_000_000_000)
+    const text = sealCopy(request, copied, 1_700_000_000_000)
     const {
       data,
       format,
@@ -91,6 +97,26 @@ describe("the copy of a bundle", () => {
       assert.deepStrictEqual(opened(request, other), Option.none())
     }
   })
+
+  it.scoped("is renewed before it is too old, and when the clock was set back", () =>
+    Effect.gen(function* () {
+      const root = yield* folder
+      const minute = 60_000
+      const at = (minutes: number, maxAge: number) =>
+        Effect.gen(function* () {
+          yield* TestClock.setTime(minutes * minute)
+          yield* keepCopy(root, request, copied, maxAge * minute)
+          return (yield* readCopy(root, request, maxAge * minute)).savedAt / minute
+        })
+      assert.strictEqual(yield* at(60, 1_440), 60)
+      assert.strictEqual(yield* at(70, 1_440), 60)
+      assert.strictEqual(yield* at(75, 1_440), 75)
+      // Half as old as it may be, although it was confirmed a moment ago.
+      assert.strictEqual(yield* at(78, 10), 78)
+      assert.strictEqual(yield* at(80, 10), 78)
+      assert.strictEqual(yield* at(20, 1_440), 20)
+    })
+  )
 
   it("has an age that people can read", () => {
     assert.strictEqual(showAge(0), "0 s")
