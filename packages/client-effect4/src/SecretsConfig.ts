@@ -23,9 +23,9 @@ const formatIssue = SchemaIssue.makeFormatterStandardSchemaV1()
 export const readConfig = Effect.fnUntraced(function* <A>({ snapshot }: CofferService, config: Config.Config<A>) {
   const { place, refused, values } = yield* snapshot
   const others = yield* ConfigProvider.ConfigProvider
-  const texts = Object.fromEntries([...values].map(([key, value]) => [key, Redacted.value(value)]))
-  const own = ConfigProvider.fromEnvRecord(texts, { preserveEmptyStrings: true })
-  /** The secrets that the config has read, with their texts. */
+  // With refused keys, whose load fails: a table without them would look whole.
+  const texts = [...refused, ...values].map(([key, v]) => [key, typeof v === "string" ? v : Redacted.value(v)] as const)
+  const own = ConfigProvider.fromEnvRecord(Object.fromEntries(texts), { preserveEmptyStrings: true })
   const secrets = new Map<string, string>()
   /** The other keys that the config has asked for, and whether the other provider has them. */
   const elsewhere = new Map<string, boolean>()

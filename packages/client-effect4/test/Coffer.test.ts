@@ -11,6 +11,7 @@ import {
   Logger,
   Redacted,
   Schedule,
+  Schema,
   Scope,
   Stream
 } from "effect"
@@ -89,10 +90,10 @@ describe("Coffer.layer on Effect 4", () => {
     run(
       Effect.gen(function* () {
         yield* environment("other1", { SOURCE: "1" })
-        yield* environment("app3", { GOOD: "1" })
-        yield* write("app3", { references: { BROKEN: "${other1:SOURCE}" } })
+        yield* environment("app3", { GOOD: "1", TABLE_A: "2" })
+        yield* write("app3", { references: { BROKEN: "${other1:SOURCE}", TABLE_B: "${other1:SOURCE}" } })
         const coffer = yield* start("app3")
-        assert.deepStrictEqual(plain(yield* coffer.snapshot), { GOOD: "1" })
+        assert.deepStrictEqual(plain(yield* coffer.snapshot), { GOOD: "1", TABLE_A: "2" })
         const refused = yield* Effect.flip(coffer.get("BROKEN"))
         assert.match(refused.message, /^BROKEN .*read.*other1.* \(acme\/webshop\/app3\)$/)
         const configs: ReadonlyArray<Config.Config<unknown>> = [Config.String("BROKEN"), Config.Redacted("BROKEN")]
@@ -101,6 +102,9 @@ describe("Coffer.layer on Effect 4", () => {
           const failed = yield* Effect.flip(Effect.provideService(read, Coffer, coffer))
           assert.include(failed.message, "BROKEN refers to")
         }
+        const table = Coffer.withSecrets(Config.Record(Schema.String, Schema.String, "TABLE"))
+        const incomplete = yield* Effect.flip(Effect.provideService(table, Coffer, coffer))
+        assert.include(incomplete.message, "TABLE_B refers to")
       })
     ))
 

@@ -10,10 +10,10 @@ import type { CofferService, Snapshot } from "./Service.js"
 /** Nested names are joined as in environment variables: `Config.nested("DB")` reads `DB_HOST`. */
 const keyOf = (path: ReadonlyArray<string>): string => path.join("_")
 
-/** The names below a path. */
-const childrenOf = ({ values }: Snapshot, path: ReadonlyArray<string>): HashSet.HashSet<string> =>
+/** The names below a path, also of refused keys: a table without them would hide the refusal. */
+const childrenOf = ({ refused, values }: Snapshot, path: ReadonlyArray<string>): HashSet.HashSet<string> =>
   HashSet.fromIterable(
-    [...values.keys()].flatMap((key) => {
+    [...values.keys(), ...refused.keys()].flatMap((key) => {
       const names = key.split("_")
       return path.every((name, index) => names[index] === name) ? names.slice(path.length, path.length + 1) : []
     })
@@ -128,7 +128,7 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
   return { flat, withoutTexts }
 }
 
-/** Reads a config from the secrets first, then from the other provider. */
+/** Reads a config from the secrets first, then from the other provider. Combinators of providers use `flattened`, not `load`. */
 export const secretsProvider = (
   { snapshot }: Pick<CofferService, "snapshot">,
   other: ConfigProvider.ConfigProvider
@@ -141,7 +141,6 @@ export const secretsProvider = (
       Effect.flatMap(start, ({ flat, withoutTexts }) =>
         Effect.mapError(ConfigProvider.fromFlat(flat).load(config), withoutTexts)
       ),
-    // For combinators of providers, which do not use `load`.
     flattened: ConfigProvider.makeFlat({
       load: (path, primitive, split) => Effect.flatMap(start, ({ flat }) => flat.load(path, primitive, split)),
       enumerateChildren: (path) => Effect.flatMap(start, ({ flat }) => flat.enumerateChildren(path)),

@@ -77,10 +77,10 @@ describe("Coffer.layer", () => {
   it.scopedLive("fails for a key alone whose reference is refused, which is not missing data", () =>
     Effect.gen(function* () {
       yield* environment("other1", { SOURCE: "1" })
-      yield* environment("app3", { GOOD: "1" })
-      yield* write("app3", { references: { BROKEN: "${other1:SOURCE}" } })
+      yield* environment("app3", { GOOD: "1", BROKEN_NOT: "2" })
+      yield* write("app3", { references: { BROKEN: "${other1:SOURCE}", BROKEN_TOO: "${other1:SOURCE}" } })
       const coffer = yield* start("app3")
-      assert.deepStrictEqual(plain(yield* coffer.snapshot), { GOOD: "1" })
+      assert.deepStrictEqual(plain(yield* coffer.snapshot), { GOOD: "1", BROKEN_NOT: "2" })
       const refused = yield* Effect.flip(coffer.get("BROKEN"))
       assert.match(refused.message, /^BROKEN .*read.*other1.* \(acme\/webshop\/app3\)$/)
       const configs: ReadonlyArray<Config.Config<unknown>> = [Config.string("BROKEN"), Config.redacted("BROKEN")]
@@ -89,6 +89,9 @@ describe("Coffer.layer", () => {
         const failed = yield* Effect.flip(Effect.provideService(read, Coffer, coffer))
         assert.include(String(failed), "BROKEN refers to")
       }
+      // A table with the other keys alone would look whole.
+      const table = Coffer.withSecrets(Config.hashMap(Config.string(), "BROKEN"))
+      assert.include(String(yield* Effect.flip(Effect.provideService(table, Coffer, coffer))), "BROKEN_TOO refers to")
     })
   )
 
