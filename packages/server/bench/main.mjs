@@ -112,10 +112,10 @@ const recorded = JSON.parse(readFileSync(lastFile, "utf8"))
 
 const slack = options.quick ? 2 : 1
 /** A quick run holds a row whose processor time is recorded to that alone: throughput depends on what else runs. */
-const isMissed = ({ atLeast, ratio, row, target, watched = true }) =>
+const isMissed = ({ atLeast, patience = 1, ratio, row, target, watched = true }) =>
   target !== undefined &&
   (!options.quick || (watched && recorded[row] === undefined)) &&
-  !(atLeast ? ratio >= target / slack : ratio <= target * slack)
+  !(atLeast ? ratio >= target / slack : ratio <= target * slack * patience)
 const better = (one, other) => (one.ratio > other.ratio === Boolean(one.atLeast) ? one : other)
 
 keepToLoadCore()
