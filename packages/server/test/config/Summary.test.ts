@@ -109,7 +109,7 @@ describe("the server", () => {
 
   it("does not start with half of a feature", async () => {
     const { code, log } = await Program.refused({ BACKUP_S3_BUCKET: "backups", BACKUP_S3_ACCES_KEY: "x" })
-    assert.strictEqual(code, 1)
+    assert.strictEqual(code, 78)
     assert.match(log, /^coffer-server: BACKUP_S3_ACCES_KEY is not a setting .* did you mean BACKUP_S3_ACCESS_KEY\?$/m)
     assert.match(log, /BACKUP_S3_ENDPOINT is required when BACKUP_S3_BUCKET is set/)
   })

@@ -166,7 +166,7 @@ export const sources: Readonly<
   "database/jobs/OnOneServer.ts": { unmeasured: "two reads every two seconds, with PostgreSQL" },
   "http/Renewal.ts": { unmeasured: "two small files every 30 seconds, with TLS alone" },
   "http/ParseJson.ts": { by: "every call that takes a body" },
-  "base/mail/Mailer.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
+  "base/mail/SmtpSender.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
   "operations/maintenance/Maintenance.ts": { job: "the hour's round" }
 }
 

@@ -15,6 +15,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "group_mappings",
   "login_groups",
   "request_parts",
+  "request_votes",
   "declared_keys",
   "previews",
   "wrapped_keys",
