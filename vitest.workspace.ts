@@ -98,7 +98,7 @@ const onBothInSoak = [
 const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [
     "documents/Examples",
-    "commands/{Administration,BrokenOutput,Cluster,CompletedNames,InitChoices,Lists,Options,Rotation,Verbatim}",
+    "commands/{Administration,BrokenOutput,Cluster,CompletedNames,InitChoices,Lists,Options,Recording,Rotation,Verbatim}",
     "release/{Libraries,Packages}"
   ],
   console: ["browser/Pages"],

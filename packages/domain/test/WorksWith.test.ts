@@ -29,7 +29,7 @@ describe("the programs that work with Coffer", () => {
     const use = { ...place, account: "deploy", hasKey: false }
     const trusted = { namespace: "on", serviceAccount: "0x1", audience: "coffer:eu.example.com/acme/deploy" }
     const [example = "", first = ""] = programPieces(name, use).map(({ what }) => what)
-    assert.include(example, "sign in:")
+    assert.include(example, "sign in. A cluster")
     const pieces = programPieces(name, { ...use, trusted })
     assert.deepStrictEqual(
       pieces.map(({ what }) => what),
