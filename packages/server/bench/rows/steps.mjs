@@ -30,6 +30,8 @@ const row = {
         measured: commits === 0 ? "" : `${commits.toFixed(0)} of them by the group commit`,
         base: "",
         ratio: each,
+        // Of requests at once, time decides how many share a commit.
+        ...(run === inTurn && { steps: each }),
         target,
         atLeast: false
       }

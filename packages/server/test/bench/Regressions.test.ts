@@ -1,54 +1,73 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "@effect/vitest"
-import { findRegressions, maxTries, processorTimes, regressions } from "../../bench/support/regressions.mjs"
+import { type Costs, costs, findRegressions, maxTries, merge, regressions } from "../../bench/support/regressions.mjs"
 
-const recorded = { read: 4, write: 2 }
+const recorded = { processor: { read: 4, write: 2 }, steps: { read: 100 } }
 
-/** Measures these in turn. */
+/** Measures these processor times in turn. */
 const measuring = (...tries: ReadonlyArray<Record<string, number>>) => {
   const state = { measured: 0 }
-  const measure = (attempt: number) => {
+  const measure = (attempt: number): Promise<Costs> => {
     state.measured++
-    return Promise.resolve(tries[attempt] ?? {})
+    return Promise.resolve({ processor: tries[attempt] ?? {} })
   }
   return { measure, state }
 }
 
 describe("a quick benchmark", () => {
-  it("finds a request that takes more than a quarter more processor time than recorded", () => {
-    assert.deepStrictEqual(regressions(recorded, { read: 5.01, write: 2.5 }), [
-      { row: "read", before: 4, processor: 5.01 }
+  it("finds a request that takes more than twice the processor time recorded", () => {
+    assert.deepStrictEqual(regressions(recorded, { processor: { read: 8.01, write: 4 } }), [
+      { row: "read", kind: "processor", before: 4, cost: 8.01 }
     ])
   })
 
-  it("takes no row for slower that was never recorded, or that became faster", () => {
-    assert.deepStrictEqual(regressions(recorded, { read: 1, "a new row": 100 }), [])
+  it("finds a request that takes 4 of 100 fiber steps more than recorded", () => {
+    assert.deepStrictEqual(regressions(recorded, { steps: { read: 103 } }), [])
+    assert.deepStrictEqual(regressions(recorded, { steps: { read: 104 } }), [
+      { row: "read", kind: "steps", before: 100, cost: 104 }
+    ])
   })
 
-  it("compares only rows against the hand-written server", () => {
-    assert.deepStrictEqual(processorTimes([{ row: "read", processor: 4 }, { row: "other" }]), { read: 4 })
+  it("takes no row for dearer that was never recorded, or that became cheaper", () => {
+    assert.deepStrictEqual(regressions(recorded, { processor: { read: 1, "a new row": 100 }, steps: { read: 1 } }), [])
   })
 
-  it("measures once if nothing is slower", async () => {
-    const { measure, state } = measuring({ read: 4.9, write: 1 })
+  it("compares only rows that have a cost", () => {
+    const results = [{ row: "read", processor: 4 }, { row: "read of a fiber", steps: 172 }, { row: "other" }]
+    assert.deepStrictEqual(costs(results), { processor: { read: 4 }, steps: { "read of a fiber": 172 } })
+  })
+
+  it("measures once if nothing is dearer", async () => {
+    const { measure, state } = measuring({ read: 7.9, write: 1 })
     assert.deepStrictEqual(await findRegressions(recorded, measure), [])
     assert.strictEqual(state.measured, 1)
   })
 
   it("takes the best of three tries, each row by itself", async () => {
-    const { measure, state } = measuring({ read: 6, write: 3 }, { read: 4, write: 3 }, { read: 7, write: 2 })
+    const { measure, state } = measuring({ read: 9, write: 5 }, { read: 8, write: 5 }, { read: 10, write: 4 })
     assert.deepStrictEqual(await findRegressions(recorded, measure), [])
     assert.strictEqual(state.measured, maxTries)
   })
 
-  it("fails for what is slower in all three tries", async () => {
-    const { measure, state } = measuring({ read: 6 }, { read: 5.5 }, { read: 7 })
-    assert.deepStrictEqual(await findRegressions(recorded, measure), [{ row: "read", before: 4, processor: 5.5 }])
+  it("fails for what is dearer in all three tries", async () => {
+    const { measure, state } = measuring({ read: 10 }, { read: 9 }, { read: 11 })
+    assert.deepStrictEqual(await findRegressions(recorded, measure), [
+      { row: "read", kind: "processor", before: 4, cost: 9 }
+    ])
     assert.strictEqual(state.measured, maxTries)
+  })
+
+  it("records what was measured beside what was recorded before", () => {
+    const merged = merge(recorded, { processor: { write: 3 }, steps: { bundle: 218 } })
+    assert.deepStrictEqual(merged, { processor: { read: 4, write: 3 }, steps: { read: 100, bundle: 218 } })
   })
 
   it("has a record of reads, writes and bundles", () => {
     const last: unknown = JSON.parse(readFileSync(new URL("../../bench/last.json", import.meta.url), "utf8"))
-    assert.hasAllKeys(last, ["secret read, 16 connections", "secret write, 16 connections", "bundle of 100"])
+    assert.hasAllKeys(last, ["processor", "steps"])
+    const { processor, steps } = last as Costs
+    assert.hasAllKeys(processor, ["secret read, 16 connections", "secret write, 16 connections", "bundle of 100"])
+    const stepped = ["/health", "secret read", "secret write", "bundle of 100"].map((what) => `fiber steps: ${what}`)
+    assert.hasAllKeys(steps, stepped)
   })
 })
