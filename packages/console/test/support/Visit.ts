@@ -5,6 +5,8 @@ import { assert, inject } from "vitest"
 import type { Json, Person } from "./Person.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
+let visits = 0
+
 let connected: Promise<Browser> | undefined
 
 /** The browser of all tests. */
@@ -41,7 +43,13 @@ export class Visit {
   /** Opens an address as a person, or as nobody. */
   static async open(path: string, person?: Person): Promise<Visit> {
     const { url } = inject("server")
-    const context = await (await browser()).newContext({ viewport: { width: 1280, height: 800 } })
+    const context = await (
+      await browser()
+    ).newContext({
+      viewport: { width: 1280, height: 800 },
+      // The server limits the logins of one address, and all browsers have that of this machine.
+      extraHTTPHeaders: { "x-real-ip": `198.19.${process.pid % 256}.${(++visits % 250) + 1}` }
+    })
     if (person !== undefined) {
       await context.addCookies([{ name: "coffer", value: person.token, url, httpOnly: true, sameSite: "Strict" }])
     }
