@@ -1,0 +1,51 @@
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+
+export const help = `coffer-server: Coffer's server, one process with an embedded database, or several with PostgreSQL
+
+It takes its settings from environment variables. These two are required:
+  SERVICE_MASTER_KEY   64 hexadecimal digits; make one with: openssl rand -hex 32. SERVICE_MASTER_KEY_COMMAND can print it instead
+  SMTP_HOST            the mail server for login codes, or "log" to print codes here
+
+Others, with their defaults: SERVICE_DB_PATH (service.db) or SERVICE_DATABASE_URL, SERVICE_HOST (127.0.0.1), SERVICE_PORT (7100),
+SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in the documentation.
+
+  coffer-server                 serves
+  coffer-server broker          only makes requests with secrets, beside servers on the same PostgreSQL database; it takes no
+                                settings of mail and backups
+  coffer-server check [--mail-to EMAIL] [--json]
+                                prints every setting with its source, and checks the database, the key, the disk, mail (by
+                                logging in, or by a test mail) and the backups' store; while a server runs, too
+  coffer-server session EMAIL   prints a session token for EMAIL, with the server stopped: the way in when mail is down
+  coffer-server migrate [--check]
+                                migrates the schema of PostgreSQL; --check changes nothing, and exits with 3 when it is due
+  coffer-server database copy --from FROM --to TO [--dry-run] [--json]
+                                copies a database into an empty one and verifies the copy, with the servers of both stopped; each is
+                                a file, postgres://..., or env:NAME for a variable that holds one of them
+  coffer-server restore --apply FILE
+                                swaps the database for a restored file, or fills an empty PostgreSQL database with it, with the
+                                server stopped
+  coffer-server dev [--seed FILE] [--json] [--attached] [--folder FOLDER]
+                                serves a database of its own for tests, on 127.0.0.1, until it ends; FILE is JSON such as
+                                {"dev": {"KEY": "value"}}; see docs/testing.md
+  coffer-server master-key split K/N
+                                prints N shares of the master key on standard input, of which any K give it back; each is a line to
+                                be written down
+  coffer-server master-key combine
+                                prints the master key of the shares on standard input, one a line
+  coffer-server drill [ID]      fetches a backup (the newest), opens it in a scratch file beside the database and checks every
+                                value and audit log; while a server runs, too; the exit code is 1 when it is damaged
+  coffer-server --version       prints the version
+  coffer-server --help          prints this
+`
+
+/** Refuses a command with the exit code 2. */
+export const refused = (message: string) =>
+  Effect.zipRight(
+    Console.error(`coffer-server: ${message}`),
+    Effect.sync(() => {
+      process.exitCode = 2
+    })
+  )
+
+export const wrongUsage = (message: string) => refused(`${message}: see coffer-server --help`)
