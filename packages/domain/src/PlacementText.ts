@@ -1,4 +1,4 @@
-import type { Placement } from "./UseRule.js"
+import type { Placement } from "./Placement.js"
 
 /** Where a use rule puts the value, in a few words. */
 export const placementText = (place: Placement): string => {

@@ -1,4 +1,5 @@
-import { audienceOf } from "./Claims.js"
+import { csiProvider, operator } from "./ClusterPrograms.js"
+import { piece, type ProgramPiece, type ProgramUse, quoted, roleOf, word } from "./ProgramPiece.js"
 
 /**
  * Programs that take their secrets from Coffer as they are, with the lines that set them up: those of docs/works-with.md, of
@@ -7,31 +8,6 @@ import { audienceOf } from "./Claims.js"
 
 /** How a program signs in: with the account's key, or with the token of its pod. */
 type SignsIn = "key" | "pod" | "key or pod"
-
-/** Pods that sign in to an account. */
-interface Pods {
-  readonly namespace: string
-  readonly serviceAccount: string
-  readonly audience: string
-}
-
-export interface ProgramUse {
-  readonly server: string
-  readonly org: string
-  readonly account: string
-  readonly project: string
-  readonly env: string
-  /** Whether the account has a key. */
-  readonly hasKey: boolean
-  /** The pods that sign in already. Without them, the lines let those of an example sign in. */
-  readonly trusted?: Pods
-}
-
-/** A file, a command or the fields of a form, and what to do with them. */
-export interface ProgramPiece {
-  readonly what: string
-  readonly lines: string
-}
 
 interface Program {
   /** What the program calls itself. */
@@ -42,37 +18,8 @@ interface Program {
   readonly pieces: (use: ProgramUse) => ReadonlyArray<ProgramPiece>
 }
 
-const piece = (what: string, ...lines: ReadonlyArray<string>): ProgramPiece => ({
-  what,
-  lines: `${lines.join("\n")}\n`
-})
-
-/** JSON strings are YAML and TOML too. */
-const quoted = (text: string) => JSON.stringify(text)
-
-/** A word of a shell. The names of accounts alone can hold what a shell splits. */
-const word = (text: string) => (text.includes(" ") ? `'${text}'` : text)
-
-const roleOf = ({ account, org }: ProgramUse) => `${org}/${account}`
-
 /** A member of an object in JavaScript. */
 const memberOf = (name: string) => (/^[a-z][a-z0-9]*$/.test(name) ? `.${name}` : `[${quoted(name)}]`)
-
-const podsOf = ({ account, org, server, trusted }: ProgramUse): Pods =>
-  trusted ?? { namespace: "shop", serviceAccount: "webshop", audience: audienceOf(server, org, account) }
-
-/** Lets the pods sign in, unless they do already. */
-const trust = (use: ProgramUse): ReadonlyArray<ProgramPiece> => {
-  const { namespace, serviceAccount } = podsOf(use)
-  return use.trusted === undefined
-    ? [
-        piece(
-          `The cluster's public keys are in cluster.json (kubectl get --raw /openid/v1/jwks). Let the pods of the service account ${serviceAccount} of the namespace ${namespace} sign in. A cluster whose tokens have another issuer than https://kubernetes.default.svc.cluster.local needs --issuer:`,
-          `coffer service-account trust ${word(use.account)} --org ${use.org} --kubernetes ${namespace}/${serviceAccount} --jwks cluster.json`
-        )
-      ]
-    : []
-}
 
 const dokploy = ({ env, project, server }: ProgramUse) => [
   piece(
@@ -177,88 +124,6 @@ const n8n = (use: ProgramUse) => [
     `{{ $secrets.coffer${memberOf(use.project)}${memberOf(use.env)}.DATABASE_URL }}`
   )
 ]
-
-const operator = (use: ProgramUse) => {
-  const { audience, namespace, serviceAccount } = podsOf(use)
-  const metadata = (name: string) => `metadata: { name: ${name}, namespace: ${quoted(namespace)} }`
-  const signIn = use.hasKey
-    ? [
-        "  method: appRole",
-        "  mount: approle",
-        "  appRole:",
-        `    roleId: ${quoted(roleOf(use))}`,
-        "    secretRef: coffer-key"
-      ]
-    : [
-        "  method: kubernetes",
-        "  mount: kubernetes",
-        "  kubernetes:",
-        `    role: ${quoted(roleOf(use))}`,
-        `    serviceAccount: ${quoted(serviceAccount)}`,
-        "    audiences:",
-        `      - ${quoted(audience)}`
-      ]
-  return [
-    ...(use.hasKey
-      ? [
-          piece(
-            "Store the key; the command reads it from standard input:",
-            `tr -d '\\n' | kubectl create secret generic coffer-key --namespace ${namespace} --from-file=id=/dev/stdin`
-          )
-        ]
-      : trust(use)),
-    piece(
-      `In the namespace ${namespace} of the cluster:`,
-      "apiVersion: secrets.hashicorp.com/v1beta1",
-      "kind: VaultConnection",
-      metadata("coffer"),
-      "spec:",
-      `  address: ${quoted(use.server)}`,
-      "---",
-      "apiVersion: secrets.hashicorp.com/v1beta1",
-      "kind: VaultAuth",
-      metadata("coffer"),
-      "spec:",
-      "  vaultConnectionRef: coffer",
-      ...signIn,
-      "---",
-      "apiVersion: secrets.hashicorp.com/v1beta1",
-      "kind: VaultStaticSecret",
-      metadata("webshop"),
-      "spec:",
-      "  vaultAuthRef: coffer",
-      "  type: kv-v2",
-      `  mount: ${quoted(use.project)}`,
-      `  path: ${quoted(use.env)}`,
-      "  refreshAfter: 5m",
-      "  destination: { create: true, name: webshop }"
-    )
-  ]
-}
-
-const csiProvider = (use: ProgramUse) => {
-  const { audience, namespace } = podsOf(use)
-  return [
-    ...trust(use),
-    piece(
-      `In the namespace ${namespace} of the cluster:`,
-      "apiVersion: secrets-store.csi.x-k8s.io/v1",
-      "kind: SecretProviderClass",
-      `metadata: { name: webshop, namespace: ${quoted(namespace)} }`,
-      "spec:",
-      "  provider: vault",
-      "  parameters:",
-      `    vaultAddress: ${quoted(use.server)}`,
-      "    vaultAuthMountPath: kubernetes",
-      `    roleName: ${quoted(roleOf(use))}`,
-      `    audience: ${quoted(audience)}`,
-      "    objects: |",
-      "      - objectName: DATABASE_URL",
-      `        secretPath: ${quoted(`${use.project}/data/${use.env}`)}`,
-      "        secretKey: DATABASE_URL"
-    )
-  ]
-}
 
 /** By the names that `--for` takes. */
 export const programs = {

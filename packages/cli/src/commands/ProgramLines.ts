@@ -1,9 +1,9 @@
+import type { ProgramUse } from "@coffer/domain/ProgramPiece"
 import {
   grantPiece,
   type ProgramName,
   programPieces,
   programs,
-  type ProgramUse,
   serverNeeds,
   signInProblem
 } from "@coffer/domain/WorksWith"

@@ -1,6 +1,7 @@
 import { targetOf as urlOf } from "@coffer/server/base/outbound/Outbound"
 import { Effect, Either, Schema } from "effect"
-import { Placement, UseTerms } from "@coffer/domain/UseRule"
+import { Placement } from "@coffer/domain/Placement"
+import { UseTerms } from "@coffer/domain/UseRule"
 import { match, targetOf } from "@coffer/server/secrets/use-rules/Match"
 import { outgoingHeaders } from "@coffer/server/secrets/use/RequestHeaders"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,13 +1,6 @@
 import { SecretKey } from "@coffer/domain/Names"
-import {
-  Placement,
-  UseAccount,
-  UseHost,
-  UseMethod,
-  UsePath,
-  type UseTerms,
-  useRuleFields
-} from "@coffer/domain/UseRule"
+import { Placement } from "@coffer/domain/Placement"
+import { UseAccount, UseHost, UseMethod, UsePath, type UseTerms, useRuleFields } from "@coffer/domain/UseRule"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"

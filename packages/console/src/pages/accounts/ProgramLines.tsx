@@ -1,11 +1,5 @@
-import {
-  type ProgramName,
-  programNames,
-  programPieces,
-  programs,
-  type ProgramUse,
-  serverNeeds
-} from "@coffer/domain/WorksWith"
+import type { ProgramUse } from "@coffer/domain/ProgramPiece"
+import { type ProgramName, programNames, programPieces, programs, serverNeeds } from "@coffer/domain/WorksWith"
 import { Pieces } from "./Pieces.js"
 
 /** The program with a title. */

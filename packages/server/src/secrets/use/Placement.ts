@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto"
-import type { Placement } from "@coffer/domain/UseRule"
+import type { Placement } from "@coffer/domain/Placement"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 
