@@ -5,6 +5,7 @@ import { typedCalls } from "@coffer/client/internal/TypedCalls"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import { noteResponse, noteSilence } from "../state/Connection.js"
+import { noteServerTime } from "../state/ServerTime.js"
 
 const url = location.origin
 
@@ -20,6 +21,7 @@ const fetchOnce: Send = ({ body, headers, method, url }) =>
   Effect.tryPromise({
     try: async (signal) => {
       const response = await fetch(url, { method, headers, signal, ...(body !== undefined && { body: body.slice() }) })
+      noteServerTime(response.headers.get("date"))
       return {
         status: response.status,
         headers: Object.fromEntries(response.headers),

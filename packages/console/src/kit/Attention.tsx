@@ -9,7 +9,8 @@ import { countWaiting, waiting } from "../state/Waiting.js"
 import { useLoad } from "./Load.js"
 import { Reading } from "./Reading.js"
 import { Table } from "./Table.js"
-import { When, wallMillis } from "./When.js"
+import { When } from "./When.js"
+import { wallMillis } from "../state/ServerTime.js"
 
 const shownOfOrg = 5
 

@@ -4,7 +4,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { Choose } from "./Choose.js"
 import { TextField } from "./TextField.js"
-import { wallMillis } from "./When.js"
+import { wallMillis } from "../state/ServerTime.js"
 
 const hour = 3_600_000
 

@@ -1,3 +1,5 @@
+import { wallMillis } from "../state/ServerTime.js"
+
 const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
   ["year", 31_536_000_000],
   ["month", 2_592_000_000],
@@ -15,15 +17,18 @@ export const ago = (time: string, now: number): string => {
   return "just now"
 }
 
-/** A time that comes in words, such as `in 2 days`. */
+/** What was set to end in 8 hours does not end in 7. */
+const grace = 30_000
+
+/** A time that comes in words, such as `in 2 days`. Never later than it comes: `in 90 minutes` and not `in 2 hours`. */
 export const ahead = (time: string, now: number): string => {
   const left = Date.parse(time) - now
-  for (const [unit, millis] of units) if (left >= millis) return format.format(Math.round(left / millis), unit)
+  for (const [unit, millis] of units) {
+    const count = Math.floor((left + grace) / millis)
+    if (count >= 2 || (count === 1 && unit === "minute")) return format.format(count, unit)
+  }
   return left > 0 ? "in less than a minute" : "now"
 }
-
-/** The current time, in milliseconds since 1970. */
-export const wallMillis = (): number => performance.timeOrigin + performance.now()
 
 /** A time to the second, such as `2026-02-01 08:30:00 UTC`. */
 export const exactly = (time: string): string => `${time.slice(0, 19).replace("T", " ")} UTC`

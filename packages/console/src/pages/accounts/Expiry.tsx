@@ -1,9 +1,11 @@
+import { wallMillis } from "../../state/ServerTime.js"
+
 const day = 86_400_000
 
 /** When a key expires, and how urgent that is. */
 export const Expiry = ({ time }: { readonly time: string | null }) => {
   if (time === null) return <span class="badge warn">never</span>
-  const left = Date.parse(time) - (performance.timeOrigin + performance.now())
+  const left = Date.parse(time) - wallMillis()
   const days = Math.ceil(left / day)
   return (
     <time dateTime={time} title={time}>

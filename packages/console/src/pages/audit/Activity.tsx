@@ -5,6 +5,7 @@ import { call } from "../../client/Calls.js"
 import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
+import { wallMillis } from "../../state/ServerTime.js"
 import { pictureOf, times, type TimeName } from "./Picture.js"
 
 const height = 72
@@ -83,8 +84,7 @@ export const Activity = ({ choose, org }: ActivityProps) => {
   const time = useSignal<TimeName>("all of it")
   const found = useLoad(`${org} ${time.value}`, () => {
     const length = times[time.peek()]
-    const now = performance.timeOrigin + performance.now()
-    const since = length === null ? undefined : new Date(now - length).toISOString()
+    const since = length === null ? undefined : new Date(wallMillis() - length).toISOString()
     return call("audit", (api) =>
       api.activity({ path: { org_name: org }, urlParams: since === undefined ? {} : { since } })
     )

@@ -3,7 +3,7 @@ import { dueStateAt } from "@coffer/domain/DueState"
 import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { ends, endingLast } from "../../kit/Ending.js"
-import { wallMillis } from "../../kit/When.js"
+import { wallMillis } from "../../state/ServerTime.js"
 import { type Change, changeOf, type Staged } from "../../staging/Staged.js"
 
 export interface Column extends MatrixEnvironment {

@@ -1,6 +1,6 @@
 import { dueStateAt } from "@coffer/domain/DueState"
 import { Component } from "preact"
-import { wallMillis } from "../../kit/When.js"
+import { wallMillis } from "../../state/ServerTime.js"
 import { Link } from "../../routing/Link.js"
 import { cellId } from "./CellId.js"
 import { type Column, describeCell, type GridCell, type GridRow, leftOf } from "./Grid.js"

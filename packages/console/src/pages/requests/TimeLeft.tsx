@@ -1,13 +1,12 @@
 import { useSignal } from "@preact/signals"
 import { useEffect } from "preact/hooks"
-
-const now = () => performance.timeOrigin + performance.now()
+import { wallMillis } from "../../state/ServerTime.js"
 
 /** How long something still waits. */
 export const TimeLeft = ({ until }: { readonly until: string }) => {
-  const left = useSignal(Date.parse(until) - now())
+  const left = useSignal(Date.parse(until) - wallMillis())
   useEffect(() => {
-    const timer = setInterval(() => (left.value = Date.parse(until) - now()), 1_000)
+    const timer = setInterval(() => (left.value = Date.parse(until) - wallMillis()), 1_000)
     return () => {
       clearInterval(timer)
     }

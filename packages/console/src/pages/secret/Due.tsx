@@ -11,7 +11,7 @@ import { useAct } from "../../kit/Act.js"
 import { Fold } from "../../kit/Fold.js"
 import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
-import { wallMillis } from "../../kit/When.js"
+import { wallMillis } from "../../state/ServerTime.js"
 
 interface DueProps {
   readonly path: SecretPath
