@@ -3,12 +3,13 @@ import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
 import { closeDialogs, openDialogs } from "./Dialog.js"
+import { useStillOpen } from "./StillOpen.js"
 
 /** What `useAct` gives. */
 export interface Action {
   readonly isBusy: ReadonlySignal<boolean>
   readonly failure: ReadonlySignal<Failure | null>
-  /** Runs an effect, unless one runs. `done` is called with its value. */
+  /** Runs an effect, unless one runs. `done` is called with its value, unless the person has left the page meanwhile. */
   readonly run: <A, E extends Failure>(effect: Effect.Effect<A, E>, done: (value: A) => void) => void
   readonly clear: () => void
 }
@@ -17,6 +18,7 @@ export interface Action {
 export const useAct = (): Action => {
   const isBusy = useSignal(false)
   const failure = useSignal<Failure | null>(null)
+  const isOpen = useStillOpen()
   return {
     isBusy,
     failure,
@@ -26,10 +28,14 @@ export const useAct = (): Action => {
       failure.value = null
       // Not one that is opened before the answer is there.
       const dialogs = openDialogs()
+      const { pathname } = location
       start(effect, (outcome) => {
         isBusy.value = false
         if (outcome === null) return
-        if ("value" in outcome) done(outcome.value)
+        if ("value" in outcome) {
+          // What follows, such as the way to another page, is not for the page that is open now.
+          if (isOpen() || location.pathname === pathname) done(outcome.value)
+        }
         // A line of the shell says so.
         else if (outcome.failure._tag === "ChangeRequested") closeDialogs(dialogs)
         else failure.value = outcome.failure

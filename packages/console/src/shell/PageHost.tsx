@@ -42,12 +42,13 @@ const NoRight = ({ row: { title }, why }: { readonly row: { readonly title: stri
   </section>
 )
 
-const host = <At extends Place["at"]>(at: At, rows: ReadonlyArray<PageRow<At>>, place: PlaceAt<At>) => {
+/** Each place has a page of its own: what was typed, opened or said on one is not for another. */
+const host = <At extends Place["at"]>(rows: ReadonlyArray<PageRow<At>>, place: PlaceAt<At>) => {
   const row = rows.find(({ page }) => page === place.page)
   if (row === undefined) return <MissingPage />
   // Without the right, no call is made: each would be refused, and recorded as such.
   const why = missingFor(row, "org" in place ? place.org : null)
-  return why === null ? <Lazy key={`${at}/${row.page}`} row={row} place={place} /> : <NoRight row={row} why={why} />
+  return why === null ? <Lazy key={JSON.stringify(place)} row={row} place={place} /> : <NoRight row={row} why={why} />
 }
 
 /** The page of a place. */
@@ -56,12 +57,12 @@ export const PageHost = ({ place }: { readonly place: Place | null }) => {
     case undefined:
       return <MissingPage />
     case "server":
-      return host("server", pages.server, place)
+      return host(pages.server, place)
     case "org":
-      return host("org", pages.org, place)
+      return host(pages.org, place)
     case "project":
-      return host("project", pages.project, place)
+      return host(pages.project, place)
     case "secret":
-      return host("secret", pages.secret, place)
+      return host(pages.secret, place)
   }
 }

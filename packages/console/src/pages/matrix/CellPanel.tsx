@@ -6,6 +6,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { AskAccess } from "../../kit/AskAccess.js"
 import { Problem } from "../../kit/Problem.js"
+import { useStillOpen } from "../../kit/StillOpen.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
@@ -55,13 +56,7 @@ interface StoredValueProps {
 export const StoredValue = ({ children, masked, model, spot }: StoredValueProps) => {
   const act = useAct()
   const isCopied = useSignal(false)
-  const isOpen = useRef(true)
-  useEffect(
-    () => () => {
-      isOpen.current = false
-    },
-    []
-  )
+  const isOpen = useStillOpen()
   const { column, row } = spot
   const found = shown.value
   const isRevealed = found !== null && found.version === undefined && found.env === column.name && found.key === row.key
@@ -77,7 +72,7 @@ export const StoredValue = ({ children, masked, model, spot }: StoredValueProps)
             if (isRevealed) return hide()
             act.run(readValue(model.place, column.name, row.key), (value) => {
               // The value may arrive after the panel was closed.
-              if (isOpen.current) show({ env: column.name, key: row.key, value: Redacted.value(value) })
+              if (isOpen()) show({ env: column.name, key: row.key, value: Redacted.value(value) })
             })
           }}
         >

@@ -28,10 +28,14 @@ const Create = () =>
       what="organization"
       example="acme"
       form={orgNameForm}
-      create={(name) => call("organizations", (api) => api.create({ payload: { name } }))}
-      done={(made) => {
-        organizations.value = [...organizations.value, made]
-        navigate(orgAddress(made.name))
+      create={(name) =>
+        Effect.tap(
+          call("organizations", (api) => api.create({ payload: { name } })),
+          (made) => Effect.sync(() => (organizations.value = [...organizations.value, made]))
+        )
+      }
+      done={({ name }) => {
+        navigate(orgAddress(name))
       }}
     />
   )

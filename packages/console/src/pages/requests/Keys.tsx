@@ -3,6 +3,7 @@ import type { OrgName } from "@coffer/domain/Names"
 import { useEffect } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"
+import { useStillOpen } from "../../kit/StillOpen.js"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
 import { hide, readValues, show, shown } from "./Values.js"
@@ -33,6 +34,7 @@ interface KeysProps {
 export const Keys = ({ keys, org, request }: KeysProps) => {
   const { env, id, project, requester, state } = request
   const act = useAct()
+  const isOpen = useStillOpen()
   const values = shown.value?.id === id ? shown.value.values : null
   const setsValues = keys.some(({ change }) => change === "created" || change === "updated")
   useEffect(
@@ -75,14 +77,17 @@ export const Keys = ({ keys, org, request }: KeysProps) => {
           </tbody>
         </table>
       </div>
-      {state === "pending" && setsValues && (
+      {setsValues && (state === "pending" || values !== null) && (
         <p class="row">
           <button
             type="button"
             disabled={act.isBusy.value}
             onClick={() => {
-              if (values === null) act.run(readValues(org, request), show)
-              else hide()
+              if (values !== null) return hide()
+              act.run(readValues(org, request), (found) => {
+                // The values may arrive after the list has changed, or the page.
+                if (isOpen()) show(found)
+              })
             }}
           >
             {values === null ? "Reveal" : "Hide"}
