@@ -1,4 +1,4 @@
-import { useSignal } from "@preact/signals"
+import { type ReadonlySignal, useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { Dialog } from "./Dialog.js"
 
@@ -8,7 +8,8 @@ interface ConfirmProps {
   readonly name: string
   /** The word on the button, such as `Destroy`. */
   readonly verb: string
-  readonly isBusy?: boolean
+  /** Whether it is being done. */
+  readonly busy: ReadonlySignal<boolean>
   readonly confirm: () => void
   readonly close: () => void
   /** What will happen. */
@@ -16,10 +17,10 @@ interface ConfirmProps {
 }
 
 /** Asks for the name of what is lost before it is. */
-export const ConfirmByName = ({ children, close, confirm, isBusy = false, name, title, verb }: ConfirmProps) => {
+export const ConfirmByName = ({ busy, children, close, confirm, name, title, verb }: ConfirmProps) => {
   const typed = useSignal("")
   return (
-    <Dialog title={title} close={close}>
+    <Dialog title={title} busy={busy} close={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -41,10 +42,10 @@ export const ConfirmByName = ({ children, close, confirm, isBusy = false, name, 
           }}
         />
         <footer>
-          <button type="button" onClick={close}>
+          <button type="button" disabled={busy.value} onClick={close}>
             Cancel
           </button>
-          <button class="danger" disabled={isBusy || typed.value !== name}>
+          <button class="danger" disabled={busy.value || typed.value !== name}>
             {verb}
           </button>
         </footer>

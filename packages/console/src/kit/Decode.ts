@@ -2,11 +2,20 @@ import { brokenRules } from "@coffer/domain/BrokenRules"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 
+/** The labels of fields, by the names that the contract has for them. */
+type Labels = Readonly<Record<string, string>>
+
 /** What a form makes of a text: a value of the contract, or what is wrong with it. */
-export const decodeForm = <A, I>(schema: Schema.Schema<A, I>, input: unknown): Either.Either<A, string> =>
+export const decodeForm = <A, I>(
+  schema: Schema.Schema<A, I>,
+  input: unknown,
+  labels: Labels = {}
+): Either.Either<A, string> =>
   Either.mapLeft(Schema.decodeUnknownEither(schema)(input), (error) => {
     const [rule] = brokenRules(error)
-    return rule?.sentence === undefined ? "this is not complete" : `${rule.path.join(".")}: ${rule.sentence}`
+    if (rule?.sentence === undefined) return "this is not complete"
+    const label = labels[String(rule.path[0])]
+    return `${label ?? rule.path.join(".")}: ${rule.sentence}`
   })
 
 /** The words of a list that people separate by commas, spaces or lines. */

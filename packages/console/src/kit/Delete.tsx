@@ -37,7 +37,7 @@ export const Delete = <A, E extends Failure>({ children, done, name, remove, wha
           title={`Delete the ${what} ${name}`}
           name={name}
           verb="Delete"
-          isBusy={act.isBusy.value}
+          busy={act.isBusy}
           close={() => (isOpen.value = false)}
           confirm={() => {
             act.run(remove, done)

@@ -1,3 +1,4 @@
+import type { ReadonlySignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useId, useLayoutEffect, useRef } from "preact/hooks"
 
@@ -5,6 +6,8 @@ interface DialogProps {
   readonly title: string
   readonly close: () => void
   readonly class?: string
+  /** While true, the dialog stays open: otherwise its result, such as a key that is shown once, would be lost. */
+  readonly busy?: ReadonlySignal<boolean>
   readonly children: ComponentChildren
 }
 
@@ -23,10 +26,26 @@ export const closeDialogs = (dialogs: ReadonlyArray<Element>): void => {
   }
 }
 
+/** Whether a press is beside the dialog. The edge and the scroll bar of the dialog have the dialog as their target too. */
+const isBeside = ({ clientX, clientY, target }: MouseEvent, dialog: HTMLDialogElement): boolean => {
+  const { bottom, left, right, top } = dialog.getBoundingClientRect()
+  return target === dialog && (clientX < left || clientX > right || clientY < top || clientY > bottom)
+}
+
+/** Whether the dialog has typed text, or a key that is shown once. A slip of the mouse must not lose either. */
+const holdsWork = (dialog: HTMLDialogElement): boolean =>
+  dialog.querySelector(".one-time-key") !== null ||
+  [...dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input:not([role]), textarea")].some(
+    ({ defaultValue, value }) => value !== defaultValue
+  )
+
 /** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
-export const Dialog = ({ children, class: name, close, title }: DialogProps) => {
+export const Dialog = ({ busy, children, class: name, close, title }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const leave = () => {
+    if (busy?.peek() !== true) close()
+  }
   // Before the next key is pressed: it is for the dialog, and not for the page beneath.
   useLayoutEffect(() => {
     const before = document.activeElement
@@ -43,16 +62,21 @@ export const Dialog = ({ children, class: name, close, title }: DialogProps) => 
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
-        close()
+        leave()
+      }}
+      onClose={() => {
+        // Browsers let a page prevent the first Escape only.
+        if (busy?.peek() === true) dialog.current?.showModal()
       }}
       onMouseDown={(event) => {
-        if (event.target === dialog.current) close()
+        const { current } = dialog
+        if (current !== null && isBeside(event, current) && !holdsWork(current)) leave()
       }}
     >
       <div class="dialog">
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" class="plain" aria-label="Close" onClick={close}>
+          <button type="button" class="plain" aria-label="Close" disabled={busy?.value === true} onClick={leave}>
             ✕
           </button>
         </header>

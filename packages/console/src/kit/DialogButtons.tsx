@@ -15,7 +15,7 @@ export const DialogButtons = ({ act, close, decide, kind, word }: DialogButtonsP
   <>
     <Problem failure={act.failure.value} />
     <footer>
-      <button type="button" onClick={close}>
+      <button type="button" disabled={act.isBusy.value} onClick={close}>
         Cancel
       </button>
       <button type="button" class={kind} disabled={act.isBusy.value} onClick={decide}>

@@ -28,7 +28,7 @@ describe.skipIf(!hasBrowser())(`previews${why}`, { timeout: 120_000 }, () => {
     await visit.sees("Not allowed: only admins create environments.")
     await page.getByLabel("Copies of").selectOption("staging")
     await visit.fill("At most, at once", "none")
-    await visit.sees("max: must be a whole number from 1 to 50")
+    await visit.sees("At most, at once: must be a whole number from 1 to 50")
     await visit.fill("At most, at once", "5")
     await visit.press("Allow previews")
     await visit.sees("Set by previews@example.com")

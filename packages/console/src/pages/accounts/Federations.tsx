@@ -54,7 +54,7 @@ const Row = ({ account, changed, federation, org }: RowProps) => {
             title={`Revoke a federation of ${account.name}`}
             name={name}
             verb="Revoke"
-            isBusy={act.isBusy.value}
+            busy={act.isBusy}
             close={() => (isAsked.value = false)}
             confirm={() => {
               act.run(

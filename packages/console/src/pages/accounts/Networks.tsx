@@ -20,7 +20,7 @@ export const Networks = ({ account, changed, close, org }: NetworksProps) => {
   const text = useSignal(before.join("\n"))
   const act = useAct()
   return (
-    <Dialog title={`Networks of ${name}`} close={close}>
+    <Dialog title={`Networks of ${name}`} busy={act.isBusy} close={close}>
       <TextArea
         label="It may call from"
         text={text}

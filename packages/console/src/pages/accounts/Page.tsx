@@ -39,7 +39,7 @@ const Revoke = ({ account, changed, close, org }: RowProps & { readonly close: (
       title="Revoke a service account"
       name={account.name}
       verb="Revoke"
-      isBusy={act.isBusy.value}
+      busy={act.isBusy}
       close={close}
       confirm={() => {
         act.run(

@@ -26,7 +26,7 @@ export const Rotate = ({ account, changed, close, org }: RotateProps) => {
   const made = useSignal<ServiceAccountWithKey | null>(null)
   const act = useAct()
   return (
-    <Dialog title={`New key for ${account.name}`} close={close}>
+    <Dialog title={`New key for ${account.name}`} busy={act.isBusy} close={close}>
       {made.value === null ? (
         <>
           <Choose

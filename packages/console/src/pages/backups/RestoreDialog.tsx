@@ -29,7 +29,7 @@ export const RestoreDialog = ({ backup, close }: { readonly backup: Backup; read
   const restored = useSignal<Restore | null>(null)
   const act = useAct()
   return (
-    <Dialog title="Restore a backup" close={close}>
+    <Dialog title="Restore a backup" busy={act.isBusy} close={close}>
       {restored.value === null ? (
         <>
           <p>

@@ -53,7 +53,7 @@ export const RevertDialog = ({ close, done, place, to }: RevertProps) => {
   const tried = useLoad("dry run", () => dryRun(place, to))
   const act = useAct()
   return (
-    <Dialog title={`Revert ${env} to revision ${revision}`} class="wide" close={close}>
+    <Dialog title={`Revert ${env} to revision ${revision}`} class="wide" busy={act.isBusy} close={close}>
       <Reading of={tried}>
         {({ plan }) => {
           if (plan === null) {

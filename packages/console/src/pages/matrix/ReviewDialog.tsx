@@ -134,7 +134,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   }
 
   return (
-    <Dialog title="Review" class="wide" close={close}>
+    <Dialog title="Review" class="wide" busy={act.isBusy} close={close}>
       <Reading of={dryRun}>
         {({ results: found, staged: reviewed }) => {
           const ready = found.filter((result) => result.type === "written")
@@ -211,7 +211,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                   Show new values
                 </Check>
                 <span class="space" />
-                <button type="button" onClick={close}>
+                <button type="button" disabled={act.isBusy.value} onClick={close}>
                   Back
                 </button>
                 <button

@@ -9,7 +9,7 @@ import {
 } from "@coffer/domain/Invitations"
 import { type Role, roles } from "@coffer/domain/Member"
 import type { OrgName } from "@coffer/domain/Names"
-import { useSignal } from "@preact/signals"
+import { useComputed, useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { useEffect } from "preact/hooks"
@@ -134,9 +134,10 @@ export const InviteFile = ({ close, done, first, org }: InviteFileProps) => {
       close()
     })
   }
+  const isInviting = useComputed(() => progress.value !== null && act.isBusy.value)
   const isStopped = progress.value !== null && act.failure.value !== null
   return (
-    <Dialog title="Invite many people" class="wide" close={close}>
+    <Dialog title="Invite many people" class="wide" busy={isInviting} close={close}>
       <div
         onDragOver={(event) => {
           event.preventDefault()
@@ -179,7 +180,7 @@ export const InviteFile = ({ close, done, first, org }: InviteFileProps) => {
           autocomplete="off"
           placeholder={invitationExample}
           value={text.value}
-          disabled={progress.value !== null && act.isBusy.value}
+          disabled={isInviting.value}
           onInput={({ currentTarget }) => {
             text.value = currentTarget.value
           }}
@@ -207,7 +208,7 @@ export const InviteFile = ({ close, done, first, org }: InviteFileProps) => {
         />
       </div>
       <footer>
-        <button type="button" onClick={close}>
+        <button type="button" disabled={isInviting.value} onClick={close}>
           Cancel
         </button>
         <button

@@ -119,7 +119,7 @@ const Row = (props: RowProps) => {
             title="Remove a member"
             name={email}
             verb="Remove"
-            isBusy={act.isBusy.value}
+            busy={act.isBusy}
             confirm={remove}
             close={close}
           >

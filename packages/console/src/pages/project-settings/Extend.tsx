@@ -32,7 +32,7 @@ const ExtendDialog = ({ changed, close, end: before, mayLast, path }: ExtendProp
     )
   }
   return (
-    <Dialog title={`When ${path.env_name} ends`} close={close}>
+    <Dialog title={`When ${path.env_name} ends`} busy={act.isBusy} close={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -45,7 +45,7 @@ const ExtendDialog = ({ changed, close, end: before, mayLast, path }: ExtendProp
         <Ends end={end} mayLast={mayLast} />
         <Problem failure={act.failure.value} />
         <footer>
-          <button type="button" onClick={close}>
+          <button type="button" disabled={act.isBusy.value} onClick={close}>
             Cancel
           </button>
           <button class="primary" disabled={act.isBusy.value || chosen === null}>

@@ -16,6 +16,8 @@ import type { Settings } from "./Settings.js"
 
 const Terms = body(previewTerms)
 
+const labels = { from: "Copies of", pattern: "Named", max: "At most, at once", longest: "Each lasts at most" }
+
 interface PreviewsProps {
   readonly path: ProjectPath
   readonly settings: Settings
@@ -46,12 +48,16 @@ const Form = ({ path, reload, settings: { environments, previews } }: PreviewsPr
   const pattern = useSignal(previews?.pattern ?? "pr-*")
   const max = useSignal(String(previews?.max ?? previewDefaults.max))
   const longest = useSignal(previews?.longest ?? previewDefaults.longest)
-  const terms = decodeForm(Terms, {
-    from: from.value,
-    pattern: pattern.value.trim(),
-    max: Number(max.value),
-    longest: longest.value.trim()
-  })
+  const terms = decodeForm(
+    Terms,
+    {
+      from: from.value,
+      pattern: pattern.value.trim(),
+      max: Number(max.value),
+      longest: longest.value.trim()
+    },
+    labels
+  )
   const save = () => {
     if (Either.isLeft(terms)) return
     const payload = terms.right

@@ -5,7 +5,7 @@ import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
+import { type Action, useAct } from "../../kit/Act.js"
 import { votersOf } from "../../kit/Approvers.js"
 import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
@@ -19,6 +19,8 @@ import { When } from "../../kit/When.js"
 import { missingInOrg } from "../../state/Organizations.js"
 
 const Terms = body(protectionTerms)
+
+const labels = { approvers: "People", break_glass: "Break glass", expires_after: "A request waits" }
 
 const counts = Array.from({ length: maxNeeded }, (_, index) => String(index + 1))
 const approverWords = ["owners", "admins and owners", "these people"] as const
@@ -43,7 +45,9 @@ interface Found {
   readonly now: Protection | null
 }
 
-interface FormProps extends ProtectionProps, Found {}
+interface FormProps extends ProtectionProps, Found {
+  readonly act: Action
+}
 
 /** What a protection asks for, to read. */
 const Facts = ({ now }: { readonly now: Protection }) => (
@@ -65,8 +69,7 @@ const Facts = ({ now }: { readonly now: Protection }) => (
   </dl>
 )
 
-const Form = ({ changed, close, now, path }: FormProps) => {
-  const act = useAct()
+const Form = ({ act, changed, close, now, path }: FormProps) => {
   const before = now?.approvers ?? "admins"
   const needed = useSignal(String(now?.needed ?? 1))
   const approvers = useSignal(wordOf(before))
@@ -74,14 +77,18 @@ const Form = ({ changed, close, now, path }: FormProps) => {
   const glass = useSignal(now?.break_glass.join(" ") ?? "")
   const span = useSignal(now?.expires_after ?? "72h")
   const [self, passkey] = [useSignal(now?.self ?? false), useSignal(now?.passkey ?? false)]
-  const terms = decodeForm(Terms, {
-    needed: Number(needed.value),
-    approvers: approversOf(approvers.value, people.value),
-    self: self.value,
-    break_glass: wordsOf(glass.value),
-    expires_after: span.value.trim(),
-    passkey: passkey.value
-  })
+  const terms = decodeForm(
+    Terms,
+    {
+      needed: Number(needed.value),
+      approvers: approversOf(approvers.value, people.value),
+      self: self.value,
+      break_glass: wordsOf(glass.value),
+      expires_after: span.value.trim(),
+      passkey: passkey.value
+    },
+    labels
+  )
   const save = () => {
     if (Either.isLeft(terms)) return
     const payload = terms.right
@@ -150,7 +157,7 @@ const Form = ({ changed, close, now, path }: FormProps) => {
             <span class="space" />
           </>
         )}
-        <button type="button" onClick={close}>
+        <button type="button" disabled={act.isBusy.value} onClick={close}>
           Cancel
         </button>
         <button class="primary" disabled={act.isBusy.value || Either.isLeft(terms)}>
@@ -164,6 +171,7 @@ const Form = ({ changed, close, now, path }: FormProps) => {
 /** How an environment is protected, with a form for owners. */
 const ProtectionDialog = (props: ProtectionProps) => {
   const { isProtected, path, why } = props
+  const act = useAct()
   const found = useLoad("protection", () =>
     isProtected
       ? Effect.map(
@@ -173,7 +181,7 @@ const ProtectionDialog = (props: ProtectionProps) => {
       : Effect.succeed<Found>({ now: null })
   )
   return (
-    <Dialog title={`Protection of ${path.project_name}/${path.env_name}`} close={props.close}>
+    <Dialog title={`Protection of ${path.project_name}/${path.env_name}`} busy={act.isBusy} close={props.close}>
       <Reading of={found}>
         {({ now }) => (
           <>
@@ -189,7 +197,7 @@ const ProtectionDialog = (props: ProtectionProps) => {
               )}
             </p>
             {why === null ? (
-              <Form {...props} now={now} />
+              <Form {...props} act={act} now={now} />
             ) : (
               <>
                 {now !== null && <Facts now={now} />}

@@ -52,7 +52,7 @@ export const ReviewDialog = ({ close, done, promotion }: ReviewProps) => {
   const tried = useLoad("dry run", () => copy(promotion, null))
   const act = useAct()
   return (
-    <Dialog title={`Promote from ${from} to ${to}`} class="wide" close={close}>
+    <Dialog title={`Promote from ${from} to ${to}`} class="wide" busy={act.isBusy} close={close}>
       <p>Nothing is written yet. The values do not pass through this browser.</p>
       <Reading of={tried}>
         {({ written, etag }) => (

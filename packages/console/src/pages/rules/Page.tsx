@@ -58,7 +58,7 @@ const Row = ({ changed, org, rule }: RowProps) => {
           Revoke<span class="hidden"> the rule of {subject}</span>
         </button>
         {isOpen.value && (
-          <Dialog title="Revoke a rule" close={() => (isOpen.value = false)}>
+          <Dialog title="Revoke a rule" busy={act.isBusy} close={() => (isOpen.value = false)}>
             <p>
               {subject} loses <strong>{permission}</strong> on <code>{`${project_pattern}/${env_pattern}`}</code> at
               once, unless a role or another rule gives it.

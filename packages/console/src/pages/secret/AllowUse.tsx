@@ -46,7 +46,7 @@ export const AllowUse = ({ close, done, path }: AllowProps) => {
   })
   const isBegun = accounts.value !== "" && hosts.value !== "" && paths.value !== ""
   return (
-    <Dialog title={`Allow a use of ${path.key}`} class="wide" close={close}>
+    <Dialog title={`Allow a use of ${path.key}`} class="wide" busy={act.isBusy} close={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -114,7 +114,7 @@ export const AllowUse = ({ close, done, path }: AllowProps) => {
         )}
         <Problem failure={act.failure.value} />
         <footer>
-          <button type="button" onClick={close}>
+          <button type="button" disabled={act.isBusy.value} onClick={close}>
             Cancel
           </button>
           <button class="primary" disabled={act.isBusy.value || Either.isLeft(rule)}>

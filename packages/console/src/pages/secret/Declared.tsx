@@ -67,7 +67,7 @@ const Form = ({ changed, close, declared, path }: FormProps) => {
     )
   }
   return (
-    <Dialog title={`Declare ${path.key}`} close={close}>
+    <Dialog title={`Declare ${path.key}`} busy={act.isBusy} close={close}>
       <form onSubmit={submit}>
         <TextField
           label="Required in"
@@ -92,7 +92,7 @@ const Form = ({ changed, close, declared, path }: FormProps) => {
         <TextField label="Owner" text={owner} maxLength={maxOwnerLength} />
         <Problem failure={act.failure.value} />
         <footer>
-          <button type="button" onClick={close}>
+          <button type="button" disabled={act.isBusy.value} onClick={close}>
             Cancel
           </button>
           {declared !== null && (

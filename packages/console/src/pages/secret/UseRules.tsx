@@ -25,7 +25,7 @@ const limitsOf = ({ max_kib, per_day, per_minute, response }: UseRule): string =
 const Revoke = ({ changed, close, path, rule }: RuleProps & { readonly close: () => void }) => {
   const act = useAct()
   return (
-    <Dialog title="Revoke a use rule" close={close}>
+    <Dialog title="Revoke a use rule" busy={act.isBusy} close={close}>
       <p>
         {rule.accounts.join(", ")} can no longer use <strong>{path.key}</strong> at {rule.hosts.join(", ")}. Requests
         that are under way still end.

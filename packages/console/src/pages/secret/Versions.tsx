@@ -12,6 +12,7 @@ import { ConfirmByName } from "../../kit/ConfirmByName.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
+import { useStillOpen } from "../../kit/StillOpen.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
 import { hide, readValue, show, shown } from "../matrix/Values.js"
@@ -54,6 +55,7 @@ const needsWrite = "needs a rule with the permission write"
 
 const Row = ({ before, cell, changed, destroy, env, one, path }: RowProps) => {
   const act = useAct()
+  const isOpen = useStillOpen()
   const place = { org: path.org_name, project: path.project_name }
   const found = shown.value
   const isShown = found?.version === one.version && found.env === path.env_name && found.key === path.key
@@ -67,6 +69,8 @@ const Row = ({ before, cell, changed, destroy, env, one, path }: RowProps) => {
     act.run(
       Effect.all([read(one.version), earlier === null ? Effect.succeed(undefined) : read(earlier)], { concurrency: 2 }),
       ([value, old]) => {
+        // The values may arrive after another environment was chosen.
+        if (!isOpen()) return
         const base = { env: path.env_name, key: path.key, version: one.version, value }
         show(old === undefined ? base : { ...base, before: old })
       }
@@ -209,7 +213,7 @@ export const Versions = (props: VersionsProps) => {
           title={`Destroy version ${doomed.value}`}
           name={path.key}
           verb="Destroy"
-          isBusy={act.isBusy.value}
+          busy={act.isBusy}
           close={() => (doomed.value = null)}
           confirm={() => {
             const version = doomed.peek()

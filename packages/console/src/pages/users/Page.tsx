@@ -72,7 +72,7 @@ const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: (
             title="Disable a person"
             name={email}
             verb="Disable"
-            isBusy={act.isBusy.value}
+            busy={act.isBusy}
             close={() => (isOpen.value = false)}
             confirm={() => {
               run(call("users", (api) => api.disable({ path: { user_id: id } })))

@@ -20,7 +20,7 @@ export const Create = ({ changed, close, org }: CreateProps) => {
   const made = useSignal<WebhookWithKey | null>(null)
   const act = useAct()
   return (
-    <Dialog title="New webhook" close={close}>
+    <Dialog title="New webhook" busy={act.isBusy} close={close}>
       {made.value === null ? (
         <Form
           verb="Create"

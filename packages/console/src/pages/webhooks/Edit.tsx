@@ -17,7 +17,7 @@ export const Edit = ({ changed, close, org, webhook }: EditProps) => {
   const act = useAct()
   const path = { org_name: org, webhook_id: webhook.id }
   return (
-    <Dialog title={`Webhook to ${originOf(webhook.url)}`} close={close}>
+    <Dialog title={`Webhook to ${originOf(webhook.url)}`} busy={act.isBusy} close={close}>
       <Form
         verb="Save"
         from={{ ...webhook, format: webhookFormats.find((one) => one === webhook.format) ?? defaultFormat }}

@@ -54,7 +54,7 @@ export const Form = ({ act, close, from, submit, verb }: FormProps) => {
       <p class="hint">{formatHint(format.value)}</p>
       <Problem failure={act.failure.value} />
       <footer>
-        <button type="button" onClick={close}>
+        <button type="button" disabled={act.isBusy.value} onClick={close}>
           Cancel
         </button>
         <button class="primary" disabled={act.isBusy.value || url.value.trim() === ""}>

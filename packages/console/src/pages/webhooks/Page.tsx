@@ -101,7 +101,7 @@ const Row = ({ changed, org, webhook }: RowProps) => {
             title="Delete a webhook"
             name={origin}
             verb="Delete"
-            isBusy={act.isBusy.value}
+            busy={act.isBusy}
             close={close}
             confirm={() => {
               act.run(

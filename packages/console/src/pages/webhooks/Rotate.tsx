@@ -21,13 +21,13 @@ export const Rotate = ({ close, org, webhook }: RotateProps) => {
   const act = useAct()
   const path = { org_name: org, webhook_id: webhook.id }
   return (
-    <Dialog title={`New signing key for ${originOf(webhook.url)}`} close={close}>
+    <Dialog title={`New signing key for ${originOf(webhook.url)}`} busy={act.isBusy} close={close}>
       {made.value === null ? (
         <>
           <p>Deliveries are signed with both keys for a day: time to bring the new one to the receiver.</p>
           <Problem failure={act.failure.value} />
           <footer>
-            <button type="button" onClick={close}>
+            <button type="button" disabled={act.isBusy.value} onClick={close}>
               Cancel
             </button>
             <button

@@ -74,7 +74,7 @@ export const DueDialog = ({ close, model, reload, rows }: DueProps) => {
   const isBusy = act.isBusy.value
   const found = outcome.value
   return (
-    <Dialog title="Set the due date of the chosen keys" close={close}>
+    <Dialog title="Set the due date of the chosen keys" busy={act.isBusy} close={close}>
       {found === null ? (
         <form
           id="bulk-due"
@@ -122,7 +122,7 @@ export const DueDialog = ({ close, model, reload, rows }: DueProps) => {
       )}
       <Problem failure={act.failure.value} />
       <footer>
-        <button type="button" onClick={close}>
+        <button type="button" disabled={act.isBusy.value} onClick={close}>
           {found === null ? "Cancel" : "Close"}
         </button>
         {found === null ? (
