@@ -4,6 +4,7 @@ import type { ClientError } from "@coffer/client/internal/ClientErrors"
 import { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { ApprovalRequired, Reauthenticate, Unauthorized } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
+import { orgOfPath } from "../routing/ApiPlace.js"
 import { askApproval } from "../state/Approval.js"
 import { askLogin } from "../state/Login.js"
 import { noteProposed } from "../state/Proposed.js"
@@ -48,7 +49,8 @@ export const call = <Name extends GroupName, A, E, R>(
         if (failure instanceof ApprovalRequired && headers === unasked) {
           return Effect.flatMap(askApproval(path, declined), (answer) => call(group, f, answer))
         }
-        if (failure instanceof ChangeRequested) noteProposed(failure.request)
+        const org = orgOfPath(path)
+        if (failure instanceof ChangeRequested && org !== null) noteProposed(org, failure.request)
         return Effect.fail(failure)
       })
     )

@@ -2,6 +2,7 @@ import { type Permission, permissions } from "@coffer/domain/AclRule"
 import { Reason } from "@coffer/domain/ApprovalRequest"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { call } from "../client/Calls.js"
 import { noteProposed } from "../state/Proposed.js"
@@ -39,7 +40,7 @@ export const AskAccessDialog = ({ close, envs, org, permission, project }: AskPr
   const env = chosen.value ?? envs[0]
   const text = reason.value.trim()
   return (
-    <Dialog title="Ask for access" close={close}>
+    <Dialog title="Ask for access" busy={act.isBusy} close={close}>
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -47,11 +48,13 @@ export const AskAccessDialog = ({ close, envs, org, permission, project }: AskPr
           if (env === undefined || expires_in === undefined || !isReason(text)) return
           const payload = { kind: "access" as const, project, env, permission: wanted.peek(), expires_in, reason: text }
           act.run(
-            call("requests", (api) => api.create({ path: { org_name: org }, payload })),
-            (request) => {
-              noteProposed(request)
-              close()
-            }
+            Effect.map(
+              call("requests", (api) => api.create({ path: { org_name: org }, payload })),
+              (request) => {
+                noteProposed(org, request)
+              }
+            ),
+            close
           )
         }}
       >
@@ -74,7 +77,7 @@ export const AskAccessDialog = ({ close, envs, org, permission, project }: AskPr
         <TextField label="Reason" text={reason} placeholder="INC-12" maxLength={500} hint="For the people who decide" />
         <Problem failure={act.failure.value} />
         <footer>
-          <button type="button" onClick={close}>
+          <button type="button" disabled={act.isBusy.value} onClick={close}>
             Cancel
           </button>
           <button class="primary" disabled={act.isBusy.value || !isReason(text)}>

@@ -5,6 +5,12 @@ import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 export const placeOfPath = (path: string): string =>
   /^\/api\/orgs\/[^/]+(\/projects\/[^/]+(\/envs\/[^/]+)?)?/.exec(path)?.[0] ?? ""
 
+/** The organization that a path of the API names; null if it names none. */
+export const orgOfPath = (path: string): OrgName | null => {
+  const [, , , org = ""] = path.split("/")
+  return orgNameForm.is(org) ? org : null
+}
+
 export interface NamedEnv {
   readonly org_name: OrgName
   readonly project_name: ProjectName
