@@ -23,7 +23,9 @@ export const useLoad = <A, E extends Failure>(
 
   const begin = (before: A | null) => {
     stop.current()
-    loaded.value = { value: before, failure: null, isLoading: true }
+    // Beside a value, a failure stays until the next outcome: lists that are polled would announce it each time.
+    const failure = before === null ? null : loaded.peek().failure
+    loaded.value = { value: before, failure, isLoading: true }
     stop.current = start(latest.current(), (outcome) => {
       if (outcome === null) return
       loaded.value =

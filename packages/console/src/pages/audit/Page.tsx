@@ -9,6 +9,7 @@ import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
+import { usePoll } from "../../kit/Poll.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import type { PageProps } from "../PageProps.js"
@@ -41,15 +42,7 @@ const Log = ({ org, typed }: LogProps) => {
     older.value = []
     cursor.value = undefined
   }, [name])
-  useEffect(() => {
-    if (!isFollowed.value) return
-    const timer = setInterval(() => {
-      if (!document.hidden && !first.loaded.peek().isLoading) first.reload()
-    }, followMillis)
-    return () => {
-      clearInterval(timer)
-    }
-  }, [name, isFollowed.value])
+  usePoll(first, isFollowed.value ? followMillis : null, name)
   return (
     <Reading of={first}>
       {({ data, pagination }) => {

@@ -1,9 +1,10 @@
-import { requestStates } from "@coffer/domain/ApprovalRequest"
-import type { ApprovalRequest, RequestPage } from "@coffer/domain/ApprovalRequest"
+import { type RequestState, requestStates } from "@coffer/domain/ApprovalRequest"
+import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
 import type { Approval } from "@coffer/domain/Approval"
 import { defined } from "@coffer/domain/Defined"
 import { RequestId } from "@coffer/domain/Ids"
 import type { OrgName } from "@coffer/domain/Names"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -11,7 +12,7 @@ import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
-import { MoreButton, useMore } from "../../kit/More.js"
+import { usePoll } from "../../kit/Poll.js"
 import { Reading } from "../../kit/Reading.js"
 import { query } from "../../routing/Router.js"
 import { forgetProposed } from "../../state/Proposed.js"
@@ -31,23 +32,40 @@ type Filter = (typeof filters)[number]
 
 const isRequestId = Schema.is(Schema.typeSchema(RequestId))
 
-const readPage = (org: OrgName, filter: Filter, after?: RequestId) => {
-  const state = filter === "all" ? undefined : filter === "waiting" ? "pending" : filter
-  return call("requests", (api) => api.list({ path: { org_name: org }, urlParams: defined({ state, after }) }))
+/** How many requests are shown at first. */
+const firstCount = 20
+
+interface Listed {
+  readonly data: ReadonlyArray<ApprovalRequest>
+  readonly hasMore: boolean
 }
+
+/** The newest requests. All that are shown are read each time: they move from one page of the list to another. */
+const readRequests = Effect.fnUntraced(function* (org: OrgName, filter: Filter, count: number) {
+  const state: RequestState | undefined = filter === "all" ? undefined : filter === "waiting" ? "pending" : filter
+  const data: Array<ApprovalRequest> = []
+  let after: RequestId | undefined
+  do {
+    const urlParams = { ...defined({ state, after }), limit: Math.min(maxPageSize, count - data.length) }
+    const page = yield* call("requests", (api) => api.list({ path: { org_name: org }, urlParams }))
+    data.push(...page.data)
+    after = isRequestId(page.pagination.next_cursor) ? page.pagination.next_cursor : undefined
+  } while (after !== undefined && data.length < count)
+  return { data, hasMore: after !== undefined } satisfies Listed
+})
 
 const isPaged = (filter: Filter) => filter === "waiting" || filter === "all"
 
 interface Found {
   readonly uses: ReadonlyArray<Approval>
-  readonly page: RequestPage
+  readonly requests: Listed
   /** The request of the link, if it is in neither. */
   readonly named: ApprovalRequest | null
 }
 
-const read = Effect.fnUntraced(function* (org: OrgName, filter: Filter, id: string | null) {
+const read = Effect.fnUntraced(function* (org: OrgName, filter: Filter, count: number, id: string | null) {
   const path = { org_name: org }
-  const [uses, page] = yield* Effect.all(
+  const [uses, requests] = yield* Effect.all(
     [
       hasUses() && isPaged(filter)
         ? Effect.map(
@@ -55,11 +73,11 @@ const read = Effect.fnUntraced(function* (org: OrgName, filter: Filter, id: stri
             ({ data }) => data
           )
         : Effect.succeed<ReadonlyArray<Approval>>([]),
-      readPage(org, filter)
+      readRequests(org, filter, count)
     ],
     { concurrency: 2 }
   )
-  const isListed = [...uses, ...page.data].some((one) => one.id === id)
+  const isListed = [...uses, ...requests.data].some((one) => one.id === id)
   const named =
     isListed || !isRequestId(id)
       ? null
@@ -67,7 +85,7 @@ const read = Effect.fnUntraced(function* (org: OrgName, filter: Filter, id: stri
           call("requests", (api) => api.get({ path: { ...path, request_id: id } })),
           () => null
         )
-  return { uses, page, named } satisfies Found
+  return { uses, requests, named } satisfies Found
 })
 
 const Nothing = ({ filter }: { readonly filter: Filter }) => (
@@ -84,44 +102,43 @@ const Nothing = ({ filter }: { readonly filter: Filter }) => (
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const filter = useSignal<Filter>("waiting")
   const id = query.value.get("id")
-  const list = `${org} ${filter.value}`
-  const found = useLoad(`${list} ${id ?? ""}`, () => read(org, filter.peek(), id))
-  const more = useMore<ApprovalRequest>(list)
+  const count = useSignal(firstCount)
+  const found = useLoad(`${org} ${filter.value} ${id ?? ""}`, () => read(org, filter.peek(), count.peek(), id))
   const said = useSignal<string | null>(null)
   const known = found.loaded.value.value
   useEffect(forgetProposed, [])
   useEffect(() => {
     if (known === null || filter.peek() !== "waiting") return
     noteUses(org, known.uses)
-    noteVotes(org, known.page.data)
+    // The badge has what was counted before, unless all that wait are shown.
+    if (!known.requests.hasMore) noteVotes(org, known.requests.data)
   }, [org, known])
   useEffect(() => {
     // The button that was pressed has gone with its request.
     if (said.peek() !== null && document.activeElement === document.body) document.getElementById("page")?.focus()
   }, [known])
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden && !found.loaded.peek().isLoading) found.reload()
-    }, pollMillis())
-    return () => {
-      clearInterval(timer)
-    }
-  }, [org])
+  usePoll(found, pollMillis())
   const decided = (what: string) => {
     said.value = what
-    more.restart()
     found.reload()
   }
   return (
     <section class="narrow">
       <h1>Requests</h1>
       <div class="fields">
-        <Choose label="Show" value={filter.value} words={filters} choose={(word) => (filter.value = word)} />
+        <Choose
+          label="Show"
+          value={filter.value}
+          words={filters}
+          choose={(word) => {
+            filter.value = word
+            count.value = firstCount
+          }}
+        />
       </div>
       <p role="status">{said.value}</p>
       <Reading of={found}>
-        {({ named, page, uses }) => {
-          const requests = [...(named === null ? [] : [named]), ...page.data, ...more.rows.value]
+        {({ named, requests, uses }) => {
           const shown = [
             ...uses.map((approval) => ({
               id: approval.id,
@@ -129,7 +146,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
                 <Use key={approval.id} org={org} approval={approval} isNamed={approval.id === id} decided={decided} />
               )
             })),
-            ...requests.map((request) => ({
+            ...[...(named === null ? [] : [named]), ...requests.data].map((request) => ({
               id: request.id,
               card: (
                 <Request key={request.id} org={org} request={request} isNamed={request.id === id} decided={decided} />
@@ -143,13 +160,20 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
               )}
               {shown.length === 0 && <Nothing filter={filter.value} />}
               <ul class="approvals">{shown.map(({ card }) => card)}</ul>
-              <MoreButton
-                first={page}
-                more={more}
-                read={(after) => (isRequestId(after) ? readPage(org, filter.peek(), after) : Effect.never)}
-              >
-                Older requests
-              </MoreButton>
+              {requests.hasMore && (
+                <p>
+                  <button
+                    type="button"
+                    disabled={requests.data.length < count.value}
+                    onClick={() => {
+                      count.value = requests.data.length + maxPageSize
+                      found.reload()
+                    }}
+                  >
+                    Older requests
+                  </button>
+                </p>
+              )}
             </>
           )
         }}

@@ -1,11 +1,11 @@
 import type { OrgName } from "@coffer/domain/Names"
-import { originOf, pathOf, type Webhook, type WebhookDelivery } from "@coffer/domain/Webhook"
+import { defaultFormat, originOf, pathOf, type Webhook, type WebhookDelivery } from "@coffer/domain/Webhook"
 import { useSignal } from "@preact/signals"
-import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
+import { usePoll } from "../../kit/Poll.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
@@ -30,13 +30,12 @@ const placeOf = ({ event: { environment, key, project, subject } }: WebhookDeliv
 
 /** What was sent, and beside it what came of it. The body holds names and versions; a response's body is not kept. */
 const Pair = ({
-  delivery: { event, kind, reason, status, tries, updated_at }
-}: {
-  readonly delivery: WebhookDelivery
-}) => (
+  delivery: { event, kind, reason, status, tries, updated_at },
+  isChat
+}: Pick<RowProps, "delivery" | "isChat">) => (
   <div class="webhooks-pair">
     <section>
-      <h3>Body</h3>
+      <h3>{isChat ? "Event, which is sent as a message" : "Body"}</h3>
       <pre>{JSON.stringify(event, null, 2)}</pre>
     </section>
     <section>
@@ -65,10 +64,12 @@ const Pair = ({
 
 interface RowProps {
   readonly delivery: WebhookDelivery
+  /** Whether the receiver gets a message in place of the event. */
+  readonly isChat: boolean
   readonly again: () => void
 }
 
-const Row = ({ again, delivery }: RowProps) => {
+const Row = ({ again, delivery, isChat }: RowProps) => {
   const isOpen = useSignal(false)
   return (
     <>
@@ -104,7 +105,7 @@ const Row = ({ again, delivery }: RowProps) => {
       {isOpen.value && (
         <tr>
           <td colSpan={5} class="webhooks-shown">
-            <Pair delivery={delivery} />
+            <Pair delivery={delivery} isChat={isChat} />
           </td>
         </tr>
       )}
@@ -117,14 +118,7 @@ export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
   const path = { org_name: org, webhook_id: webhook.id }
   const found = useLoad(webhook.id, () => call("webhooks", (api) => api.deliveries({ path, urlParams: {} })))
   const act = useAct()
-  useEffect(() => {
-    const timer = setInterval(() => {
-      if (!document.hidden && !found.loaded.peek().isLoading) found.reload()
-    }, pollMillis)
-    return () => {
-      clearInterval(timer)
-    }
-  }, [webhook.id])
+  usePoll(found, pollMillis)
   return (
     <Dialog title={`Deliveries to ${originOf(webhook.url)}${pathOf(webhook.url)}`} close={close} class="wide">
       <p>
@@ -152,6 +146,7 @@ export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
                 <Row
                   key={delivery.id}
                   delivery={delivery}
+                  isChat={webhook.format !== undefined && webhook.format !== defaultFormat}
                   again={() => {
                     act.run(
                       call("webhooks", (api) => api.sendAgain({ path: { ...path, delivery_id: delivery.id } })),
