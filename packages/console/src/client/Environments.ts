@@ -1,4 +1,4 @@
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { endingLast } from "../kit/Ending.js"
 import { call } from "./Calls.js"
@@ -13,22 +13,3 @@ export const environmentsOf = (org: OrgName, project: ProjectName) =>
 /** Their names. */
 export const environmentNames = (org: OrgName, project: ProjectName) =>
   Effect.map(environmentsOf(org, project), (environments) => environments.map(({ name }) => name))
-
-/** A project, with the names of its environments. */
-export interface ProjectEnvironments {
-  readonly project: ProjectName
-  readonly envs: ReadonlyArray<EnvName>
-}
-
-/** The first projects of an organization, to choose an environment of. */
-export const choicesIn = (org: OrgName) =>
-  call("projects", (api) => api.list({ path: { org_name: org } })).pipe(
-    Effect.flatMap(({ data }) =>
-      Effect.forEach(
-        data.slice(0, 100),
-        ({ name: project }) =>
-          Effect.map(environmentNames(org, project), (envs): ProjectEnvironments => ({ project, envs })),
-        { concurrency: 4 }
-      )
-    )
-  )

@@ -7,19 +7,20 @@ import {
   type NewDelegation as Made
 } from "@coffer/domain/Delegation"
 import { secretKeyForm } from "@coffer/domain/NameForms"
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { OrgName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import type { ComponentChildren } from "preact"
 import { allowedIn } from "../../client/Allowed.js"
 import { call } from "../../client/Calls.js"
-import { choicesIn, type ProjectEnvironments } from "../../client/Environments.js"
-import { useAct } from "../../kit/Act.js"
+import { type Action, useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
+import { ChoosePlace, type PlaceChoice, usePlaceChoice } from "../../kit/ChoosePlace.js"
 import { CopyText } from "../../kit/CopyText.js"
 import { decodeForm, wordsOf } from "../../kit/Decode.js"
 import { Dialog } from "../../kit/Dialog.js"
@@ -49,24 +50,38 @@ const Terms = Schema.Struct({
   expires_in: DelegationSeconds
 })
 
-interface TermsProps {
+interface FormProps {
   readonly org: OrgName
-  readonly project: ProjectName
-  readonly env: EnvName
-  readonly permissions: ReadonlyArray<DelegablePermission>
+  readonly act: Action
+  /** Chooses the organization. */
+  readonly children: ComponentChildren
   readonly done: (made: Made) => void
 }
 
+/** The permissions of the person in a place, once they are known. */
+const useDelegable = (org: OrgName, { env, project }: PlaceChoice) => {
+  const of = `${org}/${project ?? ""}/${env ?? ""}`
+  const found = useLoad(of, () =>
+    Effect.map(
+      project === undefined || env === undefined ? Effect.succeed([]) : allowedIn(org, project, env),
+      (allowed) => ({ of, permissions: delegable(allowed) })
+    )
+  )
+  const { value } = found.loaded.value
+  return { found, permissions: value?.of === of ? value.permissions : [] }
+}
+
 /** Who gets it, what of the person's rights in an environment, and for how long. */
-const TermsForm = ({ done, env, org, permissions, project }: TermsProps) => {
+const Form = ({ act, children, done, org }: FormProps) => {
+  const choice = usePlaceChoice(org)
+  const { found, permissions } = useDelegable(org, choice)
   const name = useSignal("")
   const keys = useSignal("")
   const chosen = useSignal<DelegablePermission>("read")
   const span = useSignal<Span>("8 hours")
   const reveals = useSignal(true)
-  const act = useAct()
+  const { env, project } = choice
   const permission = permissions.find((one) => one === chosen.value) ?? permissions.at(-1)
-  if (permission === undefined) return <p>You have no permission in {env} that you could delegate.</p>
   const only = wordsOf(keys.value)
   const named = decodeForm(DelegationName, name.value.trim())
   const wrong = only.find((word) => !secretKeyForm.is(word))
@@ -79,7 +94,7 @@ const TermsForm = ({ done, env, org, permissions, project }: TermsProps) => {
   })
   const submit = (event: Event) => {
     event.preventDefault()
-    if (Either.isLeft(terms)) return
+    if (Either.isLeft(terms) || project === undefined || env === undefined || permission === undefined) return
     const payload = { ...terms.right, org, project, env, permission, reveal: reveals.value }
     act.run(
       call("delegations", (api) => api.create({ payload })),
@@ -88,6 +103,8 @@ const TermsForm = ({ done, env, org, permissions, project }: TermsProps) => {
   }
   return (
     <form onSubmit={submit}>
+      {children}
+      <ChoosePlace choice={choice} envLabel="Environment" nothing={`${org} has no project that you may see.`} />
       <TextField
         label="For"
         text={name}
@@ -96,8 +113,22 @@ const TermsForm = ({ done, env, org, permissions, project }: TermsProps) => {
         isBad={name.value !== "" && Either.isLeft(named)}
         hint="Who or what uses it, as the audit log names it: letters, digits, spaces, dots, underscores and hyphens."
       />
-      <Choose label="May" value={permission} words={permissions} choose={(word) => (chosen.value = word)} />
-      <p class="hint">{permissionHints[permission]}</p>
+      {env !== undefined && (
+        <Reading of={found}>
+          {() =>
+            permission === undefined ? (
+              permissions.length === 0 && (
+                <p class="hint bad">You have no permission in {env} that you could delegate.</p>
+              )
+            ) : (
+              <>
+                <Choose label="May" value={permission} words={permissions} choose={(word) => (chosen.value = word)} />
+                <p class="hint">{permissionHints[permission]}</p>
+              </>
+            )
+          }
+        </Reading>
+      )}
       <Choose label="For how long" value={span.value} words={spanWords} choose={(word) => (span.value = word)} />
       <TextField
         label="Only these keys"
@@ -113,47 +144,12 @@ const TermsForm = ({ done, env, org, permissions, project }: TermsProps) => {
       )}
       <Problem failure={act.failure.value} />
       <footer>
-        <button class="primary" disabled={act.isBusy.value || Either.isLeft(terms)}>
+        <button class="primary" disabled={act.isBusy.value || permission === undefined || Either.isLeft(terms)}>
           Delegate
         </button>
       </footer>
     </form>
   )
-}
-
-interface PlaceProps {
-  readonly org: OrgName
-  readonly choices: ReadonlyArray<ProjectEnvironments>
-  readonly done: (made: Made) => void
-}
-
-const Place = ({ choices, done, org }: PlaceProps) => {
-  const projectName = useSignal("")
-  const envName = useSignal("")
-  const choice = choices.find(({ project }) => project === projectName.value) ?? choices[0]
-  const env = choice?.envs.find((one) => one === envName.value) ?? choice?.envs[0]
-  const place = choice === undefined || env === undefined ? null : { org, project: choice.project, env }
-  const allowed = useLoad(place === null ? "" : `${place.project}/${place.env}`, () =>
-    place === null ? Effect.succeed([]) : Effect.map(allowedIn(org, place.project, place.env), delegable)
-  )
-  if (choice === undefined || place === null) return <p>{org} has no environment yet.</p>
-  return (
-    <>
-      <Choose
-        label="Project"
-        value={place.project}
-        words={choices.map(({ project }) => project)}
-        choose={(word) => (projectName.value = word)}
-      />
-      <Choose label="Environment" value={place.env} words={choice.envs} choose={(word) => (envName.value = word)} />
-      <Reading of={allowed}>{(permissions) => <TermsForm {...place} permissions={permissions} done={done} />}</Reading>
-    </>
-  )
-}
-
-const OrgPlace = ({ done, org }: Omit<PlaceProps, "choices">) => {
-  const choices = useLoad(org, () => choicesIn(org))
-  return <Reading of={choices}>{(found) => <Place org={org} choices={found} done={done} />}</Reading>
 }
 
 /** The token, and how a machine gets it. */
@@ -186,6 +182,7 @@ export const NewDelegation = ({ changed, close }: NewDelegationProps) => {
   const own = organizations.value.map(({ name }) => name)
   const chosen = useSignal(own[0])
   const made = useSignal<Made | null>(null)
+  const act = useAct()
   const org = own.find((name) => name === chosen.value)
   if (made.value !== null) {
     return (
@@ -195,21 +192,20 @@ export const NewDelegation = ({ changed, close }: NewDelegationProps) => {
     )
   }
   return (
-    <Dialog title="New delegation" close={close}>
+    <Dialog title="New delegation" busy={act.isBusy} close={close}>
       {org === undefined ? (
         <p>You are in no organization yet.</p>
       ) : (
-        <>
+        <Form
+          org={org}
+          act={act}
+          done={(next) => {
+            made.value = next
+            changed()
+          }}
+        >
           <Choose label="Organization" value={org} words={own} choose={(word) => (chosen.value = word)} />
-          <OrgPlace
-            key={org}
-            org={org}
-            done={(next) => {
-              made.value = next
-              changed()
-            }}
-          />
-        </>
+        </Form>
       )}
     </Dialog>
   )

@@ -1,4 +1,4 @@
-import { Days } from "@coffer/domain/ServiceAccount"
+import { Days, type NewServiceAccount } from "@coffer/domain/ServiceAccount"
 import type { OrgName } from "@coffer/domain/Names"
 import { accountNameForm } from "@coffer/domain/NameForms"
 import { Pattern } from "@coffer/domain/Pattern"
@@ -8,14 +8,12 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { call } from "../../client/Calls.js"
-import { choicesIn, type ProjectEnvironments } from "../../client/Environments.js"
-import { useAct } from "../../kit/Act.js"
+import { type Action, useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Choose } from "../../kit/Choose.js"
+import { ChoosePlace, usePlaceChoice } from "../../kit/ChoosePlace.js"
 import { Dialog } from "../../kit/Dialog.js"
-import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
-import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { programOf } from "./ProgramLines.js"
 import { type Made, Recipe } from "./Recipe.js"
@@ -48,63 +46,59 @@ const decodeDays = Schema.decodeUnknownOption(Days)
 
 interface FormProps {
   readonly org: OrgName
-  readonly places: ReadonlyArray<ProjectEnvironments>
+  readonly act: Action
+  /** Called when the account exists. */
+  readonly changed: () => void
   readonly done: (made: Made) => void
 }
 
+/** An account that exists, and what it was made of. */
+interface Created {
+  readonly of: string
+  readonly account: NewServiceAccount
+}
+
 /** Name, place, purpose and lifetime: an account that reads one environment of one project. */
-const Form = ({ done, org, places }: FormProps) => {
+const Form = ({ act, changed, done, org }: FormProps) => {
   const name = useSignal("")
-  const projectName = useSignal(places[0]?.project ?? "")
-  const envName = useSignal("")
+  const choice = usePlaceChoice(org)
   const purpose = useSignal<Purpose>(noProgram)
   const chosenWay = useSignal<Way>("without a stored key")
   const lifetime = useSignal<Lifetime>("90 days")
   const reveals = useSignal(true)
-  const act = useAct()
+  const created = useSignal<Created | null>(null)
   const program = programOf(purpose.value)
   const possible = ways.filter(
     (one) => program === undefined || signInProblem(program, one === "with a key") === undefined
   )
   const way = possible.find((one) => one === chosenWay.value) ?? possible[0] ?? chosenWay.value
   const hasKey = way === "with a key"
-  const place = places.find(({ project }) => project === projectName.value)
-  const env = place?.envs.find((one) => one === envName.value) ?? place?.envs[0]
-  if (place === undefined || env === undefined) {
-    return <p>A service account reads an environment of a project: create a project first.</p>
-  }
-  const { project } = place
+  const { env, project } = choice
   const text = name.value.trim()
   const submit = (event: Event) => {
     event.preventDefault()
+    if (project === undefined || env === undefined || !accountNameForm.is(text)) return
     const days = hasKey ? Option.getOrUndefined(decodeDays(lifetimes[lifetime.value])) : undefined
     const patterns = Option.all({ project_pattern: decodePattern(project), env_pattern: decodePattern(env) })
-    if (Option.isNone(patterns) || !accountNameForm.is(text)) return
+    if (Option.isNone(patterns)) return
+    const path = { org_name: org }
+    const payload = {
+      name: text,
+      project,
+      reveal: program !== undefined || reveals.value,
+      ...(!hasKey && { key: false }),
+      ...(days !== undefined && { expires_in_days: days })
+    }
+    const of = JSON.stringify(payload)
     act.run(
       Effect.gen(function* () {
-        const account = yield* call("serviceAccounts", (api) =>
-          api.create({
-            path: { org_name: org },
-            payload: {
-              name: text,
-              project,
-              reveal: program !== undefined || reveals.value,
-              ...(!hasKey && { key: false }),
-              ...(days !== undefined && { expires_in_days: days })
-            }
-          })
-        )
-        yield* call("acl", (api) =>
-          api.grant({
-            path: { org_name: org },
-            payload: {
-              subject_type: "service_account",
-              subject_id: account.id,
-              ...patterns.value,
-              permission: "read"
-            }
-          })
-        )
+        // After a rule that failed, the account exists, and its key is nowhere but here.
+        const before = created.peek()?.of === of ? created.peek()?.account : undefined
+        const account = before ?? (yield* call("serviceAccounts", (api) => api.create({ path, payload })))
+        if (before === undefined) changed()
+        created.value = { of, account }
+        const subject = { subject_type: "service_account", subject_id: account.id } as const
+        yield* call("acl", (api) => api.grant({ path, payload: { ...subject, ...patterns.value, permission: "read" } }))
         return account
       }),
       (account) => {
@@ -122,17 +116,10 @@ const Form = ({ done, org, places }: FormProps) => {
         isBad={text !== "" && !accountNameForm.is(text)}
         hint="letters, digits, spaces, dots, underscores and hyphens"
       />
-      <Choose
-        label="Project"
-        value={project}
-        words={places.map((one) => one.project)}
-        choose={(word) => (projectName.value = word)}
-      />
-      <Choose
-        label="Environment that it reads"
-        value={env}
-        words={place.envs}
-        choose={(word) => (envName.value = word)}
+      <ChoosePlace
+        choice={choice}
+        envLabel="Environment that it reads"
+        nothing="A service account reads an environment of a project: create a project first."
       />
       <Choose label="It is for" value={purpose.value} words={purposes} choose={(word) => (purpose.value = word)} />
       <Choose
@@ -157,8 +144,13 @@ const Form = ({ done, org, places }: FormProps) => {
         </Check>
       )}
       <Problem failure={act.failure.value} />
+      {created.value !== null && act.failure.value !== null && (
+        <p class="hint">
+          {created.value.account.name} exists, without a rule that lets it read. Create again to add the rule.
+        </p>
+      )}
       <footer>
-        <button class="primary" disabled={act.isBusy.value || !accountNameForm.is(text)}>
+        <button class="primary" disabled={act.isBusy.value || env === undefined || !accountNameForm.is(text)}>
           Create
         </button>
       </footer>
@@ -175,23 +167,17 @@ interface WizardProps {
 /** Makes a service account, and ends with the exact lines for where it runs. */
 export const Wizard = ({ changed, close, org }: WizardProps) => {
   const made = useSignal<Made | null>(null)
-  const places = useLoad(org, () => choicesIn(org))
+  const act = useAct()
   const found = made.value
   return (
-    <Dialog title={found === null ? "New service account" : `Use ${found.account.name}`} class="wide" close={close}>
+    <Dialog
+      title={found === null ? "New service account" : `Use ${found.account.name}`}
+      class="wide"
+      busy={act.isBusy}
+      close={close}
+    >
       {found === null ? (
-        <Reading of={places}>
-          {(value) => (
-            <Form
-              org={org}
-              places={value}
-              done={(next) => {
-                made.value = next
-                changed()
-              }}
-            />
-          )}
-        </Reading>
+        <Form org={org} act={act} changed={changed} done={(next) => (made.value = next)} />
       ) : (
         <Recipe org={org} made={found} />
       )}
