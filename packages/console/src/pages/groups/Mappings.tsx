@@ -1,9 +1,10 @@
 import { type GroupMapping, maxProviderGroupLength, ProviderGroup } from "@coffer/domain/Group"
 import type { GroupName, OrgName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
+import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
+import { type Action, useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
@@ -18,19 +19,27 @@ interface MappingsProps {
 }
 
 interface EditProps extends MappingsProps {
-  readonly mappings: ReadonlyArray<GroupMapping>
+  /** One for all rows: each change is of the whole list. */
+  readonly act: Action
   readonly changed: () => void
 }
 
 const isProviderGroup = Schema.is(ProviderGroup)
 
-const set = (org: OrgName, mappings: ReadonlyArray<GroupMapping>) =>
-  call("groups", (api) => api.setMappings({ path: { org_name: org }, payload: { mappings } }))
+const read = (org: OrgName) => call("groups", (api) => api.mappings({ path: { org_name: org } }))
 
-const Add = ({ changed, groups, mappings, org }: EditProps) => {
+/** Changes the list as it is now. The list that the page shows may have a mapping that was removed since. */
+const change = (org: OrgName, f: (mappings: ReadonlyArray<GroupMapping>) => ReadonlyArray<GroupMapping>) =>
+  Effect.flatMap(read(org), ({ data }) =>
+    call("groups", (api) => api.setMappings({ path: { org_name: org }, payload: { mappings: f(data) } }))
+  )
+
+const isSame = (one: GroupMapping, other: GroupMapping): boolean =>
+  one.group === other.group && one.provider_group === other.provider_group
+
+const Add = ({ act, changed, groups, org }: EditProps) => {
   const name = useSignal("")
   const chosen = useSignal<GroupName | null>(null)
-  const act = useAct()
   const provider_group = name.value
   const group = groups.find((one) => one === chosen.value) ?? groups[0]
   if (group === undefined) return null
@@ -39,10 +48,13 @@ const Add = ({ changed, groups, mappings, org }: EditProps) => {
       class="fields"
       onSubmit={(event) => {
         event.preventDefault()
-        act.run(set(org, [...mappings, { provider_group, group }]), () => {
-          name.value = ""
-          changed()
-        })
+        act.run(
+          change(org, (mappings) => [...mappings, { provider_group, group }]),
+          () => {
+            name.value = ""
+            changed()
+          }
+        )
       }}
     >
       <TextField
@@ -55,13 +67,11 @@ const Add = ({ changed, groups, mappings, org }: EditProps) => {
       <button class="primary" disabled={act.isBusy.value || !isProviderGroup(provider_group)}>
         Add mapping
       </button>
-      <Problem failure={act.failure.value} />
     </form>
   )
 }
 
-const Row = ({ changed, mapping, mappings, org }: EditProps & { readonly mapping: GroupMapping }) => {
-  const act = useAct()
+const Row = ({ act, changed, mapping, org }: EditProps & { readonly mapping: GroupMapping }) => {
   const { group, provider_group } = mapping
   return (
     <tr>
@@ -74,10 +84,7 @@ const Row = ({ changed, mapping, mappings, org }: EditProps & { readonly mapping
             disabled={act.isBusy.value}
             onClick={() => {
               act.run(
-                set(
-                  org,
-                  mappings.filter((one) => one !== mapping)
-                ),
+                change(org, (mappings) => mappings.filter((one) => !isSame(one, mapping))),
                 changed
               )
             }}
@@ -89,7 +96,6 @@ const Row = ({ changed, mapping, mappings, org }: EditProps & { readonly mapping
             </span>
           </button>
         )}
-        <Problem failure={act.failure.value} />
       </td>
     </tr>
   )
@@ -98,7 +104,8 @@ const Row = ({ changed, mapping, mappings, org }: EditProps & { readonly mapping
 /** Which groups of the provider of single sign-on count as groups of the organization. */
 export const Mappings = (props: MappingsProps & { readonly changed: () => void }) => {
   const { org } = props
-  const found = useLoad(org, () => call("groups", (api) => api.mappings({ path: { org_name: org } })))
+  const found = useLoad(org, () => read(org))
+  const act = useAct()
   const changed = () => {
     found.reload()
     props.changed()
@@ -117,18 +124,19 @@ export const Mappings = (props: MappingsProps & { readonly changed: () => void }
                 : `Who logs in by single sign-on is in these groups for a while, beside those who were added. The names are those of the claim ${claim}.`}
             </p>
             {why === null ? (
-              <Add {...props} mappings={data} changed={changed} />
+              <Add {...props} act={act} changed={changed} />
             ) : (
               <p class="quiet">To change this, one {why}.</p>
             )}
+            <Problem failure={act.failure.value} />
             {data.length > 0 && (
               <Table label="Groups at the provider" heads={["Group at the provider", "Counts as", ""]}>
                 {data.map((mapping) => (
                   <Row
                     key={`${mapping.group} ${mapping.provider_group}`}
                     {...props}
+                    act={act}
                     mapping={mapping}
-                    mappings={data}
                     changed={changed}
                   />
                 ))}

@@ -62,7 +62,12 @@ const Row = (props: RowProps) => {
           done={changed}
         >
           <p>
-            Its {rules} access rules end at once. Its members stay in {org}, with what their roles and other rules give.
+            {rules === 0
+              ? ""
+              : rules === 1
+                ? "Its access rule ends at once. "
+                : `Its ${rules} access rules end at once. `}
+            Its members stay in {org}, with what their roles and other rules give.
           </p>
         </Delete>
         {open.value === "members" && <Members {...props} close={close} />}
@@ -75,7 +80,10 @@ const Row = (props: RowProps) => {
               hint="Its members and rules stay."
               why={missingInOrg(org, "group.update")}
               rename={(next) => call("groups", (api) => api.rename({ path, payload: { name: GroupName.make(next) } }))}
-              done={changed}
+              done={() => {
+                close()
+                changed()
+              }}
             />
           </Dialog>
         )}
