@@ -1,4 +1,5 @@
 import * as Predicate from "effect/Predicate"
+import { useEffect, useRef } from "preact/hooks"
 import { useAct } from "../kit/Act.js"
 import { plainCall } from "../client/Client.js"
 import { Link } from "../routing/Link.js"
@@ -8,6 +9,19 @@ import { me, noteEnd } from "../state/Session.js"
 /** Who is logged in, and the way out. */
 export const AccountMenu = () => {
   const act = useAct()
+  const menu = useRef<HTMLDetailsElement>(null)
+  const shut = () => {
+    if (menu.current !== null) menu.current.open = false
+  }
+  useEffect(() => {
+    const press = ({ target }: Event) => {
+      if (target instanceof Node && menu.current?.contains(target) !== true) shut()
+    }
+    document.addEventListener("click", press)
+    return () => {
+      document.removeEventListener("click", press)
+    }
+  }, [])
   const person = me.value
   if (person === null) return null
   const leave = () => {
@@ -22,11 +36,19 @@ export const AccountMenu = () => {
     )
   }
   return (
-    <details class="menu">
+    <details
+      class="menu"
+      ref={menu}
+      onKeyDown={({ key }) => {
+        if (key !== "Escape") return
+        shut()
+        menu.current?.querySelector("summary")?.focus()
+      }}
+    >
       <summary aria-label={`Account of ${person.email}`}>{person.email.slice(0, 1).toUpperCase()}</summary>
       <div class="sheet">
         <p class="quiet">{person.email}</p>
-        <p>
+        <p onClick={shut}>
           <Link to={serverAddress("account")}>My account</Link>
         </p>
         <button type="button" disabled={act.isBusy.value} onClick={leave}>

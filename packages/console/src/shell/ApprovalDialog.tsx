@@ -3,6 +3,8 @@ import type { Protection } from "@coffer/domain/Protection"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { useEffect, useRef } from "preact/hooks"
+import type { Failure } from "../client/Calls.js"
 import { plainCall } from "../client/Client.js"
 import { votersOf } from "../kit/Approvers.js"
 import { Dialog } from "../kit/Dialog.js"
@@ -17,14 +19,9 @@ const isReason = Schema.is(Reason)
 const maxReason = 500
 
 /** The protection of the environment, or null: a project or an organization may hold several. */
-const read = (path: string): Effect.Effect<Protection | null> => {
+const read = (path: string): Effect.Effect<Protection | null, Failure> => {
   const env = envOfPath(path)
-  return env === null
-    ? Effect.succeed(null)
-    : Effect.orElseSucceed(
-        plainCall("protections", (api) => api.get({ path: env })),
-        () => null
-      )
+  return env === null ? Effect.succeed(null) : plainCall("protections", (api) => api.get({ path: env }))
 }
 
 const nameOf = (path: string): string => {
@@ -38,17 +35,25 @@ const decline = () => {
 
 /** Says that a change needs votes, and asks for a reason: for a request, or for breaking the glass. */
 export const ApprovalDialog = ({ path }: { readonly path: string }) => {
-  const { isLoading, value: protection } = useLoad(path, () => read(path)).loaded.value
+  const { failure, isLoading, value: protection } = useLoad(path, () => read(path)).loaded.value
   const isBreaking = useSignal(false)
   const reason = useSignal("")
   const text = reason.value.trim()
   const name = nameOf(path)
   const isEnv = envOfPath(path) !== null
-  const mayBreak = !isEnv || protection?.break_glass.some((email) => email === me.value?.email) === true
+  // Where it is not known, the server says whether the person is named: an emergency is no time to look for a button.
+  const mayBreak =
+    !isEnv || failure !== null || protection?.break_glass.some((email) => email === me.value?.email) === true
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    // The button that was pressed is gone.
+    if (isBreaking.value) form.current?.querySelector("input")?.focus()
+  }, [isBreaking.value])
   const isGood = isReason(text) || (text === "" && !isBreaking.value)
   return (
     <Dialog title={isEnv ? `${name} is protected` : `${name} holds a protected environment`} close={decline}>
       <form
+        ref={form}
         onSubmit={(event) => {
           event.preventDefault()
           if (isGood) answer(isBreaking.value ? breakGlassWith(text) : requestWith(text))

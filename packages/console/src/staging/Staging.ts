@@ -1,5 +1,6 @@
 import type { OrgName, ProjectName } from "@coffer/domain/Names"
 import { type Signal, signal } from "@preact/signals"
+import { onOtherPerson } from "../state/Session.js"
 import { countOf, nothingStaged, type Staged } from "./Staged.js"
 
 /** What is staged, while the page is open: never stored, because it holds values. */
@@ -44,8 +45,13 @@ export const stagingOf = (org: OrgName, project: ProjectName): Staging => {
   return found
 }
 
-/** Makes the browser ask before it leaves what is staged. */
+/** Makes the browser ask before it leaves what is staged, unless the page is not its person's any more. */
 export const watchStaging = (): void => {
+  onOtherPerson(() => {
+    // What this page holds is not for somebody else, and a click on it would be the other person's.
+    all.clear()
+    location.reload()
+  })
   addEventListener("beforeunload", (event) => {
     if ([...all.values()].some(({ staged }) => countOf(staged.peek()) > 0)) event.preventDefault()
   })

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { readOrganizations } from "./Organizations.js"
 import { facts } from "./Server.js"
-import { me } from "./Session.js"
+import { noteMe } from "./Session.js"
 
 /** What every page needs: who is logged in, and the organizations. Without a session, the browser goes to the login. */
 export const begin = Effect.gen(function* () {
@@ -14,6 +14,6 @@ export const begin = Effect.gen(function* () {
   // The cookie of a browser is never a service account's.
   if (identity.type !== "user") return yield* new Unauthorized({ message: "this is not a person's session" })
   facts.value = found
-  me.value = identity
+  noteMe(identity)
   return identity
 })

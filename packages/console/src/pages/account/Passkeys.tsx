@@ -5,6 +5,8 @@ import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { register } from "../../client/Passkeys.js"
 import { useAct } from "../../kit/Act.js"
+import { Dialog } from "../../kit/Dialog.js"
+import { DialogButtons } from "../../kit/DialogButtons.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
@@ -17,8 +19,15 @@ const read = Effect.map(
   ({ data }) => data
 )
 
-const Row = ({ changed, passkey }: { readonly passkey: Passkey; readonly changed: () => void }) => {
+interface RowProps {
+  readonly passkey: Passkey
+  readonly isLast: boolean
+  readonly changed: () => void
+}
+
+const Row = ({ changed, isLast, passkey }: RowProps) => {
   const act = useAct()
+  const isOpen = useSignal(false)
   const { created_at, id, last_used_at, name } = passkey
   return (
     <tr>
@@ -28,19 +37,30 @@ const Row = ({ changed, passkey }: { readonly passkey: Passkey; readonly changed
       </td>
       <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
       <td class="actions">
-        <button
-          type="button"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("passkeys", (api) => api.delete({ path: { passkey_id: id } })),
-              changed
-            )
-          }}
-        >
+        <button type="button" onClick={() => (isOpen.value = true)}>
           Remove<span class="hidden"> the passkey {name}</span>
         </button>
-        <Problem failure={act.failure.value} />
+        {isOpen.value && (
+          <Dialog title={`Remove the passkey ${name}`} busy={act.isBusy} close={() => (isOpen.value = false)}>
+            <p>
+              {name} proves nothing any more.
+              {isLast &&
+                " It is your last passkey: what needs a recent login asks for a code again, and you cannot vote where votes need a passkey."}
+            </p>
+            <DialogButtons
+              act={act}
+              close={() => (isOpen.value = false)}
+              word="Remove"
+              kind="danger"
+              decide={() => {
+                act.run(
+                  call("passkeys", (api) => api.delete({ path: { passkey_id: id } })),
+                  changed
+                )
+              }}
+            />
+          </Dialog>
+        )}
       </td>
     </tr>
   )
@@ -94,7 +114,7 @@ export const Passkeys = () => {
           ) : (
             <Table label="Passkeys" heads={["Name", "Since", "Last used", ""]}>
               {found.map((passkey) => (
-                <Row key={passkey.id} passkey={passkey} changed={passkeys.reload} />
+                <Row key={passkey.id} passkey={passkey} isLast={found.length === 1} changed={passkeys.reload} />
               ))}
             </Table>
           )

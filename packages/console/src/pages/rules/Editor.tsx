@@ -42,7 +42,11 @@ const readSubjects = (org: OrgName) =>
       ? Effect.map(
           call("serviceAccounts", (api) => api.list({ path: { org_name: org } })),
           ({ data }) =>
-            data.map(({ id, name }): Named => ({ name, subject: { subject_type: "service_account", subject_id: id } }))
+            data.map(({ id, name }): Named => ({
+              // A name that no group has, and no person: the choice is by name.
+              name: `account ${name}`,
+              subject: { subject_type: "service_account", subject_id: id }
+            }))
         )
       : Effect.succeed([])
   ]).pipe(Effect.map((found) => found.flat()))

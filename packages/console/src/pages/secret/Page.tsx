@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { AskAccess } from "../../kit/AskAccess.js"
+import { Shield } from "../../kit/Shield.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Link } from "../../routing/Link.js"
@@ -92,7 +93,7 @@ const Environments = ({ current, model, place }: Omit<SecretProps, "reload"> & {
   const row = rows.find(({ key }) => key === place.key)
   return (
     <nav class="secret-envs" aria-label="Environments">
-      {columns.map(({ canRead, name }, index) => {
+      {columns.map(({ canRead, name, protected: isProtected = false }, index) => {
         const stored = row?.cells[index]?.stored ?? null
         return canRead ? (
           <Link
@@ -101,7 +102,8 @@ const Environments = ({ current, model, place }: Omit<SecretProps, "reload"> & {
             class="button"
             isCurrent={name === current}
           >
-            {name} <span class="quiet">{stored === null ? "missing" : `v${String(stored.version)}`}</span>
+            {name} {isProtected && <Shield />}{" "}
+            <span class="quiet">{stored === null ? "missing" : `v${String(stored.version)}`}</span>
           </Link>
         ) : (
           <span key={name} class="button secret-off" title="not readable for you">
