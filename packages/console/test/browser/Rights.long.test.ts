@@ -121,6 +121,8 @@ describe.skipIf(!hasBrowser())(`rights and names in the console${why}`, () => {
 
   it("sends no Permissions-Policy that the browser does not know", async () => {
     const visit = await Visit.open("/")
+    // Without a session, the page goes to the login, which would interrupt the next visit.
+    await visit.page.waitForURL("**/login?**")
     const lines: Array<string> = []
     visit.page.on("console", (message) => lines.push(message.text()))
     const answer = await visit.page.goto(`${inject("server").url}/`, { waitUntil: "load" })
