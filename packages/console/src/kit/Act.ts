@@ -2,7 +2,8 @@ import { type ReadonlySignal, useSignal } from "@preact/signals"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
-import { closeDialogs, openDialogs } from "./Dialog.js"
+import { closeDialogs } from "./Dialog.js"
+import { openDialogs, returnFocus } from "./Focus.js"
 import { useStillOpen } from "./StillOpen.js"
 
 /** What `useAct` gives. */
@@ -29,8 +30,10 @@ export const useAct = (): Action => {
       // Not one that is opened before the answer is there.
       const dialogs = openDialogs()
       const { pathname } = location
+      const pressed = document.activeElement
       start(effect, (outcome) => {
         isBusy.value = false
+        returnFocus(pressed)
         if (outcome === null) return
         if ("value" in outcome) {
           // What follows, such as the way to another page, is not for the page that is open now.

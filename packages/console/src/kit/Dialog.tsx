@@ -1,6 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useId, useLayoutEffect, useRef } from "preact/hooks"
+import { keepFocus } from "./Focus.js"
 
 interface DialogProps {
   readonly title: string
@@ -10,14 +11,6 @@ interface DialogProps {
   readonly busy?: ReadonlySignal<boolean>
   readonly children: ComponentChildren
 }
-
-/** What had the focus may have gone with what the dialog did. */
-const keepFocus = () => {
-  if (document.activeElement === document.body) document.getElementById("page")?.focus()
-}
-
-/** The dialogs that are open. */
-export const openDialogs = (): ReadonlyArray<Element> => [...document.querySelectorAll("dialog[open]")]
 
 /** Closes those of the dialogs that are still open, as the key Escape does. */
 export const closeDialogs = (dialogs: ReadonlyArray<Element>): void => {
@@ -52,7 +45,7 @@ export const Dialog = ({ busy, children, class: name, close, title }: DialogProp
     dialog.current?.showModal()
     return () => {
       if (before instanceof HTMLElement && before.isConnected) before.focus()
-      requestAnimationFrame(keepFocus)
+      keepFocus()
     }
   }, [])
   return (
@@ -73,7 +66,7 @@ export const Dialog = ({ busy, children, class: name, close, title }: DialogProp
         if (current !== null && isBeside(event, current) && !holdsWork(current)) leave()
       }}
     >
-      <div class="dialog">
+      <div class="dialog" tabIndex={-1}>
         <header>
           <h2 id={id}>{title}</h2>
           <button type="button" class="plain" aria-label="Close" disabled={busy?.value === true} onClick={leave}>

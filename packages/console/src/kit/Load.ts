@@ -3,6 +3,7 @@ import type * as Effect from "effect/Effect"
 import { useEffect, useRef } from "preact/hooks"
 import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
+import { keepFocus } from "./Focus.js"
 
 /** What a page knows of what it reads. A value stays while it is read again. */
 export interface Loaded<A> {
@@ -32,6 +33,7 @@ export const useLoad = <A, E extends Failure>(
         "value" in outcome
           ? { value: outcome.value, failure: null, isLoading: false }
           : { value: before, failure: outcome.failure, isLoading: false }
+      keepFocus()
     })
   }
 

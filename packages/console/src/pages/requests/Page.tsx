@@ -113,10 +113,6 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
     // The badge has what was counted before, unless all that wait are shown.
     if (!known.requests.hasMore) noteVotes(org, known.requests.data)
   }, [org, known])
-  useEffect(() => {
-    // The button that was pressed has gone with its request.
-    if (said.peek() !== null && document.activeElement === document.body) document.getElementById("page")?.focus()
-  }, [known])
   usePoll(found, pollMillis())
   const decided = (what: string) => {
     said.value = what
