@@ -8,6 +8,10 @@ import "./styles/parts.css"
 import "./styles/pages.css"
 import "./styles/shell.css"
 
+// A page that the browser kept, with what it holds, may come back after a logout.
+addEventListener("pageshow", ({ persisted }) => {
+  if (persisted) location.reload()
+})
 watchAddress()
 watchConnection()
 watchStaging()

@@ -1,6 +1,7 @@
 import type { Permission } from "@coffer/domain/AclRule"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
+import { mayBeGiven } from "../state/Organizations.js"
 import { useLazy } from "./Lazy.js"
 
 interface AskAccessProps {
@@ -15,7 +16,7 @@ interface AskAccessProps {
 export const AskAccess = (props: AskAccessProps) => {
   const isOpen = useSignal(false)
   const loaded = useLazy(isOpen.value, async () => (await import("./AskAccessDialog.js")).AskAccessDialog)
-  if (props.envs.length === 0) return null
+  if (props.envs.length === 0 || !mayBeGiven(props.org, props.permission)) return null
   return (
     <>
       <button type="button" onClick={() => (isOpen.value = true)}>

@@ -5,6 +5,7 @@ import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { call } from "../client/Calls.js"
+import { mayBeGiven } from "../state/Organizations.js"
 import { noteProposed } from "../state/Proposed.js"
 import { useAct } from "./Act.js"
 import { Choose } from "./Choose.js"
@@ -69,7 +70,7 @@ export const AskAccessDialog = ({ close, envs, org, permission, project }: AskPr
           <Choose
             label="Permission"
             value={wanted.value}
-            words={permissions}
+            words={permissions.filter((one) => mayBeGiven(org, one))}
             choose={(word) => (wanted.value = word)}
           />
           <Choose label="For" value={span.value} words={[...spans.keys()]} choose={(word) => (span.value = word)} />

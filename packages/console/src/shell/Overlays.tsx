@@ -20,10 +20,13 @@ const isTyping = ({ target }: Event) =>
   target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null
 
 const press = (event: KeyboardEvent) => {
+  const isFree = document.querySelector("dialog[open]") === null
   if (event.key === "k" && (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey) {
     event.preventDefault()
-    overlay.value = overlay.value === "palette" ? null : "palette"
-  } else if (event.key === "?" && !isTyping(event) && document.querySelector("dialog[open]") === null) {
+    if (overlay.value === "palette") overlay.value = null
+    // A dialog may have typed text, or a key that is shown once: its page must not go from beneath it.
+    else if (isFree) overlay.value = "palette"
+  } else if (event.key === "?" && !isTyping(event) && isFree) {
     overlay.value = "keys"
   }
 }

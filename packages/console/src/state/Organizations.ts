@@ -1,3 +1,4 @@
+import type { Permission } from "@coffer/domain/AclRule"
 import { roles } from "@coffer/domain/Member"
 import type { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
@@ -28,3 +29,7 @@ export const missingInOrg = (org: OrgName, action: Action): string | null => {
 }
 
 export const mayInOrg = (org: OrgName, action: Action): boolean => missingInOrg(org, action) === null
+
+/** Whether the caller's role lets a rule give a permission. A request for access with another one is refused. */
+export const mayBeGiven = (org: OrgName, permission: Permission): boolean =>
+  permission === "use" || permission === "read" || mayInOrg(org, "secret.write")

@@ -1,5 +1,6 @@
 import type { OrgName } from "@coffer/domain/Names"
 import { defaultFormat, originOf, pathOf, type Webhook, type WebhookDelivery } from "@coffer/domain/Webhook"
+import { maxPageSize } from "@coffer/domain/Schemas"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
@@ -13,6 +14,9 @@ import { When } from "../../kit/When.js"
 
 /** How often the list is read: a delivery that was asked for leaves within a second. */
 const pollMillis = 2_000
+
+/** How many deliveries are shown at first. */
+const firstCount = 20
 
 interface DeliveriesProps {
   readonly org: OrgName
@@ -116,7 +120,10 @@ const Row = ({ again, delivery, isChat }: RowProps) => {
 /** What was sent to a webhook, and what came of it. */
 export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
   const path = { org_name: org, webhook_id: webhook.id }
-  const found = useLoad(webhook.id, () => call("webhooks", (api) => api.deliveries({ path, urlParams: {} })))
+  const limit = useSignal(firstCount)
+  const found = useLoad(webhook.id, () =>
+    call("webhooks", (api) => api.deliveries({ path, urlParams: { limit: limit.peek() } }))
+  )
   const act = useAct()
   usePoll(found, pollMillis)
   return (
@@ -137,25 +144,46 @@ export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
       </p>
       <Problem failure={act.failure.value} />
       <Reading of={found}>
-        {({ data }) =>
+        {({ data, pagination }) =>
           data.length === 0 ? (
             <p class="quiet">Nothing was sent in the last 30 days.</p>
           ) : (
-            <Table label="Deliveries" heads={["Event", "Where", "When", "Outcome", ""]}>
-              {data.map((delivery) => (
-                <Row
-                  key={delivery.id}
-                  delivery={delivery}
-                  isChat={webhook.format !== undefined && webhook.format !== defaultFormat}
-                  again={() => {
-                    act.run(
-                      call("webhooks", (api) => api.sendAgain({ path: { ...path, delivery_id: delivery.id } })),
-                      found.reload
-                    )
-                  }}
-                />
-              ))}
-            </Table>
+            <>
+              <Table label="Deliveries" heads={["Event", "Where", "When", "Outcome", ""]}>
+                {data.map((delivery) => (
+                  <Row
+                    key={delivery.id}
+                    delivery={delivery}
+                    isChat={webhook.format !== undefined && webhook.format !== defaultFormat}
+                    again={() => {
+                      act.run(
+                        call("webhooks", (api) => api.sendAgain({ path: { ...path, delivery_id: delivery.id } })),
+                        found.reload
+                      )
+                    }}
+                  />
+                ))}
+              </Table>
+              {pagination.has_next && data.length >= maxPageSize && (
+                <p class="quiet">
+                  The newest {maxPageSize}: <code>coffer webhook deliveries</code> lists all.
+                </p>
+              )}
+              {pagination.has_next && data.length < maxPageSize && (
+                <p>
+                  <button
+                    type="button"
+                    disabled={data.length < limit.value}
+                    onClick={() => {
+                      limit.value = maxPageSize
+                      found.reload()
+                    }}
+                  >
+                    Older deliveries
+                  </button>
+                </p>
+              )}
+            </>
           )
         }
       </Reading>
