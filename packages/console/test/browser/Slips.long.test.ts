@@ -1,11 +1,11 @@
-import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
+import { afterAll, assert, beforeAll, describe, expect, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { type Json, Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
 
 const why = hasBrowser() ? "" : ` [${noChromium}]`
 const of = (name: string) => `${name}@slips.example.com`
-const org = "slips"
+const org = "slips-of-the-mouse"
 const api = `/api/orgs/${org}`
 const hour = 3_600_000
 
@@ -129,6 +129,84 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     await menu.click()
     await visit.page.getByRole("heading", { name: "My account" }).waitFor()
     assert.isFalse(await visit.page.locator(".sheet").isVisible())
+  })
+
+  it("the focus stays with the keyboard when a button is disabled for a while, or goes with its row", async () => {
+    await ada.call("POST", `${api}/members`, { email: of("dora"), role: "member" })
+    const focused = () => visit.page.evaluate("document.activeElement.textContent.slice(0, 40)")
+    /** Presses a button by the keyboard, and waits until it has done its work. */
+    const press = async (name: string) => {
+      const button = visit.page.getByRole("button", { name }).last()
+      await button.focus()
+      await visit.page.keyboard.press("Enter")
+      await visit.page.waitForTimeout(400)
+    }
+    await open(`/${org}/-/groups`)
+    await press("Members of back-end")
+    await press("Add to the group")
+    assert.strictEqual(await focused(), "Add to the group")
+    await press(`Remove ${of("ada")}`)
+    assert.match(String(await focused()), /^Members of back-end/)
+    await visit.page.keyboard.press("Escape")
+    await ada.call("POST", "/api/auth/delegations", {
+      ...{ name: "script", org, project: "webshop", env: "dev", permission: "read", reveal: true, expires_in: 3600 }
+    })
+    await open("/-/account")
+    await visit.sees("script")
+    await press("Revoke the delegation to script")
+    assert.strictEqual(await visit.page.evaluate("document.activeElement.id"), "page")
+  })
+
+  it("the palette does not take the page from beneath a dialog", async () => {
+    await open(`/${org}/-/webhooks`)
+    await visit.press("New webhook")
+    await visit.page.keyboard.press("Control+k")
+    await visit.page.waitForTimeout(100)
+    assert.strictEqual(await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).count(), 0)
+    await visit.page.keyboard.press("Escape")
+    await visit.page.keyboard.press("Control+k")
+    await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).waitFor()
+    await visit.page.keyboard.press("Escape")
+  })
+
+  it("a page that the browser has kept is read again when it comes back", async () => {
+    await visit.page.evaluate("window.isOld = true")
+    const loaded = visit.page.waitForEvent("load")
+    await visit.page.evaluate(`dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }))`)
+    await loaded
+    assert.isUndefined(await visit.page.evaluate("window.isOld"))
+  })
+
+  it("deliveries after the first ones are shown too", async () => {
+    const hook = { url: "https://hooks.invalid/x", events: ["secret.*"], environments: ["dev"], format: "slack" }
+    await ada.call("POST", `${api}/webhooks`, hook)
+    const set = Object.fromEntries(Array.from({ length: 22 }, (_, index) => [`KEY_${index}`, "1"]))
+    for (const [key, value] of Object.entries(set)) {
+      await ada.call("PUT", `${api}/projects/webshop/envs/dev/secrets/${key}`, { value })
+    }
+    await open(`/${org}/-/webhooks`)
+    await visit.press(/^Deliveries/)
+    const rows = dialog().getByRole("button", { name: /^Send again/ })
+    await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(20)
+    await visit.press("Older deliveries")
+    await expect.poll(() => rows.count(), { timeout: 10_000 }).toBe(22)
+    await visit.page
+      .getByRole("button", { name: /secret\.set/ })
+      .first()
+      .click()
+    await visit.sees("Event, which is sent as a message")
+    await visit.isAccessible("older deliveries")
+    await visit.page.keyboard.press("Escape")
+  })
+
+  it("a person is offered to ask for what the role can have", async () => {
+    const dora = await Person.login(of("dora"))
+    const other = await Visit.open(`/${org}/webshop`, dora)
+    await other.press("Ask for access…")
+    await other.page.getByLabel("Permission").waitFor()
+    assert.deepStrictEqual(await other.page.getByLabel("Permission").locator("option").allInnerTexts(), ["use", "read"])
+    await other.page.keyboard.press("Escape")
+    await other.close()
   })
 
   it("a page that may not be read any more is not asked for again and again", async () => {

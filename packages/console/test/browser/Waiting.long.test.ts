@@ -1,4 +1,4 @@
-import { assert, describe, inject, it } from "vitest"
+import { assert, describe, expect, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
@@ -40,7 +40,7 @@ describe.skipIf(!hasBrowser())(`what is due and waits${why}`, { timeout: 120_000
     assert.strictEqual((await ask("charge=1")).status, 409)
     await visit.page.reload()
     await visit.page.getByRole("link", { name: "Requests 1 waiting" }).waitFor()
-    assert.strictEqual(await visit.page.title(), "(1) waits · Coffer")
+    await expect.poll(() => visit.page.title()).toBe("(1) waits · Coffer")
     await visit.isAccessible("an organization with a request that waits")
     await visit.fill("Name of the project", "made-here")
     await visit.page.keyboard.press("Enter")
