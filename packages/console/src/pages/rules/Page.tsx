@@ -110,7 +110,7 @@ const Rules = ({
         type="search"
         class="wide"
         aria-label="Filter rules"
-        placeholder={`Filter ${rules.length} rules`}
+        placeholder={rules.length === 1 ? "Filter 1 rule" : `Filter ${rules.length} rules`}
         value={filter.value}
         onInput={({ currentTarget }) => (filter.value = currentTarget.value)}
       />
