@@ -50,6 +50,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await visit.sees("This is the only time that the key is shown.")
     await visit.page.mouse.click(3, 3)
     await visit.sees("This is the only time that the key is shown.")
+    assert.strictEqual(await dialog().evaluate(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth), 0)
     await visit.page.keyboard.press("Escape")
     await dialog().waitFor({ state: "detached" })
   })
@@ -101,6 +102,22 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await other.press("Withdraw your request for webshop/dev")
     await other.sees("Withdrawn: your request")
     await other.close()
+  })
+
+  it("is no file and no copy any more once its dialog was closed", async () => {
+    await open(`/${org}/webshop`)
+    await cellOf(visit, "API_KEY", "dev").waitFor()
+    await visit.page.keyboard.press("Control+k")
+    await visit.page.getByRole("combobox").fill("Export secrets")
+    await visit.page.getByRole("option", { name: /^Export secrets/ }).waitFor()
+    await visit.page.keyboard.press("Enter")
+    const saved: Array<string> = []
+    visit.page.on("download", (download) => saved.push(download.suggestedFilename()))
+    const release = await hold(visit.page, "GET", "**/envs/dev/**")
+    await dialog().getByRole("button", { name: "Download" }).click()
+    await dialog().getByRole("button", { name: "Close" }).last().click()
+    await release()
+    assert.deepStrictEqual(saved, [])
   })
 
   it("what is typed on a page is not for the same page of another organization", async () => {

@@ -6,6 +6,7 @@ import { useAct } from "../../../kit/Act.js"
 import { Choose } from "../../../kit/Choose.js"
 import { Dialog } from "../../../kit/Dialog.js"
 import { Problem, sentence } from "../../../kit/Problem.js"
+import { useStillOpen } from "../../../kit/StillOpen.js"
 import { envOf } from "../../../routing/Places.js"
 import { query } from "../../../routing/Router.js"
 import { keysIn } from "../Chosen.js"
@@ -49,6 +50,9 @@ const LeftOut = ({ file: { left }, format }: Pick<Made, "file" | "format">) =>
     </>
   )
 
+const countOf = ({ file: { count } }: Made): string =>
+  count === 1 ? "1 secret" : `${count.toLocaleString("en")} secrets`
+
 /** Writes secrets of an environment to a file, and names what the format cannot hold. */
 export const ExportDialog = ({ close, model, rows }: ExportProps) => {
   const { columns, rows: all } = model.grid.value
@@ -59,6 +63,7 @@ export const ExportDialog = ({ close, model, rows }: ExportProps) => {
   const made = useSignal<Made | null>(null)
   const said = useSignal<string | null>(null)
   const act = useAct()
+  const isOpen = useStillOpen()
   const env = chosenEnv.value
   const column = columns.find(({ name }) => name === env)
   const keys = column === undefined ? [] : keysIn(rows, model.grid.value, column)
@@ -72,6 +77,8 @@ export const ExportDialog = ({ close, model, rows }: ExportProps) => {
     act.run(
       Effect.flatMap(reading, (read) => Effect.map(fileOf(read, name), (file) => ({ env, format: name, read, file }))),
       (found) => {
+        // A person who has closed the dialog does not want the file any more.
+        if (!isOpen()) return
         made.value = found
         done(found)
       }
@@ -79,11 +86,11 @@ export const ExportDialog = ({ close, model, rows }: ExportProps) => {
   }
   const store = (found: Made) => {
     download(fileNameOf(model.place, found.env, found.format), found.file.text)
-    said.value = `${found.file.count.toLocaleString("en")} secrets of ${found.env} written to ${fileNameOf(model.place, found.env, found.format)}.`
+    said.value = `${countOf(found)} of ${found.env} written to ${fileNameOf(model.place, found.env, found.format)}.`
   }
   const copy = (found: Made) => {
     act.run(copyValue(found.file.text), () => {
-      said.value = `${found.file.count.toLocaleString("en")} secrets of ${found.env} copied.`
+      said.value = `${countOf(found)} of ${found.env} copied.`
     })
   }
   /** Does it at once if the format holds everything, and else names what it does not. */
