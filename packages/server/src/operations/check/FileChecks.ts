@@ -7,6 +7,7 @@ import type { Environment } from "../../base/config/Variables.js"
 import { isOwn, usableDirectory } from "../../base/files/Permission.js"
 import { reasonOf } from "../../base/Reason.js"
 import { isGuarded } from "../../database/sqlite/Files.js"
+import { judgeSpace } from "./DiskSpace.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 
 const mebibyte = 1024 * 1024
@@ -65,18 +66,10 @@ const access = (folder: string): ReadonlyArray<Finding> =>
     onRight: () => []
   })
 
-/** A backup, a rotation and a migration each need room for a copy of the database. */
 const space = (dbPath: string): Finding => {
   const { bavail, blocks, bsize } = statfsSync(dirname(dbPath))
-  const free = bavail * bsize
-  const size = existsSync(dbPath) ? statSync(dbPath).size : 0
-  const message = `the disk has ${Math.floor(free / mebibyte)} MiB free, and the database is ${Math.ceil(size / mebibyte)} MiB large`
-  if (free < size + 16 * mebibyte) {
-    return failed("disk", message, "make room: docs/operations.md, When the disk is full")
-  }
-  return bavail < blocks / 4 || free < 2 * size
-    ? warning("disk", message, "make room, or a larger disk, before it is full")
-    : ok("disk", message)
+  const database = existsSync(dbPath) ? statSync(dbPath).size : 0
+  return judgeSpace({ free: bavail * bsize, total: blocks * bsize, database })
 }
 
 const orInaccessible = (folder: string, next: string, findings: () => ReadonlyArray<Finding>): ReadonlyArray<Finding> =>
