@@ -4,7 +4,6 @@
  * packages for applications; `--out FOLDER` writes to another folder. A new version takes the place of the last release in the
  * tests; `--record` lets the same version do so, which is not published yet.
  */
-import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -16,6 +15,7 @@ import { makeLibraries, makeRelease } from "./artefacts.mjs"
 import { installNode } from "./executable.mjs"
 import { keepRelease, lastVersion } from "./last.mjs"
 import { fingerprintOf, releaseKey, signatures } from "./signing.mjs"
+import { commitOf } from "./source.mjs"
 import { filesOf, time } from "./staging.mjs"
 import { findNfpm } from "./system/nfpm.mjs"
 
@@ -56,11 +56,7 @@ const nfpmForPackages = async (node) => {
 
 const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8"))
 
-const commit = () => {
-  const { COFFER_RELEASE_COMMIT } = process.env
-  const cwd = fileURLToPath(root)
-  return COFFER_RELEASE_COMMIT ?? execFileSync("git", ["rev-parse", "HEAD"], { cwd, encoding: "utf8" }).trim()
-}
+const commit = () => process.env.COFFER_RELEASE_COMMIT ?? commitOf(fileURLToPath(root), version)
 
 /** Signs what is in a folder. Signatures are random, so they are no part of what is compared. */
 const signed = async (target) => {

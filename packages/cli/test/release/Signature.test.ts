@@ -37,15 +37,16 @@ const sign = (target: string, key: string, of: string, commit = "0123abcd") => {
 
 const content: Readonly<Record<string, string>> = { "coffer.tgz": "the client", "man/man1/coffer.1": "a page" }
 
-/** A release of two files, signed by the publisher. */
-const release = (name: string, of = "9.0.0") => {
+/** A release of two files and more, signed by the publisher. */
+const release = (name: string, of = "9.0.0", more: typeof content = {}) => {
   const target = join(folder, name)
-  for (const [path, text] of Object.entries(content)) {
+  const files = Object.entries({ ...content, ...more })
+  for (const [path, text] of files) {
     mkdirSync(dirname(join(target, path)), { recursive: true })
     writeFileSync(join(target, path), text)
   }
   const sum = (text: string) => createHash("sha256").update(text).digest("hex")
-  const sums = Object.entries(content).map(([path, text]) => `${sum(text)}  ${path}\n`)
+  const sums = files.map(([path, text]) => `${sum(text)}  ${path}\n`)
   writeFileSync(join(target, "SHA256SUMS"), sums.join(""))
   sign(target, publisher.secret, of)
   return target
@@ -63,8 +64,8 @@ interface Finding {
 }
 
 /** The check that failed and what it says. */
-const refusal = async (target: string, key?: string) => {
-  const { code, stdout } = await verify(target, key === undefined ? undefined : ["--key", key])
+const refusal = async (target: string, key = publisher.open, more: ReadonlyArray<string> = []) => {
+  const { code, stdout } = await verify(target, ["--key", key, ...more])
   const { data }: { readonly data: ReadonlyArray<Finding> } = JSON.parse(stdout)
   assert.strictEqual(code, 1, stdout)
   const failed = data.filter(({ state }) => state === "failed")
@@ -165,6 +166,44 @@ describe("coffer verify-release", () => {
     assert.include(await refusal(release("older", "0.9.9")), "version: the release is 0.9.9, which is older than 1.0.0")
   })
 
+  it("compares versions as Semantic Versioning does, so that a pre-release precedes its version", async () => {
+    for (const older of ["1.0.0-rc.1", "0.10.0", "1.0.0-0"]) {
+      const sentence = `version: the release is ${older}, which is older than 1.0.0, which is installed`
+      assert.include(await refusal(release(older, older)), sentence)
+    }
+    for (const [installed, newer] of [
+      ["1.0.0-rc.1", "1.0.0"],
+      ["1.0.0-rc.2", "1.0.0-rc.10"],
+      ["1.0.0-alpha", "1.0.0-alpha.1"],
+      ["1.0.0-1", "1.0.0-alpha"],
+      ["1.0.0", "1.0.0+build.5"]
+    ] as const) {
+      const target = release(newer, newer)
+      const run = (version: string) =>
+        Effect.runPromise(
+          Effect.provideService(runInProcess(["verify-release", target, "--key", publisher.open], {}), Version, version)
+        )
+      assert.strictEqual((await run(installed)).code, 0, `${newer} after ${installed}`)
+    }
+    for (const none of ["9.0.0junk", "9.0", "v9.0.0"])
+      assert.include(await refusal(release(none, none)), "version: the release has no version")
+  })
+
+  it("refuses another version than the expected one, and packages of another version", async () => {
+    const early = release("early", "9.0.0-rc.1", { "coffer-9.0.0-rc.1.tgz": "the client" })
+    const expecting = (version: string) => verify(early, ["--key", publisher.open, "--expect", version])
+    assert.include(
+      await refusal(early, publisher.open, ["--expect", "9.0.0"]),
+      "version: the release is 9.0.0-rc.1, not 9.0.0"
+    )
+    assert.strictEqual((await expecting("9.0.0-rc.1")).code, 0)
+    assert.include((await expecting("v9.0.0")).stderr, "--expect takes a version, such as 0.3.0")
+    assert.include(
+      await refusal(release("mislabelled", "9.0.0", { "coffer-8.0.0.tgz": "the client of 8.0.0" })),
+      "version: the statement is of 9.0.0, and SHA256SUMS names coffer-8.0.0.tgz: they are of different releases"
+    )
+  })
+
   it("takes a public key of P-256 alone, and asks for one where none is built in", async () => {
     const target = release("keys")
     const without = await verify(target, [])
@@ -198,5 +237,35 @@ describe("coffer verify-release", () => {
     const { status, stderr, stdout } = check(sums)
     assert.strictEqual(status, 0, stdout + stderr)
     assert.notStrictEqual(check(Buffer.concat([sums, Buffer.from("x")])).status, 0)
+  })
+})
+
+describe("the commit of a signed release", () => {
+  const repository = join(folder, "repository")
+  const git = (...words: ReadonlyArray<string>) => {
+    const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.com", "-c", "commit.gpgsign=false"]
+    return execFileSync("git", [...who, ...words], { cwd: repository, encoding: "utf8", stdio: "pipe" }).trim()
+  }
+  const commitOf = (of: string) => {
+    const script = `
+      import { commitOf } from ${JSON.stringify(`${root}scripts/release/source.mjs`)}
+      try { console.log(commitOf(...process.argv.slice(1))) } catch (error) { console.log(error.message) }`
+    const args = ["--input-type=module", "--eval", script, repository, of]
+    return execFileSync(process.execPath, args, { encoding: "utf8" }).trim()
+  }
+
+  it("has the tag of the version, or none, and the files of the release", () => {
+    mkdirSync(repository)
+    git("init", "--quiet")
+    writeFileSync(join(repository, "package.json"), "{}")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "first")
+    assert.strictEqual(commitOf("9.0.0"), git("rev-parse", "HEAD"))
+    git("tag", "v9.0.0-rc.1")
+    assert.strictEqual(commitOf("9.0.0"), "the commit is tagged v9.0.0-rc.1, and package.json has the version 9.0.0")
+    git("tag", "v9.0.0")
+    assert.strictEqual(commitOf("9.0.0"), git("rev-parse", "HEAD"))
+    writeFileSync(join(repository, "package.json"), "[]")
+    assert.match(commitOf("9.0.0"), /^commit or undo what is changed, then sign the release:\n ?M package.json$/)
   })
 })

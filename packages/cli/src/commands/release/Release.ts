@@ -187,20 +187,3 @@ export const checkProvenance = Effect.fnUntraced(function* (folder: string, sums
   const { externalParameters, resolvedDependencies } = predicate.buildDefinition
   return { version: externalParameters.version, commit: resolvedDependencies[0].digest.gitCommit }
 })
-
-const numbersOf = (version: string): ReadonlyArray<number> =>
-  (/^(\d+)\.(\d+)\.(\d+)/.exec(version) ?? []).slice(1).map(Number)
-
-const isOlder = (one: string, other: string): boolean => {
-  const [a, b] = [numbersOf(one), numbersOf(other)]
-  const index = a.findIndex((number, at) => number !== b[at])
-  return index >= 0 && (a[index] ?? 0) < (b[index] ?? 0)
-}
-
-/** Fails if a release is older than what is installed: an old one may have faults that are known. */
-export const checkVersion = (version: string, installed: string): Effect.Effect<void, NotGenuine> =>
-  numbersOf(version).length !== 3
-    ? refuse("version")(`the release has no version: its statement says ${JSON.stringify(version.slice(0, 40))}`)
-    : isOlder(version, installed)
-      ? refuse("version")(`the release is ${version}, which is older than ${installed}, which is installed`)
-      : Effect.void

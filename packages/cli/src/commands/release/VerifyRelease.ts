@@ -1,4 +1,5 @@
 import { withMessage } from "@coffer/domain/Message"
+import { defined } from "@coffer/domain/Defined"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
@@ -13,13 +14,13 @@ import {
   checkProvenance,
   checkSignature,
   checkSums,
-  checkVersion,
   fingerprintOf,
   NotGenuine,
   parseKey,
   type ReleaseCheck,
   releaseChecks
 } from "./Release.js"
+import { checkVersion, isVersion } from "./ReleaseVersion.js"
 
 /** The publisher's public key in PEM, which the release builds in; empty if there is none yet. */
 declare const COFFER_RELEASE_KEY: string
@@ -49,7 +50,11 @@ const keyOf = (file: string | undefined) =>
   )
 
 /** The findings up to the first that fails; what comes after it would prove nothing. */
-const verified = Effect.fnUntraced(function* (folder: string, keyFile: string | undefined) {
+const verified = Effect.fnUntraced(function* (
+  folder: string,
+  keyFile: string | undefined,
+  expected: string | undefined
+) {
   const found: Array<Finding> = []
   const note = (check: ReleaseCheck, finding: string) => found.push({ check, state: "ok", finding })
   const outcome = yield* Effect.either(
@@ -62,7 +67,7 @@ const verified = Effect.fnUntraced(function* (folder: string, keyFile: string | 
       const { commit, version } = yield* checkProvenance(folder, sums, key)
       note("provenance", `made from the commit ${commit}`)
       const installed = yield* Version
-      yield* checkVersion(version, installed)
+      yield* checkVersion(version, { installed, sums, ...defined({ expected }) })
       note("version", `${version}; ${installed} is installed`)
     })
   )
@@ -78,7 +83,10 @@ const verified = Effect.fnUntraced(function* (folder: string, keyFile: string | 
 
 export const verifyReleaseCommand = command("verify-release", {
   description: "Check that a downloaded release is what its publisher signed, and not older than this client",
-  examples: ["coffer verify-release ./coffer-0.3.0", "coffer verify-release ./coffer-0.3.0 --key release-key.pem"],
+  examples: [
+    "coffer verify-release ./coffer-0.3.0 --expect 0.3.0",
+    "coffer verify-release ./coffer-0.3.0 --key release-key.pem"
+  ],
   options: {
     folder: argument(
       "FOLDER",
@@ -90,11 +98,16 @@ export const verifyReleaseCommand = command("verify-release", {
       Schema.NonEmptyString.annotations(withMessage("--key is empty: name a file")),
       "The publisher's public key in PEM; without it, the key that is built into this client"
     ),
+    expect: option(
+      "expect",
+      Schema.String.pipe(Schema.filter(isVersion, withMessage("--expect takes a version, such as 0.3.0"))),
+      "The version that the release must have; without it, any that is not older than this client"
+    ),
     json
   },
-  run: ({ folder, json, key }) =>
+  run: ({ expect, folder, json, key }) =>
     Effect.gen(function* () {
-      const findings = yield* verified(folder, key)
+      const findings = yield* verified(folder, key, expect)
       yield* printView(
         {
           json: { data: findings },
