@@ -56,16 +56,19 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
     note(error)
     return error
   }
-  const invalid = (path: ReadonlyArray<string>, message: string) => {
-    const sentence = `${message} (${place})`
+  const said = (path: ReadonlyArray<string>, sentence: string) => {
     sentences.set(keyOf(path), sentence)
-    return noted(ConfigError.InvalidData([...path], sentence))
+    return sentence
   }
+  const missing = (path: ReadonlyArray<string>, sentence: string) =>
+    noted(ConfigError.MissingData([...path], said(path, sentence)))
+  const invalid = (path: ReadonlyArray<string>, message: string) =>
+    noted(ConfigError.InvalidData([...path], said(path, `${message} (${place})`)))
 
   const parse = <A>(path: ReadonlyArray<string>, text: string, primitive: Config.Config.Primitive<A>) =>
     Effect.mapError(primitive.parse(text), (error) =>
       ConfigError.isMissingDataOnly(error)
-        ? noted(ConfigError.MissingData([...path], `${keyOf(path)} is empty (${place})`))
+        ? missing(path, `${keyOf(path)} is empty (${place})`)
         : invalid(path, `${keyOf(path)} is not ${describe(primitive)}`)
     )
 
@@ -75,7 +78,7 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
       Effect.mapError((both) => {
         const error = lastOf(both)
         return ConfigError.isMissingDataOnly(error)
-          ? noted(ConfigError.MissingData([...path], `${keyOf(path)} does not exist in ${place}; ${error.message}`))
+          ? missing(path, `${keyOf(path)} does not exist in ${place}; ${error.message}`)
           : noted(error)
       })
     )
@@ -119,9 +122,13 @@ const reading = (snapshot: Snapshot, others: ConfigProvider.ConfigProvider.Flat)
   const withoutTexts = (error: ConfigError.ConfigError): ConfigError.ConfigError => {
     if (error._op === "And") return ConfigError.And(withoutTexts(error.left), withoutTexts(error.right))
     if (error._op === "Or") return ConfigError.Or(withoutTexts(error.left), withoutTexts(error.right))
-    const { message, path } = error
+    const { _op, message, path } = error
     const hidden = message === redacted ? sentences.get(keyOf(path)) : undefined
-    if (hidden !== undefined) return ConfigError.InvalidData([...path], hidden)
+    if (hidden !== undefined) {
+      return _op === "MissingData"
+        ? ConfigError.MissingData([...path], hidden)
+        : ConfigError.InvalidData([...path], hidden)
+    }
     return isSafe(error) ? error : withoutText(error)
   }
 

@@ -70,6 +70,9 @@ describe("Config over the secrets of an environment", () => {
       const error = yield* failureOf(Config.string("NONE"))
       assert.isTrue(ConfigError.isMissingDataOnly(error))
       assert.include(error.message, "NONE does not exist in test/test/test")
+      const hidden = yield* failureOf(Config.redacted("NONE"))
+      assert.isTrue(ConfigError.isMissingDataOnly(hidden))
+      assert.include(hidden.message, "NONE does not exist in test/test/test")
     })
   )
 
