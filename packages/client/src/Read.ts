@@ -47,12 +47,24 @@ export const makeEnvironment = (
 export const connect = ({ credential, program, server }: Connection): Effect.Effect<Exchange, never, Scope.Scope> =>
   connectTo({ server, credential: Option.some(credential), program, version })
 
+/** What a server says of a path that it does not have: the address has a path of its own, which is not the server's. */
+const unknownPath = /^no such path/
+
+const sentenceOf = ({ credentialFrom, server }: Connection, tag: string, message: string): string => {
+  if (tag === "Unauthorized") {
+    return `${credentialFrom}: ${server.base} refuses the credential: it is unknown, expired or revoked`
+  }
+  return unknownPath.test(message)
+    ? `server: ${server.base} has no such path: check the option server`
+    : `place: ${message}`
+}
+
 /**
  * The errors of a read, which name the option or variable that is probably wrong. Errors of other calls are unknown ones: a
  * newer server may send them.
  */
 const toReadError = Effect.fnUntraced(function* (
-  { credentialFrom, server }: Connection,
+  connection: Connection,
   failure: CallFailure
 ): Effect.fn.Return<never, ReadError> {
   switch (failure._tag) {
@@ -70,11 +82,7 @@ const toReadError = Effect.fnUntraced(function* (
     case "Unauthorized": {
       const errors = yield* Effect.promise(() => import("@coffer/domain/Errors"))
       const { _tag, message } = failure
-      const sentence =
-        _tag === "Unauthorized"
-          ? `${credentialFrom}: ${server.base} refuses the credential: it is unknown, expired or revoked`
-          : `place: ${message}`
-      return yield* new errors[_tag]({ message: sentence })
+      return yield* new errors[_tag]({ message: sentenceOf(connection, _tag, message) })
     }
     case "BadSetting":
       return yield* new SignInFailed({ reason: failure.message, next: "correct the setting" })

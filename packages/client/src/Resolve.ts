@@ -110,6 +110,12 @@ const findCredential = Effect.fnUntraced(function* (
   return { credential: yield* storedSession(server), from: "credential.session" }
 })
 
+/** Node does not expand `~`: the copy would be in a folder of that name. */
+const parseFolder = (folder: string) =>
+  /^(?:~|$)/.test(folder)
+    ? Effect.fail(bad("offline.folder must be the path of a folder, without ~, which only a shell expands"))
+    : Effect.succeed(folder)
+
 /** Checks the options and finds the credential. A message names the option or variable that is wrong. */
 export const resolve = Effect.fnUntraced(function* (options: Options): Effect.fn.Return<Resolved, SignInError> {
   const path = yield* parsePlace(options.place)
@@ -123,7 +129,7 @@ export const resolve = Effect.fnUntraced(function* (options: Options): Effect.fn
     options.offline === undefined
       ? undefined
       : {
-          folder: options.offline.folder,
+          folder: yield* parseFolder(options.offline.folder),
           maxAge: Duration.toMillis(yield* parseDuration("offline.maxAge", options.offline.maxAge))
         }
   const { credential, from } = yield* findCredential(server, options.credential)

@@ -64,6 +64,13 @@ describe("a start", () => {
       /^cannot reach http:\/\/127\.0\.0\.1:9: .*; check the option server$/
     ],
     ["a key that no key is called", { keys: ["a b"] }, "BadSetting", /^keys: "a b": a secret key has/],
+    ["no folder", { offline: { folder: "", maxAge: "1 hour" } }, "BadSetting", /^offline\.folder must be the path/],
+    [
+      "a shell's folder",
+      { offline: { folder: "~/x", maxAge: "1 hour" } },
+      "BadSetting",
+      /^offline\.folder .*without ~/
+    ],
     ["no time", { every: 0 }, "BadSetting", /^every must be a time/],
     ["no name", { name: "a\nb" }, "BadSetting", /^name must be a name/]
   ]
@@ -72,9 +79,12 @@ describe("a start", () => {
     Effect.gen(function* () {
       const { url: other } = yield* listen((_, response) => void response.end("<html>"))
       const page = /^http\S+ answered 200, not as a Coffer server does; check the option server$/
+      const elsewhere = `${place.server.url}/coffer`
+      const path = /^server: http\S+\/coffer has no such path: check the option server$/
       for (const [what, more, tag, sentence] of [
         ...wrong,
-        ["another program's server", { server: other }, "UnexpectedResponse", page] as const
+        ["another program's server", { server: other }, "UnexpectedResponse", page] as const,
+        ["another path of the server", { server: elsewhere }, "NotFound", path] as const
       ]) {
         const error = yield* Effect.flip(start("app1", more))
         assert.strictEqual(error._tag, tag, what)
