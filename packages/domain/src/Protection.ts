@@ -73,7 +73,7 @@ const texts = {
   needed: "how many people have to approve a request",
   approvers:
     "who may vote: `owners`, `admins` (and owners), or the members with these e-mail addresses; they need no right in the environment",
-  self: "whether the vote of whoever asks counts",
+  self: "whether the requester's own vote counts",
   breakGlass: "who may change the environment at once, with a reason that all owners are mailed",
   expiresAfter: "how long a request waits for votes: 1 minute to 30 days",
   passkey: "whether each vote needs a passkey"

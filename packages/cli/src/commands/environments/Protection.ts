@@ -83,7 +83,7 @@ export const protect = atProject("protect", {
       approvers,
       "Who may vote: owners, admins (owners too), or e-mail addresses, separated by commas; default: admins"
     ),
-    self: flag("self", "Count the vote of whoever asks"),
+    self: flag("self", "Count the requester's own vote"),
     notSelf: flag("not-self", "Do not count it; the default"),
     mayBreakGlass: option(
       "may-break-glass",

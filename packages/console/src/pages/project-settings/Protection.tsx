@@ -120,7 +120,7 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
       />
       <div class="protection-checks">
         <Check isChecked={self.value} choose={(isChecked) => (self.value = isChecked)}>
-          The vote of whoever asks counts
+          The requester's own vote counts
         </Check>
         <Check isChecked={passkey.value} choose={(isChecked) => (passkey.value = isChecked)}>
           Each vote needs a passkey

@@ -76,7 +76,7 @@ export const makeAccessRules = Effect.gen(function* () {
       (yield* acl.count({ orgId })).count >= maxRules ||
       (yield* acl.countOf({ orgId, subjectId })).count >= maxRulesOfSubject
     ) {
-      return yield* new Conflict({ message: "the organization, or whoever asks, has as many access rules as it may" })
+      return yield* new Conflict({ message: "the organization or the requester has as many access rules as it may" })
     }
   })
 
