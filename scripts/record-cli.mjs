@@ -235,7 +235,7 @@ $ coffer member remove grace@example.com --yes
 When a person is removed or disabled, the service accounts that they created stay valid. The client lists them, because the person may know their keys.
 
 # Changes that need votes, and access for a while
-The changes of a protected environment wait until people have approved them: [Requests](requests.md) describes that. Here the vote of whoever asks counts, because this page has one person.
+The changes of a protected environment wait until people have approved them: [Requests](requests.md) describes that. Here the requester's own vote counts, because this page has one person.
 $ coffer environment protect prod --self --may-break-glass ada@example.com
 $ coffer environment protection prod
 $ coffer secret set API_KEY fifth --env prod --reason INC-12; echo "exit code $?"
