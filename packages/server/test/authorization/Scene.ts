@@ -92,8 +92,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       )
     )
 
-  const session = async (userId: UserId) => {
-    const { id, row, token } = newSession(userId, new Date().toISOString())
+  const session = async (userId: string) => {
+    const { id, row, token } = newSession(UserId.make(userId), new Date().toISOString())
     await write(({ insertSession }) => insertSession(row))
     return { id, headers: people(token) }
   }
@@ -253,6 +253,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     asRoot,
     setSuperadmins,
     person,
+    session,
     root: root.headers,
     scene: async (endpoint: Endpoint, kind: Caller["kind"]): Promise<Scene> => {
       const place = await build(endpoint)
@@ -264,7 +265,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       if (endpoint.requires !== "credential") return { place, caller }
       if (endpoint.path.includes("passkeys")) return { place: await registered(place, caller), caller }
       if (endpoint.path.includes("delegations")) return { place: await delegating(place, caller), caller }
-      return { place: { ...place, session_id: (await session(UserId.make(caller.id))).id }, caller }
+      return { place: { ...place, session_id: (await session(caller.id)).id }, caller }
     }
   }
 }

@@ -179,6 +179,29 @@ describe("a vote", () => {
     assert.strictEqual((await vote(one, admin.headers, id)).body.state, "done")
   })
 
+  it("is gone when its voter is disabled, who may vote again when enabled", async () => {
+    const { call, first, propose, protectedOne, valueOf, vote } = world
+    const one = await protectedOne({ needed: 2 })
+    const { admin, ci, other, owner, prod } = one
+    const { id } = await propose(ci.headers, "PUT", `${prod}/secrets/A`, { value: "two" })
+    const { body: kept } = await vote(
+      one,
+      admin.headers,
+      (await propose(ci.headers, "DELETE", `${prod}/secrets/A`)).id,
+      "refuse"
+    )
+    assert.strictEqual((await vote(one, admin.headers, id)).status, 200)
+    for (const change of ["disable", "enable"]) await first.asRoot("POST", `/api/users/${admin.id}/${change}`)
+    const voted = await vote(one, other.headers, id)
+    assert.deepStrictEqual([voted.body.state, voted.body.votes.map(({ by }: Json) => by)], ["pending", [other.email]])
+    assert.strictEqual(await valueOf(one, "A"), "one")
+    const ended = (await call(owner.headers, "GET", `${one.org}/requests/${kept.id}`)).body
+    assert.deepStrictEqual(ended.votes, kept.votes, "what has ended keeps its votes")
+    const again = await first.session(admin.id)
+    assert.strictEqual((await vote(one, again.headers, id)).body.state, "done")
+    assert.strictEqual(await valueOf(one, "A"), "two")
+  })
+
   it("of one's own gives nobody access, whatever it counts for changes", async () => {
     const { call, organization, vote } = world
     const one = await organization()

@@ -25,7 +25,13 @@ export const rules: Readonly<Record<string, Rule>> = {
   },
   api_keys: ofOrganization,
   approvals: { scopes: ["org"], alone: RegExp(expired("approvals")) },
-  client_logins: { scopes: ["server", "address", "user"], alone: RegExp(expired("client_logins")) },
+  // Those of nobody yet are counted under a lock of their network.
+  client_logins: {
+    scopes: ["server", "address", "user"],
+    alone: RegExp(
+      `${expired("client_logins")}|DELETE FROM client_logins WHERE id = \\(|'device', .*'pending'|SET (?:wrong_tries|last_polled_at) = `
+    )
+  },
   declared_keys: ofOrganization,
   // A new one is counted under its person, and needs a right in its organization.
   delegations: {
@@ -65,12 +71,10 @@ export const rules: Readonly<Record<string, Rule>> = {
   previews: ofOrganization,
   projects: ofOrganization,
   protections: ofOrganization,
-  request_parts: { scopes: ["org"], alone: /^DELETE FROM request_parts WHERE request_id = \S+$/ },
-  request_votes: ofOrganization,
-  requests: {
-    scopes: ["org"],
-    alone: /SET state = 'expired', .* WHERE id = \S+ AND state = 'pending' AND expires_at <= /
-  },
+  request_parts: ofOrganization,
+  // Whoever is disabled takes the votes along.
+  request_votes: { scopes: ["org", "user"] },
+  requests: ofOrganization,
   secret_changes: ofOrganization,
   revision_notes: ofOrganization,
   secret_changes_since: ofOrganization,
@@ -114,7 +118,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   wrapped_keys: none
 }
 
-const written = /\b(?:INSERT INTO|(?<!(?:DO|FOR) )UPDATE|DELETE FROM)\s+([a-z_]+)/gi
+const written = /\b(?:INSERT INTO|(?<!(?:DO|FOR|KEY) )UPDATE|DELETE FROM)\s+([a-z_]+)/gi
 
 /** Why a statement may not be written under scopes; undefined if it may. */
 export const refusalOf = (text: string, held: ReadonlyArray<ScopeKind>): string | undefined => {

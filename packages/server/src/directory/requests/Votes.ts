@@ -1,4 +1,4 @@
-import { actorName } from "@coffer/domain/Actor"
+import { actorName, currentActor, type CurrentCaller } from "@coffer/domain/Actor"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { isApiError, Conflict } from "@coffer/domain/Errors"
 import type { RequestId, RuleId } from "@coffer/domain/Ids"
@@ -11,7 +11,8 @@ import { requirePasskey } from "../../access/RecentLogin.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
-import { Database } from "../../database/Database.js"
+import { Database, type Transaction } from "../../database/Database.js"
+import { type Scope, userScope } from "../../database/Scopes.js"
 import { makeAccessRules } from "./AccessRules.js"
 import { type CallRequest, decodeCall } from "./CallSchemas.js"
 import { makeRequesterNow } from "./RequesterNow.js"
@@ -92,7 +93,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         revision,
         ruleId: ruleId ?? null
       })
-      // Maintenance notes the end of a request without its organization's lock.
+      // A server of an earlier version notes the end of a request without the lock of its organization.
       if (ended === undefined) return yield* new Conflict({ message: `request ${row.id} has just ended` })
       yield* requests.forget(row.id)
     })
@@ -193,6 +194,16 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       return made
     })
 
+    /** Holds the person too: whoever disables one removes the votes. */
+    const changeAs = <A, E>(
+      path: RequestPath,
+      step: (place: Place<"request.list">) => Effect.Effect<A, E, CurrentCaller | Transaction>
+    ) =>
+      Effect.flatMap(currentActor, (actor) => {
+        const also: ReadonlyArray<Scope> = actor.type === "user" ? [userScope(actor.id)] : []
+        return access.change(place(path), step, { also })
+      })
+
     const approve = traced("Votes.approve")(
       Effect.fnUntraced(function* (path: RequestPath) {
         const before = yield* Effect.flatMap(place(path), (place) => votable(place, path.request_id))
@@ -203,7 +214,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
             : yield* Effect.catchTag(requests.bodyOf(before), "DecryptionFailed", Effect.die)
         const request = before.call === null ? null : yield* decodeCall(before.call, json)
         if (before.kind === "change" && request === null) return yield* unreadable
-        const decided = yield* access.change(place(path), (place) =>
+        const decided = yield* changeAs(path, (place) =>
           Effect.gen(function* () {
             const row = yield* votable(place, path.request_id)
             yield* castVote(place, row, "approve")
@@ -236,7 +247,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     )
 
     const refuse = traced("Votes.refuse")((path: RequestPath) =>
-      access.change(place(path), (place) =>
+      changeAs(path, (place) =>
         Effect.gen(function* () {
           const row = yield* votable(place, path.request_id)
           yield* castVote(place, row, "refuse")

@@ -53,7 +53,7 @@ export interface Filters {
 }
 
 export const usersRepo = Effect.gen(function* () {
-  const { all, first, one, returning } = yield* query
+  const { all, first, one, returning, write } = yield* query
 
   const where = <Name extends string>(condition: Sql<Name>) => all(UserRow)`
     ${users} WHERE ${condition} AND u.email >= ${"from"} AND u.email < ${"until"} ORDER BY u.email LIMIT ${"limit"}`
@@ -93,6 +93,11 @@ export const usersRepo = Effect.gen(function* () {
     enable: returning(IdRow)`
       UPDATE users SET disabled_at = NULL, updated_at = ${"now"}
       WHERE id = ${"id"} AND disabled_at IS NOT NULL RETURNING id`,
+
+    /** Removes the votes for requests that wait. */
+    removeVotes: write`
+      DELETE FROM request_votes WHERE user_id = ${"id"} AND request_id IN (
+        SELECT r.id FROM requests r WHERE r.state = 'pending')`,
 
     countEnabledSuperadmins: one(CountRow)`
       SELECT count(*) AS count FROM users WHERE superadmin = 1 AND disabled_at IS NULL`,

@@ -70,7 +70,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       return (yield* auth.deleteSessions(id)).length
     })
 
-    /** Disables a user, whose passkeys go. Fails with Conflict for oneself, and for the last enabled superadmin. */
+    /** Disables a user, whose passkeys and votes for requests that wait go. Fails with Conflict for oneself, and for the last enabled superadmin. */
     const disable = traced("UserDirectory.disable")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
         const disabled_at = yield* now
@@ -89,6 +89,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
         const changed = yield* repo.disable({ id, now: disabled_at })
         const sessions = yield* endLogins(user)
         const removed = yield* passkeys.removeAll({ userId: id })
+        yield* repo.removeVotes({ id })
         if (changed.length > 0) {
           const counts = {
             sessions,
