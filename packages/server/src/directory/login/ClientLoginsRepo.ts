@@ -9,6 +9,7 @@ const StateRow = Schema.Struct({
   id: Schema.String,
   kind: Schema.Literal("device", "loopback"),
   state: Schema.Literal("pending", "approved", "refused", "used"),
+  user_id: Schema.NullOr(UserId),
   created_at: Schema.String,
   expires_at: Schema.String
 })
@@ -78,7 +79,7 @@ export const clientLoginsRepo = Effect.gen(function* () {
         ${"provenAt"}, 'approved', ${"now"}, ${"expiresAt"})`,
 
     bySecret: first(StateRow)`
-      SELECT id, kind, state, created_at, expires_at FROM client_logins WHERE secret_hash = ${"hash"}`,
+      SELECT id, kind, state, user_id, created_at, expires_at FROM client_logins WHERE secret_hash = ${"hash"}`,
 
     /** The pending device logins whose user code begins with the same half. */
     candidates: all(CandidateRow)`

@@ -1,10 +1,12 @@
 import type { CodeChallenge } from "@coffer/domain/ClientLogin"
 import { AuthorizationPending, Forbidden, InvalidCode, SlowDown } from "@coffer/domain/Errors"
+import type { UserId } from "@coffer/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database, outcomeOf } from "../../database/Database.js"
+import { userScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { fitsChallenge } from "../../keys/ClientCodes.js"
 import { hashToken } from "../../keys/Token.js"
@@ -32,7 +34,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
     const sessions = yield* Sessions
     const audit = yield* AuditLog
     const ages = yield* CodeAges
-    const { clock, transaction } = yield* Database
+    const { change, clock, transaction } = yield* Database
 
     /** Uses an approved login and starts its session. Fails if its verifier is wrong, which uses up the login too. */
     const claim = Effect.fnUntraced(function* (
@@ -66,8 +68,9 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
       return Effect.succeed(session.token)
     })
 
-    const redeem = (...login: Parameters<typeof claim>) =>
-      outcomeOf(transaction(claim(...login))).pipe(
+    /** Holds the person of the login, as the end of all logins does: that locks the person's row before the logins. */
+    const redeem = (userId: UserId | null, ...login: Parameters<typeof claim>) =>
+      outcomeOf(change(userId === null ? [] : [userScope(userId)], claim(...login))).pipe(
         Effect.tapErrorTag("InvalidCode", () => Metric.increment(loginFailures))
       )
 
@@ -76,14 +79,14 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
       Effect.fnUntraced(function* (deviceCode: Redacted.Redacted) {
         const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(deviceCode)) })
         if (login?.kind !== "device" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
-        const { id, state } = login
+        const { id, state, user_id } = login
         switch (state) {
           case "used":
             return yield* invalidCode
           case "refused":
             return yield* refused
           case "approved":
-            return yield* redeem(id, "device", () => true)
+            return yield* redeem(user_id, id, "device", () => true)
           case "pending": {
             const millis = yield* clock
             const before = timestamp(millis - intervalSeconds * 1000)
@@ -100,7 +103,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
         const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(code)) })
         if (login?.kind !== "loopback" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
         const fits = (challenge: CodeChallenge | null) => challenge !== null && fitsChallenge(verifier, challenge)
-        return yield* redeem(login.id, "loopback", fits)
+        return yield* redeem(login.user_id, login.id, "loopback", fits)
       })
     )
 
