@@ -8,7 +8,7 @@ import { Database } from "../Database.js"
 import type { Restore } from "../../base/Restore.js"
 import { timestamp } from "../../base/Time.js"
 import { jobRuns, type JobName, type JobOutcome } from "./JobMetrics.js"
-import { type Fenced, type Lease, LeaseLost, leases, isLeaseLost } from "./Lease.js"
+import { type Fenced, fencedByNothing, type Lease, LeaseLost, leases, isLeaseLost } from "./Lease.js"
 import { Replica } from "./Replica.js"
 import { jobsRepo } from "./Repo.js"
 
@@ -55,7 +55,8 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>): JobOutcome => {
  */
 export class Jobs extends Effect.Service<Jobs>()("@coffer/server/Jobs", {
   effect: Effect.gen(function* () {
-    const { clock, isShared, transaction } = yield* Database
+    const database = yield* Database
+    const { clock, isShared, transaction } = database
     const repo = yield* jobsRepo
     const { complete, fencedBy, keep, release } = yield* leases
     const { id: holder } = yield* Replica
@@ -112,7 +113,7 @@ export class Jobs extends Effect.Service<Jobs>()("@coffer/server/Jobs", {
 
     /** Runs work without a lease. */
     const unleased = <A, E, R>({ name }: Job, work: Work<A, E, R>) =>
-      work(transaction).pipe(
+      work(fencedByNothing(database)).pipe(
         Effect.onExit((exit) => Metric.increment(jobRuns(name, outcomeOf(exit)))),
         Effect.asSome
       )

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { Database, type Transaction } from "../Database.js"
 import { timestamp } from "../../base/Time.js"
+import type { Scope } from "../Scopes.js"
 import type { JobName } from "./JobMetrics.js"
 import { jobsRepo } from "./Repo.js"
 
@@ -26,17 +27,26 @@ export const isLeaseLost = (cause: Cause.Cause<unknown>): boolean =>
     )
   )
 
-/** Runs an effect as a transaction that changes nothing unless this server still has the lease: it dies with LeaseLost then. */
-export type Fenced = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, Transaction>>
+/**
+ * Runs an effect as a transaction that holds scopes, and changes nothing unless this server still has the lease: it dies with
+ * LeaseLost then.
+ */
+export type Fenced = <A, E, R>(
+  effect: Effect.Effect<A, E, R>,
+  scopes?: ReadonlyArray<Scope>
+) => Effect.Effect<A, E, Exclude<R, Transaction>>
+
+/** The transactions of a job without a lease. */
+export const fencedByNothing =
+  ({ change }: Pick<Database["Type"], "change">): Fenced =>
+  (effect, scopes = []) =>
+    change(scopes, effect)
 
 /** The fence of the job that a layer is part of. */
 export class Fence extends Context.Tag("@coffer/server/Lease/Fence")<Fence, Fenced>() {}
 
 /** For a layer that is part of no job. */
-export const unfenced = Layer.effect(
-  Fence,
-  Effect.map(Database, ({ transaction }): Fenced => transaction)
-)
+export const unfenced = Layer.effect(Fence, Effect.map(Database, fencedByNothing))
 
 export interface Lease {
   readonly name: JobName
@@ -51,7 +61,7 @@ const monotonicMillis = Effect.map(Clock.currentTimeNanos, (nanos) => Number(nan
 /** The operations on a lease that was taken. */
 export const leases = Effect.gen(function* () {
   const repo = yield* jobsRepo
-  const { clock, transaction } = yield* Database
+  const { change, clock, transaction } = yield* Database
 
   const orLost = ({ name }: Lease, rows: ReadonlyArray<unknown>) =>
     rows.length === 0 ? Effect.die(new LeaseLost({ job: name })) : Effect.void
@@ -59,8 +69,11 @@ export const leases = Effect.gen(function* () {
   // The lease is locked last: a transaction that waits for a tenant's row holds up no other of its job.
   const fencedBy =
     (lease: Lease): Fenced =>
-    (effect) =>
-      transaction(Effect.tap(effect, () => Effect.flatMap(repo.lock(lease), (rows) => orLost(lease, rows))))
+    (effect, scopes = []) =>
+      change(
+        scopes,
+        Effect.tap(effect, () => Effect.flatMap(repo.lock(lease), (rows) => orLost(lease, rows)))
+      )
 
   const setUntil = (lease: Lease, until: string | null) =>
     Effect.flatMap(repo.setUntil({ ...lease, until }), (rows) => orLost(lease, rows))

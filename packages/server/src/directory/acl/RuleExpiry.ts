@@ -3,13 +3,10 @@ import { Permission, RuleSubjectType } from "@coffer/domain/AclRule"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { nextTick } from "../../base/EventLoop.js"
 import { now, timestamp } from "../../base/Time.js"
+import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { databaseTime, query } from "../../database/Query.js"
-
-/** How many rules one statement reads. */
-const batchSize = 100
 
 const EndedRow = Schema.Struct({
   id: RuleId,
@@ -74,16 +71,5 @@ export const makeRuleExpiry = Effect.gen(function* () {
     )
   })
 
-  /** In small transactions, so that no change waits. Returns how many rules a batch has. */
-  const expireBatch = (fenced: Fenced): Effect.Effect<number> =>
-    Effect.gen(function* () {
-      const rows = yield* ended({ limit: batchSize })
-      for (const row of rows) yield* Effect.zipRight(fenced(expire(row)), nextTick)
-      return rows.length
-    })
-
-  const expireAll = (fenced: Fenced): Effect.Effect<void> =>
-    Effect.asVoid(Effect.repeat(expireBatch(fenced), { while: (expired) => expired === batchSize }))
-
-  return { expire, expireAll } as const
+  return { expire, expireAll: (fenced: Fenced) => eachRow(ended({ limit: batchSize }), expire, fenced) } as const
 })

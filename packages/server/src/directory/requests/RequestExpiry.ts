@@ -2,14 +2,11 @@ import { EnvId, OrgId, RequestId } from "@coffer/domain/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { nextTick } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
+import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { databaseTime, query } from "../../database/Query.js"
 import { makeBodies } from "./Bodies.js"
-
-/** How many requests one statement reads. */
-const batchSize = 100
 
 const EndedRow = Schema.Struct({
   id: RequestId,
@@ -47,16 +44,5 @@ export const makeRequestExpiry = Effect.gen(function* () {
     )
   })
 
-  /** In small transactions, so that no change waits. Returns how many requests a batch has. */
-  const noteBatch = (fenced: Fenced): Effect.Effect<number> =>
-    Effect.gen(function* () {
-      const rows = yield* ended({ limit: batchSize })
-      for (const row of rows) yield* Effect.zipRight(fenced(note(row)), nextTick)
-      return rows.length
-    })
-
-  const expireAll = (fenced: Fenced): Effect.Effect<void> =>
-    Effect.asVoid(Effect.repeat(noteBatch(fenced), { while: (noted) => noted === batchSize }))
-
-  return { expireAll } as const
+  return { expireAll: (fenced: Fenced) => eachRow(ended({ limit: batchSize }), note, fenced) } as const
 })

@@ -4,12 +4,11 @@ import * as Schema from "effect/Schema"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ago, now } from "../../base/Time.js"
 import { query } from "../../database/Query.js"
-import { nextTick } from "../../base/EventLoop.js"
+import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 
 /** How long before its end a key is announced. */
 const noticeMillis = 7 * 24 * 60 * 60 * 1000
-const batchSize = 100
 
 const ExpiringRow = Schema.Struct({
   id: Schema.String,
@@ -52,17 +51,10 @@ export class KeyExpiry extends Effect.Service<KeyExpiry>()("@coffer/server/KeyEx
         )
       })
 
-    /** Returns how many keys a batch has. */
-    const announceBatch = (fenced: Fenced): Effect.Effect<number> =>
-      Effect.gen(function* () {
-        const rows = yield* expiring({ now: yield* now, soon: yield* ago(-noticeMillis), limit: batchSize })
-        for (const row of rows) yield* Effect.zipRight(fenced(announceOne(row)), nextTick)
-        return rows.length
-      })
+    const found = Effect.gen(function* () {
+      return yield* expiring({ now: yield* now, soon: yield* ago(-noticeMillis), limit: batchSize })
+    })
 
-    const announce = (fenced: Fenced): Effect.Effect<void> =>
-      Effect.asVoid(Effect.repeat(announceBatch(fenced), { while: (announced) => announced === batchSize }))
-
-    return { announce } as const
+    return { announce: (fenced: Fenced) => eachRow(found, announceOne, fenced) } as const
   })
 }) {}

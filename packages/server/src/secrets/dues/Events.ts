@@ -3,6 +3,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
+import { inOrganization } from "../../database/jobs/EachRow.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { dueJobRepo } from "./JobRepo.js"
@@ -45,7 +46,8 @@ export const dueEvents = Effect.gen(function* () {
         Effect.as(
           Effect.forEach(
             Object.values(Array.groupBy(rows, ({ org_id }) => org_id)).flatMap((some) => Array.chunksOf(some, 20)),
-            (some) => fenced(forEachInSlices(some, (row) => make(row, now))),
+            (some) =>
+              inOrganization(some[0].org_id, Effect.asVoid(forEachInSlices(some, (row) => make(row, now))), fenced),
             { discard: true }
           ),
           true

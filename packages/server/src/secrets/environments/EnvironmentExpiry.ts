@@ -4,16 +4,13 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { nextTick } from "../../base/EventLoop.js"
 import { now, timestamp } from "../../base/Time.js"
+import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
 
 /** How long before its end an environment is announced. */
 const noticeMillis = 24 * 60 * 60 * 1000
-
-/** How many rows one statement reads. */
-const batchSize = 100
 
 const EndingRow = Schema.Struct({
   id: EnvId,
@@ -79,22 +76,10 @@ export const makeEnvironmentExpiry = Effect.gen(function* () {
     if (announced.length > 0) yield* note(row, "env.expiring")
   })
 
-  /** In small transactions, so that no change waits. */
-  const each = (
-    rows: Effect.Effect<ReadonlyArray<EndingRow>>,
-    step: (row: EndingRow) => ReturnType<typeof expire>,
-    fenced: Fenced
-  ): Effect.Effect<void> =>
-    Effect.gen(function* () {
-      const found = yield* rows
-      for (const row of found) yield* Effect.zipRight(fenced(step(row)), nextTick)
-      return found.length
-    }).pipe(Effect.repeat({ while: (count) => count === batchSize }), Effect.asVoid)
-
   return {
-    announceAll: (fenced: Fenced) => each(expiring({ notice: noticeMillis, limit: batchSize }), announceOne, fenced),
+    announceAll: (fenced: Fenced) => eachRow(expiring({ notice: noticeMillis, limit: batchSize }), announceOne, fenced),
 
-    expireAll: (fenced: Fenced) => each(ended({ limit: batchSize }), expire, fenced),
+    expireAll: (fenced: Fenced) => eachRow(ended({ limit: batchSize }), expire, fenced),
 
     /** Removes what has ended and still has a name, in the transaction that gives the name to another. */
     expireNamed: (projectId: ProjectId, name: EnvName) =>
