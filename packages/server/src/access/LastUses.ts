@@ -11,7 +11,10 @@ const everyMillis = 60_000
 /** How many last uses one transaction records. */
 const atOnce = 100
 
-/** Records the last uses of credentials in the background, at most once a minute each. */
+/**
+ * Records the last uses of credentials in the background, at most once a minute each. A row that another transaction has locked is
+ * left out: its next use is recorded.
+ */
 export const makeLastUses = Effect.gen(function* () {
   const repo = yield* authRepo
   const { transaction } = yield* Database

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { nextTick } from "../../base/EventLoop.js"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
+import { unlessLocked } from "../../database/UnlessLocked.js"
 import { liveSession } from "../ActorRepo.js"
 import type { SessionLimits } from "../SessionLimits.js"
 
@@ -38,6 +39,7 @@ const UserRow = Schema.Struct({
 
 export const authRepo = Effect.gen(function* () {
   const { all, first, returning, write } = yield* query
+  const unlocked = yield* unlessLocked
   const pages = yield* allPages
 
   const sessionPage = all(SessionRow)`
@@ -81,10 +83,16 @@ export const authRepo = Effect.gen(function* () {
 
   return {
     touchSession: write`
-      UPDATE sessions SET last_used_at = ${"now"}, ip_address = COALESCE(${"ip"}, ip_address) WHERE id = ${"id"}`,
-    touchUser: write`UPDATE users SET last_seen_at = ${"now"} WHERE id = ${"id"}`,
-    touchDelegation: write`UPDATE delegations SET last_used_at = ${"now"} WHERE id = ${"id"}`,
-    touchAccount: write`UPDATE service_accounts SET last_used_at = ${"now"} WHERE id = ${"id"}`,
+      UPDATE sessions SET last_used_at = ${"now"}, ip_address = COALESCE(${"ip"}, ip_address)
+      WHERE id = (SELECT id FROM sessions WHERE id = ${"id"} ${unlocked})`,
+    touchUser: write`
+      UPDATE users SET last_seen_at = ${"now"} WHERE id = (SELECT id FROM users WHERE id = ${"id"} ${unlocked})`,
+    touchDelegation: write`
+      UPDATE delegations SET last_used_at = ${"now"}
+      WHERE id = (SELECT id FROM delegations WHERE id = ${"id"} ${unlocked})`,
+    touchAccount: write`
+      UPDATE service_accounts SET last_used_at = ${"now"}
+      WHERE id = (SELECT id FROM service_accounts WHERE id = ${"id"} ${unlocked})`,
 
     /** A user's live sessions, newest first. */
     sessionsOf: (userId: UserId, limits: SessionLimits) =>

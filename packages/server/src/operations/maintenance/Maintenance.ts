@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { delegationLimit, idleMillis, sessionMillis } from "../../access/SessionLimits.js"
 import { Database, type Transaction } from "../../database/Database.js"
 import { Erasures } from "../../database/Erasures.js"
+import { unlessLocked } from "../../database/UnlessLocked.js"
 import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
 import { Jobs } from "../../database/jobs/Jobs.js"
 import { ServerConfig } from "../../base/Config.js"
@@ -37,6 +38,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
   effect: Effect.gen(function* () {
     const { maintain, transaction } = yield* Database
     const { all, returning } = yield* query
+    const unlocked = yield* unlessLocked
     const wraps = yield* WrapBudget
     const erasures = yield* Erasures
     const jobs = yield* Jobs
@@ -52,19 +54,19 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
 
     const deleteBatch = (table: Sql<never>) =>
       returning(IdRow)`
-        DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE created_at <= ${"until"} LIMIT ${"limit"})
+        DELETE FROM ${table} WHERE id IN (SELECT id FROM ${table} WHERE created_at <= ${"until"} LIMIT ${"limit"} ${unlocked})
         RETURNING id`
 
     const batches = {
       sessions: deleteBatch(sql`sessions`),
       idle: returning(IdRow)`
         DELETE FROM sessions WHERE id IN (
-          SELECT id FROM sessions WHERE kind = 'cookie' AND last_used_at <= ${"until"} LIMIT ${"limit"})
+          SELECT id FROM sessions WHERE kind = 'cookie' AND last_used_at <= ${"until"} LIMIT ${"limit"} ${unlocked})
         RETURNING id`,
       federated: deleteBatch(sql`federated_sessions`),
       keySessions: returning(IdRow)`
         DELETE FROM key_sessions WHERE id IN (
-          SELECT id FROM key_sessions WHERE expires_at <= ${"until"} LIMIT ${"limit"})
+          SELECT id FROM key_sessions WHERE expires_at <= ${"until"} LIMIT ${"limit"} ${unlocked})
         RETURNING id`,
       challenges: deleteBatch(sql`passkey_challenges`),
       codes: deleteBatch(sql`login_codes`),
@@ -78,7 +80,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
             AND (d.state <> 'pending' OR NOT EXISTS (
               SELECT 1 FROM webhooks w JOIN organizations o ON o.id = w.org_id AND o.removed_at IS NULL
               WHERE w.id = d.webhook_id AND w.removed_at IS NULL))
-          LIMIT ${"limit"})
+          LIMIT ${"limit"} ${unlocked})
         RETURNING id`
     }
 
@@ -86,20 +88,20 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const endedDelegations = returning(IdRow)`
       DELETE FROM delegations WHERE id IN (
         SELECT id FROM delegations
-        WHERE expires_at <= ${databaseTime} OR created_at <= ${databaseTime} - ${"maxMillis"} LIMIT ${"limit"})
+        WHERE expires_at <= ${databaseTime} OR created_at <= ${databaseTime} - ${"maxMillis"} LIMIT ${"limit"} ${unlocked})
       RETURNING id`
 
     const endedExports = returning(IdRow)`
       DELETE FROM exports WHERE id IN (
-        SELECT id FROM exports WHERE expires_at <= ${databaseTime} LIMIT ${"limit"})
+        SELECT id FROM exports WHERE expires_at <= ${databaseTime} LIMIT ${"limit"} ${unlocked})
       RETURNING id`
 
     const loginGroups = returning(UserRow)`
       DELETE FROM login_groups WHERE (user_id, org_id, provider_group) IN (
-        SELECT user_id, org_id, provider_group FROM login_groups WHERE expires_at <= ${databaseTime} LIMIT ${"limit"})
+        SELECT user_id, org_id, provider_group FROM login_groups WHERE expires_at <= ${databaseTime} LIMIT ${"limit"} ${unlocked})
       RETURNING user_id`
 
-    /** Deletes rows in small transactions, so that other changes are not delayed. */
+    /** Deletes rows in small transactions, so that other changes are not delayed; without those that another transaction has locked. */
     const removeAll = (batch: Effect.Effect<ReadonlyArray<unknown>, never, Transaction>): Effect.Effect<void> =>
       Effect.flatMap(transaction(batch), (removed) =>
         removed.length < batchSize ? Effect.void : Effect.zipRight(nextTick, removeAll(batch))
