@@ -17,7 +17,8 @@ export const SuperadminsLive = Layer.effectDiscard(
     yield* change(
       [serverScope],
       Effect.gen(function* () {
-        yield* Effect.forEach(superadmins, (email) => users.ensure(email), { discard: true })
+        // In one order, as an import makes users.
+        yield* Effect.forEach([...superadmins].sort(), (email) => users.ensure(email), { discard: true })
         yield* repo.setSuperadmins(superadmins, yield* now)
       })
     )

@@ -89,7 +89,9 @@ export const makeNewDirectory = Effect.gen(function* () {
   /** Makes the members. The importer is an owner. Returns their ids by address. */
   const writeMembers = Effect.fnUntraced(function* ({ id, importer, structure }: Arriving, at: string) {
     const ids = new Map<string, UserId>([[importer.email, importer.id]])
-    yield* forEachInSlices(structure.members, ({ email }) =>
+    // In one order: another import may make the same users, and each waits for those of the other.
+    const members = structure.members.toSorted((one, other) => (one.email < other.email ? -1 : 1))
+    yield* forEachInSlices(members, ({ email }) =>
       ids.has(email) ? Effect.void : Effect.map(users.ensure(email), (user) => ids.set(email, user.id))
     )
     const roles = new Map<string, string>(structure.members.map(({ email, role }) => [email, role]))
