@@ -36,11 +36,21 @@ export const eachRow = <Row extends { readonly org_id: OrgId | null }>(
   step: (row: Row) => Effect.Effect<void, never, Transaction>,
   fenced: Fenced
 ): Effect.Effect<void> =>
-  Effect.gen(function* () {
-    const found = yield* rows
-    const ran = yield* Effect.forEach(found, (row) =>
-      Effect.zipLeft(inOrganization(row.org_id, step(row), fenced), nextTick)
-    )
-    // Rows that were left are found again.
-    return found.length === batchSize && ran.includes(true)
-  }).pipe(Effect.repeat({ while: (hasMore) => hasMore }), Effect.asVoid)
+  Effect.suspend(() => {
+    // Each wait for a busy organization holds up the rows of the others: one is enough.
+    const busy = new Set<OrgId | null>()
+    const run = (row: Row) =>
+      busy.has(row.org_id)
+        ? Effect.succeed(false)
+        : Effect.tap(inOrganization(row.org_id, step(row), fenced), (ran) =>
+            Effect.sync(() => {
+              if (!ran) busy.add(row.org_id)
+            })
+          )
+    return Effect.gen(function* () {
+      const found = yield* rows
+      const ran = yield* Effect.forEach(found, (row) => Effect.zipLeft(run(row), nextTick))
+      // Rows that were left are found again.
+      return found.length === batchSize && ran.includes(true)
+    }).pipe(Effect.repeat({ while: (hasMore) => hasMore }), Effect.asVoid)
+  })
