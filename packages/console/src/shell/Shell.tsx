@@ -1,4 +1,4 @@
-import { useEffect } from "preact/hooks"
+import { useEffect, useLayoutEffect } from "preact/hooks"
 import { Reading } from "../kit/Reading.js"
 import { useLoad } from "../kit/Load.js"
 import { Link } from "../routing/Link.js"
@@ -28,7 +28,8 @@ export const Shell = () => {
     () => (isBegun && org !== null && mayInOrg(org, "request.list") ? watchWaiting(org) : undefined),
     [isBegun, org]
   )
-  useEffect(() => {
+  // Together with the count of the tab.
+  useLayoutEffect(() => {
     document.title = titleOf(here, count)
   }, [here, count])
   useEffect(() => {
