@@ -1,4 +1,5 @@
 import { render } from "preact"
+import { watchDoubleClicks } from "./kit/DoubleClick.js"
 import { watchAddress } from "./routing/Router.js"
 import { Shell } from "./shell/Shell.js"
 import { watchStaging } from "./staging/Staging.js"
@@ -12,6 +13,7 @@ import "./styles/shell.css"
 addEventListener("pageshow", ({ persisted }) => {
   if (persisted) location.reload()
 })
+watchDoubleClicks()
 watchAddress()
 watchConnection()
 watchStaging()

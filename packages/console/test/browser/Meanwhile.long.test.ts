@@ -154,6 +154,36 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await other.close()
   })
 
+  it("does not move a request beneath the pointer: a new one is the last, and a double click is one decision", async () => {
+    const asking = await ada.call("GET", `${api}/requests?state=pending&limit=100`)
+    const ofCarl = asking.data.filter(({ env }: Json) => env !== "prod")
+    for (const { id } of ofCarl.slice(1)) await ada.call("POST", `${api}/requests/${id}/refuse`)
+    const other = await Visit.open(`/${org}/-/approvals`, bob)
+    const { page } = other
+    const cards = page.locator(".approvals-one")
+    await expect.poll(() => cards.count()).toBe(2)
+    const first = await cards.first().getAttribute("id")
+    await carl.call("POST", `${api}/requests`, {
+      ...{ kind: "access", project: "webshop", env: "dev", permission: "read", expires_in: 3600, reason: "the newest" }
+    })
+    await page.getByText("A new request waits: the last one.").waitFor()
+    assert.strictEqual(await cards.first().getAttribute("id"), first)
+    await cards.last().getByText("the newest").waitFor()
+
+    const refuse = cards.first().getByRole("button", { name: /^Refuse/ })
+    await refuse.click()
+    await expect.poll(() => cards.count()).toBe(2)
+    const { x, y } = (await refuse.boundingBox()) ?? assert.fail("the next request has no button")
+    await page.mouse.move(x + 5, y + 5)
+    await page.mouse.down({ clickCount: 2 })
+    await page.mouse.up({ clickCount: 2 })
+    await page.waitForTimeout(400)
+    assert.strictEqual(await cards.count(), 2)
+    await page.mouse.click(x + 5, y + 5)
+    await expect.poll(() => cards.count()).toBe(1)
+    await other.close()
+  })
+
   it("a mapping that somebody removed meanwhile does not come back", async () => {
     for (const name of ["backend", "frontend"]) await ada.call("POST", `${api}/groups`, { name })
     const mapping = (name: string) => ({ provider_group: name, group: "backend" })

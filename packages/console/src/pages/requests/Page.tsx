@@ -19,6 +19,7 @@ import { forgetProposed } from "../../state/Proposed.js"
 import { hasUses } from "../../state/Server.js"
 import { noteUses, noteVotes } from "../../state/Waiting.js"
 import type { PageProps } from "../PageProps.js"
+import { useSettledOrder } from "./Order.js"
 import { Request } from "./Request.js"
 import { Use } from "./Use.js"
 import "./Page.css"
@@ -57,6 +58,8 @@ const readRequests = Effect.fnUntraced(function* (org: OrgName, filter: Filter, 
 const isPaged = (filter: Filter) => filter === "waiting" || filter === "all"
 
 interface Found {
+  /** The list that was asked for. */
+  readonly list: string
   readonly uses: ReadonlyArray<Approval>
   readonly requests: Listed
   /** The request of the link, if it is in neither. */
@@ -85,7 +88,7 @@ const read = Effect.fnUntraced(function* (org: OrgName, filter: Filter, count: n
           call("requests", (api) => api.get({ path: { ...path, request_id: id } })),
           () => null
         )
-  return { uses, requests, named } satisfies Found
+  return { list: `${filter} ${count}`, uses, requests, named } satisfies Found
 })
 
 const Nothing = ({ filter }: { readonly filter: Filter }) => (
@@ -105,6 +108,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
   const count = useSignal(firstCount)
   const found = useLoad(`${org} ${filter.value} ${id ?? ""}`, () => read(org, filter.peek(), count.peek(), id))
   const said = useSignal<string | null>(null)
+  const { arrived, ordered } = useSettledOrder()
   const known = found.loaded.value.value
   useEffect(forgetProposed, [])
   useEffect(() => {
@@ -134,8 +138,8 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
       </div>
       <p role="status">{said.value}</p>
       <Reading of={found}>
-        {({ named, requests, uses }) => {
-          const shown = [
+        {({ list, named, requests, uses }) => {
+          const newest = [
             ...uses.map((approval) => ({
               id: approval.id,
               card: (
@@ -149,6 +153,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
               )
             }))
           ].sort((one, other) => Number(other.id === id) - Number(one.id === id))
+          const shown = ordered(list, newest)
           return (
             <>
               {id !== null && !shown.some((one) => one.id === id) && (
@@ -156,6 +161,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
               )}
               {shown.length === 0 && <Nothing filter={filter.value} />}
               <ul class="approvals">{shown.map(({ card }) => card)}</ul>
+              <p role="status">{arrived.value}</p>
               {requests.hasMore && (
                 <p>
                   <button
