@@ -50,6 +50,17 @@ describe("the examples", () => {
     assert.strictEqual(printed.at(-1), line)
   })
 
+  it("list the keys of an environment by a call", async () => {
+    await place.write("prod", { set: { DATABASE_URL: "postgres://app@db.internal/shop" } })
+    const [{ Effect }, { Coffer }, { keys }] = await Promise.all([
+      import("effect"),
+      import("../src/Coffer.js"),
+      import("../examples/effect/call.js")
+    ])
+    const layer = Coffer.layer(place.options("prod", reader))
+    assert.deepStrictEqual(await keys.pipe(Effect.provide(layer), Effect.orDie, Effect.runPromise), ["DATABASE_URL"])
+  })
+
   it("describe the errors of a read", async () => {
     const [{ Effect }, { Coffer }, { described }] = await Promise.all([
       import("effect"),
