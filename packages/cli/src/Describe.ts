@@ -85,7 +85,7 @@ const kindOf = (failure: Failure): Kind => {
 /** What became of a change that waits, with the next commands. */
 const waiting = ({ request: { env, expires_at, id, needed, project } }: ChangeRequested): string => {
   const votes = needed === 1 ? "1 person approves it" : `${needed} people approve it`
-  const next = `see it with: coffer request show ${id}; who may vote runs: coffer request approve ${id}`
+  const next = `see it with: coffer request show ${id}; voters run: coffer request approve ${id}`
   return `nothing was changed yet: ${project}/${env} is protected, and request ${id} waits until ${votes}, at most until ${expires_at}; ${next}`
 }
 

@@ -74,7 +74,7 @@ describe("a protected environment", () => {
       assert.match(
         asked.stderr,
         new RegExp(
-          `^coffer: nothing was changed yet: webshop/prod is protected, and request ${id} waits until 2 people approve it, at most until \\S+; see it with: coffer request show ${id}; who may vote runs: coffer request approve ${id}\n$`
+          `^coffer: nothing was changed yet: webshop/prod is protected, and request ${id} waits until 2 people approve it, at most until \\S+; see it with: coffer request show ${id}; voters run: coffer request approve ${id}\n$`
         )
       )
       assert.strictEqual(yield* done("ada", "secret get API_KEY"), "first")
