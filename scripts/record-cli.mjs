@@ -171,7 +171,7 @@ $ coffer secret export --format yaml --except MOTD
 $ printf '{"A": "1", "B": 2}' > bad.json
 $ coffer secret import bad.json
 
-\`secret edit\` opens all secrets of the environment, or the named ones, in \`$VISUAL\`, \`$EDITOR\` or \`vi\`. It shows what would change, by key, and asks; if somebody else has changed the environment meanwhile, it writes nothing and goes on from the newest state. The file has mode 0600 and is in memory (\`$XDG_RUNTIME_DIR\` or \`/dev/shm\`) where the system offers that; it is overwritten and removed when the editor ends. Turn off backups and undo files that your editor keeps elsewhere.
+\`secret edit\` opens all secrets of the environment, or the named ones, in \`$VISUAL\`, \`$EDITOR\` or \`vi\`. It shows what would change, by key, and asks; if somebody else has changed the environment meanwhile, it writes nothing and continues from the newest state. The file has mode 0600 and is in memory (\`$XDG_RUNTIME_DIR\` or \`/dev/shm\`) where the system offers that; it is overwritten and removed when the editor ends. Turn off backups and undo files that your editor keeps elsewhere.
 $ EDITOR="sed -i s/Hello/Goodbye/" coffer secret edit MOTD --yes
 
 # Environments
@@ -315,7 +315,7 @@ $ coffer project get --org acme-inc
 $ coffer project rename shop --org acme-inc
 $ coffer project delete shop --org acme-inc --yes
 $ coffer org delete --org acme-inc --yes
-Who has registered a passkey in the console proves a terminal by it, for what needs a recent login. [Passkeys](identity.md#passkeys) has more.
+People who have registered a passkey in the console prove a terminal by it, for everything that needs a recent login. [Passkeys](identity.md#passkeys) has more.
 
 $ coffer passkey list
 $ coffer passkey remove adas-laptop
