@@ -166,6 +166,25 @@ describe("a vote", () => {
     assert.strictEqual(data.find(({ name }: Json) => name === "prod").expires_at, expires_at)
   })
 
+  it("is one of several for the erasure of a version, which the last one makes", async () => {
+    const { call, propose, organization, vote } = world
+    const one = await organization()
+    const { admin, ci, org, other, owner, prod } = one
+    await call(owner.headers, "PUT", `${prod}/secrets/A`, { value: "two" })
+    const rule = { subject_type: "user", email: one.dev.email, permission: "admin" }
+    await call(owner.headers, "POST", `${org}/acl`, { ...rule, project_pattern: "*", env_pattern: "*" })
+    await one.protect({ needed: 2 })
+    const { id } = await propose(one.dev.headers, "POST", `${prod}/secrets/A/destroy`, { versions: [1] })
+    const states = []
+    for (const { headers } of [admin, other]) states.push((await vote(one, headers, id)).body?.state)
+    assert.deepStrictEqual(states, ["pending", "done"])
+    const { data } = (await call(ci.headers, "GET", `${prod}/secrets/A/versions`)).body
+    assert.deepStrictEqual(
+      data.map(({ destroyed }: Json) => destroyed),
+      [false, true]
+    )
+  })
+
   it("is gone with the membership of its voter, who may vote again when invited again", async () => {
     const { call, propose, protectedOne, valueOf, vote } = world
     const one = await protectedOne({ needed: 2 })

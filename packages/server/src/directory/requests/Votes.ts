@@ -161,7 +161,8 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         return found.length === 0 ? Effect.void : new Conflict({ message: found.join("\n") })
       })
       const made = yield* requests.attempt(compared, requester, passage, by !== null)
-      return { finish: call.finish(made), revision: passage.revision }
+      // A rehearsal has made nothing.
+      return { finish: by === null ? Effect.void : call.finish(made), revision: passage.revision }
     })
 
     const changesSince = (error: unknown): ReadonlyArray<string> =>
