@@ -42,7 +42,8 @@ afterAll(async () => {
 /** The scope that the change of a call locks first. */
 const scopeOf = async ({ path }: Endpoint, { caller, place }: Scene): Promise<Scope> => {
   if (path.startsWith("/api/users/")) return serverScope
-  if (!path.includes(":org_name")) return userScope(UserId.make(caller.id))
+  const isVote = /:request_id\/(approve|refuse)$/.test(path)
+  if (isVote || !path.includes(":org_name")) return userScope(UserId.make(caller.id))
   const { rows } = await locks.query<{ id: string }>(
     "SELECT id FROM organizations WHERE name = $1 AND removed_at IS NULL",
     [place.org_name]
