@@ -21,10 +21,10 @@ const reasons: Readonly<Record<string, string>> = {
 const ask = <A>(browser: () => Promise<A>): Effect.Effect<A, NoPasskey> =>
   Effect.tryPromise({
     try: browser,
-    catch: (error) =>
-      new NoPasskey(
-        (error instanceof Error ? reasons[error.name] : undefined) ?? "this browser could not use a passkey"
-      )
+    catch: (error) => {
+      const name = isSecureContext ? (error instanceof Error ? error.name : "") : "SecurityError"
+      return new NoPasskey(reasons[name] ?? "this browser could not use a passkey")
+    }
   })
 
 interface Descriptor {

@@ -1,5 +1,13 @@
 import { useSignal } from "@preact/signals"
 
+/** Rejects where there is no clipboard: browsers give it only to pages that are served over https. */
+const copy = async (text: string): Promise<void> => navigator.clipboard.writeText(text)
+
+const refused = (): string =>
+  isSecureContext
+    ? "The browser does not allow it: mark the text and copy it."
+    : "Browsers copy only on pages that are served over https: mark the text and copy it."
+
 /** Copies a text, and says so. */
 export const CopyText = ({ label, text }: { readonly label: string; readonly text: string }) => {
   const said = useSignal<string | null>(null)
@@ -8,9 +16,9 @@ export const CopyText = ({ label, text }: { readonly label: string; readonly tex
       <button
         type="button"
         onClick={() => {
-          navigator.clipboard.writeText(text).then(
+          copy(text).then(
             () => (said.value = "Copied"),
-            () => (said.value = "The browser does not allow it")
+            () => (said.value = refused())
           )
         }}
       >

@@ -199,6 +199,18 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     await visit.page.keyboard.press("Escape")
   })
 
+  it("a key that the browser does not copy is said to be not copied", async () => {
+    await open(`/${org}/-/accounts`)
+    await visit.press("Rotate the key of group backend")
+    await dialog().getByRole("button", { name: "Rotate" }).click()
+    await visit.sees("This is the only time that the key is shown.")
+    // As on a page that is not served over https.
+    await visit.page.evaluate(`Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true })`)
+    await visit.press("Copy the key")
+    await visit.sees("mark the text and copy it.")
+    await visit.page.keyboard.press("Escape")
+  })
+
   it("a person is offered to ask for what the role can have", async () => {
     const dora = await Person.login(of("dora"))
     const other = await Visit.open(`/${org}/webshop`, dora)
