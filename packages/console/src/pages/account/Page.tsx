@@ -90,7 +90,9 @@ export const Page = () => {
         )}
       </dl>
       {asking !== null && (
-        <Reading of={sessions}>{(found) => <ProveSession session={found.find(({ id }) => id === asking)} />}</Reading>
+        <Reading of={sessions}>
+          {(found) => <ProveSession key={asking} session={found.find(({ id }) => id === asking)} />}
+        </Reading>
       )}
       <Passkeys />
       <Delegations />

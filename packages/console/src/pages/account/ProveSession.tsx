@@ -28,7 +28,8 @@ export const ProveSession = ({ session }: { readonly session: Session | undefine
         <>
           <p>
             It asks for your passkey from {ip_address ?? "an unknown address"}, and began <When time={created_at} />.
-            Whoever uses it may then do what needs a recent login. Refuse if you did not ask for this.
+            Whoever uses it may then do what needs a recent login. Refuse if you did not ask for this, and end that
+            session in the list below.
           </p>
           <p class="row">
             <button
