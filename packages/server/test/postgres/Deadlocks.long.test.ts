@@ -20,7 +20,7 @@ import { makeTraffic } from "./deadlocks/Traffic.js"
 // People and accounts change everything in a few places at once, on two servers, while maintenance runs beside them. PostgreSQL finds
 // no deadlock, and each answer is one that the contract declares.
 
-const seconds = Number(process.env["COFFER_SECONDS"] ?? (isSoak ? 120 : 4))
+const seconds = isSoak ? 120 : 5
 const atOnce = 16
 
 /** What time brings, for a row at a time: whatever holds several rows could be the deadlock itself. */
@@ -103,10 +103,13 @@ const deadlocks = async (): Promise<number> => {
 
 const retries = Effect.map(Metric.value(retriedTransactions), ({ count }) => count)
 
-it.each([false, true])(
+/** A run is repeated with `COFFER_SEED`: the calls are the same then, and meet in another order. */
+const seed = Number(process.env["COFFER_SEED"] ?? Date.now() % 1_000_000)
+
+// An entry that is required is written at once, and others before the commit: locks then come in another order.
+it.each(isSoak ? [false, true] : [seed % 2 === 1])(
   "changes of all kinds on two servers never deadlock (each entry required: %s)",
   async (isRequired) => {
-    const seed = Number(process.env["COFFER_SEED"] ?? Date.now() % 1_000_000)
     await start(isRequired)
     const [one, other] = running.servers
     if (one === undefined || other === undefined) return assert.fail("two servers were not started")

@@ -3,7 +3,7 @@ import { authRepo } from "@coffer/server/access/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
 import { Effect } from "effect"
 import { type Endpoint, endpoints, pathOf, type Place } from "../../authorization/Contract.js"
-import { type Caller, rootEmail, type Stage, scenesOn } from "../../authorization/Scene.js"
+import { type Caller, type Stage, scenesOn } from "../../authorization/Scene.js"
 import { machines, people, word } from "../../authorization/Service.js"
 import { publicUrl } from "../../federations/Signer.js"
 import { newSession } from "../../support/NewSession.js"
@@ -185,7 +185,6 @@ export const makeTraffic = async (servers: readonly [Stage, ...ReadonlyArray<Sta
   await Promise.all(organizations.map(repair))
 
   return {
-    rootEmail,
     /** Makes calls until a time, so many at once. */
     run: async (until: number, atOnce: number): Promise<void> => {
       const work = async (worker: number) => {
