@@ -104,6 +104,24 @@ describe("a change of a protected environment", () => {
     assert.strictEqual(await valueOf(one, "A"), "two")
   })
 
+  it("is made with what its account may do now, whichever of its keys asked: no key may do more or less", async () => {
+    const { call, propose, protectedOne, valueOf, vote } = world
+    const one = await protectedOne({ needed: 1 })
+    const { admin, ci, org, owner, prod } = one
+    const { data } = (await call(owner.headers, "GET", `${org}/service-accounts`)).body
+    const account = `${org}/service-accounts/${data[0].id}`
+    const write = (value: string) => propose(ci.headers, "PUT", `${prod}/secrets/A`, { value })
+    const [rotated, revoked] = [await write("two"), await write("three")]
+    assert.strictEqual((await call(owner.headers, "POST", `${account}/rotate`, {})).status, 200)
+    assert.strictEqual((await call(ci.headers, "GET", `${prod}/secrets`)).status, 401)
+    assert.strictEqual((await vote(one, admin.headers, rotated.id)).body.state, "done")
+    assert.strictEqual((await call(owner.headers, "DELETE", account)).status, 204)
+    const { body, status } = await vote(one, admin.headers, revoked.id)
+    assert.strictEqual(status, 409)
+    assert.match(body.error.message, /ci may not act any more/)
+    assert.strictEqual(await valueOf(one, "A"), "two")
+  })
+
   it("needs votes to weaken or end the protection, and to remove what holds it", async () => {
     const { call, propose, protectedOne, vote } = world
     const one = await protectedOne({ needed: 1, approvers: "owners", self: true })
