@@ -58,12 +58,18 @@ const { version } = JSON.parse(await readFile(new URL("package.json", root), "ut
 
 const commit = () => process.env.COFFER_RELEASE_COMMIT ?? commitOf(fileURLToPath(root), version)
 
+/** The key that signs, and the source that the statement names: both fail before anything is made. */
+const signer = async () => {
+  const key = options.check || options.libraries ? undefined : await releaseKey()
+  return key === undefined ? undefined : { key, source: { commit: commit(), version } }
+}
+
 /** Signs what is in a folder. Signatures are random, so they are no part of what is compared. */
-const signed = async (target) => {
-  const key = await releaseKey()
-  if (key === undefined) return say("unsigned: COFFER_RELEASE_KEY_FILE names no key")
+const signed = async (target, by) => {
+  if (by === undefined) return say("unsigned: COFFER_RELEASE_KEY_FILE names no key")
+  const { key, source } = by
   const sums = await readFile(join(target, "SHA256SUMS"), "utf8")
-  for (const [name, content] of Object.entries(signatures(key, sums, { commit: commit(), version }))) {
+  for (const [name, content] of Object.entries(signatures(key, sums, source))) {
     await writeFile(join(target, name), content)
   }
   say(`signed by the key ${fingerprintOf(key)}`)
@@ -83,6 +89,7 @@ const size = (content) => `${(content.length / 1024 / 1024).toFixed(2)} MiB`.pad
 
 try {
   const last = options.record ? undefined : await lastVersion()
+  const by = await signer()
   const node = await nodeForExecutables()
   const tools = { node, nfpm: await nfpmForPackages(node) }
   if (options.check) {
@@ -100,7 +107,7 @@ try {
   } else {
     const target = options.out ?? fileURLToPath(new URL("release/", root))
     await release(tools, join(temporary, "work"), target)
-    if (!options.libraries) await signed(target)
+    if (!options.libraries) await signed(target, by)
     const files = await filesOf(target)
     for (const [path, content] of Object.entries(files).sort()) say(`${size(content)}  ${path}`)
     if (options.out === undefined && last !== version) {
