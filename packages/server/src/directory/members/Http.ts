@@ -4,7 +4,6 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { userScope } from "../../database/Scopes.js"
 import { longList } from "../../http/LongList.js"
 import { Members } from "./Members.js"
 
@@ -25,12 +24,7 @@ export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
         access.change(access.org(path, "member.update"), (place) => members.setRole(place, path.user_id, payload.role))
       )
       .handle("remove", ({ path }) =>
-        access.change(
-          access.org(path, "member.remove"),
-          (place) => members.remove(place, path.user_id),
-          // The delegations and votes of a person are removed elsewhere, too.
-          { also: [userScope(path.user_id)] }
-        )
+        access.change(access.org(path, "member.remove"), (place) => members.remove(place, path.user_id))
       )
   })
 ).pipe(Layer.provide(Members.Default))
