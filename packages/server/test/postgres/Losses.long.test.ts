@@ -66,6 +66,15 @@ const waiting = async (count: number, ended: () => boolean): Promise<void> => {
   if (!ended()) assert.fail(`${count} requests should wait for a scope`)
 }
 
+/** How many scopes are held by what waits for one: others would wait for it, too. */
+const heldByWaiting = async (): Promise<unknown> => {
+  const { rows } = await locks.query(
+    `SELECT count(*)::int AS held FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid IN (
+      SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)`
+  )
+  return rows[0]
+}
+
 /** A request that was sent, and whether it has ended. */
 const started = <A>(sent: Promise<A>) => {
   const state = { ended: false }
@@ -108,6 +117,7 @@ const callFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
   return holding(await scopeOf(endpoint, scene), async (release) => {
     const call = started(second.send(ask))
     await waiting(1, call.ended)
+    assert.deepStrictEqual(await heldByWaiting(), { held: 0 }, `${name} holds a scope while it waits for its first`)
     assert.isFalse(call.ended(), `${kind}, ${name}: the call did not wait for its scope`)
     const taken = started(loss.happens(scene))
     await waiting(2, taken.ended)
