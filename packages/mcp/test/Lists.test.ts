@@ -107,7 +107,7 @@ describe("the figures of docs/mcp.md", () => {
     }
   })
 
-  it("are what a mean answer costs, in an environment of 20 secrets", async () => {
+  it("are what an average result costs, in an environment of 20 secrets", async () => {
     const place = { project: "banana", env: "dev" }
     const set = Object.fromEntries(keys.slice(0, 20).map((key) => [key, "postgres://app@db.internal/shop"]))
     await service.request("PATCH", "/api/orgs/acme/projects/banana/envs/dev/bundle", { set })
@@ -134,7 +134,7 @@ describe("the figures of docs/mcp.md", () => {
       assert.isFalse(isError, text)
       total += tokensIn(text)
     }
-    assertAbout(total / calls.length, documented(/A mean answer costs about ([\d,]+) tokens/))
+    assertAbout(total / calls.length, documented(/An average result costs about ([\d,]+) tokens/))
   })
 })
 
