@@ -70,7 +70,7 @@ const waiting = async (count: number, ended: () => boolean): Promise<void> => {
 const heldByWaiting = async (): Promise<unknown> => {
   const { rows } = await locks.query(
     `SELECT count(*)::int AS held FROM pg_locks WHERE locktype = 'advisory' AND granted AND pid IN (
-      SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND NOT granted)`
+      SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory')`
   )
   return rows[0]
 }
