@@ -38,10 +38,11 @@ export const parseJson = (bytes: Uint8Array): Either.Either<unknown, string> => 
     : value
 }
 
-const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace] = Buffer.from('"\\,[]{}')
+const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, lineFeed = 10] =
+  Buffer.from('"\\,[]{}\n')
 
-/** As `parseJson`, but rejects a text with too many values or levels before it is parsed. */
-export const parseLargeJson = (bytes: Uint8Array): Either.Either<unknown, string> => {
+/** What is wrong with a text that has too many values or levels; null if nothing is. */
+const excessOf = (bytes: Uint8Array, most: number, tooMany: string): string | null => {
   let commas = 0
   let depth = 0
   let inString = false
@@ -52,10 +53,38 @@ export const parseLargeJson = (bytes: Uint8Array): Either.Either<unknown, string
       else if (byte === quote) inString = false
     } else if (byte === quote) inString = true
     else if (byte === comma) {
-      if (++commas >= maxValues) return Either.left(`holds more than ${maxValues} values, and no call takes as many`)
+      if (++commas >= most) return tooMany
     } else if (byte === openBracket || byte === openBrace) {
-      if (++depth > maxDepth) return Either.left(tooDeep)
+      if (++depth > maxDepth) return tooDeep
     } else if (byte === closeBracket || byte === closeBrace) depth--
   }
-  return parseJson(bytes)
+  return null
+}
+
+const tooManyValues = `holds more than ${maxValues} values, and no call takes as many`
+
+/** As `parseJson`, but rejects a text with too many values or levels before it is parsed. */
+export const parseLargeJson = (bytes: Uint8Array): Either.Either<unknown, string> => {
+  const excess = excessOf(bytes, maxValues, tooManyValues)
+  return excess === null ? parseJson(bytes) : Either.left(excess)
+}
+
+/** A project of 100 environments, each with a protection that names 200 people, has fewer. */
+const maxValuesOfLines = 25_000
+
+const tooManyOfLines = `holds more than ${maxValuesOfLines} values, and no record has as many`
+
+/** Parses lines of JSON, each as `parseLargeJson` does. */
+export const parseJsonLines = (bytes: Uint8Array): Either.Either<ReadonlyArray<unknown>, string> => {
+  const excess = excessOf(bytes, maxValuesOfLines, tooManyOfLines)
+  if (excess !== null) return Either.left(excess)
+  const values: Array<unknown> = []
+  for (let at = 0; at < bytes.length;) {
+    const end = bytes.indexOf(lineFeed, at)
+    const value = parseJson(bytes.subarray(at, end < 0 ? bytes.length : end))
+    if (Either.isLeft(value)) return Either.left(value.left)
+    values.push(value.right)
+    at = end < 0 ? bytes.length : end + 1
+  }
+  return Either.right(values)
 }

@@ -6,6 +6,7 @@ import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import { nextTick } from "../base/EventLoop.js"
 import { parseJson } from "./Json.js"
+import type { Text } from "./JsonWorker.js"
 
 /** Larger bodies are parsed in a worker thread: the largest would block the event loop for half a second. */
 const largeBytes = 64 * 1024
@@ -39,7 +40,7 @@ export const makeThreadClient = (script: string) => {
     return thread
   }
 
-  const send = (bytes: Uint8Array) =>
+  const send = (text: Text) =>
     Effect.async<unknown>((resume) => {
       const thread = (running ??= start())
       const finish = (end: Effect.Effect<unknown>) => {
@@ -53,24 +54,59 @@ export const makeThreadClient = (script: string) => {
         finish(Effect.dieMessage("the thread that parses large bodies ended"))
       }
       thread.on("message", onMessage).on("error", onEnd).on("exit", onEnd)
-      thread.postMessage(bytes, bytes.buffer instanceof ArrayBuffer ? [bytes.buffer] : [])
+      const { buffer } = text.bytes
+      thread.postMessage(text, buffer instanceof ArrayBuffer ? [buffer] : [])
     })
 
   // Uninterruptible: the next request would receive the reply to an interrupted one.
-  return (bytes: Uint8Array): Effect.Effect<unknown> => oneAtATime.withPermits(1)(Effect.uninterruptible(send(bytes)))
+  return (text: Text): Effect.Effect<unknown> => oneAtATime.withPermits(1)(Effect.uninterruptible(send(text)))
 }
 
 // The built file, even if this module runs from source: a worker needs JavaScript.
 const parseInThread = makeThreadClient(createRequire(import.meta.url).resolve("@coffer/server/http/JsonWorker"))
 
+/** Parses a text in the thread. May transfer its bytes, so do not use them afterwards. Fails with what is wrong with it. */
+const parseLarge = (text: Text): Effect.Effect<unknown, string> =>
+  // The reply is copied in this tick; decode it in another one.
+  Effect.flatMap(Effect.zipLeft(parseInThread(text), nextTick), (parsed) =>
+    Predicate.hasProperty(parsed, "wrong")
+      ? Effect.fail(String(parsed.wrong))
+      : Effect.succeed(Predicate.hasProperty(parsed, "value") ? parsed.value : undefined)
+  )
+
 /** Parses a body; an empty one becomes an empty object. May transfer `bytes` to a thread, so do not use them afterwards. */
 export const parseBody = (bytes: Uint8Array): Effect.Effect<unknown, ValidationError> => {
   if (bytes.length === 0) return Effect.succeed({})
-  if (bytes.length <= largeBytes) return Either.mapLeft(parseJson(bytes), refuse)
-  // The reply is copied in this tick; decode it in another one.
-  return Effect.flatMap(Effect.zipLeft(parseInThread(bytes), nextTick), (parsed) =>
-    Predicate.hasProperty(parsed, "wrong")
-      ? refuse(String(parsed.wrong))
-      : Effect.succeed(Predicate.hasProperty(parsed, "value") ? parsed.value : undefined)
-  )
+  return bytes.length <= largeBytes
+    ? Either.mapLeft(parseJson(bytes), refuse)
+    : Effect.mapError(parseLarge({ bytes, form: "body" }), refuse)
 }
+
+/** A line may be as long as its longest record: 100 environments, each with a protection that names 200 people. */
+const maxLine = 6 * 1024 * 1024
+
+/** Cuts a text at ends of lines, into pieces of as many lines as are parsed at once; a longer line is one piece. */
+function* piecesOf(text: string): Generator<string> {
+  for (let at = 0; at < text.length;) {
+    const within = text.lastIndexOf("\n", at + largeBytes)
+    const end = within >= at ? within : text.indexOf("\n", at)
+    yield text.slice(at, end < 0 ? text.length : end)
+    at = end < 0 ? text.length : end + 1
+  }
+}
+
+/**
+ * Parses lines of JSON of a caller in the thread, a piece at a time, and hands each piece's values to `take`, so that what is wrong
+ * with a first line ends it. Fails with what is wrong with a line; it repeats nothing of it.
+ */
+export const parseLines = <E>(
+  text: string,
+  take: (values: ReadonlyArray<unknown>) => Effect.Effect<void, E>
+): Effect.Effect<void, E | string> =>
+  Effect.gen(function* () {
+    for (const piece of piecesOf(text)) {
+      if (piece.length > maxLine) return yield* Effect.fail(`has more than ${maxLine} characters`)
+      const parsed = yield* parseLarge({ bytes: new TextEncoder().encode(piece), form: "lines" })
+      yield* take(Array.isArray(parsed) ? parsed : [])
+    }
+  })

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { makeThreadClient, parseBody } from "@coffer/server/http/ParseJson"
+import { makeThreadClient, parseBody, parseLines } from "@coffer/server/http/ParseJson"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, FastCheck } from "effect"
 import { runs } from "../../../domain/test/support/Runs.js"
@@ -75,6 +75,50 @@ describe("a body", () => {
   )
 })
 
+describe("lines of JSON", () => {
+  const linesOf = (text: string) =>
+    Effect.gen(function* () {
+      const all: Array<unknown> = []
+      yield* parseLines(text, (values) => Effect.sync(() => all.push(...values)))
+      return all
+    })
+
+  it.effect("are parsed in their order, whatever pieces they come in", () =>
+    Effect.gen(function* () {
+      // Lines around the size of a piece, and one that is longer than several.
+      const lengths = [1, 65_530, 5, 65_536, 300_000, 65_537, 1]
+      const lines = [...lengths.map((length) => "é".repeat(length)), ...Array.from({ length: 30_000 }, (_, at) => at)]
+      const text = lines.map((line) => JSON.stringify(line)).join("\n")
+      assert.deepStrictEqual(yield* linesOf(text), lines)
+      assert.deepStrictEqual(yield* linesOf(`${text}\n`), lines)
+      assert.deepStrictEqual(yield* linesOf(""), [])
+    })
+  )
+
+  it.effect.each<readonly [string, string, string]>([
+    ["a line that is no JSON", '{"a":1}\n{', "is not well-formed JSON"],
+    ["nothing but line feeds", "\n".repeat(16 * 1024 * 1024), "is not well-formed JSON"],
+    ["16 MiB of nested lists in a line", "[".repeat(16 * 1024 * 1024), "has more than 6291456 characters"],
+    ["6 MiB of nested lists in a line", "[".repeat(6 * 1024 * 1024), "is nested deeper than 32 levels"],
+    ["6 MiB of lists in a line", `[${"[],".repeat(2 * 1024 * 1024 - 2)}[]]`, "holds more than 25000 values"],
+    ["a lone surrogate", String.raw`["\ud800"]`, "holds a lone surrogate"]
+  ])("are refused with %s", ([, text, message]) =>
+    Effect.map(Effect.flip(linesOf(text)), (wrong) => assert.include(wrong, message))
+  )
+
+  it.effect("end with the first piece that is not taken", () =>
+    Effect.gen(function* () {
+      let taken = 0
+      const stopped = parseLines("1\n".repeat(1_000_000), (values) => {
+        taken += values.length
+        return Effect.fail("enough")
+      })
+      assert.strictEqual(yield* Effect.flip(stopped), "enough")
+      assert.isBelow(taken, 40_000)
+    })
+  )
+})
+
 describe("a thread that is asked", () => {
   const withScript = <A>(script: string, use: (path: string) => Effect.Effect<A>) =>
     Effect.acquireUseRelease(
@@ -87,13 +131,13 @@ describe("a thread that is asked", () => {
       (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
     )
 
-  const question = (first: number) => new Uint8Array([first])
+  const question = (first: number) => ({ bytes: new Uint8Array([first]), form: "body" as const })
 
   /** Ends at a 0, runs out of memory at a 1, and else answers how often it was asked. */
   const mortal = `
     import { parentPort } from "node:worker_threads"
     let asked = 0
-    parentPort.on("message", ([first]) => {
+    parentPort.on("message", ({ bytes: [first] }) => {
       if (first === 0) process.exit(1)
       if (first === 1) for (const all = []; ; ) all.push(new Array(1e6).fill(asked).map(String))
       if (first === 2) setTimeout(() => process.exit(0))

@@ -365,6 +365,20 @@ describe("an import", () => {
       assert.strictEqual(code, "VALIDATION_ERROR", message)
       assert.match(message, expected)
     }
+    const lines = async (organization: string) =>
+      call(importer, "POST", "/api/imports", { name: `new-${word()}`, organization })
+    const deep = `{"members":${"[".repeat(3_000_000)}`
+    for (const [text, expected] of [
+      [deep, /has a line that is nested deeper than 32 levels/],
+      [`{"members":[${"[],".repeat(2_000_000)}[]]}`, /has a line that (?:holds more than 25000 values|has more than)/],
+      ['{"members":1,"groups":2}', /must be lines of JSON, each an object with one field/],
+      ["\n".repeat(100_000), /has a line that is not well-formed JSON/],
+      ['{"passkey_recovery":"none"}\n'.repeat(2), /has passkey_recovery twice/]
+    ] as const) {
+      const { code, message } = await lines(text)
+      assert.strictEqual(code, "VALIDATION_ERROR", message)
+      assert.match(message, expected)
+    }
     const rules = Array.from({ length: 20_001 }, () => whole.rules[0])
     assert.strictEqual((await start({ rules })).code, "LIMIT_EXCEEDED")
     const projects = Array.from({ length: 51 }, (_, at) => ({

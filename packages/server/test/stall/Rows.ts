@@ -113,6 +113,18 @@ const imported = (input: string, body: object, isPlaced = true): Row => [
   })
 ]
 
+const someone = (index: number) => `member-${index}@${"d".repeat(60)}.${"e".repeat(60)}.com`
+
+/** As much as one record of a structure can be. */
+const manyProtected = Array.from({ length: 100 }, (_none, env) => ({
+  name: `env-${env}`,
+  protection: {
+    needed: 1,
+    approvers: Array.from({ length: 100 }, (_one, index) => someone(index)),
+    break_glass: Array.from({ length: 100 }, (_one, index) => someone(index))
+  }
+}))
+
 const noCounts = { projects: 1, environments: 1, secrets: 1, versions: 1, use_rules: 0, declared: 0 }
 
 const versionsOf = (count: number, bytes: number) =>
@@ -233,7 +245,17 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/imports": [
     proven("20,000 rules, 10,000 members", ({ attempt }) => ({ name: `imported-${attempt}`, organization: largest() })),
     proven("lines of nothing", () => ({ name: "imported", organization: "\n".repeat(4 * mebibyte) })),
-    proven("no JSON", () => ({ name: "imported", organization: "{\n".repeat(4 * mebibyte) }))
+    proven("no JSON", () => ({ name: "imported", organization: "{\n".repeat(4 * mebibyte) })),
+    proven("a line of nested lists", () => ({ name: "imported", organization: "[".repeat(5 * mebibyte) })),
+    proven("a line of empty lists", () => ({ name: "imported", organization: `[${"[],".repeat(mebibyte)}[]]` })),
+    proven("a project whose protections name 20,000 people", () => ({
+      name: "imported",
+      organization: JSON.stringify({ projects: { name: "web", strict: false, environments: manyProtected } })
+    })),
+    proven("one field again and again", () => ({
+      name: "imported",
+      organization: '{"passkey_recovery":"login"}\n'.repeat(mebibyte / 2)
+    }))
   ],
   "PUT /api/imports/:import_id/declared": [
     imported("200 of the largest patterns", {

@@ -16,7 +16,7 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { mapInSlices, pacing } from "../../base/EventLoop.js"
+import { mapInSlices } from "../../base/EventLoop.js"
 import { maxRules, maxRulesOfGroups, maxRulesOfSubject } from "../../directory/acl/Acl.js"
 import { maxFederations } from "../../directory/federations/Federations.js"
 import { maxGroups } from "../../directory/groups/Groups.js"
@@ -24,6 +24,7 @@ import { maxMembers } from "../../directory/members/Members.js"
 import { maxProjects } from "../../directory/projects/Projects.js"
 import { maxAccounts } from "../../directory/service-accounts/ServiceAccounts.js"
 import { undecoded } from "../../http/Failure.js"
+import { parseLines } from "../../http/ParseJson.js"
 import { maxWebhooks } from "../webhooks/Webhooks.js"
 
 /** The most records of each list: as many as the API makes. */
@@ -47,48 +48,43 @@ type Lists = Readonly<Record<keyof typeof archivedRecords, Array<unknown>>>
 const unknownField = invalid("has a field that this server does not know: a newer one made it")
 const notJson = invalid("must be lines of JSON, each an object with one field")
 
-function* linesOf(text: string): Generator<string> {
-  for (let at = 0; at < text.length;) {
-    const end = text.indexOf("\n", at)
-    const line = text.slice(at, end < 0 ? text.length : end)
-    yield line
-    at = end < 0 ? text.length : end + 1
-  }
+/** Returns the only field of a line. */
+const fieldIn = (value: unknown): readonly [string, unknown] | null => {
+  const [field, ...others] = Predicate.isRecord(value) ? Object.entries(value) : []
+  return field === undefined || others.length > 0 ? null : field
 }
-
-/** Parses one line, and returns its only field. */
-const fieldIn = (line: string): Either.Either<readonly [string, unknown], ValidationError> =>
-  Either.flatMap(Either.try({ try: (): unknown => JSON.parse(line), catch: () => notJson }), (value) => {
-    const [field, ...others] = Predicate.isRecord(value) ? Object.entries(value) : []
-    return field === undefined || others.length > 0 ? Either.left(notJson) : Either.right(field)
-  })
 
 const isList = (name: string): name is keyof Lists => Object.hasOwn(archivedRecords, name)
 
-/** Sorts lines into lists, in slices. */
+/** Sorts the lines of a text into lists. A list that is too long ends it at once. */
 const collect = Effect.fnUntraced(function* (text: string) {
   const lists: Lists = { members: [], groups: [], mappings: [], projects: [], accounts: [], rules: [], webhooks: [] }
-  let passkey_recovery: PasskeyRecovery = "login"
-  const take = (line: string): LimitExceeded | ValidationError | null => {
+  let passkey_recovery: PasskeyRecovery | undefined
+  const take = (line: unknown): LimitExceeded | ValidationError | null => {
     const field = fieldIn(line)
-    if (Either.isLeft(field)) return field.left
-    const [name, value] = field.right
+    if (field === null) return notJson
+    const [name, value] = field
     if (isList(name)) {
       const length = lists[name].push(value)
       return length > limits[name] ? tooMany(`the list ${name} of an organization`, limits[name]) : null
     }
     if (name !== "passkey_recovery") return unknownField
+    if (passkey_recovery !== undefined) return invalid("has passkey_recovery twice")
     if (!isRecovery(value)) return invalid("passkey_recovery must be one of login, none")
     passkey_recovery = value
     return null
   }
-  const pace = pacing()
-  for (const line of linesOf(text)) {
-    const problem = take(line)
-    if (problem !== null) return yield* Effect.fail(problem)
-    yield* pace
+  const takeAll = (lines: ReadonlyArray<unknown>) => {
+    for (const line of lines) {
+      const problem = take(line)
+      if (problem !== null) return Effect.fail(problem)
+    }
+    return Effect.void
   }
-  return { lists, passkey_recovery }
+  yield* Effect.mapError(parseLines(text, takeAll), (wrong) =>
+    Predicate.isString(wrong) ? invalid(`has a line that ${wrong}`) : wrong
+  )
+  return { lists, passkey_recovery: passkey_recovery ?? "login" } as const
 })
 
 /** Decodes a list in slices, so that a long one does not block the event loop. */
