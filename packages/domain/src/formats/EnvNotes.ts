@@ -60,6 +60,12 @@ export const differences = (spelled: Spelled): Pick<Entry, "kept" | "notes" | "i
   }
 }
 
+/** All that a person may not expect of an entry, as the ends of sentences "KEY …". */
+export const notesOfEntry = ({ kept = [], notes = [] }: Entry): ReadonlyArray<string> => [
+  ...kept.map((part) => `contains ${part}, which is kept as it is`),
+  ...notes
+]
+
 /** Whether dotenv reads a line feed or carriage return where others read a backslash and a letter. */
 export const hasDoubtfulEscape = (quoted: string | undefined): boolean =>
   quoted?.startsWith('"') === true && /\\\\[nr]/.test(quoted)

@@ -7,6 +7,7 @@ import { sentenceOf } from "../BrokenRules.js"
 import { SecretKey } from "../Names.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { expandVariables } from "./EnvExpansion.js"
+import { notesOfEntry } from "./EnvNotes.js"
 import { BadFile, type Entry, type Format, type Mistake } from "./Format.js"
 import type { FormatName } from "./FormatNames.js"
 
@@ -52,11 +53,11 @@ const encrypted =
   "is a value that dotenvx encrypted; import what it decrypts: dotenvx decrypt --stdout | coffer secret import - --format env"
 
 /** What a person may not expect of an entry. */
-const warningsOf = ({ kept = [], key, notes = [] }: Entry): ReadonlyArray<string> => [
-  ...kept.map((part) => `${key} contains ${part}, which is kept as it is`),
-  ...notes.map((note) => `${key} ${note}`),
-  ...foreign.flatMap(([pattern, owner]) => (pattern.test(key) ? [`${key} is ${owner}`] : []))
-]
+const warningsOf = (entry: Entry): ReadonlyArray<string> => {
+  const { key } = entry
+  const owners = foreign.flatMap(([pattern, owner]) => (pattern.test(key) ? [`is ${owner}`] : []))
+  return [...notesOfEntry(entry), ...owners].map((note) => `${key} ${note}`)
+}
 
 const isVariable = (part: string) => part.startsWith("$")
 

@@ -21,13 +21,29 @@ const maxMistakes = 100
 
 const trim = (text: string) => text.replace(/^[ \t]+|[ \t]+$/g, "")
 
+/** What encloses a placeholder: each is a character twice. */
+export interface Delimiters {
+  readonly open: string
+  readonly close: string
+}
+
+const braces: Delimiters = { open: "{{", close: "}}" }
+
+const doubled = /^([^\w\s,])\1$/
+
+/** Parses delimiters such as `[[,]]`. Undefined unless each is a punctuation mark twice. */
+export const parseDelimiters = (text: string): Delimiters | undefined => {
+  const [open = "", close = "", ...more] = text.split(",")
+  return more.length === 0 && doubled.test(open) && doubled.test(close) ? { open, close } : undefined
+}
+
 /** Reads what stands between the braces. Fails with what is wrong, without a text that may be no name of a secret. */
-const parsePlaceholder = (inner: string): Either.Either<Placeholder, string> => {
+const parsePlaceholder = (inner: string, { close, open }: Delimiters): Either.Either<Placeholder, string> => {
   const [name = "", filter, ...more] = inner.split("|").map(trim)
   const target = targetOf(name)
   if (target === null) {
     return Either.left(
-      "{{ begins neither {{KEY}}, {{environment:KEY}} nor {{KEY | filter}}; write {{{{ for the characters {{"
+      `${open} begins neither ${open}KEY${close}, ${open}environment:KEY${close} nor ${open}KEY | filter${close}; write ${open}${open} for the characters ${open}, or choose others with --delimiters`
     )
   }
   if (more.length > 0) return Either.left(`${targetText(target)} has more than one filter`)
@@ -37,33 +53,32 @@ const parsePlaceholder = (inner: string): Either.Either<Placeholder, string> => 
     : Either.left(`${targetText(target)} has no filter that exists: the filters are ${filterNames.join(", ")}`)
 }
 
-const braces = /\{+/y
-
 /**
  * Parses a template. Every character outside of `{{…}}` stands for itself, and `{{{{` for `{{`. Of three braces, the first is a
- * literal one.
+ * literal one. Other delimiters follow the same rules.
  */
 export const parseTemplate = (
-  text: string
+  text: string,
+  delimiters: Delimiters = braces
 ): Either.Either<ReadonlyArray<TemplatePart>, Array.NonEmptyReadonlyArray<Mistake>> => {
+  const { close, open } = delimiters
+  const mark = open.charAt(0)
   const lines = new Scanner(text)
   const parts: Array<TemplatePart> = []
   const mistakes: Array<Mistake> = []
   let literal = ""
   let at = 0
   while (mistakes.length < maxMistakes) {
-    const begin = text.indexOf("{{", at)
+    const begin = text.indexOf(open, at)
     literal += text.slice(at, begin < 0 ? undefined : begin)
     if (begin < 0) break
-    braces.lastIndex = begin
-    braces.test(text)
-    at = braces.lastIndex
+    for (at = begin; text[at] === mark; at++);
     const rest = (at - begin) % 4
-    literal += "{".repeat((at - begin - rest) / 2 + (rest < 2 ? rest : rest - 2))
+    literal += mark.repeat((at - begin - rest) / 2 + (rest < 2 ? rest : rest - 2))
     if (rest < 2) continue
     const window = text.slice(at, at + maxPlaceholder)
-    const end = window.indexOf("}}")
-    const placeholder = parsePlaceholder(end < 0 ? "" : window.slice(0, end))
+    const end = window.indexOf(close)
+    const placeholder = parsePlaceholder(end < 0 ? "" : window.slice(0, end), delimiters)
     if (Either.isLeft(placeholder)) {
       mistakes.push({ line: lines.lineAt(begin), problem: placeholder.left })
       continue

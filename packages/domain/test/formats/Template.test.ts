@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest"
 import { parse as parseYaml } from "yaml"
 import { envRefusal } from "../../src/formats/EnvSpelling.js"
 import { applyFilter, filterNames } from "../../src/formats/Filters.js"
-import { fillTemplate, parseTemplate, type TemplatePart } from "../../src/formats/Template.js"
+import { fillTemplate, parseDelimiters, parseTemplate, type TemplatePart } from "../../src/formats/Template.js"
 import { type ReferenceTarget, targetOf, targetText } from "../../src/Reference.js"
 import { runs } from "../support/Runs.js"
 
@@ -87,6 +87,25 @@ describe("a template", () => {
         ]
       ])
     )
+  })
+
+  it("takes other delimiters, by the same rules", () => {
+    const delimiters = parseDelimiters("[[,]]") ?? assert.fail("are delimiters")
+    const parts = Either.getOrThrow(parseTemplate("{{ .Values.a }} [[KEY]] [[[[ [[[prod:B | json]]", delimiters))
+    assert.deepStrictEqual(parts, [
+      "{{ .Values.a }} ",
+      { ...target("KEY"), filter: null },
+      " [[ [",
+      { ...target("prod:B"), filter: "json" }
+    ])
+    assert.deepStrictEqual(
+      Either.getOrThrow(parseTemplate("<<A>>", parseDelimiters("<<,>>") ?? assert.fail("are delimiters"))),
+      [{ ...target("A"), filter: null }]
+    )
+    const problem = Either.getOrThrow(Either.flip(parseTemplate("[[1]]", delimiters)))[0].problem
+    assert.match(problem, /^\[\[ begins neither \[\[KEY\]\], /)
+    for (const text of ["", "[[", "[,]", "ab,cd", "[[,]],", ",,,,", "  ,  "])
+      assert.isUndefined(parseDelimiters(text), text)
   })
 
   it("is refused with the line of each mistake, and without its text", () => {

@@ -42,16 +42,22 @@ const sumOf = (compared: Compared): string => {
   return `${planned.source} -> ${placeName(planned)}: ${parts.join(", ")}`
 }
 
-/** What a person should know of a key: why it is not written, and which references stay. */
+/** The references of a key that are not translated. */
+const referencesLeft = ({ references, stored }: PlannedKey): ReadonlyArray<string> => {
+  if (references.length === 0) return []
+  const left = references.slice(0, 5).join(", ")
+  return stored === "resolved"
+    ? [`${left} leads elsewhere, so its value of now is stored`]
+    : [`${left} is no reference here, and is stored as text`]
+}
+
+/** What a person should know of a key: why it is not written, how its value was read, and which references stay. */
 const detailsOf = ({ planned }: Compared): ReadonlyArray<string> =>
-  planned.keys.flatMap(({ key, line, path, references, state, stored, why }) => {
+  planned.keys.flatMap((each) => {
+    const { key, line, notes, path, state, why } = each
     const named = `${placeName(planned)}, ${path === key ? key : `${key} (${path})`}, line ${line}`
-    if (why !== undefined) return state === "unsupported" ? [`${named}: ${why}`] : []
-    if (references.length === 0) return []
-    const left = references.slice(0, 5).join(", ")
-    return stored === "resolved"
-      ? [`${named}: ${left} leads elsewhere, so its value of now is stored`]
-      : [`${named}: ${left} is no reference here, and is stored as text`]
+    const found = why === undefined ? [...notes, ...referencesLeft(each)] : state === "unsupported" ? [why] : []
+    return found.map((detail) => `${named}: ${detail}`)
   })
 
 const existence: Readonly<Record<Compared["exists"], (place: string) => ReadonlyArray<string>>> = {
@@ -109,13 +115,14 @@ export const recordOf = (
     env: each.planned.env,
     exists: each.exists === "all",
     ...outcomes?.get(each),
-    keys: each.planned.keys.map(({ key, line, path, references, state, stored, why }) => ({
+    keys: each.planned.keys.map(({ key, line, notes, path, references, state, stored, why }) => ({
       key,
       path,
       line,
       state,
       ...(state === "value" || state === "reference" ? { change: each.changes.get(key) ?? "unknown" } : {}),
       ...(why === undefined ? {} : { why }),
+      ...(notes.length === 0 ? {} : { notes }),
       ...(references.length === 0 ? {} : { references_left: references, stored })
     }))
   }))

@@ -34,10 +34,14 @@ export const awsSecretsManager: Tool = {
   name: "aws-sm",
   prints: "aws secretsmanager get-secret-value --secret-id NAME",
   syntaxes: ["json", "yaml"],
-  namesOnly: (tree) =>
-    isList(at(tree, "SecretList"))
-      ? "holds only names, as list-secrets prints them: read values with aws secretsmanager batch-get-secret-value"
-      : undefined,
+  incomplete: (tree) => {
+    if (isList(at(tree, "SecretList"))) {
+      return "holds only names, as list-secrets prints them: read values with aws secretsmanager batch-get-secret-value"
+    }
+    return textAt(tree, "NextToken") === undefined
+      ? undefined
+      : "is one page of several, because it has a NextToken: run the command again without --max-items and --no-paginate"
+  },
   read: (tree, places, options) => {
     places.keysOf({})
     if (isAwsSecret(tree)) {

@@ -1,3 +1,4 @@
+import { dopplerEnv } from "./EnvDialects.js"
 import { addFlat, isFlat } from "./Flatten.js"
 import type { PlaceName } from "./Places.js"
 import type { Tool, ToolTarget } from "./Tool.js"
@@ -30,6 +31,7 @@ export const doppler: Tool = {
   name: "doppler",
   prints: "doppler secrets download --no-file --format json",
   syntaxes: ["json", "yaml", "env"],
+  readEnv: dopplerEnv,
   own: [/^DOPPLER_(?:PROJECT|CONFIG|ENVIRONMENT)$/, "Doppler's own: it names a place there"],
   targetOf: dottedTarget,
   read: (tree, places) => {

@@ -33,7 +33,8 @@ export const flatten = (tree: Tree, places: Places, nested: Nested): void => {
       key: above.join(separator),
       path: above.join("."),
       line: tree.line,
-      value: tree.text
+      value: tree.text,
+      notes: tree.notes
     })
   }
 }
@@ -46,6 +47,6 @@ export const addFlat = (tree: Tree, places: Places, place: PlaceName): void => {
   if (!isMap(tree)) return
   places.keysOf(place)
   for (const { key, line, value } of tree.members) {
-    if (isScalar(value)) places.add(place, { key, line, value: value.text })
+    if (isScalar(value)) places.add(place, { key, line, value: value.text, notes: value.notes })
   }
 }

@@ -1,4 +1,5 @@
 import { dottedTarget } from "./Doppler.js"
+import { infisicalEnv, infisicalNotes } from "./EnvDialects.js"
 import { addFlat, isFlat } from "./Flatten.js"
 import type { PlainKey } from "./Places.js"
 import type { Tool } from "./Tool.js"
@@ -39,6 +40,8 @@ export const infisical: Tool = {
   name: "infisical",
   prints: "infisical export --format=json",
   syntaxes: ["json", "yaml", "env"],
+  readEnv: infisicalEnv,
+  yamlNotes: infisicalNotes,
   // A folder may stand between environment and key: such a reference is left.
   targetOf: (text) => {
     const target = dottedTarget(text)

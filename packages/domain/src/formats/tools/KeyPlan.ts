@@ -25,6 +25,8 @@ export interface PlannedKey {
   readonly references: ReadonlyArray<string>
   /** What is stored where some are not: their text, or the value that the tool resolved. */
   readonly stored?: "text" | "resolved"
+  /** What a person may not expect of how the value was read, as the ends of sentences "KEY …". */
+  readonly notes: ReadonlyArray<string>
 }
 
 /** A key that is written. */
@@ -104,7 +106,7 @@ export const judge = (
   tool: Tool,
   find: (target: ToolTarget) => ReferenceTarget | undefined
 ): Judged => {
-  const base = { key: name, path: found.path, line: found.line, references: [] }
+  const base = { key: name, path: found.path, line: found.line, references: [], notes: found.notes ?? [] }
   const checked = check(found, name, tool)
   if (Either.isLeft(checked)) return { planned: { ...base, ...checked.left } }
   const { key, value } = checked.right

@@ -46,6 +46,10 @@ export const kubernetes: Tool = {
   name: "kubernetes",
   prints: "kubectl get secret NAME -o yaml",
   syntaxes: ["json", "yaml"],
+  incomplete: (tree) =>
+    (textAt(tree, "metadata", "continue") ?? "") === ""
+      ? undefined
+      : "is one page of several, because its metadata has continue: read all with kubectl get secrets -o yaml",
   read: (tree, places, options) => {
     const kind = textAt(tree, "kind")
     if (!isKubernetes(tree) || kind === undefined) return false

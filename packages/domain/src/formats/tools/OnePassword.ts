@@ -14,7 +14,7 @@ export const onePassword: Tool = {
   name: "1password",
   prints: "op item get NAME --format json --reveal",
   syntaxes: ["json"],
-  namesOnly: (tree) =>
+  incomplete: (tree) =>
     isSummary(tree)
       ? "holds no fields, as op item list prints items: pipe it through op item get --format json --reveal -"
       : undefined,

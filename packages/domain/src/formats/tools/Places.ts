@@ -21,6 +21,8 @@ export interface FoundKey {
   readonly problem?: string
   /** Why it is not to be stored, in the same form: the tool keeps it for itself. */
   readonly own?: string
+  /** What a person may not expect of how the value was read, in the same form. */
+  readonly notes?: ReadonlyArray<string>
 }
 
 /** What a document has at a place. */
@@ -37,6 +39,7 @@ export interface PlainKey {
   readonly resolved?: string
   readonly problem?: string
   readonly own?: string
+  readonly notes?: ReadonlyArray<string> | undefined
 }
 
 /** A document that holds more is not an export of secrets. */
@@ -58,14 +61,15 @@ export class Places {
     this.mistake ??= { line, problem }
   }
 
-  add(place: PlaceName, { path, resolved, value = "", ...plain }: PlainKey): void {
+  add(place: PlaceName, { notes = [], path, resolved, value = "", ...plain }: PlainKey): void {
     if (++this.count > maxFound)
       return this.stop(plain.line, `the document holds more than ${maxFound} secrets: split it`)
     this.keysOf(place).push({
       ...plain,
       path: path ?? plain.key,
       value: Redacted.make(value),
-      ...(resolved === undefined ? {} : { resolved: Redacted.make(resolved) })
+      ...(resolved === undefined ? {} : { resolved: Redacted.make(resolved) }),
+      ...(notes.length === 0 ? {} : { notes })
     })
   }
 

@@ -2,13 +2,14 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
+import { notesOfEntry } from "../EnvNotes.js"
 import { BadFile, type Mistake } from "../Format.js"
 import { type FoundPlace, Places } from "./Places.js"
 import { findEncrypted, toolOf } from "./Recognition.js"
 import { readDefaults, type ReadOptions, type Syntax, type Tool } from "./Tool.js"
 import type { ToolName } from "./ToolNames.js"
 import { tools } from "./Tools.js"
-import { isList, type Tree } from "./Tree.js"
+import { isList, isMap, type Tree } from "./Tree.js"
 
 /** What a document of a tool holds. */
 export interface ToolDocument {
@@ -20,16 +21,30 @@ type Trees = Either.Either<ReadonlyArray<Tree>, Array.NonEmptyReadonlyArray<Mist
 
 const looksLikeEnv = (text: string) => /^(?:\s*(?:#[^\n]*)?\n)*\s*(?:export\s+)?[\w.-]+\s*=/.test(text)
 
+/** Forms that tools also print, and that coffer does not read. */
+const otherForms: ReadonlyArray<readonly [form: string, pattern: RegExp]> = [
+  ["CSV", /^\s*"?key"?,"?value"?\s*$/im],
+  ["INI", /^\s*(?:[#;][^\n]*\n\s*)*\[[^\]\n"{}]*\]\s*(?:\n\s*[^\s=]+\s*=|\n\s*\[|$)/],
+  ["XML", /^\s*<[?\w]/],
+  ["TOML or HCL", /^\s*(?:variable\s+"|[\w.-]+\s+=\s+")/]
+]
+
+const otherFormOf = (text: string): string | undefined =>
+  otherForms.find(([, pattern]) => pattern.test(text.slice(0, 10_000)))?.[0]
+
 const syntaxOf = (text: string, { syntaxes }: Tool): Syntax | undefined => {
   if (/^\s*[[{]/.test(text)) return "json"
   const others = syntaxes.filter((syntax) => syntax !== "json")
   return others.find((syntax) => (syntax === "env") === looksLikeEnv(text))
 }
 
+/** The reader of npm's dotenv, which is large: loaded when it is needed. */
+const dotenv = Effect.promise(async () => (await import("../Env.js")).env.read)
+
 /** The lines of a `.env` file, as a map. */
-const readEnv = Effect.fnUntraced(function* (text: string): Effect.fn.Return<Trees> {
-  const { env } = yield* Effect.promise(() => import("../Env.js"))
-  return Either.mapBoth(env.read(text), {
+const readEnv = Effect.fnUntraced(function* (text: string, tool: Tool): Effect.fn.Return<Trees> {
+  const read = tool.readEnv ?? (yield* dotenv)
+  return Either.mapBoth(read(text), {
     onLeft: ({ mistakes }) => mistakes,
     onRight: (entries) =>
       entries.length === 0
@@ -38,18 +53,32 @@ const readEnv = Effect.fnUntraced(function* (text: string): Effect.fn.Return<Tre
             {
               type: "map",
               line: 1,
-              members: entries.map(({ key, line, value }) => ({
-                key,
-                line,
-                value: { type: "text", line, text: value }
+              members: entries.map((entry) => ({
+                key: entry.key,
+                line: entry.line,
+                value: { type: "text", line: entry.line, text: entry.value, notes: notesOfEntry(entry) }
               }))
             }
           ]
   })
 })
 
-/** Loads the parser of a syntax when it is needed: those of YAML and `.env` are large. */
+/** Adds what a person may not expect of the values in a map. */
+const withNotes = (tree: Tree, notesOf: (value: string) => ReadonlyArray<string>): Tree =>
+  isMap(tree)
+    ? {
+        ...tree,
+        members: tree.members.map((member) => ({
+          ...member,
+          value: member.value.type === "text" ? { ...member.value, notes: notesOf(member.value.text) } : member.value
+        }))
+      }
+    : tree
+
+/** Loads the parser of a syntax when it is needed: that of YAML is large. */
 const readTrees = Effect.fnUntraced(function* (text: string, tool: Tool): Effect.fn.Return<Trees> {
+  const form = otherFormOf(text)
+  if (form !== undefined) return Either.left([otherForm(form, tool)])
   switch (syntaxOf(text, tool)) {
     case "json": {
       const { readJsonTrees } = yield* Effect.promise(() => import("./JsonTree.js"))
@@ -57,16 +86,25 @@ const readTrees = Effect.fnUntraced(function* (text: string, tool: Tool): Effect
     }
     case "yaml": {
       const { readYamlTrees } = yield* Effect.promise(() => import("./YamlTree.js"))
-      return Either.mapLeft(readYamlTrees(text), Array.of)
+      const { yamlNotes } = tool
+      const read = Either.mapLeft(readYamlTrees(text), Array.of)
+      return yamlNotes === undefined
+        ? read
+        : Either.map(read, (trees) => trees.map((tree) => withNotes(tree, yamlNotes)))
     }
     case "env":
-      return yield* readEnv(text)
+      return yield* readEnv(text, tool)
     case undefined:
       return text.trim() === "" ? Either.right([]) : Either.left([notOf(1, tool)])
   }
 })
 
 const notOf = (line: number, { prints }: Tool): Mistake => ({ line, problem: `is not what ${prints} prints` })
+
+const otherForm = (form: string, { prints, printsJson = prints }: Tool): Mistake => ({
+  line: 1,
+  problem: `is ${form}, which coffer does not read: import what ${printsJson} prints`
+})
 
 /** What is wrong with a document before it is read. */
 const problemOf = (tree: Tree, tool: Tool): Mistake | undefined => {
@@ -78,13 +116,13 @@ const problemOf = (tree: Tree, tool: Tool): Mistake | undefined => {
       problem: `is what ${tools[owner].prints} prints, and not of ${tool.name}: use coffer import ${owner}`
     }
   }
-  const names = tool.namesOnly?.(tree)
-  return names === undefined ? findEncrypted(tree) : { line, problem: names }
+  const incomplete = tool.incomplete?.(tree)
+  return incomplete === undefined ? findEncrypted(tree) : { line, problem: incomplete }
 }
 
 /** The documents in a list of them, as `jq -s` makes one. A list of Infisical is a document. */
 const documentsIn = (tree: Tree, tool: Tool): ReadonlyArray<Tree> =>
-  isList(tree) && tool.name !== "infisical" && toolOf(tree) === undefined && tool.namesOnly?.(tree) === undefined
+  isList(tree) && tool.name !== "infisical" && toolOf(tree) === undefined && tool.incomplete?.(tree) === undefined
     ? tree.items
     : [tree]
 

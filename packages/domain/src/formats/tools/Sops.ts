@@ -1,3 +1,4 @@
+import { sopsEnv } from "./EnvDialects.js"
 import { flatten } from "./Flatten.js"
 import type { Tool } from "./Tool.js"
 import { isMap } from "./Tree.js"
@@ -6,7 +7,9 @@ import { isMap } from "./Tree.js"
 export const sops: Tool = {
   name: "sops",
   prints: "sops --decrypt FILE",
+  printsJson: "sops --decrypt --output-type json FILE",
   syntaxes: ["json", "yaml", "env"],
+  readEnv: sopsEnv,
   read: (tree, places, { separator }) => {
     if (!isMap(tree)) return false
     places.keysOf({})

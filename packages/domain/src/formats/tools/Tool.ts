@@ -1,3 +1,4 @@
+import type { EnvDialect } from "./EnvDialects.js"
 import type { Places } from "./Places.js"
 import type { ToolName } from "./ToolNames.js"
 import type { Tree } from "./Tree.js"
@@ -28,13 +29,19 @@ export interface Tool {
   readonly name: ToolName
   /** The command that prints what is read, for people. */
   readonly prints: string
+  /** The command that prints JSON, if that is another one. */
+  readonly printsJson?: string
   readonly syntaxes: ReadonlyArray<Syntax>
+  /** How its `.env` texts are read. As npm's dotenv does, if it is left out. */
+  readonly readEnv?: EnvDialect
+  /** What a person may not expect of values in its YAML, as the ends of sentences "KEY …". */
+  readonly yamlNotes?: (value: string) => ReadonlyArray<string>
   /** Reads one document. Returns whether it has the tool's form. */
   readonly read: (tree: Tree, places: Places, options: ReadOptions) => boolean
   /** What `${…}` means in a value: the text between the braces as a target. Undefined where nothing is replaced. */
   readonly targetOf?: (text: string) => ToolTarget | undefined
   /** Keys that the tool writes about itself, and what they are. */
   readonly own?: readonly [pattern: RegExp, what: string]
-  /** What to do where it keeps only names in what was given. */
-  readonly namesOnly?: (tree: Tree) => string | undefined
+  /** Why a document does not hold all values that were asked for, and what to run. */
+  readonly incomplete?: (tree: Tree) => string | undefined
 }

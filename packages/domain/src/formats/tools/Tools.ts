@@ -1,5 +1,6 @@
 import { awsSecretsManager } from "./AwsSecretsManager.js"
 import { doppler } from "./Doppler.js"
+import { phaseEnv } from "./EnvDialects.js"
 import { addFlat, isFlat } from "./Flatten.js"
 import { infisical } from "./Infisical.js"
 import { kubernetes } from "./Kubernetes.js"
@@ -14,7 +15,7 @@ const flat = (
   name: ToolName,
   prints: string,
   syntaxes: ReadonlyArray<Syntax>,
-  more: Pick<Tool, "own" | "targetOf"> = {}
+  more: Pick<Tool, "own" | "readEnv" | "targetOf"> = {}
 ): Tool => ({
   name,
   prints,
@@ -45,5 +46,8 @@ export const tools: { readonly [Name in ToolName]: Tool } = {
     own: [/^DOTENV_PUBLIC_KEY(?:_|$)/, "dotenvx's own: it encrypts values there"]
   }),
   kubernetes,
-  phase: flat("phase", "phase secrets export --format json", ["json", "yaml", "env"], { targetOf: phaseTarget })
+  phase: flat("phase", "phase secrets export --format json", ["json", "yaml", "env"], {
+    targetOf: phaseTarget,
+    readEnv: phaseEnv
+  })
 }

@@ -39,10 +39,18 @@ export const vault: Tool = {
   name: "vault",
   prints: "vault kv get -format=json PATH",
   syntaxes: ["json", "yaml"],
-  namesOnly: (tree) =>
-    isList(tree) && tree.items.length > 0 && tree.items.every(({ type }) => type === "text")
-      ? "holds only names, as vault kv list prints them: read each with vault kv get -format=json, or leave FILE out"
-      : undefined,
+  incomplete: (tree) => {
+    if (isList(tree) && tree.items.length > 0 && tree.items.every(({ type }) => type === "text")) {
+      return "holds only names, as vault kv list prints them: read each with vault kv get -format=json, or leave FILE out"
+    }
+    const secrets = isVaultMount(tree) ? tree.members.map(({ value }) => value) : [tree]
+    if (secrets.some((secret) => isMap(at(secret, "wrap_info")))) {
+      return "is a wrapped response without values: unwrap it with vault unwrap -format=json TOKEN, and import what that prints"
+    }
+    return secrets.some((secret) => isVaultSecret(secret) && at(secret, "data")?.type === "null")
+      ? "is a response without data: read the secret with vault kv get -format=json PATH"
+      : undefined
+  },
   read: (tree, places, options) => {
     if (isVaultSecret(tree)) {
       addSecret(tree, "", places, options)

@@ -38,6 +38,8 @@ const storedOf = ({ references, stored }: PlannedKey): string =>
     ? `is stored as the value that ${references.join(", ")} led to`
     : `keeps ${references.join(", ")} as text`
 
+const notesOf = ({ notes }: PlannedKey): string => notes.join("; ")
+
 /** What is remarkable of the keys of an environment. No value is shown. */
 export const Remarks = ({ planned: { env, keys } }: { readonly planned: PlannedEnv }) => {
   const left = keys.filter(({ state }) => state === "left")
@@ -54,6 +56,12 @@ export const Remarks = ({ planned: { env, keys } }: { readonly planned: PlannedE
         class="import-remarks"
         keys={keys.filter(({ references }) => references.length > 0)}
         say={storedOf}
+      />
+      <List
+        title={`Values of ${env} to look at`}
+        class="import-remarks"
+        keys={keys.filter(({ notes }) => notes.length > 0)}
+        say={notesOf}
       />
       {left.length > 0 && (
         <details class="more import-left">
