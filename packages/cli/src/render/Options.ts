@@ -1,3 +1,4 @@
+import { parseDelimiters } from "@coffer/domain/formats/Template"
 import * as Either from "effect/Either"
 import { nonInteractiveSpec, placeSpecs } from "../grammar/Place.js"
 import { anyText, argument, type ArgumentSpec, type Codec, flag, option } from "../grammar/Specs.js"
@@ -25,6 +26,8 @@ const interval = codec((text) => {
   return span !== undefined && span >= 100 ? span : undefined
 }, "a time of at least 100ms, such as 20s or 1m")
 
+const delimiters = codec(parseDelimiters, "two pairs of punctuation marks, such as '[[,]]'")
+
 /** The words behind `--`: a word before it is more often a mistyped option's value. */
 const watchedCommand: ArgumentSpec<ReadonlyArray<string>> = {
   data: {
@@ -43,6 +46,11 @@ const watchedCommand: ArgumentSpec<ReadonlyArray<string>> = {
 export const renderSpecs = {
   ...placeSpecs,
   nonInteractive: nonInteractiveSpec,
+  delimiters: option(
+    "delimiters",
+    delimiters,
+    "What encloses names in the template, such as '[[,]]' for a file that is a template itself ({{,}})"
+  ),
   output: option("output", fileName, "The file to write; without it, standard output"),
   mode: option("mode", mode, "The permissions of a file that does not exist yet (0600); one that exists keeps its own"),
   check: flag("check", "Write nothing; exit with 1 when the file would change"),

@@ -29,12 +29,12 @@ export interface Rendering {
 }
 
 /** Reads the template. Its bytes are characters here, so that each is kept whatever its encoding. */
-const readTemplate = Effect.fnUntraced(function* (path: string) {
-  const source = sourceOf(path)
+const readTemplate = Effect.fnUntraced(function* ({ delimiters, template }: RenderOptions) {
+  const source = sourceOf(template)
   const tooLarge = new CannotDo({ message: `${source.name} is larger than 1 MiB; is it the right file?` })
   const bytes = yield* readBytes(source, maxTemplate, tooLarge)
   return yield* Either.mapLeft(
-    parseTemplate(bytes.toString("latin1")),
+    parseTemplate(bytes.toString("latin1"), delimiters),
     (mistakes) => new BadFile({ file: source.name, mistakes })
   )
 })
@@ -52,7 +52,7 @@ const keysOf = (targets: ReadonlyArray<ReferenceTarget>): ReadonlyArray<string> 
 
 /** Reads the template, and finds where its values are. */
 export const openTemplate = Effect.fnUntraced(function* (options: RenderOptions) {
-  const read = yield* readTemplate(options.template)
+  const read = yield* readTemplate(options)
   const none: Rendering = { parts: read, requests: [] }
   if (targetsIn(read).length === 0) return none
   const settings = yield* loadSettings(yield* placeGiven(options))

@@ -1,4 +1,5 @@
 import type { BundleSecret } from "@coffer/client/internal/BundleClient"
+import { spellingsOf } from "@coffer/domain/Spellings"
 import * as Redacted from "effect/Redacted"
 import type { Readable, Writable } from "node:stream"
 import { Masker } from "./Masker.js"
@@ -24,10 +25,31 @@ export interface Copying {
   readonly letGo: () => void
 }
 
-/** What to mask: each line of each value. */
+/** Bytes of spellings that are looked for: each takes some 30 bytes of memory. */
+const maxSpelled = 1024 * 1024
+
+/** The encodings of texts, the shortest texts first, as far as there is room. */
+const encodingsOf = (texts: ReadonlyArray<string>): ReadonlyArray<Buffer> => {
+  let room = maxSpelled
+  const found: Array<Buffer> = []
+  for (const text of [...new Set(texts)].sort((one, other) => one.length - other.length)) {
+    // Some twenty spellings, of which the longest has six characters for one.
+    if (text.length * 40 > room) break
+    for (const { text: spelling } of spellingsOf(text)) {
+      if (spelling.length < leastLength) continue
+      found.push(Buffer.from(spelling, "latin1"))
+      room -= spelling.length
+    }
+  }
+  return found
+}
+
+/** What to mask: each line of each value, and the encodings of values and lines that `use` removes from responses. */
 export const maskOf = (secrets: ReadonlyArray<BundleSecret>): Mask => {
   const values = secrets.map(({ key, value }) => ({ key, value: Redacted.value(value) }))
-  const patterns = new Patterns(values.flatMap(({ value }) => linesOf(value).map((line) => Buffer.from(line))))
+  const lines = values.flatMap(({ value }) => linesOf(value))
+  const whole = values.flatMap(({ value }) => (linesOf(value).length === 0 ? [] : [value]))
+  const patterns = new Patterns([...lines.map((line) => Buffer.from(line)), ...encodingsOf([...whole, ...lines])])
   return {
     short: values.filter(({ value }) => value !== "" && linesOf(value).length === 0).map(({ key }) => key),
     copy: (from, to) => copy(from, to, new Masker(patterns))

@@ -15,6 +15,8 @@ const helpers = `helpers:
   git:
     github.com: { username: x-access-token, key: GITHUB_TOKEN }
     "GIT.example.com:8443": { username: "ada", key: MULTILINE }
+    "usual.example:443": { username: "ada", key: GHCR_TOKEN }
+    github.com/acme: { username: "acme-bot", key: GHCR_TOKEN }
   docker:
     ghcr.io: { username: bot, key: GHCR_TOKEN }
     index.docker.io: { username: hub, key: GHCR_TOKEN }
@@ -100,6 +102,27 @@ describe("coffer helper git", () => {
     }
   })
 
+  it("gives the credential of the longest path, and takes the usual port for none", async () => {
+    const cwd = repository("paths", at + helpers)
+    await trust(cwd)
+    const ask = async (request: string) => {
+      const { code, stderr, stdout } = await place.home.coffer(["helper", "git", "get"], {
+        cwd,
+        input: `${request}\n\n`
+      })
+      assert.strictEqual(code, 0, stderr)
+      return stdout
+    }
+    assert.strictEqual(await ask("protocol=https\nhost=usual.example"), 'username=ada\npassword=gh"cr\n')
+    assert.include(await ask("protocol=https\nhost=github.com:443"), "username=x-access-token\n")
+    for (const path of ["acme", "acme/webshop.git", "acme/webshop"]) {
+      assert.include(await ask(`${asks}\npath=${path}`), "username=acme-bot\n", path)
+    }
+    for (const path of ["acme2/webshop", "other/acme", ""]) {
+      assert.include(await ask(`${asks}\npath=${path}`), "username=x-access-token\n", path)
+    }
+  })
+
   it("takes no place from a file below that is not trusted", async () => {
     const cwd = repository("nested", at + helpers)
     await trust(cwd)
@@ -137,7 +160,7 @@ describe("docker-credential-coffer", () => {
     ] as const) {
       const { code, stdout } = await docker(cwd, "get", server)
       assert.strictEqual(code, 0, stdout)
-      assert.deepStrictEqual(JSON.parse(stdout), { ServerURL: server.trim(), Username: user, Secret: 'gh"cr\n' })
+      assert.deepStrictEqual(JSON.parse(stdout), { ServerURL: server.trim(), Username: user, Secret: 'gh"cr' })
     }
     for (const server of ["github.com", "http://ghcr.io", "evil.example/ghcr.io", ""]) {
       const { code, stdout } = await docker(cwd, "get", server)
@@ -179,9 +202,14 @@ describe("coffer helper aws and exec", () => {
     const names = ["--access-key-id", "GITHUB_TOKEN", "--session-token", "GHCR_TOKEN"]
     assert.deepInclude(JSON.parse((await helper("aws", ...names)).stdout), {
       AccessKeyId: "ghp_dev",
-      SessionToken: 'gh"cr\n'
+      SessionToken: 'gh"cr'
     })
     assert.strictEqual((await helper("exec", "GHCR_TOKEN")).stdout, 'gh"cr\n')
+    const { Expiration } = JSON.parse((await helper("aws", "--expires-in", "1h")).stdout)
+    assert.closeTo(Date.parse(Expiration), Date.now() + 3_600_000, 120_000)
+    const broken = await helper("aws", "--session-token", "MULTILINE")
+    assert.deepStrictEqual([broken.code, broken.stdout], [1, ""])
+    assert.include(broken.stderr, "MULTILINE has a line break or a NUL byte in it")
     const absent = await helper("exec", "NONE")
     assert.deepStrictEqual([absent.code, absent.stdout], [4, ""])
   })

@@ -49,6 +49,31 @@ describe("the masked output", () => {
     assert.isAbove(masked, runs(1_000))
   })
 
+  it("masks the encodings of a value that requests with secrets remove from responses", async () => {
+    const value = 'p"w/ü n\n2nd-line'
+    const bytes = Buffer.from(value)
+    const printed: Readonly<Record<string, string>> = {
+      json: JSON.stringify({ value }),
+      base64: bytes.toString("base64"),
+      "base64 with more before it": Buffer.concat([Buffer.from("u:"), bytes]).toString("base64"),
+      hex: bytes.toString("hex"),
+      url: `https://x.example/?a=${encodeURIComponent(value)}`
+    }
+    const { copy } = maskOf([{ key: "PW", value: Redacted.make(value) }])
+    for (const [name, written] of Object.entries(printed)) {
+      const to = new PassThrough()
+      const read = text(to)
+      await copy(Readable.from([Buffer.from(written)]), to).done
+      to.end()
+      const masked = await read
+      assert.include(masked, mark, name)
+      for (let at = 0; at + 8 <= written.length - 3; at++) {
+        if (name !== "json" && name !== "url") assert.notInclude(masked, written.slice(at + 3, at + 11), name)
+      }
+      assert.notInclude(masked, "2nd-line", name)
+    }
+  })
+
   it("keeps every byte that is no part of a value, also where it is no text", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 20 })), (chunks) => {

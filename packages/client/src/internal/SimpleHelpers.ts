@@ -32,7 +32,7 @@ export class SimpleHelpers {
     const key = quotedKey ?? bareKey
     if (tool === undefined || host === undefined || username === undefined || key === undefined) return false
     if (rules.some((rule) => rule.tool === tool && rule.host === host)) return false
-    rules.push({ tool, host, username, key })
+    rules.push({ tool, host, path: "", username, key })
     return true
   }
 

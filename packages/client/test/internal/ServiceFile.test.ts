@@ -108,7 +108,7 @@ describe("a service.yml", () => {
   })
 
   it("names the credential of each host in each form that YAML has for it", () => {
-    const rule = { tool: "git", host: "github.com", username: "x-access-token", key: "GITHUB_TOKEN" } as const
+    const rule = { tool: "git", host: "github.com", path: "", username: "x-access-token", key: "GITHUB_TOKEN" } as const
     const credential = '{ username: "x-access-token", key: GITHUB_TOKEN }'
     for (const source of [
       `helpers: { git: { "GitHub.com": ${credential} } }`,

@@ -5,7 +5,8 @@ import { CannotDo } from "../../Failures.js"
 import { standardInput } from "../../terminal/Bytes.js"
 import { write } from "../../terminal/Print.js"
 import { readText } from "../../terminal/TextFile.js"
-import { lookUp, readPassword, rulesFor } from "./Hosts.js"
+import { readCredential } from "./Credential.js"
+import { lookUp, rulesFor } from "./Hosts.js"
 import { distrust, type PlaceOptions, settingsFor } from "./TrustedPlace.js"
 
 export const dockerOperations = ["get", "list", "store", "erase"] as const
@@ -29,7 +30,7 @@ const get = Effect.fnUntraced(function* (options: PlaceOptions) {
   const answer = yield* lookUp(settings, "docker", host)
   if (answer.type === "none") return yield* notFound
   if (answer.type === "distrusted") return yield* new CannotDo({ message: answer.problem })
-  const password = yield* readPassword(settings, options, answer.rule)
+  const password = yield* readCredential(settings, options, answer.rule.key)
   const { username } = answer.rule
   yield* write(`${JSON.stringify({ ServerURL: server, Username: username, Secret: Redacted.value(password) })}\n`)
 })

@@ -1,10 +1,10 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { CannotDo } from "../../Failures.js"
 import { readText } from "../../terminal/TextFile.js"
 import { standardInput } from "../../terminal/Bytes.js"
 import { note, write } from "../../terminal/Print.js"
-import { lookUp, readPassword } from "./Hosts.js"
+import { readCredential } from "./Credential.js"
+import { lookUp } from "./Hosts.js"
 import { type PlaceOptions, settingsFor } from "./TrustedPlace.js"
 
 const maxRequest = 64 * 1024
@@ -29,7 +29,7 @@ export const answerGit = Effect.fnUntraced(function* (operation: string, options
   const host = request.get("host")
   if (host === undefined) return
   const settings = yield* settingsFor(options)
-  const answer = yield* lookUp(settings, "git", host)
+  const answer = yield* lookUp(settings, "git", host, request.get("path"))
   if (answer.type === "distrusted") return yield* note(`${host}: ${answer.problem}`)
   if (answer.type === "none") return
   const { key, username } = answer.rule
@@ -37,9 +37,6 @@ export const answerGit = Effect.fnUntraced(function* (operation: string, options
   const protocol = request.get("protocol")
   if (protocol !== "https")
     return yield* note(`${host}: a credential is given for https alone, not for ${protocol ?? ""}`)
-  const password = Redacted.value(yield* readPassword(settings, options, answer.rule))
-  if (/[\n\r\0]/.test(password)) {
-    return yield* new CannotDo({ message: `${key} has a line break or a NUL byte, which git's protocol cannot hold` })
-  }
+  const password = Redacted.value(yield* readCredential(settings, options, key))
   yield* write(`username=${username}\npassword=${password}\n`)
 })

@@ -1,11 +1,17 @@
 import { SecretKey } from "@coffer/domain/Names"
+import * as Array from "effect/Array"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { command, env, group, nonInteractive, org, project, serverUrl } from "../../grammar/Command.js"
 import { argument, option } from "../../grammar/Fields.js"
+import type { Codec } from "../../grammar/Specs.js"
+import { parseSpan } from "../../run/RunArgv.js"
 import { toTerminal, write, writeValues } from "../../terminal/Print.js"
 import { key } from "../secrets/Keys.js"
+import { readCredentials } from "./Credential.js"
 import { answerDocker, dockerOperations } from "./DockerHelper.js"
 import { answerGit } from "./GitHelper.js"
 import { readSecrets, requireTrust, settingsFor } from "./TrustedPlace.js"
@@ -36,6 +42,19 @@ const docker = command("docker", {
   run: ({ operation, ...options }) => answerDocker(operation, options)
 })
 
+const span: Codec<number> = {
+  value: "text",
+  description: "",
+  decode: (name, text) => {
+    const millis = parseSpan(text)
+    return millis !== undefined && millis >= 60_000
+      ? Either.right(millis)
+      : Either.left(`${name} takes a time of at least 1m, such as 15m or 1h`)
+  }
+}
+
+const timeAfter = (millis: number) => Effect.map(Clock.currentTimeMillis, (now) => new Date(now + millis).toISOString())
+
 const awsKey = (name: string, description: string) => option(name, SecretKey, description)
 
 const aws = command("aws", {
@@ -48,9 +67,20 @@ const aws = command("aws", {
     ...place,
     accessKeyId: awsKey("access-key-id", "The secret with the id of the access key (AWS_ACCESS_KEY_ID)"),
     secretAccessKey: awsKey("secret-access-key", "The secret with the access key (AWS_SECRET_ACCESS_KEY)"),
-    sessionToken: awsKey("session-token", "The secret with the token of a temporary key; none when left out")
+    sessionToken: awsKey("session-token", "The secret with the token of a temporary key; none when left out"),
+    expiresIn: option(
+      "expires-in",
+      span,
+      "When AWS's tools ask again, such as 1h: then they get a rotated key (default: never)"
+    )
   },
-  run: ({ accessKeyId = "AWS_ACCESS_KEY_ID", secretAccessKey = "AWS_SECRET_ACCESS_KEY", sessionToken, ...options }) =>
+  run: ({
+    accessKeyId = "AWS_ACCESS_KEY_ID",
+    expiresIn,
+    secretAccessKey = "AWS_SECRET_ACCESS_KEY",
+    sessionToken,
+    ...options
+  }) =>
     Effect.gen(function* () {
       const settings = yield* settingsFor(options)
       yield* requireTrust(settings)
@@ -59,12 +89,10 @@ const aws = command("aws", {
         SecretAccessKey: secretAccessKey,
         ...(sessionToken === undefined ? {} : { SessionToken: sessionToken })
       }
-      const secrets = yield* readSecrets(settings, options, Object.values(names))
-      const values = Object.entries(names).map(([name, of]) => {
-        const value = secrets.get(of)
-        return [name, value === undefined ? "" : Redacted.value(value)] as const
-      })
-      yield* write(`${JSON.stringify({ Version: 1, ...Object.fromEntries(values) })}\n`)
+      const values = yield* readCredentials(settings, options, Object.values(names))
+      const members = Array.zip(Object.keys(names), values.map(Redacted.value))
+      const until = expiresIn === undefined ? {} : { Expiration: yield* timeAfter(expiresIn) }
+      yield* write(`${JSON.stringify({ Version: 1, ...Object.fromEntries(members), ...until })}\n`)
     })
 })
 

@@ -1,9 +1,7 @@
 import type { HelperRule, HelperTool } from "@coffer/client/internal/HelperRules"
 import type { Settings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Redacted from "effect/Redacted"
-import { distrust, type PlaceOptions, readSecrets } from "./TrustedPlace.js"
+import { distrust } from "./TrustedPlace.js"
 
 /** What is known of the credential for a host: nothing, why it is not given, or which it is. */
 export type Answer =
@@ -14,9 +12,23 @@ export type Answer =
 export const rulesFor = ({ files: { helpers } }: Settings, tool: HelperTool): ReadonlyArray<HelperRule> =>
   helpers?.rules.filter((rule) => rule.tool === tool) ?? []
 
-/** Looks a host up in `service.yml`. */
-export const lookUp = Effect.fnUntraced(function* (settings: Settings, tool: HelperTool, host: string) {
-  const rule = rulesFor(settings, tool).find((each) => each.host === host.toLowerCase())
+/** The usual port of https is as good as none. */
+const withoutUsualPort = (host: string): string => host.toLowerCase().replace(/:443$/, "")
+
+/** Whether a rule's path is the path of a repository, or leads to it. */
+const leadsTo = (rule: string, path: string): boolean => rule === "" || path === rule || path.startsWith(`${rule}/`)
+
+/**
+ * Looks a host up in `service.yml`. Of several rules for paths of the host, the longest counts.
+ *
+ * @param path the path of a repository, as git sends it with `credential.useHttpPath`.
+ */
+export const lookUp = Effect.fnUntraced(function* (settings: Settings, tool: HelperTool, host: string, path?: string) {
+  const wanted = withoutUsualPort(host)
+  const repository = (path ?? "").replace(/^\/+/, "").replace(/(?:\.git)?\/*$/, "")
+  const rule = rulesFor(settings, tool)
+    .filter((each) => withoutUsualPort(each.host) === wanted && leadsTo(each.path, repository))
+    .sort((one, other) => other.path.length - one.path.length)[0]
   const file = settings.files.helpers?.file
   const none: Answer = { type: "none" }
   if (rule === undefined || file === undefined) return none
@@ -24,9 +36,3 @@ export const lookUp = Effect.fnUntraced(function* (settings: Settings, tool: Hel
   const answer: Answer = problem === undefined ? { type: "rule", rule } : { type: "distrusted", problem }
   return answer
 })
-
-/** Reads the password of a rule. */
-export const readPassword = (settings: Settings, options: PlaceOptions, { key }: HelperRule) =>
-  Effect.map(readSecrets(settings, options, [key]), (secrets) =>
-    Option.getOrElse(Option.fromNullable(secrets.get(key)), () => Redacted.make(""))
-  )

@@ -45,7 +45,8 @@ const alreadyThere = (path: string) => new CannotDo({ message: `${path} already 
 
 const passesOn = (keys: ReadonlyArray<string>) => `coffer run passes on ${keys.join(", ")} there`
 
-const givesTo = ({ host, key, tool }: HelperRule) => `coffer helper gives ${key} to ${tool} for ${host}`
+const givesTo = ({ host, key, path, tool }: HelperRule) =>
+  `coffer helper gives ${key} to ${tool} for ${path === "" ? host : `${host}/${path}`}`
 
 /** Stores that the file is trusted as it is, and says what follows. */
 const trustServiceFile = Effect.fnUntraced(function* (path: string, source: string, effects: ReadonlyArray<string>) {

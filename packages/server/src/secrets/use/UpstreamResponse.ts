@@ -6,7 +6,7 @@ import * as Predicate from "effect/Predicate"
 import * as Struct from "effect/Struct"
 import type { OutboundResponse } from "../../base/outbound/Outbound.js"
 import { decompressed } from "./Decompress.js"
-import { longestSpelling } from "./Spellings.js"
+import { longestSpelling } from "@coffer/domain/Spellings"
 import { makeScrub } from "./Scrub.js"
 
 /** Headers of responses that callers get, if they have no value in them. */

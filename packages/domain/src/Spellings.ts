@@ -1,3 +1,8 @@
+import * as Encoding from "effect/Encoding"
+import { byteLength } from "./SecretValueForm.js"
+
+const encoder = new TextEncoder()
+
 /** A text to replace. At its sides may be a character of base64 that holds some bits of the value. */
 export interface Spelling {
   readonly text: string
@@ -5,20 +10,23 @@ export interface Spelling {
 }
 
 /** Bytes as a string with a character for each byte. */
-export const bytesAsText = (text: string): string => Buffer.from(text).toString("latin1")
+export const bytesAsText = (text: string): string =>
+  Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("")
 
 const urlSafe = (base64: string): string => base64.replace(/\+/g, "-").replace(/\//g, "_")
 
 /** The characters of base64 that hold nothing but bits of the value, when it begins at each offset of a group. */
-const base64Cores = (bytes: Buffer): ReadonlyArray<string> =>
+const base64Cores = (bytes: Uint8Array): ReadonlyArray<string> =>
   [0, 1, 2].map((offset) => {
-    const text = Buffer.concat([Buffer.alloc(offset), bytes]).toString("base64")
+    const shifted = new Uint8Array(offset + bytes.length)
+    shifted.set(bytes, offset)
+    const text = Encoding.encodeBase64(shifted)
     const first = Math.ceil((offset * 8) / 6)
     const end = Math.floor(((offset + bytes.length) * 8) / 6)
     return text.slice(first, end)
   })
 
-const percentAll = (bytes: Buffer): string =>
+const percentAll = (bytes: Uint8Array): string =>
   [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0").toUpperCase()}`).join("")
 
 const lowerEscapes = (text: string): string => text.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())
@@ -29,10 +37,10 @@ const jsonForms = (value: string): ReadonlyArray<string> => {
   return [plain, ascii].flatMap((form) => [form, form.replace(/\//g, "\\/")])
 }
 
-/** The spellings of a value that are replaced in responses, longest first. */
+/** The spellings of a value that are replaced in responses and in masked output, longest first. */
 export const spellingsOf = (value: string): ReadonlyArray<Spelling> => {
-  const bytes = Buffer.from(value)
-  const hex = bytes.toString("hex")
+  const bytes = encoder.encode(value)
+  const hex = Encoding.encodeHex(bytes)
   const percent = [encodeURIComponent(value), percentAll(bytes)].flatMap((form) => [
     form,
     lowerEscapes(form),
@@ -47,4 +55,4 @@ export const spellingsOf = (value: string): ReadonlyArray<Spelling> => {
 }
 
 /** How many characters any spelling of a value takes, encoded up to twice. What is cut from a body that was cut may hold so much. */
-export const longestSpelling = (value: string): number => 36 * Buffer.byteLength(value) + 256
+export const longestSpelling = (value: string): number => 36 * byteLength(value) + 256
