@@ -42,7 +42,7 @@ const onBothInLongTier = [
   "acl/{AccessTable,RulesThatEnd}",
   "archives/Archives",
   "api/{Client,Connections}",
-  "audit/AuditLog",
+  "audit/{AuditLog,UncleanEnds}",
   "authorization/{Delegations,Races}",
   "auth/{ClientLogins,LastUse}",
   "declared/Declared",

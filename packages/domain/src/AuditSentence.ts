@@ -206,7 +206,10 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "backup.drill": (facts) => `checked the backup ${facts.text("id")}: it is ${facts.has("valid") ? "good" : "damaged"}`,
   "key.rotate": () => "rotated the master key",
   "audit.break": () => "found that the log was altered",
-  "audit.missing": (facts) => `could not keep ${facts.text("entries", "some")} entries`,
+  "audit.missing": (facts) =>
+    facts.has("host")
+      ? `may miss the last entries of reads of the server on ${facts.text("host")}, which was killed after ${facts.text("seen_at")}`
+      : `could not keep ${facts.text("entries", "some")} entries`,
   "access.denied": (facts) => {
     const keys = facts.has("key") || facts.has("keys") ? ` of ${facts.secrets()}` : facts.inPlace()
     return `was denied ${facts.text("action", "an action")}${keys}${because(facts)}`

@@ -306,6 +306,16 @@ export class Overloaded extends ApiError<Overloaded>()("Overloaded", {
   retry: "all"
 }) {}
 
+/** Raised before anything is stored. Space comes by the operator alone, so a client gives up after a few tries. */
+export class StorageFull extends ApiError<StorageFull>()("StorageFull", {
+  code: "STORAGE_FULL",
+  status: 507,
+  description: "The disk of the server's database is full; nothing was changed: retry after `Retry-After` seconds",
+  example: "the disk of the server's database is full, and nothing was changed: its operator has to free space",
+  next: "wait",
+  retry: "all"
+}) {}
+
 /** All errors of the API, each code once. */
 export const errors = [
   ValidationError,
@@ -341,7 +351,8 @@ export const errors = [
   IssuerUnavailable,
   Overloaded,
   DatabaseUnavailable,
-  OutcomeUnknown
+  OutcomeUnknown,
+  StorageFull
 ] as const
 
 export type AnyApiError = InstanceType<(typeof errors)[number]>

@@ -224,6 +224,11 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["key.rotate", {}, "rotated the master key"],
   ["audit.break", {}, "found that the log was altered"],
   ["audit.missing", { entries: 4 }, "could not keep 4 entries"],
+  [
+    "audit.missing",
+    { entries: null, host: "web-1", pid: 7, seen_at: "2026-11-28T10:00:00.000Z" },
+    "may miss the last entries of reads of the server on web-1, which was killed after 2026-11-28T10:00:00.000Z"
+  ],
   ["access.denied", { ...place, action: "secret.read", key: "A" }, "was denied secret.read of A in webshop/prod"],
   ["access.denied", { action: "secret.use", keys: ["A"], reason: "host" }, "was denied secret.use of A: host"],
   ["access.denied", { action: "backup.list" }, "was denied backup.list"],

@@ -30,6 +30,7 @@ const table: ReadonlyArray<readonly [code: string, status: number, tag: string]>
   ["OVERLOADED", 503, "Overloaded"],
   ["DATABASE_UNAVAILABLE", 503, "DatabaseUnavailable"],
   ["OUTCOME_UNKNOWN", 503, "OutcomeUnknown"],
+  ["STORAGE_FULL", 507, "StorageFull"],
   ["USE_REFUSED", 403, "UseRefused"],
   ["USE_WIDENS", 409, "UseWidens"],
   ["REFERENCE_REFUSED", 409, "ReferenceRefused"],

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import { Access } from "./access/Access.js"
 import { AclHttp } from "./directory/acl/Http.js"
 import { AuditLog } from "./audit/AuditLog.js"
+import { UncleanEndsLive } from "./audit/UncleanEnds.js"
 import { AuditIndexJob } from "./audit/IndexJob.js"
 import { AuditStreamJob } from "./audit/StreamJob.js"
 import { ExportsHttp, ImportsHttp } from "./edges/archives/Http.js"
@@ -22,6 +23,7 @@ import { BackupsHttp } from "./operations/backups/Http.js"
 import { BackupScheduleLive } from "./operations/backups/Schedule.js"
 import { ServerConfig } from "./base/Config.js"
 import { summary } from "./base/config/Summary.js"
+import { Starting } from "./base/Starting.js"
 import { ConsoleLive } from "./edges/console/Http.js"
 import { DueJob } from "./secrets/dues/DueJob.js"
 import { DuesHttp } from "./secrets/dues/Http.js"
@@ -36,6 +38,7 @@ import { routerConfig } from "./http/Routes.js"
 import { ClockCheckLive } from "./database/jobs/ClockCheck.js"
 import { HeartbeatLive } from "./database/jobs/Heartbeat.js"
 import { InstanceLive } from "./keys/Instance.js"
+import { SuccessionLive } from "./database/jobs/Succession.js"
 import { KeyringLive } from "./keys/Keyring.js"
 import { WrapBudget } from "./keys/WrapBudget.js"
 import { HistoryHttp } from "./secrets/project-history/Http.js"
@@ -107,6 +110,8 @@ const announce = Layer.effectDiscard(
     const settings = yield* ServerConfig
     for (const line of summary(settings)) yield* Effect.logInfo(line)
     const listening = yield* Listening
+    const starting = yield* Starting
+    starting.isOver = true
     yield* HttpServer.addressWith((address) => {
       if (address._tag === "UnixAddress") return Effect.logInfo(`listening on ${address.path}`)
       const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname
@@ -142,7 +147,8 @@ const supported = <A, E, R>(services: Layer.Layer<A, E, R>) =>
     Layer.provide([AuditStreamJob, AuditIndexJob]),
     Layer.provide(InstanceLive),
     // Before the first write of this server, and until its last.
-    Layer.provide([HeartbeatLive, ClockCheckLive])
+    Layer.provide([HeartbeatLive, ClockCheckLive]),
+    Layer.provide(SuccessionLive)
   )
 
 const ServicesLive = supported(
@@ -150,6 +156,7 @@ const ServicesLive = supported(
     // Before the first request, because requests must not see the superadmins of the previous configuration.
     Layer.provide(SuperadminsLive),
     Layer.merge(MaintenanceLive),
+    Layer.merge(UncleanEndsLive),
     Layer.merge(WebhooksJob),
     Layer.merge(DueJob),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))

@@ -15,6 +15,8 @@ import { loadConfig, ServerConfig, type Settings } from "./base/Config.js"
 import { exposedSecrets } from "./base/config/Exposed.js"
 import { GivenSettings, shownSettings } from "./base/config/ShownSettings.js"
 import { unknownMessage, unknownSettings } from "./base/config/Unknown.js"
+import { untilEnded } from "./base/ProcessEnd.js"
+import { Starting } from "./base/Starting.js"
 import type { Environment } from "./base/config/Variables.js"
 import { startingAgain } from "./database/postgres/LostAtStart.js"
 import { requireSoundAddon } from "./database/sqlite/Addon.js"
@@ -51,7 +53,13 @@ const launch = (settings: Settings, services: typeof ServerLive, environment: En
         `coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`
       )
     }
-    return yield* Layer.launch(services.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)))).pipe(
+    return yield* Effect.suspend(() =>
+      Effect.provideService(
+        untilEnded(Layer.launch(services.pipe(Layer.provide(Layer.succeed(ServerConfig, settings))))),
+        Starting,
+        { isOver: false }
+      )
+    ).pipe(
       startingAgain,
       Effect.provideService(Version, version),
       Effect.provideService(GivenSettings, shownSettings(environment, [])),

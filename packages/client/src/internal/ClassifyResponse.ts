@@ -47,9 +47,12 @@ export const classifyResponse = (url: string, response: HttpResponse): Refused |
 
 const busy = new Set([502, 503, 504])
 
-/** Whether the server rejected the request as overloaded, before it had any effect: every request may be retried. */
+/** The codes of refusals before any effect, which say when to try again. */
+const withoutEffect: ReadonlyArray<unknown> = ["OVERLOADED", "STORAGE_FULL"]
+
+/** Whether the server had no room for the request, which had no effect: every request may be retried. */
 export const isOverloaded = (error: unknown): boolean =>
-  Predicate.hasProperty(error, "code") && error.code === "OVERLOADED"
+  Predicate.hasProperty(error, "code") && withoutEffect.includes(error.code)
 
 /** Whether a read may be retried after this error. */
 export const mayRetry = (error: Refused | ServerUnreachable | SignInError): boolean => {
@@ -65,7 +68,7 @@ const waitOf = (error: unknown): number | undefined => {
   return Math.min(error.retryAfter ?? 1, longestWait)
 }
 
-/** Exponential backoff with jitter; after OVERLOADED, at least as long as its `Retry-After` says. */
+/** Exponential backoff with jitter; after a refusal without effect, at least as long as its `Retry-After` says. */
 export const retrySchedule = Schedule.identity<unknown>().pipe(
   Schedule.intersect(Schedule.exponential("150 millis")),
   Schedule.jittered,

@@ -28,7 +28,7 @@ export interface Exchange {
   readonly url: string
   /** Sends a request, once. */
   readonly once: (request: ApiRequest) => Effect.Effect<HttpResponse, ExchangeFailure>
-  /** Sends a request. Retries reads after transient errors, and every request after OVERLOADED, at most twice. */
+  /** Sends a request. Retries reads after transient errors, and every request after OVERLOADED or STORAGE_FULL, at most twice. */
   readonly send: (request: ApiRequest) => Effect.Effect<HttpResponse, ExchangeFailure>
 }
 

@@ -7,6 +7,7 @@ import {
   OutcomeUnknown,
   Overloaded,
   PayloadTooLarge,
+  StorageFull,
   UnsupportedMediaType,
   ValidationError
 } from "../Errors.js"
@@ -23,6 +24,7 @@ export const anyApi = <const Id extends string>(id: Id) =>
     .addError(Overloaded)
     .addError(DatabaseUnavailable)
     .addError(OutcomeUnknown)
+    .addError(StorageFull)
 
 /** What every endpoint of the API has, whatever its group. */
 export const AnyApi = anyApi("coffer")

@@ -13,7 +13,7 @@ import {
 import { Email, EnvName, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { databaseTime, query, sql } from "../database/Query.js"
+import { databaseTime, fenceCheck, query, sql } from "../database/Query.js"
 import { accountPlaceColumns, joinPlace, liveAs, orgOfPath, placeColumns, placeFields } from "./PlaceRow.js"
 
 const SessionActorRow = Schema.Struct({
@@ -93,7 +93,7 @@ const sessionActor = sql`
     (SELECT count(*) FROM passkeys k WHERE k.user_id = u.id) AS passkeys, ${placeColumns(sql`u.id`)}
   FROM sessions s JOIN users u ON u.id = s.user_id
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
-  WHERE ${liveSession} AND u.disabled_at IS NULL`
+  WHERE ${fenceCheck} AND ${liveSession} AND u.disabled_at IS NULL`
 
 /** When a delegation `d` ends, in milliseconds. The server's limit shortens those that were made under a longer one. */
 export const delegationEnd = sql`
@@ -117,7 +117,7 @@ const delegationActor = sql`
     de.id AS own_env_id, de.name AS own_env_name, ${placeColumns(sql`u.id`)}
   FROM delegations d JOIN users u ON u.id = d.user_id ${delegatedPlace}
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
-  WHERE ${liveDelegation} AND u.disabled_at IS NULL`
+  WHERE ${fenceCheck} AND ${liveDelegation} AND u.disabled_at IS NULL`
 
 const accountColumns = sql`
   a.id AS account_id, a.name AS account_name, oo.id AS own_org_id, oo.name AS own_org_name,
@@ -138,13 +138,13 @@ const liveKey = sql`k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_
 const keyActor = sql`
   SELECT k.id AS key_id, ${accountColumns}
   FROM api_keys k ${accountOfKey} ${accountPlaces}
-  WHERE ${liveKey}`
+  WHERE ${fenceCheck} AND ${liveKey}`
 
 // Ends with its key, because the key is read with it.
 const keySessionActor = sql`
   SELECT s.id AS session_id, k.id AS key_id, ${accountColumns}
   FROM key_sessions s JOIN api_keys k ON k.id = s.key_id ${accountOfKey} ${accountPlaces}
-  WHERE s.expires_at > ${"now"} AND ${liveKey}`
+  WHERE ${fenceCheck} AND s.expires_at > ${"now"} AND ${liveKey}`
 
 // A session never outlasts its federation, so the time when that expires need not be read.
 const federatedActor = sql`
@@ -153,11 +153,11 @@ const federatedActor = sql`
   JOIN federations f ON f.id = s.federation_id AND f.removed_at IS NULL
   JOIN service_accounts a ON a.id = s.service_account_id AND a.removed_at IS NULL
   ${accountPlaces}
-  WHERE s.expires_at > ${"now"}`
+  WHERE ${fenceCheck} AND s.expires_at > ${"now"}`
 
 /**
  * Reads the actor of a credential together with the place that the request's path names. On PostgreSQL, a read of a secret takes
- * two round trips, this one and its own.
+ * two round trips, this one and its own. It fails on a server without which the database went on.
  */
 export const actorRepo = Effect.map(query, ({ first }) => ({
   findSession: first(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,

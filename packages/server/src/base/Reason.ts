@@ -1,6 +1,6 @@
 import * as Predicate from "effect/Predicate"
 
-const fullCodes: ReadonlyArray<unknown> = ["ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR_SHMSIZE"]
+const fullCodes: ReadonlyArray<unknown> = ["ENOSPC", "EDQUOT", "SQLITE_FULL", "SQLITE_IOERR_SHMSIZE", "53100"]
 
 /** Whether an error of a file operation or a statement, or its cause, means that the disk is full. */
 export const isDiskFull = (error: unknown): boolean =>

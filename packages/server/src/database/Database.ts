@@ -7,6 +7,7 @@ import type * as Exit from "effect/Exit"
 import * as Option from "effect/Option"
 import { withService } from "../base/WithService.js"
 import type { Scope } from "./Scopes.js"
+import type { Succession } from "./Superseded.js"
 import type { Template } from "./Template.js"
 
 /** A hook that runs after a transaction has ended, with its exit, before the transaction returns to its caller. */
@@ -117,6 +118,8 @@ export class Database extends Context.Tag("@coffer/server/Database")<
      * that one server uses at a time.
      */
     readonly clockExpression: string
+    /** The condition that the server of a row of `instances` may have a session at the database. */
+    readonly mayHaveSession: string
     /** Whether a join may be LATERAL. */
     readonly hasLateral: boolean
     /** The clause of a SELECT that locks its rows; null for an engine that runs one transaction at a time. */
@@ -154,6 +157,8 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly unready: Effect.Effect<string | null>
     /** The engine's own maintenance, run hourly. */
     readonly maintain: Effect.Effect<void>
+    /** Waits until the database has gone on without this process, which must end then. Returns what happened. */
+    readonly superseded: Effect.Effect<Succession>
   }
 >() {}
 

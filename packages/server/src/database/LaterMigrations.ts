@@ -15,6 +15,7 @@ import { previews } from "./migrations/0039_previews.js"
 import { archives } from "./migrations/0040_archives.js"
 import { accountNetworks } from "./migrations/0041_account_networks.js"
 import { webhookFormats } from "./migrations/0042_webhook_formats.js"
+import { databaseFence } from "./migrations/0043_database_fence.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -36,5 +37,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   previews,
   archives,
   accountNetworks,
-  webhookFormats
+  webhookFormats,
+  databaseFence
 ]

@@ -10,7 +10,7 @@ import * as Predicate from "effect/Predicate"
 import type * as Schema from "effect/Schema"
 import { connectionIn, Database, type Open, type StatementError, Transaction } from "./Database.js"
 import { columnsOf, rowsOf } from "./Rows.js"
-import { DatabaseTime, IndexHint, type Slot, type Template } from "./Template.js"
+import { DatabaseTime, FenceCheck, IndexHint, type Slot, type Template } from "./Template.js"
 import { spanIn } from "../base/tracing/Traced.js"
 
 /** The value of a parameter. */
@@ -63,6 +63,12 @@ export const usingIndex = (index: string): Sql<never> => ({ texts: ["", ""], slo
 /** The time of the database, in milliseconds since 1970. */
 export const databaseTime: Sql<never> = { texts: ["", ""], slots: [new DatabaseTime()] }
 
+/**
+ * A condition, always true, for the first statement of a read: the statement fails if the database went on without this process.
+ * A transaction is checked when it begins.
+ */
+export const fenceCheck: Sql<never> = { texts: ["", ""], slots: [new FenceCheck()] }
+
 /** Joins parts of a statement with a separator. */
 export const joined = (parts: ReadonlyArray<Sql<string>>, separator: Sql<never>): Sql<string> => {
   const nothing: Sql<string> = sql``
@@ -78,7 +84,7 @@ interface Asking {
 type Ordered<A> = (values: A, asking: Asking) => ReadonlyArray<unknown>
 
 const orderOf = <Name extends string>(statement: Sql<Name>): Ordered<Values<Name>> => {
-  const slots = statement.slots.filter((slot) => !(slot instanceof IndexHint))
+  const slots = statement.slots.filter((slot) => !(slot instanceof IndexHint || slot instanceof FenceCheck))
   return (values, { currentDefaultServices }) => {
     const named: Readonly<Record<string, Value>> = values
     return slots.map((slot) =>

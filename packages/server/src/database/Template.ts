@@ -8,7 +8,12 @@ export class DatabaseTime {
   protected readonly slot = true
 }
 
-export type Slot = string | IndexHint | DatabaseTime
+/** A condition that fails the statement if the database went on without this process. */
+export class FenceCheck {
+  protected readonly slot = true
+}
+
+export type Slot = string | IndexHint | DatabaseTime | FenceCheck
 
 /** A statement, cut at its slots: `slots[i]`, such as a parameter's name, stands between `texts[i]` and `texts[i + 1]`. */
 export interface Template {
@@ -23,15 +28,18 @@ interface Marks {
   readonly indexHint: (index: string) => string
   /** The time of the database. An engine that has no other clock than this process uses the placeholder. */
   readonly time: (placeholder: string) => string
+  /** The condition of a fence check. */
+  readonly fence: string
 }
 
 /** Makes `Database.textOf` of what an engine writes for slots. */
 export const textWith =
-  ({ indexHint, placeholder, time }: Marks) =>
+  ({ fence, indexHint, placeholder, time }: Marks) =>
   ({ slots, texts }: Template): string => {
     let parameters = 0
     const mark = (slot: Slot): string => {
       if (slot instanceof IndexHint) return indexHint(slot.index)
+      if (slot instanceof FenceCheck) return fence
       const own = placeholder(parameters++)
       return slot instanceof DatabaseTime ? time(own) : own
     }

@@ -1,8 +1,16 @@
 import * as Data from "effect/Data"
 
 /** A defect of a read or a transaction that found no database, or lost it. Nothing was changed. */
-export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{ readonly cause: unknown }> {
-  override readonly message = "the database cannot be reached: nothing was changed"
+export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")<{
+  readonly cause: unknown
+  /** Whether the database was reached, and took too long to answer. */
+  readonly isSlow?: boolean
+}> {
+  override get message(): string {
+    return this.isSlow === true
+      ? "the database took too long to answer: nothing was changed"
+      : "the database cannot be reached: nothing was changed"
+  }
 }
 
 /**

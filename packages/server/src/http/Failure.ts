@@ -8,6 +8,7 @@ import {
   MethodNotAllowed,
   NotFound,
   NotReady,
+  StorageFull,
   ValidationError
 } from "@coffer/domain/Errors"
 import { isOwnMessage } from "@coffer/domain/Message"
@@ -17,6 +18,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { isBusy, isDiskFull, isLockTimeout, rootReason } from "../base/Reason.js"
+import { Superseded } from "../database/Superseded.js"
 import * as Lost from "../database/Unavailable.js"
 import { TooSlow } from "./Body.js"
 import { allowedMethods } from "./Routes.js"
@@ -83,12 +85,28 @@ export const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effe
     const fields = error.issues.map(({ path }) => fieldOf(path))
     return Effect.as(Effect.logError(`a response does not match its schema at ${fields.join(", ")}`), internal(id))
   }
+  if (error instanceof Superseded) {
+    return Effect.as(
+      Effect.logWarning("a request was refused: the database went on without this server"),
+      new DatabaseUnavailable({
+        message:
+          "the database went on without this server, which ends, and nothing was changed: try again in 5 seconds",
+        retryAfter: 5
+      })
+    )
+  }
   if (error instanceof Lost.DatabaseUnavailable) {
     const retryAfter = 2
+    const what =
+      error.isSlow === true ? "the database takes too long to answer" : "the server cannot reach its database"
     return Effect.as(
-      Effect.logWarning(`a request found no database: ${rootReason(error.cause)}`),
+      Effect.logWarning(
+        error.isSlow === true
+          ? "a request was not answered by the database in time"
+          : `a request found no database: ${rootReason(error.cause)}`
+      ),
       new DatabaseUnavailable({
-        message: `the server cannot reach its database, and nothing was changed: try again in ${retryAfter} seconds`,
+        message: `${what}, and nothing was changed: try again in ${retryAfter} seconds`,
         retryAfter
       })
     )
@@ -118,12 +136,16 @@ export const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effe
       new NotReady({ message: "another program has locked the database: try again", retryAfter: 5 })
     )
   }
-  return Effect.as(
-    isDiskFull(error)
-      ? Effect.logError("a request failed: the disk with the database is full")
-      : Effect.logError("a request failed with an unexpected error", cause),
-    internal(id)
-  )
+  if (isDiskFull(error)) {
+    return Effect.as(
+      Effect.logError("a request failed: the disk with the database is full"),
+      new StorageFull({
+        message: "the disk of the server's database is full, and nothing was changed: its operator has to free space",
+        retryAfter: 5
+      })
+    )
+  }
+  return Effect.as(Effect.logError("a request failed with an unexpected error", cause), internal(id))
 }
 
 /** How an error is written. */

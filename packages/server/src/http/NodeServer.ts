@@ -22,6 +22,9 @@ import { requestId } from "./RequestFacts.js"
 /** How long the shutdown waits for requests in flight, in milliseconds. */
 const drainMillis = 10_000
 
+/** How long the shutdown serves connections that say that they close: longer than a round trip, in milliseconds. */
+const farewellMillis = 300
+
 const envelope = (message: string): string => JSON.stringify({ error: { code: "VALIDATION_ERROR", message } })
 
 const headersOf = (text: string, incomingId?: string | ReadonlyArray<string>) => ({
@@ -180,8 +183,9 @@ const whenQuiet = (server: Server, millis: number, done: () => void): void => {
 }
 
 /**
- * Changes `close` to a graceful shutdown: pending connections are accepted, requests in flight are answered, and idle connections
- * are closed. After the drain time the remaining connections are closed.
+ * Changes `close` to a graceful shutdown: for a moment, all connections are served with `Connection: close`. Then pending
+ * connections are accepted, requests in flight are answered, and idle connections are closed. After the drain time the remaining
+ * connections are closed.
  */
 const closeGracefully = (server: Server, connections: Connections): void => {
   let closing = false
@@ -206,13 +210,17 @@ const closeGracefully = (server: Server, connections: Connections): void => {
     setTimeout(() => {
       for (const socket of sockets) socket.destroy()
     }, drainMillis).unref()
-    whenQuiet(server, drainMillis / 10, () => {
+    const end = () => {
       for (const { open } of connections.values()) {
         const last = open.at(-1)
         if (last !== undefined) last.response.shouldKeepAlive = false
       }
       close(callback)
-    })
+    }
+    const farewell = sockets.size === 0 ? 0 : farewellMillis
+    setTimeout(() => {
+      whenQuiet(server, drainMillis / 10, end)
+    }, farewell)
     return server
   }
 }

@@ -333,6 +333,7 @@ describe("the closed set of errors", () => {
       OVERLOADED: 503,
       DATABASE_UNAVAILABLE: 503,
       OUTCOME_UNKNOWN: 503,
+      STORAGE_FULL: 507,
       BACKUP_FAILED: 502,
       UPSTREAM_FAILED: 502,
       BROKER_DISABLED: 503

@@ -1,3 +1,7 @@
+import { once } from "node:events"
+import { Agent, type IncomingMessage, request } from "node:http"
+import { buffer } from "node:stream/consumers"
+import { setTimeout } from "node:timers/promises"
 import { afterAll, assert, describe, it } from "vitest"
 import { cleanUp, parseRaw, Program } from "../support/Program.js"
 
@@ -48,5 +52,40 @@ describe("at SIGTERM", () => {
     await dialogue.closed
     assert.strictEqual(parseRaw(dialogue.received).status, 200)
     assert.deepStrictEqual(await program.ended, { code: 0, signal: null })
+  })
+
+  it("no request on a connection that is kept alive is cut: its response says that it is the last", async () => {
+    const cut: Array<string> = []
+    let last = 0
+    for (let stop = 0; stop < 3; stop++) {
+      const program = await Program.start()
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+      const client = async (index: number) => {
+        const own = index === 0 ? agent : new Agent({ keepAlive: true, maxSockets: 1 })
+        for (;;) {
+          const sent = request({ agent: own, host: "127.0.0.1", port: program.port, path: "/health" })
+          sent.end()
+          try {
+            const [answer] = (await once(sent, "response")) as [IncomingMessage]
+            await buffer(answer)
+            if (answer.headers.connection === "close") last++
+          } catch (error) {
+            // A new connection is refused by the system, and nothing was sent.
+            const code = error instanceof Error && "code" in error ? String(error.code) : String(error)
+            if (sent.reusedSocket) cut.push(code)
+            return
+          } finally {
+            await setTimeout(index % 5)
+          }
+        }
+      }
+      const clients = Array.from({ length: 20 }, (_, index) => client(index))
+      await setTimeout(300)
+      const ended = program.stop()
+      await Promise.all(clients)
+      assert.deepStrictEqual(await ended, { code: 0, signal: null })
+    }
+    assert.deepStrictEqual(cut, [])
+    assert.isAtLeast(last, 60)
   })
 })

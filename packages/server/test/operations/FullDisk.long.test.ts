@@ -85,7 +85,8 @@ describe.skipIf(!isMounted)("a disk that fills", () => {
       fill(spare)
       let answer = await put(`S${spare}_0`, 30_000)
       for (let n = 1; answer.status === 200; n++) answer = await put(`S${spare}_${n}`, 30_000)
-      assertRefused(answer, 500, "INTERNAL_ERROR")
+      assertRefused(answer, 507, "STORAGE_FULL", /its operator has to free space/)
+      assert.strictEqual(answer.headers.get("retry-after"), "5")
       await assertKept()
       for (const path of ["/health", "/health/ready", "/api/auth/me", secrets]) {
         assert.strictEqual((await call("GET", path)).status, 200, path)

@@ -2,13 +2,14 @@ import { Database } from "@coffer/server/database/Database"
 import { timestamp } from "@coffer/server/base/Time"
 import { pause } from "@coffer/server/base/EventLoop"
 import { ClockCheckLive } from "@coffer/server/database/jobs/ClockCheck"
-import { HeartbeatLive, liveInstances } from "@coffer/server/database/jobs/Heartbeat"
-import { Version } from "@coffer/server/database/jobs/Replica"
+import { HeartbeatLive, liveInstances, takeEnded } from "@coffer/server/database/jobs/Heartbeat"
+import { Replica, Version } from "@coffer/server/database/jobs/Replica"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Scope, TestClock } from "effect"
+import { Client } from "pg"
 import { logged } from "../support/Logged.js"
-import { freshDatabase } from "../support/postgres/Databases.js"
+import { freshDatabase, serverUrl } from "../support/postgres/Databases.js"
 import { PostgresStatements } from "../support/postgres/Statements.js"
 import { onDatabase } from "../support/Services.js"
 
@@ -49,14 +50,46 @@ describe("the heartbeat", () => {
     }).pipe(Effect.scoped, onDatabase())
   )
 
-  it.effect("of a server that died is forgotten after a day", () =>
+  it.effect(
+    "of a server that died is taken once: after 30 seconds if it has no session, and after a day in any case",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const { transaction } = yield* Database
+        const take = yield* takeEnded
+        const taken = Effect.map(transaction(take), (ended) => ended.map(({ version }) => version))
+        yield* start("1.0.0")
+        yield* start("0.3.0")
+        yield* sql`UPDATE instances SET schema = 1 WHERE version = '0.3.0'`
+        yield* age(29)
+        assert.deepStrictEqual(yield* taken, [])
+        yield* age(31)
+        assert.deepStrictEqual(yield* taken, ["1.0.0"])
+        assert.deepStrictEqual(yield* taken, [])
+        // The sessions of an older release have no name of their own, so it may be paused.
+        yield* age(24 * 60 * 60 + 1)
+        assert.deepStrictEqual(yield* taken, ["0.3.0"])
+      }).pipe(Effect.scoped, Effect.provide(Replica.Default), onDatabase())
+  )
+
+  it.effect("of a server that has a session is not taken, however silent it is: it may be paused", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
+      const { transaction } = yield* Database
+      const take = yield* takeEnded
       yield* start("1.0.0")
-      yield* age(24 * 60 * 60 + 1)
-      yield* start("1.1.0")
-      assert.lengthOf(yield* sql`SELECT id FROM instances`, 1)
-    }).pipe(Effect.scoped, onDatabase())
+      const [row] = yield* sql<{ id: string; name: string }>`SELECT id, current_database() AS name FROM instances`
+      yield* age(31)
+      const session = new Client({ connectionString: `${serverUrl()}/${row?.name}` })
+      yield* Effect.promise(async () => {
+        await session.connect()
+        await session.query(`SET application_name = 'coffer-server ${row?.id}'`)
+      })
+      assert.lengthOf(yield* transaction(take), 0)
+      yield* Effect.promise(() => session.end())
+      // The database learns of the end a moment later.
+      yield* Effect.repeat(transaction(take), { until: ({ length }) => length === 1 })
+    }).pipe(Effect.scoped, Effect.provide(Replica.Default), onDatabase())
   )
 })
 

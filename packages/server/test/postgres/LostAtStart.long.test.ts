@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Fiber, TestClock } from "effect"
 
 const lost = new DatabaseUnavailable({ cause: new Error("timeout exceeded when trying to connect") })
+const slow = new DatabaseUnavailable({ cause: new Error("Query read timeout"), isSlow: true })
 
 /** A start that fails with each defect in turn, and then goes on. */
 const startAfter = (...defects: ReadonlyArray<unknown>) => {
@@ -36,6 +37,14 @@ describe("a start that loses the database", () => {
       const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : null
       assert.instanceOf(error, StartupError)
       assert.match(error instanceof StartupError ? error.message : "", /^the database was lost during the start/)
+    })
+  )
+
+  it.effect("that answers too slowly says so, and not that the database is away", () =>
+    Effect.gen(function* () {
+      const exit = yield* ended(Effect.die(slow))
+      const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : null
+      assert.match(error instanceof StartupError ? error.message : "", /^the database answers too slowly to start/)
     })
   )
 

@@ -28,6 +28,7 @@ const sqliteAlone: Readonly<Record<string, string>> = {
 const postgresAlone: Readonly<Record<string, string>> = {
   schema_migrations: "its record of migrations",
   schema_info: "several releases may use the database at the same time",
+  database_fence: "a server that was paused may come back; SQLite's file is locked",
   erasures: "VACUUM erases, and a job runs it; SQLite counts what is due in its file's header",
   "audit_times: log text not null": "each log has its own row of a block, so that writers do not wait for each other",
   "audit_times: key block log": "as above",

@@ -97,13 +97,13 @@ describe("the round trips to PostgreSQL", () => {
     ["a read of a secret", 2, 2, () => ["GET", `${env}/secrets/KEY_50`]],
     ["a read of a secret by a delegation", 2, 2, () => ["GET", `${env}/secrets/KEY_50`], () => delegation],
     // The credential; all that is read under the lock; the rows with the end of the log; its entry with the commit.
-    ["a new version of a secret", 4, 18, (index) => ["PUT", `${env}/secrets/KEY_51`, { value: `new ${index}` }]],
-    ["a new secret", 4, 18, (index) => ["PUT", `${env}/secrets/NEW_${index}`, { value: "new" }]],
-    ["the removal of a secret", 4, 18, (index) => ["DELETE", `${env}/secrets/KEY_${index}`]],
+    ["a new version of a secret", 4, 20, (index) => ["PUT", `${env}/secrets/KEY_51`, { value: `new ${index}` }]],
+    ["a new secret", 4, 20, (index) => ["PUT", `${env}/secrets/NEW_${index}`, { value: "new" }]],
+    ["the removal of a secret", 4, 20, (index) => ["DELETE", `${env}/secrets/KEY_${index}`]],
     [
       "a change of some secrets",
       4,
-      25,
+      27,
       (index) => [
         "PATCH",
         `${env}/bundle`,

@@ -22,6 +22,7 @@ export const notCopied: Readonly<Record<string, Reason>> = {
   effect_sql_migrations: "record of an engine's migrations",
   schema_migrations: "record of an engine's migrations",
   schema_info: "record of an engine's migrations",
+  database_fence: "state of an engine",
   erasures: "state of an engine",
   instances: "state of an engine",
   jobs: "state of an engine"

@@ -4,17 +4,18 @@ import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { Database } from "../Database.js"
-import { query } from "../Query.js"
+import { query, sql } from "../Query.js"
+import { isSuperseded } from "../Superseded.js"
 import { timestamp } from "../../base/Time.js"
 import { Replica } from "./Replica.js"
 
 const beatEvery = Duration.seconds(10)
 /** A server that was not seen for so long counts as stopped. */
 const liveMillis = Duration.toMillis("30 seconds")
-/** The row of a server that crashed is removed after this time. */
-const keptMillis = Duration.toMillis("1 day")
+/** A server that was not seen for so long counts as dead, whatever else is known of it. */
+const deadMillis = Duration.toMillis("1 day")
 
-const LiveRow = Schema.Struct({
+const InstanceRow = Schema.Struct({
   host: Schema.String,
   pid: Schema.Number,
   version: Schema.String,
@@ -26,9 +27,31 @@ const LiveRow = Schema.Struct({
 export const liveInstances = Effect.gen(function* () {
   const { clock } = yield* Database
   const { all } = yield* query
-  const seenAfter = all(LiveRow)`
+  const seenAfter = all(InstanceRow)`
     SELECT host, pid, version, started_at, seen_at FROM instances WHERE seen_at > ${"moment"} ORDER BY started_at, id`
   return yield* seenAfter({ moment: timestamp((yield* clock) - liveMillis) })
+})
+
+/** Later than every time. */
+const always = "9999"
+
+/**
+ * Takes the heartbeats of servers that were killed, each once. On SQLite these are all but the own one, because the file's lock is
+ * held. On PostgreSQL a server is dead if it is silent and has no session at the database; one that is paused keeps its sessions.
+ */
+export const takeEnded = Effect.gen(function* () {
+  const { clock, isShared, mayHaveSession } = yield* Database
+  const { id } = yield* Replica
+  const { returning } = yield* query
+  const take = returning(InstanceRow)`
+    DELETE FROM instances WHERE id <> ${"own"}
+      AND (seen_at < ${"dead"} OR (seen_at < ${"silent"} AND NOT (${sql([mayHaveSession])})))
+    RETURNING host, pid, version, started_at, seen_at`
+  return Effect.gen(function* () {
+    const now = yield* clock
+    const silent = isShared ? timestamp(now - liveMillis) : always
+    return yield* take({ own: id, dead: timestamp(now - deadMillis), silent })
+  })
 })
 
 const statements = Effect.map(query, ({ write }) => ({
@@ -36,36 +59,34 @@ const statements = Effect.map(query, ({ write }) => ({
     INSERT INTO instances (id, host, pid, version, schema, started_at, seen_at)
     VALUES (${"id"}, ${"host"}, ${"pid"}, ${"version"}, ${"schema"}, ${"now"}, ${"now"})
     ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
-  remove: write`DELETE FROM instances WHERE id = ${"id"}`,
-  removeBefore: write`DELETE FROM instances WHERE seen_at < ${"moment"}`
+  remove: write`DELETE FROM instances WHERE id = ${"id"}`
 }))
 
-/** Shows the other servers and the offline commands that this server runs, until it ends. */
+/**
+ * Shows the other servers, the offline commands and the next start that this server runs, until it ends in order. On SQLite it is
+ * written once, because nobody else can look.
+ */
 export const HeartbeatLive = Layer.scopedDiscard(
   Effect.gen(function* () {
     const { clock, isShared, schema, transaction } = yield* Database
-    if (!isShared) return
     const { host, id, pid, version } = yield* Replica
-    const { beat, remove, removeBefore } = yield* statements
+    const { beat, remove } = yield* statements
     const beatAt = (millis: number) => beat({ id, host, pid, version, schema, now: timestamp(millis) })
 
-    const begin = transaction(
-      Effect.gen(function* () {
-        const now = yield* clock
-        yield* removeBefore({ moment: timestamp(now - keptMillis) })
-        yield* beatAt(now)
-      })
-    )
-    const heartbeat = transaction(Effect.flatMap(clock, beatAt)).pipe(
+    const begin = transaction(Effect.flatMap(clock, beatAt))
+    const heartbeat = begin.pipe(
       Effect.catchAllCause((cause) => Effect.logDebug("the heartbeat was not written", cause))
     )
     const end = transaction(remove({ id })).pipe(
       Effect.catchAllCause((cause) =>
-        Effect.logWarning("this server could not remove its heartbeat: it counts as running for 30 more seconds", cause)
+        isSuperseded(cause)
+          ? Effect.void
+          : Effect.logWarning("this server could not remove its heartbeat: it counts as killed", cause)
       )
     )
 
     yield* Effect.acquireRelease(begin, () => end)
+    if (!isShared) return
     yield* Effect.interruptible(Effect.schedule(heartbeat, Schedule.spaced(beatEvery))).pipe(Effect.forkScoped)
   })
 ).pipe(Layer.provide(Replica.Default))

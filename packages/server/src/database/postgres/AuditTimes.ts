@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type * as SqlConnection from "@effect/sql/SqlConnection"
+import { type Database, Transaction } from "../Database.js"
 import { rowsOf } from "../Rows.js"
 
 /** How many rows one statement merges. */
@@ -27,8 +27,8 @@ const statement = `
  * common one; with many logs there would be as many rows as entries. A transaction that commits late adds another row, and
  * rows that an open transaction has locked are left to the next run.
  */
-export const mergeAuditTimes = (connection: SqlConnection.Connection): Effect.Effect<void> =>
-  Effect.orDie(connection.execute(statement, [], undefined)).pipe(
+export const mergeAuditTimes = (transaction: Database["Type"]["transaction"]): Effect.Effect<void> =>
+  transaction(Effect.flatMap(Transaction, ([open]) => Effect.orDie(open.ask(statement, [])))).pipe(
     Effect.flatMap(rowsOf(MergedRow)),
     Effect.repeat({ while: ([row]) => row?.merged === rowsAtOnce }),
     Effect.asVoid

@@ -6,17 +6,15 @@ import * as Stream from "effect/Stream"
 import { Client, type ClientBase, type QueryConfig, type QueryResult, TypeOverrides, types } from "pg"
 import { sqlErrorOf } from "./PostgresError.js"
 
-interface Limits {
+export interface Limits {
   /** How long a statement may take to answer. Its connection is closed then: the network may have failed silently. */
   readonly answerMillis: number
   /** The same for COMMIT, whose outcome is unknown without an answer. */
   readonly commitMillis: number
 }
 
-/** A request must be answered within five seconds. */
-const requestLimits: Limits = { answerMillis: 4_500, commitMillis: 15_000 }
-/** The least time for the first statement of a request that has waited for its connection. */
-const leastMillis = 500
+/** The least time for a statement of a request that has waited for its connection. */
+export const leastMillis = 500
 
 export const rowTypes = new TypeOverrides()
 
@@ -32,7 +30,7 @@ interface Statement extends QueryConfig {
 }
 
 /** Makes statements for the driver. Named ones are prepared once a connection; `prepared` is false for poolers without them. */
-export const statements = (prepared: boolean, limits: Limits = requestLimits) => {
+export const statements = (prepared: boolean, limits: () => Limits) => {
   const names = new Map<string, string>()
   const named = (text: string): string => {
     const known = names.get(text)
@@ -45,23 +43,23 @@ export const statements = (prepared: boolean, limits: Limits = requestLimits) =>
     once: (text: string, values: ReadonlyArray<unknown> = []): Statement => ({
       text,
       values: [...values],
-      query_timeout: text === "COMMIT" ? limits.commitMillis : limits.answerMillis
+      query_timeout: text === "COMMIT" ? limits().commitMillis : limits().answerMillis
     }),
     repeated: (text: string, values: ReadonlyArray<unknown>): Statement => ({
       ...(prepared && { name: named(text) }),
       text,
       values: [...values],
-      query_timeout: limits.answerMillis
+      query_timeout: limits().answerMillis
     })
   } as const
 }
 
 export type Statements = ReturnType<typeof statements>
 
-/** The first statement of a request, which has used a part of its time by waiting for the connection. */
-export const after = (waitedMillis: number, statement: Statement): Statement => ({
+/** A statement of a request that has used a part of its time. */
+export const after = (spentMillis: number, statement: Statement): Statement => ({
   ...statement,
-  query_timeout: Math.max(leastMillis, statement.query_timeout - waitedMillis)
+  query_timeout: Math.max(leastMillis, statement.query_timeout - spentMillis)
 })
 
 type Rows = ReadonlyArray<Record<string, unknown>>

@@ -5,7 +5,8 @@ import * as Schema from "effect/Schema"
 import { connectionIn, Transaction } from "../Database.js"
 import { rowsOf } from "../Rows.js"
 import { textWith } from "../Template.js"
-import { newestMigration } from "./Migrations.js"
+import { fenceMigration, newestMigration } from "./Migrations.js"
+import { sessionName } from "./SessionName.js"
 
 /** The server's clock, also inside of a transaction, whose `now()` would stand still. */
 const clockExpression = "CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)"
@@ -27,23 +28,29 @@ const lock = (name: string) =>
     Effect.orDie(open.ask("SELECT pg_advisory_xact_lock(hashtextextended($1, 0)) IS NULL", [name]))
   ).pipe(Effect.asVoid)
 
-/** The text of statements, whose time is an expression. A subquery of its own is evaluated once, not for each row. */
-export const textAt = (clock: string) =>
+/** The text of statements, whose time is an expression and whose fence check is a condition. A subquery of its own is evaluated once, not for each row. */
+export const textAt = (clock: string, fence = "TRUE") =>
   textWith({
     placeholder: (position) => `$${position + 1}`,
     indexHint: () => "",
+    fence,
     time: (placeholder) => `(SELECT coalesce(${clock}, ${placeholder}))`
   })
 
-/** What every database of PostgreSQL shares, however it is connected. */
-export const dialectOn = (reading: SqlConnection.Connection) =>
+/** The sessions of servers before the schema of the fence have no name of their own. */
+const mayHaveSession = `instances.schema < ${fenceMigration} OR EXISTS (
+  SELECT 1 FROM pg_stat_activity a WHERE a.application_name = ${sessionName("instances.id")})`
+
+/** What every database of PostgreSQL shares, however it is connected. `fence` is the condition of a fence check. */
+export const dialectOn = (reading: SqlConnection.Connection, fence: string) =>
   ({
     system: "postgresql",
     schema: newestMigration,
     isShared: true,
     clock: clockOn(reading),
-    textOf: textAt(clockExpression),
+    textOf: textAt(clockExpression, fence),
     clockExpression,
+    mayHaveSession,
     hasLateral: true,
     rowLock: "FOR UPDATE",
     lock

@@ -24,6 +24,7 @@ import { useRuleAccounts } from "./migrations/0014_use_rule_accounts.js"
 import { clientNetworks } from "./migrations/0015_client_networks.js"
 import { federationKeys } from "./migrations/0016_federation_keys.js"
 import { auditIndex } from "./migrations/0017_audit_index.js"
+import { lockFence, moveFence } from "./DatabaseFence.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** The record of later migrations, from a number on. */
@@ -84,6 +85,9 @@ const newestOf = (all: Migrations): number => Math.max(...Object.keys(all).map(n
 /** The schema version of this program. */
 export const newestMigration = newestOf(migrations)
 
+/** The first schema whose servers know the fence. */
+export const fenceMigration = numberOf(Object.keys(migrations).find((name) => name.endsWith("_database_fence")) ?? "0")
+
 export interface SchemaState {
   /** The newest migration of the database; 0 for an empty one. */
   readonly found: number
@@ -138,6 +142,18 @@ const stateOf = (run: Run, all: Migrations): Effect.Effect<SchemaState, StartupE
     return { found, newest, isDue: found < newest }
   })
 
+/** Whether one of the pending migrations ends the use of the database by the programs that do not know it. */
+const raisesMinReader = (all: Migrations, found: number): boolean =>
+  Object.entries(all).some(
+    ([name, statements]) => numberOf(name) > found && statements.some((statement) => statement.includes("min_reader"))
+  )
+
+const hasFence = (run: Run) =>
+  Effect.map(
+    run<{ is_there: number }>("SELECT to_regclass('database_fence') IS NOT NULL AS is_there"),
+    ([row]) => row?.is_there === 1
+  )
+
 /** Reads the state of the schema without changing it. */
 export const schemaState = (at: Reached, all: Migrations = migrations): Effect.Effect<SchemaState, StartupError> =>
   Effect.scoped(Effect.flatMap(connected(at), (run) => stateOf(run, all)))
@@ -187,6 +203,12 @@ export const migrate = (
       for (const statement of tables) yield* run(statement)
       // Another program may have migrated meanwhile.
       const before = yield* stateOf(run, all)
+      // Locked before any table, as by the transactions of servers.
+      const moves = raisesMinReader(all, before.found) && (yield* hasFence(run))
+      if (moves) {
+        yield* run(lockFence)
+        yield* run(moveFence("migrated", yield* now))
+      }
       for (const [name, statements] of Object.entries(all)) {
         if (numberOf(name) <= before.found) continue
         for (const statement of statements) yield* run(statement)

@@ -8,9 +8,10 @@ import { guardedConnection } from "../GuardedConnection.js"
 import { makeQueues } from "../Queues.js"
 import { isLockTimeout } from "../../base/Reason.js"
 import { rolledBack } from "../SqlErrors.js"
-import { ask, connectionOf, send, type Statements } from "./Connection.js"
+import { after, ask, connectionOf, send, type Statements } from "./Connection.js"
 import type { Taken } from "./Pool.js"
-import { connectionClosed, isLost, isRetryable } from "./PostgresError.js"
+import type { Begin } from "./Begin.js"
+import { connectionClosed, isLost, isMoved, isRetryable } from "./PostgresError.js"
 
 /**
  * How many statements may wait for their answers. Each one's time limit begins when it is sent, so a long queue would outlast it.
@@ -37,8 +38,8 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
   /** The error of a statement. PostgreSQL refuses later statements until the savepoint before it is rolled back. */
   let failure: SqlError.SqlError | null = null
   /**
-   * The error after which no part of the transaction can be committed: a lost connection, a deadlock, or a wait for a lock that
-   * took too long. Otherwise a change could be committed without its audit entry, which was only late.
+   * The error after which no part of the transaction can be committed: a lost connection, another fence, a deadlock, or a wait for
+   * a lock that took too long. Otherwise a change could be committed without its audit entry, which was only late.
    */
   let doom: SqlError.SqlError | null = null
   let isOver = false
@@ -51,7 +52,7 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
   const onFailure = (error: SqlError.SqlError, ofLast = isLast): void => {
     if (failure === null) lastFailed = ofLast
     failure ??= error
-    if (isLost(error) || isRetryable(error) || isLockTimeout(error)) doom ??= error
+    if (isLost(error) || isMoved(error) || isRetryable(error) || isLockTimeout(error)) doom ??= error
   }
 
   /** The first failure, also of a connection that was lost while no statement ran. */
@@ -173,8 +174,10 @@ export const openTransaction = ({ client, isClosed }: Taken, statements: Stateme
 
   return {
     open,
-    /** Begins without waiting: if that fails, so does the next statement. */
-    begin: post,
+    /** Begins without waiting: if that fails, so does the next statement. `spentMillis` is taken off its limit. */
+    begin: (begin: Begin, spentMillis: number): void => {
+      post(after(spentMillis, statements.once(begin)))
+    },
     /** The error that a commit must not follow. */
     failure: firstFailure,
     /** Says that only what is queued until the commit is left to run. */

@@ -1,17 +1,19 @@
-import type * as SqlError from "@effect/sql/SqlError"
+import * as SqlError from "@effect/sql/SqlError"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Fiber from "effect/Fiber"
 import pg, { type ClientBase, type ClientConfig, type PoolClient, type QueryResult } from "pg"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { RequestInfo } from "../../base/RequestInfo.js"
 import type { Restore } from "../../base/Restore.js"
 import { tenantOf } from "../../base/Tenant.js"
 import type { PoolState } from "../Database.js"
 import { lostConnections } from "../DatabaseMetrics.js"
+import { Superseded } from "../Superseded.js"
 import { DatabaseBusy, DatabaseUnavailable } from "../Unavailable.js"
-import { after, connectionOf, send, type Statements } from "./Connection.js"
-import { isLost } from "./PostgresError.js"
-
-/** How long a request waits for a connection: a free one of the pool, or a new one. */
-const connectMillis = 4_000
+import { after, connectionOf, leastMillis, send, type Statements } from "./Connection.js"
+import type { Patience } from "./Patience.js"
+import { isLost, isMoved, isSlow } from "./PostgresError.js"
 
 /** How long an unused connection stays open. */
 const idleMillis = 60_000
@@ -22,6 +24,9 @@ export interface PoolSettings {
   readonly config: ClientConfig
   /** The size of the pool. */
   readonly connections: number
+  readonly patience: () => Patience
+  /** Called when a statement finds another fence: the database may have gone on without this process. */
+  readonly onMoved: () => void
 }
 
 /** Returns a connection to the pool; closes it instead if its state is unknown. */
@@ -30,8 +35,8 @@ type Release = (isClean: boolean) => void
 export interface Taken {
   readonly client: ClientBase
   readonly release: Release
-  /** How long the caller waited for it. */
-  readonly waitedMillis: number
+  /** How much of the caller's time was spent before it had the connection. */
+  readonly spentMillis: number
   /** Whether the connection is known to be closed. */
   readonly isClosed: () => boolean
 }
@@ -42,6 +47,26 @@ type OnTaken = (
   release: Release
 ) => void
 
+/**
+ * How long a request has waited for connections before, so that all of its waits together take no longer than one may. A request
+ * that has worked for longer than that, such as an import, has all of its patience for each wait, as has work without a request.
+ */
+const makeWait = ({ currentContext }: Fiber.RuntimeFiber<unknown, unknown>, answerMillis: number) => {
+  const info = Context.get(currentContext, RequestInfo)
+  const since = performance.now()
+  const isShort = info.startedAt !== undefined && since - info.startedAt < answerMillis
+  const before = isShort ? (info.waitedMillis ?? 0) : 0
+  return {
+    before,
+    /** Ends the wait. Returns how long the request has waited in all. */
+    end: (): number => {
+      const all = before + performance.now() - since
+      if (isShort) info.waitedMillis = all
+      return all
+    }
+  } as const
+}
+
 /** How much of a number one tenant may have at once: the rest is kept for others. */
 const partOf = (all: number): number => Math.max(1, all - Math.ceil(all / 5))
 
@@ -50,7 +75,7 @@ const noteLost = (): void => {
 }
 
 /** The pool of connections, closed with the scope. */
-export const makePool = ({ config, connections }: PoolSettings, statements: Statements) =>
+export const makePool = ({ config, connections, onMoved, patience }: PoolSettings, statements: Statements) =>
   Effect.gen(function* () {
     const pool = yield* Effect.acquireRelease(
       Effect.sync(
@@ -60,7 +85,7 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
             // A transaction sends its writes without waiting for each answer.
             pipeline: true,
             max: connections,
-            connectionTimeoutMillis: connectMillis,
+            connectionTimeoutMillis: patience().connectMillis,
             idleTimeoutMillis: idleMillis,
             maxLifetimeSeconds: lifetimeSeconds
           })
@@ -92,9 +117,18 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
 
     /** All connections may be in use, by statements that are answered or by ones that are not. */
     const notTaken = (cause: unknown, isUsedUp: boolean): DatabaseBusy | DatabaseUnavailable => {
-      if (isUsedUp && performance.now() - lastAnswer < connectMillis) return new DatabaseBusy()
+      if (isUsedUp && performance.now() - lastAnswer < patience().connectMillis) return new DatabaseBusy()
       unanswered()
       return new DatabaseUnavailable({ cause })
+    }
+
+    /** What a failed statement says: of the database, or only of itself. */
+    const refusalOf = (error: SqlError.SqlError): SqlError.SqlError | DatabaseUnavailable | Superseded => {
+      if (isMoved(error)) {
+        onMoved()
+        return new Superseded()
+      }
+      return isLost(error) ? new DatabaseUnavailable({ cause: error, isSlow: isSlow(error) }) : error
     }
 
     /** The connections that lead to a primary. One to a standby must not be read from: it may lag behind. */
@@ -114,6 +148,8 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
     /** Takes a connection for the holder of a slot. Returns what to call when the caller has gone. */
     const connect = (leaveSlot: () => void, taken: OnTaken): (() => void) => {
       let isWanted = true
+      // The pool has no other way to change it.
+      pool.options.connectionTimeoutMillis = patience().connectMillis
       pool.connect((error, client, release) => {
         const giveBack: Release = (isClean) => {
           if (isClean) answered()
@@ -143,34 +179,63 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
     }
 
     /**
-     * Takes a connection in the tenant's turn. Returns what to call when the caller has gone: a connection that arrives later
-     * is given back at once.
+     * Takes a connection in the tenant's turn, within `millis` in all: for the turn, for a free connection and for a new one.
+     * Returns what to call when the caller has gone: a connection that arrives later is given back at once.
      */
-    const take = (tenant: string, taken: OnTaken): (() => void) => {
-      const asked: { timer?: NodeJS.Timeout; stop: (() => void) | null } = { stop: null }
+    const take = (tenant: string, millis: number, taken: OnTaken): (() => void) => {
+      let isWaiting = false
+      let timer: NodeJS.Timeout | undefined
+      let stop: (() => void) | null = null
       const endWait = () => {
-        if (asked.timer !== undefined) waiting--
-        clearTimeout(asked.timer)
+        if (isWaiting) waiting--
+        isWaiting = false
+      }
+      const ended: OnTaken = (refusal, client, release) => {
+        clearTimeout(timer)
+        stop = null
+        taken(refusal, client, release)
       }
       const stopWaiting = slots.request(tenant, () => {
         endWait()
-        asked.stop = connect(() => {
+        stop = connect(() => {
           slots.release(tenant)
-        }, taken)
+        }, ended)
       })
-      if (asked.stop === null) {
+      if (stop === null) {
         waiting++
-        asked.stop = () => {
+        isWaiting = true
+        stop = () => {
           endWait()
           stopWaiting()
         }
-        asked.timer = setTimeout(() => {
-          asked.stop?.()
-          asked.stop = null
-          taken(notTaken(new Error("no connection was free in time"), true), undefined, () => undefined)
-        }, connectMillis)
       }
-      return () => asked.stop?.()
+      // A connection that is free is there in the next tick.
+      if (isWaiting || pool.idleCount === 0) {
+        timer = setTimeout(() => {
+          const isUsedUp = isWaiting || pool.totalCount === connections
+          stop?.()
+          stop = null
+          taken(notTaken(new Error("no connection was free in time"), isUsedUp), undefined, () => undefined)
+        }, millis)
+      }
+      return () => {
+        clearTimeout(timer)
+        stop?.()
+      }
+    }
+
+    /** Takes a connection for a fiber, within what is left of its patience. */
+    const takeFor = (
+      fiber: Fiber.RuntimeFiber<unknown, unknown>,
+      taken: (refusal: DatabaseBusy | DatabaseUnavailable | null, mine: Omit<Taken, "isClosed"> | null) => void
+    ): (() => void) => {
+      const { answerMillis, connectMillis } = patience()
+      const wait = makeWait(fiber, answerMillis)
+      const left = Math.max(leastMillis, connectMillis - wait.before)
+      return take(tenantOf(fiber), left, (refusal, client, release) => {
+        const spentMillis = wait.end()
+        taken(refusal, client === undefined ? null : { client, release, spentMillis })
+      })
     }
 
     /** Takes a connection. The caller must be uninterruptible and release it once; only the wait is restored. */
@@ -178,11 +243,10 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
       Effect.withFiberRuntime<Taken>((fiber) => {
         let mine: Taken | null = null
         let leave = (): void => undefined
-        const start = performance.now()
         const taken = Effect.async<Taken>((resume) => {
-          leave = take(tenantOf(fiber), (refusal, client, release) => {
-            if (client === undefined) return resume(Effect.die(refusal))
-            mine = { client, release, waitedMillis: performance.now() - start, isClosed: () => closed.has(client) }
+          leave = takeFor(fiber, (refusal, found) => {
+            if (found === null) return resume(Effect.die(refusal))
+            mine = { ...found, isClosed: () => closed.has(found.client) }
             resume(Effect.succeed(mine))
           })
         })
@@ -202,14 +266,16 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
     const reading = connectionOf(statements, (statement) =>
       Effect.withFiberRuntime<QueryResult<Record<string, unknown>>, SqlError.SqlError>((fiber) =>
         Effect.async((resume) => {
-          const start = performance.now()
-          const leave = take(tenantOf(fiber), (refusal, client, release) => {
-            if (client === undefined) return resume(Effect.die(refusal))
-            send(client, after(performance.now() - start, statement), (error, result) => {
+          const leave = takeFor(fiber, (refusal, found) => {
+            if (found === null) return resume(Effect.die(refusal))
+            const { client, release, spentMillis } = found
+            send(client, after(spentMillis, statement), (error, result) => {
               release(error === null || !isLost(error))
               if (result !== null) resume(Effect.succeed(result))
-              else if (error !== null)
-                resume(isLost(error) ? Effect.die(new DatabaseUnavailable({ cause: error })) : Effect.fail(error))
+              else if (error !== null) {
+                const refused = refusalOf(error)
+                resume(refused instanceof SqlError.SqlError ? Effect.fail(refused) : Effect.die(refused))
+              }
             })
           })
           return Effect.sync(leave)
@@ -227,7 +293,7 @@ export const makePool = ({ config, connections }: PoolSettings, statements: Stat
     const maxSnapshots = Math.ceil(connections / 2)
     const snapshots = makeFairSemaphore({ permits: maxSnapshots, each: partOf(maxSnapshots) })
 
-    return { acquire, reading, snapshots, silentMillis, unanswered, state } as const
+    return { acquire, reading, refusalOf, snapshots, silentMillis, unanswered, state } as const
   })
 
 export type Pool = Effect.Effect.Success<ReturnType<typeof makePool>>

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -5,13 +6,19 @@ import * as Layer from "effect/Layer"
 import type { PostgresSettings } from "../../base/config/DatabaseSettings.js"
 import { StartupError } from "../../base/StartupError.js"
 import { Database } from "../Database.js"
+import { isSuperseded, type Succession, Superseded } from "../Superseded.js"
 import { mergeAuditTimes } from "./AuditTimes.js"
+import { ofServer } from "./Begin.js"
 import { statements } from "./Connection.js"
+import { fenceCondition, type FenceNumber, openFence, successionOf } from "./DatabaseFence.js"
 import { dialectOn } from "./Dialect.js"
 import { PostgresServer } from "./Erasures.js"
 import { migrate, newestMigration, schemaState } from "./Migrations.js"
+import { patience } from "./Patience.js"
 import { makePool } from "./Pool.js"
 import { type Reached, reach } from "./Reach.js"
+import { sessionNameOf } from "./SessionName.js"
+import { Replica } from "../jobs/Replica.js"
 import { checkServer } from "./ServerChecks.js"
 import { makeTransactions } from "./Transactions.js"
 
@@ -21,7 +28,8 @@ const silenceMillis = 10_000
 const probeMillis = 2_000
 
 /** Finds a row if a newer program has made the schema unreadable for this one while it runs. */
-const newerReader = `SELECT 1 FROM schema_info WHERE min_reader > ${newestMigration}`
+const newerReader = (fence: FenceNumber) =>
+  `SELECT 1 FROM schema_info WHERE ${fenceCondition(fence)} AND min_reader > ${newestMigration}`
 const outdated = "a newer release has migrated the database, and this one cannot read it: upgrade this server"
 
 /** Migrates the schema, or checks that it is current. */
@@ -41,34 +49,59 @@ const prepareSchema = (settings: PostgresSettings, at: Reached) =>
     }
   })
 
-/** Opens a PostgreSQL database for the life of the scope, with its schema migrated. */
-export const postgresDatabase = (settings: PostgresSettings) =>
+/** Opens a PostgreSQL database for the life of the scope, with its schema migrated. `id` names the sessions of this process. */
+export const postgresDatabase = (settings: PostgresSettings, id: string = randomUUID()) =>
   Effect.gen(function* () {
     const at = yield* reach(settings.target)
     yield* checkServer(at)
     yield* prepareSchema(settings, at)
-    const compiled = statements(settings.prepared)
-    const pool = yield* makePool({ config: at.config, connections: settings.connections }, compiled)
+    const fence = yield* openFence(at)
+    const moved = yield* Effect.makeLatch()
+    const limits = yield* patience
+    const compiled = statements(settings.prepared, limits)
+    const pool = yield* makePool(
+      {
+        config: { ...at.config, application_name: sessionNameOf(id) },
+        connections: settings.connections,
+        patience: limits,
+        onMoved: () => {
+          moved.unsafeOpen()
+        }
+      },
+      compiled
+    )
     const { reading, silentMillis, unanswered } = pool
+    const transactions = makeTransactions(pool, compiled, ofServer(fence, limits))
+
+    const superseded: Effect.Effect<Succession> = Effect.flatMap(
+      Effect.zipRight(moved.await, Effect.zipLeft(successionOf(at, fence), moved.close)),
+      (found) => (found === null ? superseded : Effect.succeed(found))
+    )
 
     const database = Database.of({
-      ...dialectOn(reading),
-      ...makeTransactions(pool, compiled),
+      ...dialectOn(reading, fenceCondition(fence)),
+      ...transactions,
       pool: pool.state,
       reading,
-      unready: reading.execute(newerReader, [], undefined).pipe(
+      unready: reading.execute(newerReader(fence), [], undefined).pipe(
         Effect.timeout(probeMillis),
         Effect.exit,
         Effect.map((exit) => {
           if (Exit.isSuccess(exit)) return exit.value.length === 0 ? null : outdated
+          if (isSuperseded(exit.cause)) return new Superseded().message
           unanswered()
           return silentMillis() < silenceMillis ? null : "the database does not answer"
         })
       ),
       // Autovacuum maintains the tables.
-      maintain: mergeAuditTimes(reading)
+      maintain: mergeAuditTimes(transactions.transaction),
+      superseded
     })
     return Context.make(Database, database).pipe(Context.add(PostgresServer, at))
   })
 
-export const postgresLive = (settings: PostgresSettings) => Layer.scopedContext(postgresDatabase(settings))
+export const postgresLive = (settings: PostgresSettings) =>
+  Layer.provide(
+    Layer.scopedContext(Effect.flatMap(Replica, ({ id }) => postgresDatabase(settings, id))),
+    Replica.Default
+  )

@@ -1,4 +1,4 @@
-import type * as SqlError from "@effect/sql/SqlError"
+import * as SqlError from "@effect/sql/SqlError"
 import * as Cause from "effect/Cause"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -13,30 +13,21 @@ import { changing, settle } from "../Changing.js"
 import { beforeCommit } from "../Queues.js"
 import type { Scope } from "../Scopes.js"
 import { rolledBack } from "../SqlErrors.js"
+import { Superseded } from "../Superseded.js"
 import { DatabaseUnavailable, OutcomeUnknown } from "../Unavailable.js"
-import { after, ask, connectionOf, type Statements } from "./Connection.js"
+import type { Beginnings } from "./Begin.js"
+import { ask, connectionOf, type Statements } from "./Connection.js"
 import { type OpenTransaction, openTransaction } from "./OpenTransaction.js"
 import type { Pool, Taken } from "./Pool.js"
 import { isLost, isRetryable } from "./PostgresError.js"
-import { lockStatements, makeScopeLines } from "./ScopeLocks.js"
+import { makeScopeLines } from "./ScopeLocks.js"
 
 /** How often a transaction is run until its deadlock or serialization failure reaches the caller. */
 const maxAttempts = 8
 /** The pause before the second attempt. It doubles with each attempt, and up to half of it is cut off at random. */
 const firstPause = 5
 
-/**
- * Begins a transaction, whose locks must not outlive a server that stops in the middle of it. The limits are set with it, because
- * a connection pooler shares its connections. A wait for a lock, and a statement, end before the statement counts as lost.
- */
-const beginRequest =
-  "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '4s'; SET LOCAL idle_in_transaction_session_timeout = '5s'; " +
-  "SET LOCAL statement_timeout = '4400ms'"
-
-type Refusal = SqlError.SqlError | DatabaseUnavailable | OutcomeUnknown
-
-const unlessLost = (error: SqlError.SqlError): SqlError.SqlError | DatabaseUnavailable =>
-  isLost(error) ? new DatabaseUnavailable({ cause: error }) : error
+type Refusal = SqlError.SqlError | DatabaseUnavailable | OutcomeUnknown | Superseded
 
 /** How an attempt at a transaction ended. */
 interface Attempt<A, E> {
@@ -48,18 +39,24 @@ interface Attempt<A, E> {
 
 /** Transactions and snapshots, each on a connection of its own from the pool. */
 export const makeTransactions = (
-  { acquire, snapshots }: Pick<Pool, "acquire" | "snapshots">,
+  { acquire, refusalOf, snapshots }: Pick<Pool, "acquire" | "refusalOf" | "snapshots">,
   statements: Statements,
-  begin: string = beginRequest
+  beginnings: Beginnings
 ) => {
   const command = ({ client }: Taken, text: string) => ask(client, statements.once(text))
   const inLines = makeScopeLines()
+
+  /** Fails with the error of a statement, or dies if it says more of the database than of the statement. */
+  const orDie = (error: SqlError.SqlError): Effect.Effect<never, SqlError.SqlError> => {
+    const refusal = refusalOf(error)
+    return refusal instanceof SqlError.SqlError ? Effect.fail(refusal) : Effect.die(refusal)
+  }
 
   /** Commits. Returns an error unless the server confirmed it; the outcome is unknown if the server did not answer. */
   const commit = (taken: Taken, { failure }: OpenTransaction): Effect.Effect<Refusal | null> =>
     Effect.match(command(taken, "COMMIT"), {
       // PostgreSQL answers COMMIT with ROLLBACK if a statement failed.
-      onSuccess: (answer) => (answer.command === "COMMIT" ? null : unlessLost(failure() ?? rolledBack)),
+      onSuccess: (answer) => (answer.command === "COMMIT" ? null : refusalOf(failure() ?? rolledBack)),
       onFailure: (error) => (isLost(error) ? new OutcomeUnknown({ cause: error }) : error)
     })
 
@@ -69,18 +66,19 @@ export const makeTransactions = (
       transaction.end()
       const failure = transaction.failure()
       const refusal: Refusal | null =
-        failure === null ? (Exit.isSuccess(changed) ? yield* commit(taken, transaction) : null) : unlessLost(failure)
+        failure === null ? (Exit.isSuccess(changed) ? yield* commit(taken, transaction) : null) : refusalOf(failure)
       if (refusal === null && Exit.isSuccess(changed)) {
         taken.release(true)
         return { exit: changed, mayRetry: false }
       }
       const isConnectionLost = refusal instanceof DatabaseUnavailable || refusal instanceof OutcomeUnknown
+      const isFinal = isConnectionLost || refusal instanceof Superseded
       taken.release(!isConnectionLost && (yield* Effect.isSuccess(command(taken, "ROLLBACK"))))
       const isInterrupted = Exit.isFailure(changed) && Cause.isInterrupted(changed.cause)
       const exit: Exit.Exit<A, E> =
-        refusal === null || (Exit.isFailure(changed) && !isConnectionLost) ? changed : Exit.die(refusal)
+        refusal === null || (Exit.isFailure(changed) && !isFinal) ? changed : Exit.die(refusal)
       const mayRetry =
-        !isInterrupted && refusal !== null && !isConnectionLost && (isRetryable(refusal) || transaction.mustRepeat())
+        !isInterrupted && refusal !== null && !isFinal && (isRetryable(refusal) || transaction.mustRepeat())
       return { exit, mayRetry }
     })
 
@@ -99,7 +97,7 @@ export const makeTransactions = (
         transaction.last()
         return open.queues.run
       })
-      transaction.begin(after(taken.waitedMillis, statements.once(begin + lockStatements(scopes))))
+      transaction.begin(beginnings.change(scopes), taken.spentMillis)
       const changed = yield* Effect.exit(
         Effect.provideService(holdingLock(Effect.zipLeft(restore(change), last)), Transaction, [open, 0])
       )
@@ -130,15 +128,11 @@ export const makeTransactions = (
           Effect.gen(function* () {
             const taken = yield* acquire(restore)
             const connection = connectionOf(statements, (statement) =>
-              Effect.catchIf(ask(taken.client, statement), isLost, (error) =>
-                Effect.die(new DatabaseUnavailable({ cause: error }))
-              )
+              Effect.catchAll(ask(taken.client, statement), orDie)
             )
             const exit = yield* Effect.exit(
               Effect.zipRight(
-                Effect.mapError(command(taken, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"), unlessLost).pipe(
-                  Effect.orDie
-                ),
+                Effect.orDie(Effect.mapError(command(taken, beginnings.snapshot()), refusalOf)),
                 Effect.provideService(restore(reads), Snapshot, connection)
               )
             )

@@ -17,6 +17,7 @@ import { type Open, Transaction } from "../Database.js"
 import { guardedConnection } from "../GuardedConnection.js"
 import { beforeCommit } from "../Queues.js"
 import { rolledBack } from "../SqlErrors.js"
+import { Superseded } from "../Superseded.js"
 import { makePatience } from "./Busy.js"
 import { type Group, makeGroup } from "./Group.js"
 
@@ -48,9 +49,14 @@ const isNothingOpen = (error: SqlError.SqlError): boolean =>
 
 /**
  * Group commit on the writing connection: one flush makes many changes durable. Each change has its own savepoint. Its
- * caller waits for the commit even after a typed error, because the error may depend on other changes of the group.
+ * caller waits for the commit even after a typed error, because the error may depend on other changes of the group. Nothing is
+ * committed into a file that is no longer the current one.
  */
-export const groupCommit = (connection: SqlConnection.Connection, afterCommit: Effect.Effect<void> = Effect.void) =>
+export const groupCommit = (
+  connection: SqlConnection.Connection,
+  afterCommit: Effect.Effect<void> = Effect.void,
+  isCurrent: () => boolean = () => true
+) =>
   Effect.gen(function* () {
     /** The mutex of the writing connection. Only its holder changes the state, until the connection is closed. */
     const writer = makeFairSemaphore({ permits: 1 })
@@ -150,7 +156,11 @@ export const groupCommit = (connection: SqlConnection.Connection, afterCommit: E
       )
       return queued.pipe(
         Effect.zipRight(pause),
-        Effect.zipRight(inside.open.connection.execute("COMMIT", [], undefined)),
+        Effect.zipRight(
+          Effect.suspend(() =>
+            isCurrent() ? inside.open.connection.execute("COMMIT", [], undefined) : Effect.die(new Superseded())
+          )
+        ),
         Effect.exit,
         Effect.flatMap((committed) => {
           const settled = settle(inside.open.endings.splice(0), committed)

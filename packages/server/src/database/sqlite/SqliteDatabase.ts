@@ -12,12 +12,14 @@ import { ServerConfig } from "../../base/Config.js"
 import { StartupError } from "../../base/StartupError.js"
 import { requireSoundAddon } from "./Addon.js"
 import { busyTimeoutMillis } from "./Busy.js"
+import { fileFence } from "./FileFence.js"
 import { DatabaseFile, guardDatabaseFile, openDescriptor } from "./Files.js"
 import { lock } from "./Lock.js"
 import { migrate, newestMigration, requireCurrentSchema } from "./Migrations.js"
 import { isDiskFull, reasonOf } from "../../base/Reason.js"
 import { Database, Transaction } from "../Database.js"
 import { textWith } from "../Template.js"
+import { Superseded } from "../Superseded.js"
 import { checkpoints } from "./Checkpoints.js"
 import { clientOn, openConnection } from "./Connection.js"
 import { groupCommit } from "./GroupCommit.js"
@@ -45,6 +47,8 @@ export const pragmas = {
 const textOf = textWith({
   placeholder: () => "+?",
   indexHint: (index) => `INDEXED BY ${index}`,
+  // The lock of the file is its fence.
+  fence: "TRUE",
   time: (placeholder) => placeholder
 })
 
@@ -95,9 +99,10 @@ const open = <E>(
     yield* lock(dbPath)
     yield* requireSoundAddon()
     const file = yield* openDescriptor(dbPath)
+    const { isCurrent, superseded } = fileFence(dbPath, file.descriptor)
     const connection = yield* openConnection(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))
     yield* Effect.provideServiceEffect(Effect.zipRight(setPragmas, prepare), SqlClient.SqlClient, clientOn(connection))
-    const { alone, isWritable, ...commits } = yield* groupCommit(connection, yield* checkpoints(connection))
+    const { alone, isWritable, ...commits } = yield* groupCommit(connection, yield* checkpoints(connection), isCurrent)
     const { reading, snapshot } = yield* readingOf(dbPath)
     const database = Database.of({
       ...commits,
@@ -105,8 +110,12 @@ const open = <E>(
       snapshot,
       unready: Effect.matchEffect(reading.execute("SELECT id FROM instance", [], undefined), {
         onFailure: () => Effect.succeed("the database does not answer"),
-        onSuccess: () => Effect.map(isWritable, (is) => (is ? null : "another program has locked the database"))
+        onSuccess: () =>
+          isCurrent()
+            ? Effect.map(isWritable, (is) => (is ? null : "another program has locked the database"))
+            : Effect.succeed(new Superseded().message)
       }),
+      superseded,
       system: "sqlite",
       schema: newestMigration,
       isShared: false,
@@ -114,6 +123,8 @@ const open = <E>(
       pool: null,
       textOf,
       clockExpression: "NULL",
+      // Nor is a silent one, whose time is of this clock, paused.
+      mayHaveSession: "FALSE",
       hasLateral: false,
       rowLock: null,
       lock: () => Effect.asVoid(Transaction),

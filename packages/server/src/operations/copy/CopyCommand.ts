@@ -39,7 +39,7 @@ export const copyDatabase = ({ dryRun, from, json, to }: CopyOptions) =>
   Effect.gen(function* () {
     const keyring = yield* Keyring
     const names = { from: placeName(from), to: placeName(to) }
-    const { source, stillStopped } = yield* originOf(from)
+    const { leave, source, stillStopped } = yield* originOf(from)
     const destination = yield* destinationOf(to)
     yield* destination.check
     yield* checkKey(source)
@@ -51,11 +51,14 @@ export const copyDatabase = ({ dryRun, from, json, to }: CopyOptions) =>
           : `${sum(rows)} rows in ${Object.keys(rows).length} tables can be copied from ${names.from} to ${names.to}: nothing was changed`
       )
     }
+    yield* leave
     const [rows, { ended, verified }] = yield* destination.write({
-      fill: (target) => Effect.zipLeft(copyTables(source, target, json ? silent : onStandardError()), stillStopped),
+      fill: (target) => copyTables(source, target, json ? silent : onStandardError()),
       finish: Effect.gen(function* () {
         const verified = yield* verifyCopy
-        return { verified, ended: yield* beginEpoch }
+        const ended = yield* beginEpoch
+        yield* stillStopped
+        return { verified, ended }
       }).pipe(Effect.provideService(Keyring, keyring))
     })
     if (json) {

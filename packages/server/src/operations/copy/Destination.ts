@@ -13,6 +13,7 @@ import { migrate, schemaState } from "../../database/postgres/Migrations.js"
 import { databaseOn, explained } from "../offline/OfflineDatabase.js"
 import { connectWith, reach } from "../../database/postgres/Reach.js"
 import { requireStopped } from "../offline/Replicas.js"
+import { takeOver } from "../offline/Takeover.js"
 import { checkServer } from "../../database/postgres/ServerChecks.js"
 import { reasonOf } from "../../base/Reason.js"
 import { lock } from "../../database/sqlite/Lock.js"
@@ -118,7 +119,7 @@ export const postgresDestination = (
               .transaction(
                 Effect.gen(function* () {
                   // A server that starts now waits for this lock, and then finds the copy.
-                  yield* command(client, "LOCK TABLE instance IN ACCESS EXCLUSIVE MODE")
+                  yield* takeOver(client, at, "filled", "instance")
                   yield* requireEmpty(client, at.name)
                   const target = yield* postgresTarget(client)
                   yield* clear(client, target)

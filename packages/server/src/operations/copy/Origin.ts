@@ -10,18 +10,23 @@ import { NamedWrappedRow } from "../../keys/WrappedRows.js"
 import { StartupError } from "../../base/StartupError.js"
 import { schemaState } from "../../database/postgres/Migrations.js"
 import { connectWith, reach, type Reached } from "../../database/postgres/Reach.js"
+import type { ClientBase } from "pg"
+import { lockFence } from "../../database/postgres/DatabaseFence.js"
 import { requireStopped } from "../offline/Replicas.js"
+import { takeOver } from "../offline/Takeover.js"
 import { clientOf } from "../../database/sqlite/Connection.js"
 import { lock } from "../../database/sqlite/Lock.js"
 import { requireCurrentSchema } from "../../database/sqlite/Migrations.js"
 import { command, postgresSource, readAtOnce } from "../../database/copy/PostgresSides.js"
-import type { Source } from "../../database/copy/Sides.js"
+import type { CopyFailed, Source } from "../../database/copy/Sides.js"
 import { sqliteSource } from "../../database/copy/SqliteSides.js"
 
 /** A stopped database that is read at one moment. */
 export interface Origin {
   readonly source: Source
-  /** Fails if a server has started since. */
+  /** Fences off the servers that are paused, and keeps all servers from writing. What is read from here on is copied. */
+  readonly leave: Effect.Effect<void, StartupError | CopyFailed>
+  /** Fails unless the database was kept from servers since then. */
   readonly stillStopped: Effect.Effect<void, StartupError>
 }
 
@@ -36,7 +41,7 @@ const fileOrigin = (path: string) =>
       Effect.provideService(requireCurrentSchema, SqlClient.SqlClient, client)
     ).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
     const source = yield* Effect.catchTag(sqliteSource(path), "CopyFailed", ({ reason }) => unreadable(path, reason))
-    return { source, stillStopped: Effect.void } satisfies Origin
+    return { source, leave: Effect.void, stillStopped: Effect.void } satisfies Origin
   })
 
 const requireCurrent = (at: Reached) =>
@@ -48,17 +53,41 @@ const requireCurrent = (at: Reached) =>
       : Effect.void
   )
 
+const lockTimeout = "SET LOCAL lock_timeout = '10s'"
+
+/**
+ * Takes the database over, because what a paused server wrote later would be in neither database. Then begins to read, and holds
+ * the lock until the connection is closed: LOCK does not choose the moment of what is read.
+ */
+const leaving = (client: ClientBase, at: Reached) =>
+  Effect.gen(function* () {
+    const run = (...statements: ReadonlyArray<string>) =>
+      Effect.forEach(statements, (statement) => command(client, statement), { discard: true })
+    yield* run("ROLLBACK", "BEGIN", lockTimeout)
+    yield* takeOver(client, at, "copied", "wrapped_keys, secret_versions")
+    yield* run("COMMIT", "BEGIN ISOLATION LEVEL REPEATABLE READ", lockTimeout, lockFence)
+  })
+
 const postgresOrigin = (target: DatabaseTarget) =>
   Effect.gen(function* () {
     const at = yield* reach(target)
-    const stillStopped = Effect.scoped(
-      Effect.flatMap(connectWith(at.config), (client) => requireStopped(client, at.name))
-    ).pipe(Effect.catchTag("Refused", ({ reason }) => unreadable(at.name, reason)))
     yield* requireCurrent(at)
-    yield* stillStopped
     const client = yield* connectWith(at.config)
+    yield* requireStopped(client, at.name)
     yield* command(client, readAtOnce)
-    return { source: yield* postgresSource(client), stillStopped } satisfies Origin
+    // The lock is held as long as the connection answers. A server that knows no fence is seen by its heartbeat.
+    const stillStopped = Effect.scoped(
+      Effect.zipRight(
+        command(client, "SELECT 1"),
+        Effect.flatMap(connectWith(at.config), (other) => requireStopped(other, at.name))
+      )
+    ).pipe(
+      Effect.catchTags({
+        Refused: ({ reason }) => unreadable(at.name, reason),
+        CopyFailed: ({ reason }) => unreadable(at.name, reason)
+      })
+    )
+    return { source: yield* postgresSource(client), leave: leaving(client, at), stillStopped } satisfies Origin
   }).pipe(
     Effect.catchTags({
       Refused: ({ reason }) => unreadable("of --from", reason),

@@ -7,32 +7,34 @@ import { rootReason } from "../../base/Reason.js"
 import { isSqlError } from "../../database/SqlErrors.js"
 import { DatabaseUnavailable, OutcomeUnknown } from "../../database/Unavailable.js"
 import { ask, connectionOf, statements } from "../../database/postgres/Connection.js"
+import { ofCommand } from "../../database/postgres/Begin.js"
+import { isLost } from "../../database/postgres/PostgresError.js"
 import { dialectOn } from "../../database/postgres/Dialect.js"
 import { makeTransactions } from "../../database/postgres/Transactions.js"
 
 /** A command may read a large table in one statement. A connection that is silent for longer is lost. */
 const limits = { answerMillis: 60 * 60 * 1000, commitMillis: 10 * 60 * 1000 }
 
-/** A command waits for locks only as long as a server that still writes. It may be idle while it reads another database. */
-const begin = "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = '10s'"
-
 /** The database of an offline command, on one connection: the command runs one transaction or statement at a time. */
 export const databaseOn = (client: ClientBase) => {
-  const compiled = statements(false, limits)
+  const compiled = statements(false, () => limits)
   const reading = connectionOf(compiled, (statement) => ask(client, statement))
   return Database.of({
-    ...dialectOn(reading),
+    // The command moves the fence on itself.
+    ...dialectOn(reading, "TRUE"),
     ...makeTransactions(
       {
-        acquire: () => Effect.succeed({ client, release: () => undefined, waitedMillis: 0, isClosed: () => false }),
+        acquire: () => Effect.succeed({ client, release: () => undefined, spentMillis: 0, isClosed: () => false }),
+        refusalOf: (error) => (isLost(error) ? new DatabaseUnavailable({ cause: error }) : error),
         snapshots: makeFairSemaphore({ permits: 1 })
       },
       compiled,
-      begin
+      ofCommand
     ),
     reading,
     pool: null,
     unready: Effect.succeed(null),
+    superseded: Effect.never,
     maintain: Effect.void
   })
 }

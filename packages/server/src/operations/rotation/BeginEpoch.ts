@@ -24,6 +24,8 @@ export const beginEpoch = Effect.gen(function* () {
   const endRequests = write`UPDATE requests SET state = 'expired', bytes = 0 WHERE state = 'pending'`
   const forgetParts = write`DELETE FROM request_parts`
   const forgetKeys = write`DELETE FROM wrapped_keys WHERE name LIKE 'request/%'`
+  // A copy of a running server's database is not what that server left when it was killed.
+  const forgetServers = write`DELETE FROM instances`
   const setEpoch = write`UPDATE instance SET epoch = ${"epoch"}`
   const sessions = [...(yield* endSessions({})), ...(yield* endDelegations({}))]
   yield* endGroups({})
@@ -35,6 +37,7 @@ export const beginEpoch = Effect.gen(function* () {
   yield* endRequests({})
   yield* forgetParts({})
   yield* forgetKeys({})
+  yield* forgetServers({})
   yield* setEpoch({ epoch: randomBytes(8).toString("hex") })
   return { sessions: sessions.length + machines.length, codes: codes.length }
 })

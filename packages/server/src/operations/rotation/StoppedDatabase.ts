@@ -10,6 +10,7 @@ import { schemaState } from "../../database/postgres/Migrations.js"
 import { databaseOn } from "../offline/OfflineDatabase.js"
 import { connectWith, reach } from "../../database/postgres/Reach.js"
 import { requireStopped } from "../offline/Replicas.js"
+import { takeOver } from "../offline/Takeover.js"
 import { rewriteFile } from "../../database/sqlite/Maintain.js"
 import { databaseOfAnySchema, offlineDatabase } from "../../database/sqlite/SqliteDatabase.js"
 import { StartupError } from "../../base/StartupError.js"
@@ -62,7 +63,7 @@ const connected = (target: DatabaseTarget) =>
       connectWith(at.config),
       ({ reason }) => new StartupError({ message: `the database ${at.name} cannot be reached: ${reason}` })
     )
-    return { client, name: at.name } as const
+    return { client, at } as const
   })
 
 const notRewritten =
@@ -74,20 +75,12 @@ const owner = "SELECT pg_has_role(relowner, 'USAGE') AS owns FROM pg_class WHERE
 
 const stoppedPostgres = (target: DatabaseTarget) =>
   Effect.gen(function* () {
-    const { client, name } = yield* connected(target)
-    yield* requireStopped(client, name)
-    const run = (text: string) =>
-      Effect.mapError(
-        command(client, text),
-        ({ reason }) =>
-          new StartupError({ message: `the database ${name} cannot be locked (${reason}): nothing was changed` })
-      )
+    const { at, client } = yield* connected(target)
+    yield* requireStopped(client, at.name)
     const stopped: Stopped = {
       database: Context.make(Database, databaseOn(client)),
       // A server that starts now waits until the rotation is committed, and then refuses the old key.
-      guard: run("LOCK TABLE wrapped_keys, secret_versions IN ACCESS EXCLUSIVE MODE").pipe(
-        Effect.zipRight(requireStopped(client, name))
-      ),
+      guard: takeOver(client, at, "rotated", "wrapped_keys, secret_versions"),
       // The earlier versions of the rows hold data keys under the old master key. VACUUM skips tables of another role.
       cleanUp: Effect.map(
         Effect.isSuccess(

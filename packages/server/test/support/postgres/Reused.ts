@@ -14,14 +14,14 @@ const state = `
     UNION ALL SELECT count(*) || '/' || max(xmin::text::bigint) FROM pg_trigger
     UNION ALL SELECT count(*) || '/' || max(xmin::text::bigint) FROM pg_proc) AS catalogs (catalog)) AS schema`
 
-/** Deletes every row and restarts the numbers of identity columns. Triggers and foreign keys are off meanwhile. */
+/** Deletes every row but those of the schema and the fence, and restarts the numbers of identity columns. Triggers and foreign keys are off meanwhile. */
 const clear = `
   DO $$
   DECLARE relation record;
   BEGIN
     SET LOCAL session_replication_role = replica;
     FOR relation IN SELECT oid::regclass AS name, relkind AS kind FROM pg_class
-      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname <> 'schema_migrations' LOOP
+      WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'S') AND relname NOT IN ('schema_migrations', 'database_fence') LOOP
       IF relation.kind = 'r' THEN EXECUTE format('DELETE FROM %s', relation.name);
       ELSE PERFORM setval(relation.name, 1, false);
       END IF;
