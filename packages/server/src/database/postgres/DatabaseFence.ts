@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import { StartupError } from "../../base/StartupError.js"
 import type { Succession } from "../Superseded.js"
-import { connectWith, type Reached, type Refused, refusedBy } from "./Reach.js"
+import { connectWith, type Reached, Refused, refusedBy } from "./Reach.js"
 
 /** The number that the database had when this process opened it. */
 export type FenceNumber = number & Brand.Brand<"FenceNumber">
@@ -67,12 +67,14 @@ const read = (at: Reached) =>
           await client.query(`BEGIN; SET LOCAL lock_timeout = '${patience}'; ${shareFence}`)
           const { rows } = await client.query<FenceRow>("SELECT number, why, moved_at FROM database_fence")
           await client.query("COMMIT")
-          const [row] = rows
-          if (row === undefined) throw new Error("its table database_fence is empty")
-          return row
+          return rows
         },
         catch: refusedBy
       })
+    )
+  ).pipe(
+    Effect.flatMap(([row]) =>
+      row === undefined ? new Refused({ reason: "its table database_fence is empty", code: "" }) : Effect.succeed(row)
     )
   )
 

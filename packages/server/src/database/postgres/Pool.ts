@@ -185,26 +185,26 @@ export const makePool = ({ config, connections, onMoved, patience }: PoolSetting
     const take = (tenant: string, millis: number, taken: OnTaken): (() => void) => {
       let isWaiting = false
       let timer: NodeJS.Timeout | undefined
-      let stop: (() => void) | null = null
+      const asked: { stop: (() => void) | null } = { stop: null }
       const endWait = () => {
         if (isWaiting) waiting--
         isWaiting = false
       }
       const ended: OnTaken = (refusal, client, release) => {
         clearTimeout(timer)
-        stop = null
+        asked.stop = null
         taken(refusal, client, release)
       }
       const stopWaiting = slots.request(tenant, () => {
         endWait()
-        stop = connect(() => {
+        asked.stop = connect(() => {
           slots.release(tenant)
         }, ended)
       })
-      if (stop === null) {
+      if (asked.stop === null) {
         waiting++
         isWaiting = true
-        stop = () => {
+        asked.stop = () => {
           endWait()
           stopWaiting()
         }
@@ -213,14 +213,14 @@ export const makePool = ({ config, connections, onMoved, patience }: PoolSetting
       if (isWaiting || pool.idleCount === 0) {
         timer = setTimeout(() => {
           const isUsedUp = isWaiting || pool.totalCount === connections
-          stop?.()
-          stop = null
+          asked.stop?.()
+          asked.stop = null
           taken(notTaken(new Error("no connection was free in time"), isUsedUp), undefined, () => undefined)
         }, millis)
       }
       return () => {
         clearTimeout(timer)
-        stop?.()
+        asked.stop?.()
       }
     }
 
