@@ -31,7 +31,7 @@ const list = atServer("list", {
 const create = atServer("create", {
   description: "Create an organization; you become its owner",
   examples: ["coffer org create acme"],
-  options: { name: argument("NAME", OrgName, "The organization's name") },
+  options: { name: argument("NAME", OrgName, "The organization's name"), ...asking },
   run: ({ call, options }) =>
     Effect.map(
       call("organizations", (api) => api.create({ payload: { name: options.name } })),
@@ -78,7 +78,7 @@ const overview = atOrg("overview", {
 const rename = atOrg("rename", {
   description: "Rename the organization",
   examples: ["coffer org rename acme-inc"],
-  options: { newName: argument("NEW", OrgName, "The new name") },
+  options: { newName: argument("NEW", OrgName, "The new name"), ...asking },
   run: ({ call, options, path }) =>
     Effect.map(
       call("organizations", (api) => api.update({ path, payload: { name: options.newName } })),

@@ -30,7 +30,7 @@ const list = atOrg("list", {
 const create = atOrg("create", {
   description: "Create a project, with the environments dev, staging and prod",
   examples: ["coffer project create webshop"],
-  options: { name: argument("NAME", ProjectName, "The project's name") },
+  options: { name: argument("NAME", ProjectName, "The project's name"), ...asking },
   run: ({ call, options, path }) =>
     Effect.map(
       call("projects", (api) => api.create({ path, payload: { name: options.name } })),
@@ -74,7 +74,7 @@ const names = completedBy(
 const rename = atProject("rename", {
   description: "Rename a project: access rules are patterns over names, look at them too",
   examples: ["coffer project rename webshop shop"],
-  options: { names },
+  options: { names, ...asking },
   place: ({ names: [first, second] }) => defined({ project: second === undefined ? undefined : first }),
   run: ({ call, options, path }) =>
     Effect.map(

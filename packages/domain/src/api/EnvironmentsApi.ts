@@ -78,6 +78,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(PatternBroken)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "env.create")
@@ -86,7 +88,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Create an environment, empty or as a copy of another")
       .annotate(
         OpenApi.Description,
-        "Access rules whose patterns match its name apply at once. The copy is made in one transaction and returns no values; the caller needs `read` on `from`. References stay references, and use rules are not copied. From `expires_at` on, the environment is gone as if it had been removed. For admins; if the project allows previews, also for those who have `write` on the name."
+        "Access rules whose patterns match its name apply at once. The copy is made in one transaction and returns no values; the caller needs `read` on `from`. References stay references, and use rules are not copied. From `expires_at` on, the environment is gone as if it had been removed. For admins; if the project allows previews, also for those who have `write` on the name. The name that a protected environment had needs its votes for 30 days."
       )
   )
   .add(
@@ -144,7 +146,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Remove an environment")
       .annotate(
         OpenApi.Description,
-        "Its secrets become inaccessible at once. The name can be used again. If secrets of other environments refer to its secrets, it is a conflict that names them, unless `force` is set. For admins; if the environment is one of the project's previews, also for those who have `write` on it."
+        "Its secrets become inaccessible at once. The name can be used again; that of a protected environment only with its votes for 30 days. If secrets of other environments refer to its secrets, it is a conflict that names them, unless `force` is set. For admins; if the environment is one of the project's previews, also for those who have `write` on it."
       )
   )
   .add(

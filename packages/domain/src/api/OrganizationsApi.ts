@@ -38,10 +38,16 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .addSuccess(response(Organization, "The new organization"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .annotate(Requires, "org.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Create an organization")
-      .annotate(OpenApi.Description, "The caller becomes its owner.")
+      .annotate(
+        OpenApi.Description,
+        "The caller becomes its owner. The name that a protected place had is given out again after 30 days; its members can ask for it before."
+      )
   )
   .add(
     HttpApiEndpoint.get("list", paths.orgs)
@@ -67,13 +73,16 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .addSuccess(response(Organization, "The organization as it is now", { name: "acme-inc" }))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "org.update")
       .annotate(RecentLogin, { unless: { field: "passkey_recovery", isOneOf: [undefined] } })
       .annotate(OpenApi.Summary, "Rename an organization, or change its settings")
       .annotate(
         OpenApi.Description,
-        "Owners only. Under a new name, the contents stay, but paths and settings with the old name stop working. With `passkey_recovery: none`, a login alone does not remove a member's passkey."
+        "Owners only. Under a new name, the contents stay, but paths and settings with the old name stop working. If it holds a protected environment, a new name needs its votes. With `passkey_recovery: none`, a login alone does not remove a member's passkey."
       )
   )
   .add(
@@ -88,7 +97,10 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(Requires, "org.delete")
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove an organization")
-      .annotate(OpenApi.Description, "Everything in it becomes inaccessible at once. The name can be used again.")
+      .annotate(
+        OpenApi.Description,
+        "Everything in it becomes inaccessible at once. The name can be used again; if it holds a protected environment, after 30 days."
+      )
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -22,11 +22,16 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addSuccess(response(Project, "The new project"), { status: 201 })
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
       .addError(LimitExceeded)
       .annotate(Requires, "project.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Create a project")
-      .annotate(OpenApi.Description, "Also creates the environments `dev`, `staging` and `prod`.")
+      .annotate(
+        OpenApi.Description,
+        "Also creates the environments `dev`, `staging` and `prod`. The name that a protected place had needs its votes for 30 days."
+      )
   )
   .add(
     HttpApiEndpoint.get("list", paths.projects)
@@ -63,13 +68,16 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addSuccess(response(Project, "The project as it is now", { name: "shop", strict: true }))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ApprovalRequired)
+      .addError(ChangeRequestedResponse)
+      .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "project.update")
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Rename a project, make it strict, or order its environments")
       .annotate(
         OpenApi.Description,
-        "Fields that are left out stay as they are. Access rules match names by pattern, so a new name may change which rules match. In a `strict` project, a write whose value breaks the pattern that the project declares for the key is refused with PATTERN_BROKEN; otherwise the answer warns of it. `order` replaces the order that the project had."
+        "Fields that are left out stay as they are. Access rules match names by pattern, so a new name may change which rules match. In a `strict` project, a write whose value breaks the pattern that the project declares for the key is refused with PATTERN_BROKEN; otherwise the answer warns of it. `order` replaces the order that the project had. Consumers read by names: if the project holds a protected environment, a new name needs its votes, and for 30 days they decide who else gets the old one."
       )
   )
   .add(
@@ -84,7 +92,10 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .annotate(Requires, "project.delete")
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove a project")
-      .annotate(OpenApi.Description, "Everything in it becomes inaccessible at once. The name can be used again.")
+      .annotate(
+        OpenApi.Description,
+        "Everything in it becomes inaccessible at once. The name can be used again; if it holds a protected environment, only with its votes for 30 days."
+      )
   )
   .middleware(Admission)
   .middleware(Authentication)

@@ -1,4 +1,4 @@
-import { type Actor, type Caller, CurrentCaller, delegationOf } from "@coffer/domain/Actor"
+import { type Actor, type Caller, CurrentCaller, delegationOf, type UserActor } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
 import type { ApprovalRequired, Forbidden, NotFound } from "@coffer/domain/Errors"
@@ -18,7 +18,8 @@ import { withService } from "../base/WithService.js"
 import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
 import { beyondDelegation, decide, type Decision, explain, type Grant } from "./Decisions.js"
 import { makeServerRights } from "./Everywhere.js"
-import { type Guarded, makeGate } from "./Gate.js"
+import type { NamedPlace } from "./FreedNames.js"
+import { type Changing, type Guarded, makeGate } from "./Gate.js"
 import { notVisible } from "./NotFound.js"
 import type { PassageShape } from "./Passage.js"
 import { makePlaceRefusals, type PathNames } from "./PlaceRefusals.js"
@@ -106,14 +107,18 @@ export const denied = (audit: AuditLog, place: OrgPlace<Action>, message: string
     message
   )
 
-const guardedIn = (place: OrgPlace<Action>) => ({ org: place.org, actor: place.actor, action: place.action })
+const changingAt = (place: OrgPlace<Action>): Changing => ({
+  actor: place.actor,
+  action: place.action,
+  source: sourceOf(place)
+})
 
 const guardedOf = (place: EnvPlace<Action>): Guarded => ({
-  ...guardedIn(place),
+  ...changingAt(place),
+  org: place.org,
   envId: place.env.id,
   project: place.project.name,
-  env: place.env.name,
-  source: sourceOf(place)
+  env: place.env.name
 })
 
 /**
@@ -251,13 +256,16 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         )
       )
 
-    /** Lets the removal of an organization or a project through, unless it holds protected environments. */
-    const admitRemoval = <P extends OrgPlace<"org.delete" | "project.delete">>(place: P) => {
+    /** Lets the removal of an organization or a project, or another name of it, through: with the votes of what it protects. */
+    const admitRemoval = <P extends OrgPlace<"org.delete" | "org.update" | "project.delete" | "project.update">>(
+      place: P
+    ) => {
       const projectName = place instanceof ProjectPlace ? place.project.name : null
       const what = place instanceof ProjectPlace ? `project ${place.project.name}` : `organization ${place.org.name}`
       return Effect.flatMap(gate.protectedBelow(place.org.id, projectName), (rows) =>
         gate.admitAll(what, rows, ({ env, env_id: envId, project }) => ({
-          ...guardedIn(place),
+          ...changingAt(place),
+          org: place.org,
           envId,
           project,
           env,
@@ -265,6 +273,16 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         }))
       )
     }
+
+    /** Lets a place take its name, which another protected place may have had. Call it after the statement that takes the name. */
+    const admitName = (place: OrgPlace<Action>, named: NamedPlace) => gate.admitName(changingAt(place), named)
+
+    /** The same for a new organization. */
+    const admitOrganization = (founder: UserActor, org: Named<OrgId, OrgName>) =>
+      gate.admitName(
+        { actor: founder, action: "org.create", source: { ...actorSource(founder), orgId: org.id } },
+        { kind: "org", ...org }
+      )
 
     /** Checks a caller's right to an action before what it asks for is read, without entering the place. */
     const check = (caller: Caller, path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden> =>
@@ -311,7 +329,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       right,
       admit,
       admitRemoval,
-      protectedBelow: gate.protectedBelow,
+      admitName,
+      admitOrganization,
       within,
       alongside,
       everywhere,

@@ -1,9 +1,8 @@
 import { type Actor, actorName, delegationOf } from "@coffer/domain/Actor"
 import type { Forbidden } from "@coffer/domain/Errors"
-import { ApprovalRequired } from "@coffer/domain/Errors"
+import { ApprovalRequired, Conflict } from "@coffer/domain/Errors"
 import { EnvId, type OrgId } from "@coffer/domain/Ids"
-import { EnvName, ProjectName } from "@coffer/domain/Names"
-import type { Action } from "@coffer/domain/Permissions"
+import { EnvName, type OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
@@ -12,22 +11,28 @@ import * as Schema from "effect/Schema"
 import type { AuditSource } from "../audit/AuditEvent.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { Mailer } from "../base/mail/Mailer.js"
+import { timestamp } from "../base/Time.js"
 import { afterCommit, Transaction } from "../database/Database.js"
 import { query } from "../database/Query.js"
+import { freedNamesRepo, type NamedPlace } from "./FreedNames.js"
 import { liveEnv } from "./PlaceRow.js"
 import { Passage, type PassageShape } from "./Passage.js"
 import { makeProtections } from "./Protections.js"
 import { refuse } from "./Refusal.js"
 
-/** A protected environment that a change is about, with what its entries in the audit log say. */
-export interface Guarded {
+/** Whoever makes a change, with what its entries in the audit log say. */
+export interface Changing {
+  readonly actor: Actor
+  readonly action: string
+  readonly source: AuditSource
+}
+
+/** A protected environment that a change is about. */
+export interface Guarded extends Changing {
   readonly envId: EnvId
-  readonly org: { readonly id: OrgId; readonly name: string }
+  readonly org: { readonly id: OrgId; readonly name: OrgName }
   readonly project: string
   readonly env: string
-  readonly actor: Actor
-  readonly action: Action
-  readonly source: AuditSource
 }
 
 const GuardedRow = Schema.Struct({ env_id: EnvId, project: ProjectName, env: EnvName })
@@ -35,12 +40,14 @@ const GuardedRow = Schema.Struct({ env_id: EnvId, project: ProjectName, env: Env
 /** How many protected environments a message names. */
 const maxNamed = 3
 
+const kindNames = { org: "organization", project: "project", env: "environment" } as const
+
 /** How long a mail about broken glass is tried. */
 const mailLifetime = Duration.hours(24)
 
-const needsVotes = (names: string) =>
+const needsVotes = (why: string) =>
   new ApprovalRequired({
-    message: `${names} is protected, and nothing was changed: send Prefer: respond-async to ask for approval; people whom its protection names may also change it at once, with a reason in X-Coffer-Break-Glass`
+    message: `${why}, and nothing was changed: send Prefer: respond-async to ask for approval; people whom its protection names may also change it at once, with a reason in X-Coffer-Break-Glass`
   })
 
 const glassMail = ({ action, actor, env, org, project }: Guarded, reason: string): string =>
@@ -62,15 +69,24 @@ export const makeGate = Effect.gen(function* () {
   const audit = yield* AuditLog
   const mailer = yield* Mailer
   const protections = yield* makeProtections
+  const names = yield* freedNamesRepo
   const { all } = yield* query
 
   const below = all(GuardedRow)`
-    SELECT e.id AS env_id, p.name AS project, e.name AS env
-    FROM projects p JOIN environments e ON e.project_id = p.id AND ${liveEnv} AND e.protected = 1
-    WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND (CAST(${"project"} AS TEXT) IS NULL OR p.name = ${"project"})
-    ORDER BY p.name, e.name LIMIT ${"limit"}`
+    SELECT x.id AS env_id, y.name AS project, x.name AS env
+    FROM (
+      SELECT min(t.env_id) AS env_id
+      FROM projects p JOIN environments e ON e.project_id = p.id AND ${liveEnv} AND e.protected = 1
+      JOIN protections t ON t.env_id = e.id
+      WHERE p.org_id = ${"orgId"} AND p.removed_at IS NULL AND (CAST(${"project"} AS TEXT) IS NULL OR p.name = ${"project"})
+      GROUP BY t.needed, t.approvers, t.self, t.break_glass, t.passkey) one
+    JOIN environments x ON x.id = one.env_id JOIN projects y ON y.id = x.project_id
+    ORDER BY y.name, x.name LIMIT ${"limit"}`
 
-  /** The protected environments of an organization or of one of its projects, the first ones only. */
+  /**
+   * The protected environments of an organization or of one of its projects: one for each kind of votes, and the first ones only. The
+   * votes of one are those of all that ask for the same.
+   */
   const protectedBelow = (orgId: OrgId, project: ProjectName | null) => below({ orgId, project, limit: maxNamed + 1 })
 
   /** Records that the glass was broken, and mails all owners. Outside of a transaction nothing is changed yet. */
@@ -114,8 +130,8 @@ export const makeGate = Effect.gen(function* () {
     )
   })
 
-  /** Lets a change of a protected environment through, or fails with ApprovalRequired. */
-  const admit = (guarded: Guarded): Effect.Effect<PassageShape, ApprovalRequired | Forbidden> =>
+  /** Lets a change that needs the votes of a protected environment through, or fails with ApprovalRequired. */
+  const admitFor = (guarded: Guarded, why: string): Effect.Effect<PassageShape, ApprovalRequired | Forbidden> =>
     Effect.flatMap(Passage, (passage): Effect.Effect<PassageShape, ApprovalRequired | Forbidden> => {
       switch (passage.kind) {
         case "harmless":
@@ -126,12 +142,21 @@ export const makeGate = Effect.gen(function* () {
           return Effect.succeed(passage)
         case "glass":
           return Effect.as(breakGlass(guarded, passage.reason), passage)
+        case "asking":
+          passage.refusedAt = guarded
+          break
         case "none":
       }
-      return needsVotes(`environment ${guarded.project}/${guarded.env}`)
+      return needsVotes(why)
     })
 
-  /** The same for the removal of what holds protected environments. A request is about one of them, and glass about a few. */
+  /** Lets a change of a protected environment through, or fails with ApprovalRequired. */
+  const admit = (guarded: Guarded) => admitFor(guarded, `environment ${guarded.project}/${guarded.env} is protected`)
+
+  /**
+   * The same for the removal or another name of what holds protected environments. A request has the votes of one kind of protection,
+   * and glass is broken at a few.
+   */
   const admitAll = Effect.fnUntraced(function* (
     what: string,
     found: ReadonlyArray<typeof GuardedRow.Type>,
@@ -145,11 +170,41 @@ export const makeGate = Effect.gen(function* () {
       const names = found.slice(0, maxNamed).map(({ env, project }) => `${project}/${env}`)
       const more = found.length > maxNamed ? " and more" : ""
       return yield* new ApprovalRequired({
-        message: `${what} holds protected environments, and nothing was changed: end the protection of ${names.join(", ")}${more} first`
+        message: `${what} holds protected environments that need different votes, and nothing was changed: give ${names.join(", ")}${more} the same protection, or end it, first`
       })
     }
     for (const row of found) yield* admit(guardedOf(row))
   })
 
-  return { admit, admitAll, protectedBelow } as const
+  /** Lets a place take its name, which another protected place may have had. Call it after the statement that takes the name. */
+  const admitName = Effect.fnUntraced(function* (changing: Changing, place: NamedPlace) {
+    const row = yield* names.find(place, changing.actor.id)
+    if (row === undefined) return
+    const { env, env_id: envId, is_member, is_protected, org, org_id: orgId, project } = row
+    const isKnown = is_member === 1 || orgId === changing.source.orgId
+    const name = `the ${kindNames[place.kind]} name ${place.name}`
+    const until = timestamp(row.expires_at)
+    if (env === null || project === null || org === null || orgId === null || !isKnown) {
+      return yield* new Conflict({
+        message: `${name} belonged to a place that was protected, and is given out again on ${until}: choose another`
+      })
+    }
+    // Its votes have ended the protection.
+    if (is_protected === 1) {
+      yield* admitFor(
+        {
+          ...changing,
+          envId,
+          org: { id: orgId, name: org },
+          project,
+          env,
+          source: { ...changing.source, orgId, project, env }
+        },
+        `${name} belonged to what is protected as ${project}/${env}, whose votes it needs until ${until}`
+      )
+    }
+    yield* names.forget(place)
+  })
+
+  return { admit, admitAll, admitName, protectedBelow } as const
 })

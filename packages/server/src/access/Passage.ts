@@ -1,4 +1,5 @@
-import type { EnvId, RequestId } from "@coffer/domain/Ids"
+import type { EnvId, OrgId, RequestId } from "@coffer/domain/Ids"
+import type { OrgName } from "@coffer/domain/Names"
 import type { RequestedKey } from "@coffer/domain/ApprovalRequest"
 import * as Context from "effect/Context"
 
@@ -31,12 +32,20 @@ export interface RequestedChange {
   revision: number | null
 }
 
+/** A change that becomes a request where the gate refuses it. */
+export interface AskingChange {
+  readonly kind: "asking"
+  /** The protected environment whose votes are missing, as the gate found it; null if the votes of one are not enough. */
+  refusedAt: { readonly envId: EnvId; readonly org: { readonly id: OrgId; readonly name: OrgName } } | null
+}
+
 /**
  * By what a change passes the gate of a protected environment: as a requested change, by breaking the glass, or because only the
  * right is asked for and nothing is written.
  */
 export type PassageShape =
   | { readonly kind: "none" }
+  | AskingChange
   | { readonly kind: "harmless" }
   | { readonly kind: "glass"; readonly reason: string }
   | RequestedChange

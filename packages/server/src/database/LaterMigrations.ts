@@ -16,6 +16,7 @@ import { archives } from "./migrations/0040_archives.js"
 import { accountNetworks } from "./migrations/0041_account_networks.js"
 import { webhookFormats } from "./migrations/0042_webhook_formats.js"
 import { databaseFence } from "./migrations/0043_database_fence.js"
+import { freedNames } from "./migrations/0044_freed_names.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -38,5 +39,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   archives,
   accountNetworks,
   webhookFormats,
-  databaseFence
+  databaseFence,
+  freedNames
 ]

@@ -145,15 +145,17 @@ describe("a change of a protected environment", () => {
   it("is made where it was asked for, and never in another place that has the name by now", async () => {
     const { call, propose, protectedOne, vote } = world
     const one = await protectedOne({ needed: 1 })
-    const { admin, org, owner, prod, project } = one
+    const { admin, org, other, owner, prod, project } = one
     const requests = [
       await propose(owner.headers, "DELETE", project),
       await propose(owner.headers, "DELETE", prod),
       await propose(owner.headers, "PUT", `${prod}/secrets/A`, { value: "two" }),
       await propose(owner.headers, "PUT", `${prod}/protection`, { needed: 1, approvers: "owners" })
     ]
-    assert.strictEqual((await call(owner.headers, "PATCH", project, { name: "shop" })).status, 200)
-    await call(owner.headers, "POST", `${org}/projects`, { name: "webshop" })
+    const renamed = await propose(owner.headers, "PATCH", project, { name: "shop" })
+    assert.strictEqual((await vote(one, other.headers, renamed.id)).body.state, "done")
+    const namesake = await propose(owner.headers, "POST", `${org}/projects`, { name: "webshop" })
+    assert.strictEqual((await vote(one, other.headers, namesake.id)).body.state, "done")
     await call(owner.headers, "PUT", `${prod}/secrets/A`, { value: "of the new one" })
     for (const { id } of requests) {
       const { body, status } = await vote(one, admin.headers, id)

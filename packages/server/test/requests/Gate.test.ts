@@ -23,16 +23,18 @@ const elsewhere: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "decides on what was asked for": ["/api/orgs/:org_name/approvals/", "/api/orgs/:org_name/requests"],
   "tells others": ["/api/orgs/:org_name/webhooks"],
-  "makes new places": [
+  "takes a name, with votes if a protected place had it: see FreedNames.test.ts": [
     "POST /api/orgs",
     "POST /api/orgs/:org_name/projects",
     "POST /api/orgs/:org_name/projects/:project_name/envs"
   ],
   "fills a new organization": ["/api/imports"],
   reads: ["/api/orgs/:org_name/exports"],
-  "changes names, rules or orders, and no value": [
+  "needs votes to change the name of what holds a protected environment: see FreedNames.test.ts": [
     "PATCH /api/orgs/:org_name",
-    "PATCH /api/orgs/:org_name/projects/:project_name",
+    "PATCH /api/orgs/:org_name/projects/:project_name"
+  ],
+  "changes rules or orders, and no value": [
     "/api/orgs/:org_name/projects/:project_name/declared/",
     "/api/orgs/:org_name/projects/:project_name/previews"
   ],

@@ -277,19 +277,21 @@ describe("broken glass", () => {
     const { dev, org, owner } = await organization()
     const project = `${org}/projects/glass`
     await call(owner.headers, "POST", `${org}/projects`, { name: "glass" })
-    const protect = async (env: string, break_glass: ReadonlyArray<string>) => {
+    const protect = async (env: string, break_glass: ReadonlyArray<string>, more: object = {}) => {
       await call(owner.headers, "POST", `${project}/envs`, { name: env })
-      const terms = { needed: 1, approvers: "owners", break_glass }
+      const terms = { needed: 1, approvers: "owners", break_glass, ...more }
       assert.strictEqual((await call(owner.headers, "PUT", `${project}/envs/${env}/protection`, terms)).status, 200)
     }
     const remove = () => call({ ...owner.headers, "x-coffer-break-glass": "INC-12" }, "DELETE", project)
     await protect("other", [dev.email])
-    for (const env of ["aa", "ab"]) await protect(env, [owner.email])
+    // Those that are protected alike count as one.
+    for (const env of ["aa", "ab", "ac"]) await protect(env, [owner.email])
     assert.strictEqual((await remove()).status, 403)
-    for (const env of ["ac", "ad"]) await protect(env, [owner.email])
+    await protect("ad", [owner.email], { approvers: "admins" })
+    await protect("ae", [owner.email], { needed: 2 })
     const refused = await remove()
     assert.deepStrictEqual([refused.status, refused.body?.error.code], [409, "APPROVAL_REQUIRED"])
-    assert.match(refused.body.error.message, /glass\/aa, glass\/ab, glass\/ac and more first/)
+    assert.match(refused.body.error.message, /glass\/aa, glass\/ad, glass\/ae and more the same protection/)
     assert.strictEqual((await call(owner.headers, "GET", project)).status, 200)
   })
 })

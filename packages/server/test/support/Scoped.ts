@@ -42,6 +42,11 @@ export const rules: Readonly<Record<string, Rule>> = {
   passkeys: { scopes: ["server", "user"] },
   passkey_challenges: { scopes: ["user"], alone: RegExp(expired("passkey_challenges")) },
   due_mails: none,
+  // Whoever takes the name of an organization has no scope of it: its unique index makes the other wait.
+  freed_names: {
+    scopes: ["org", "user"],
+    alone: /DELETE FROM freed_names WHERE \(kind, parent_id, name\) IN/
+  },
   // The end of one is decided by the database's clock, whoever holds the scope.
   environments: {
     scopes: ["org"],

@@ -52,7 +52,8 @@ const create = atProject("create", {
       "expires",
       Expires,
       "When it ends and is removed: a time such as 4h or 7d, or a date; without it, it lasts"
-    )
+    ),
+    ...asking
   },
   check: ({ from, only }) =>
     only !== undefined && from === undefined ? "--only needs --from, the environment to copy from" : undefined,

@@ -18,6 +18,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "request_votes",
   "declared_keys",
   "previews",
+  "freed_names",
   "wrapped_keys",
   "webhook_deliveries",
   "exports",

@@ -17,8 +17,13 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
     const organizations = yield* Organizations
     const { gated } = yield* GatedCalls
     return handlers
-      .handle("create", ({ payload }) =>
-        access.change(access.founder(), (founder) => organizations.create(founder, payload.name))
+      .handle(
+        "create",
+        gated("organizations.create", ({ payload }) =>
+          access.change(access.founder(), (founder) =>
+            Effect.tap(organizations.create(founder, payload.name), (made) => access.admitOrganization(founder, made))
+          )
+        )
       )
       .handle("list", () =>
         Effect.flatMap(CurrentCaller, ({ actor }) => organizations.list(actor)).pipe(
@@ -26,8 +31,19 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
         )
       )
       .handle("get", ({ path }) => Effect.flatMap(access.org(path, "org.read"), organizations.get))
-      .handle("update", ({ path, payload }) =>
-        access.change(access.org(path, "org.update"), (place) => organizations.update(place, payload))
+      .handle(
+        "update",
+        gated("organizations.update", ({ path, payload }) =>
+          access.change(access.org(path, "org.update"), (place) =>
+            Effect.gen(function* () {
+              const isMoved = payload.name !== undefined && payload.name !== place.org.name
+              if (isMoved) yield* access.admitRemoval(place)
+              const changed = yield* organizations.update(place, payload)
+              if (isMoved) yield* access.admitName(place, { kind: "org", ...changed })
+              return changed
+            })
+          )
+        )
       )
       .handle(
         "delete",

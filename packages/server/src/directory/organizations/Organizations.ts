@@ -5,6 +5,7 @@ import type { OrgName } from "@coffer/domain/Names"
 import type { Organization, PasskeyRecovery } from "@coffer/domain/Organization"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
+import { freedNamesRepo } from "../../access/FreedNames.js"
 import { notVisible } from "../../access/NotFound.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -25,6 +26,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
   effect: Effect.gen(function* () {
     const repo = yield* organizationsRepo
     const audit = yield* AuditLog
+    const names = yield* freedNamesRepo
 
     /** Creates an organization with the actor as its owner. */
     const create = traced("Organizations.create")(
@@ -71,6 +73,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         const found =
           (yield* repo.find({ id, actorId: place.actor.id })) ?? (yield* notVisible(`organization ${before}`))
         const { name, passkey_recovery } = { ...found, ...changes }
+        if (name !== before) yield* names.free({ kind: "org", id, name: before })
         const [row] = yield* repo
           .update({ id, name, recovery: passkey_recovery, now: updated_at })
           .pipe(orTaken(() => taken(name)))
@@ -90,6 +93,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       Effect.fnUntraced(function* (place: Place<"org.delete">) {
         const { id, name } = place.org
         const removed_at = yield* now
+        yield* names.free({ kind: "org", id, name })
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notVisible(`organization ${name}`)
         yield* audit.write(sourceOf(place), {

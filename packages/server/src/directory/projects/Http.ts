@@ -16,15 +16,33 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
     const projects = yield* Projects
     const { gated } = yield* GatedCalls
     return handlers
-      .handle("create", ({ path, payload }) =>
-        access.change(access.org(path, "project.create"), (place) => projects.create(place, payload.name))
+      .handle(
+        "create",
+        gated("projects.create", ({ path, payload }) =>
+          access.change(access.org(path, "project.create"), (place) =>
+            Effect.tap(projects.create(place, payload.name), (made) =>
+              access.admitName(place, { kind: "project", orgId: place.org.id, ...made })
+            )
+          )
+        )
       )
       .handle("list", ({ path }) =>
         Effect.flatMap(Effect.flatMap(access.org(path, "project.list"), projects.list), (data) => listed({ data }))
       )
       .handle("get", ({ path }) => Effect.flatMap(access.project(path, "project.read"), projects.get))
-      .handle("rename", ({ path, payload }) =>
-        access.change(access.project(path, "project.update"), (place) => projects.change(place, payload))
+      .handle(
+        "rename",
+        gated("projects.rename", ({ path, payload }) =>
+          access.change(access.project(path, "project.update"), (place) =>
+            Effect.gen(function* () {
+              const isMoved = payload.name !== undefined && payload.name !== place.project.name
+              if (isMoved) yield* access.admitRemoval(place)
+              const changed = yield* projects.change(place, payload)
+              if (isMoved) yield* access.admitName(place, { kind: "project", orgId: place.org.id, ...changed })
+              return changed
+            })
+          )
+        )
       )
       .handle(
         "delete",

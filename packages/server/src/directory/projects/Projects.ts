@@ -4,6 +4,7 @@ import { EnvName, type ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
+import { freedNamesRepo } from "../../access/FreedNames.js"
 import { notVisible } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
@@ -47,6 +48,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
     const repo = yield* projectsRepo
     const environments = yield* environmentsRepo
     const audit = yield* AuditLog
+    const names = yield* freedNamesRepo
 
     /** Creates a project with its first environments. */
     const create = traced("Projects.create")(
@@ -127,6 +129,8 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
         }
         if (order !== undefined) yield* reorder(place.project, order)
         const updated_at = yield* now
+        if (name !== undefined && name !== before)
+          yield* names.free({ kind: "project", orgId: place.org.id, id, name: before })
         const [row] = yield* repo
           .change({ id, name: name ?? null, strict: strict === undefined ? null : Number(strict), now: updated_at })
           .pipe(orTaken(() => taken(name ?? before)))
@@ -151,6 +155,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       Effect.fnUntraced(function* (place: Place<"project.delete">) {
         const { id, name } = place.project
         const removed_at = yield* now
+        yield* names.free({ kind: "project", orgId: place.org.id, id, name })
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notVisible(`project ${name}`)
         yield* audit.write(sourceOf(place), {

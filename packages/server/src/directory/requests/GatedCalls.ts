@@ -15,7 +15,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { Passage, type PassageShape } from "../../access/Passage.js"
+import { type AskingChange, Passage, type PassageShape } from "../../access/Passage.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
 import type { CallRequest } from "./CallSchemas.js"
 import { Requests } from "./Requests.js"
@@ -72,9 +72,10 @@ export class GatedCalls extends Effect.Service<GatedCalls>()("@coffer/server/Gat
       finish?: (made: A) => Effect.Effect<B>
     ) => {
       requests.register(call, run, finish)
-      const ask = (request: Request, refused: ApprovalRequired, reason: string | null) =>
+      const ask = (request: Request, { refusedAt }: AskingChange, refused: ApprovalRequired, reason: string | null) =>
         Effect.gen(function* () {
-          const { org, request: asked } = yield* requests.ask(call, request, run(request), refused, reason)
+          if (refusedAt === null) return yield* refused
+          const { org, request: asked } = yield* requests.ask(call, request, run(request), refusedAt, reason)
           return yield* new ChangeRequested({ request: asked, location: `/api/orgs/${org}/requests/${asked.id}` })
         })
       return (request: Request): Effect.Effect<A, E | Asking, CurrentCaller | HttpServerRequest.HttpServerRequest> =>
@@ -82,15 +83,16 @@ export class GatedCalls extends Effect.Service<GatedCalls>()("@coffer/server/Gat
           const { headers } = yield* NodeRequest.current
           const glass = yield* reasonIn(headers, "x-coffer-break-glass")
           const reason = yield* reasonIn(headers, "x-coffer-reason")
+          const asking: AskingChange = { kind: "asking", refusedAt: null }
           const passage: PassageShape = isDryRun(request)
             ? { kind: "harmless" }
             : glass === null
-              ? { kind: "none" }
+              ? asking
               : { kind: "glass", reason: glass }
           return yield* run(request).pipe(
             Effect.provideService(Passage, passage),
             Effect.catchIf(isRefusedAtGate, (refused): Effect.Effect<never, Asking | E, CurrentCaller> =>
-              prefersRequest(headers) ? ask(request, refused, reason) : Effect.fail<ApprovalRequired>(refused)
+              prefersRequest(headers) ? ask(request, asking, refused, reason) : Effect.fail<ApprovalRequired>(refused)
             )
           )
         })

@@ -113,6 +113,11 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
     FROM projects p JOIN environments e ON e.project_id = p.id AND e.name = ${"env"} AND ${liveEnv}
     WHERE p.org_id = ${"orgId"} AND p.name = ${"project"} AND p.removed_at IS NULL`,
 
+  /** An environment of an organization, which may have been removed: its votes are asked for its name. */
+  targetById: first(TargetRow)`
+    SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env
+    FROM environments e JOIN projects p ON p.id = e.project_id WHERE e.id = ${"envId"} AND p.org_id = ${"orgId"}`,
+
   /** What waits in an environment: of an actor, and of all. What has ended takes its bytes until maintenance notes it. */
   pending: one(PendingRow)`
     SELECT coalesce(sum(CASE WHEN r.actor_id = ${"actorId"} AND r.expires_at > ${databaseTime} THEN 1 ELSE 0 END), 0) AS own,

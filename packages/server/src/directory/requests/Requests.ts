@@ -1,22 +1,13 @@
 import { type Actor, actorName, type CurrentCaller, delegationOf } from "@coffer/domain/Actor"
 import type { ApprovalRequest, RequestKind, RequestPage, RequestState } from "@coffer/domain/ApprovalRequest"
-import {
-  type ApprovalRequired,
-  Conflict,
-  type Forbidden,
-  LimitExceeded,
-  type NotFound,
-  type Unauthorized
-} from "@coffer/domain/Errors"
-import { type OrgId, RequestId } from "@coffer/domain/Ids"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { Conflict, type Forbidden, LimitExceeded, type NotFound, type Unauthorized } from "@coffer/domain/Errors"
+import { RequestId } from "@coffer/domain/Ids"
+import type { OrgName } from "@coffer/domain/Names"
 import { spanSeconds } from "@coffer/domain/Protection"
-import { optional } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { Access, type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
 import { notFound, notVisible } from "../../access/NotFound.js"
-import type { RequestedChange } from "../../access/Passage.js"
+import type { AskingChange, RequestedChange } from "../../access/Passage.js"
 import { makeProtections } from "../../access/Protections.js"
 import { Requester } from "../../access/Requester.js"
 import { mayAlso } from "../../access/Rights.js"
@@ -51,7 +42,7 @@ interface Asked {
   readonly request: ApprovalRequest
 }
 
-type AskRefused = ApprovalRequired | Forbidden | LimitExceeded | NotFound | Unauthorized
+type AskRefused = Forbidden | LimitExceeded | NotFound | Unauthorized
 
 export interface RequestFilter {
   readonly state?: RequestState
@@ -63,16 +54,6 @@ export interface RequestFilter {
 type NewRequest =
   | { readonly kind: "access"; readonly permission: string; readonly expiresIn: number }
   | { readonly kind: "change"; readonly call: string; readonly change: RequestedChange; readonly json: unknown }
-
-const decodeNames = Schema.decodeUnknown(
-  Schema.typeSchema(
-    Schema.Struct({
-      org_name: OrgName,
-      project_name: optional(ProjectName),
-      env_name: optional(EnvName)
-    })
-  )
-)
 
 /** The requests for access to environments and for changes of protected ones. */
 export class Requests extends Effect.Service<Requests>()("@coffer/server/Requests", {
@@ -167,20 +148,6 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       return { row, request: requestOf(place.actor, place.role, row) }
     })
 
-    /** The environment that a call changes: that of its path, or the only protected one below it. */
-    const targetOf = Effect.fnUntraced(function* (
-      orgId: OrgId,
-      { env_name: env, project_name: project }: { readonly project_name?: ProjectName; readonly env_name?: EnvName },
-      refused: ApprovalRequired
-    ) {
-      if (project !== undefined && env !== undefined) {
-        return (yield* repo.target({ orgId, project, env })) ?? (yield* notVisible(`environment ${project}/${env}`))
-      }
-      const [found, ...others] = yield* access.protectedBelow(orgId, project ?? null)
-      if (found === undefined || others.length > 0) return yield* refused
-      return (yield* repo.target({ orgId, ...found })) ?? (yield* refused)
-    })
-
     /**
      * Asks for a change that the gate refused. It is made and undone first: what would fail is refused at once, and what it alters
      * is known.
@@ -189,18 +156,19 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       call: string,
       request: CallRequest,
       change: Effect.Effect<A, E, CurrentCaller>,
-      refused: ApprovalRequired,
+      { envId, org }: NonNullable<AskingChange["refusedAt"]>,
       reason: string | null
     ): Effect.Effect<Asked, E | AskRefused, CurrentCaller> =>
       Effect.gen(function* () {
         const json = yield* encodeCall(call, request)
-        const names = yield* Effect.orDie(decodeNames(request.path))
-        return yield* access.change(access.org(names, "request.create"), (place) =>
+        return yield* access.change(access.org({ org_name: org.name }, "request.create"), (place) =>
           Effect.gen(function* () {
-            const target = yield* targetOf(place.org.id, names, refused)
+            const target =
+              (yield* repo.targetById({ orgId: place.org.id, envId })) ??
+              (yield* notVisible(`organization ${org.name}`))
             const passage: RequestedChange = {
               kind: "requested",
-              envId: target.env_id,
+              envId,
               approval: null,
               entered: false,
               touched: [],

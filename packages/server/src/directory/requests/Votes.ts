@@ -44,6 +44,15 @@ interface Ended {
   readonly ruleId?: string
 }
 
+/** The calls that may take the name of a protected place, which may have been removed. */
+const takesName: ReadonlySet<string> = new Set([
+  "organizations.create",
+  "organizations.update",
+  "projects.create",
+  "projects.rename",
+  "environments.create"
+])
+
 const unreadable = new Conflict({ message: "an earlier version of the server stored this request: ask for it again" })
 
 /** Votes of people on requests. The last one that is needed makes the change, in its transaction. */
@@ -174,7 +183,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       row: RequestRow,
       request: CallRequest | null
     ) {
-      if (row.is_live === 0) {
+      if (row.is_live === 0 && !(row.call !== null && takesName.has(row.call))) {
         const gone: Outcome = { outdated: [`environment ${row.project}/${row.env} was removed`] }
         return gone
       }

@@ -13,6 +13,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Access } from "../../access/Access.js"
+import { freedNamesRepo } from "../../access/FreedNames.js"
 import { notFound } from "../../access/NotFound.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -41,6 +42,11 @@ const maxImports = 5
 
 const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
 
+const held = (name: OrgName) =>
+  new Conflict({
+    message: `the organization name ${name} belonged to a place that was protected, and is not given out again yet: choose another`
+  })
+
 /** What was counted otherwise than it was sent. */
 const differenceOf = (sent: SentCounts, found: SentCounts): string | null => {
   const names = ["projects", "environments", "secrets", "versions", "use_rules", "declared"] as const
@@ -56,6 +62,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const repo = yield* importRepo
     const access = yield* Access
     const audit = yield* AuditLog
+    const freed = yield* freedNamesRepo
     const outbound = yield* Outbound
     const federations = yield* Federations
     const secrets = yield* ImportedSecrets
@@ -119,6 +126,8 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
                 })
               }
               if ((yield* repo.nameTaken({ name })) !== undefined) return yield* taken(name)
+              if ((yield* freed.find({ kind: "org", id: orgId, name }, founder.id)) !== undefined)
+                return yield* held(name)
               const at = yield* now
               yield* repo.insertOrganization({ id: orgId, name, recovery: structure.passkey_recovery, now: at })
               yield* writePlaces(orgId, structure, founder.email, at)
@@ -214,6 +223,8 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
             }
             const at = timestamp(yield* Clock.currentTimeMillis)
             yield* repo.reveal({ id: org_id, now: at }).pipe(orTaken(() => taken(name)))
+            if ((yield* freed.find({ kind: "org", id: org_id, name }, importer.id)) !== undefined)
+              return yield* held(name)
             yield* repo.beginHistories({ orgId: org_id })
             yield* writeDirectory({ id: org_id, name, structure, importer })
             const all = yield* counts({ orgId: org_id })

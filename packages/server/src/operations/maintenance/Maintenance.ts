@@ -27,6 +27,7 @@ const batchSize = 200
 
 const IdRow = Schema.Struct({ id: Schema.String })
 const UserRow = Schema.Struct({ user_id: Schema.String })
+const KindRow = Schema.Struct({ kind: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })
 
 /**
@@ -96,6 +97,11 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
         SELECT id FROM exports WHERE expires_at <= ${databaseTime} LIMIT ${"limit"} ${unlocked})
       RETURNING id`
 
+    const freedNames = returning(KindRow)`
+      DELETE FROM freed_names WHERE (kind, parent_id, name) IN (
+        SELECT kind, parent_id, name FROM freed_names WHERE expires_at <= ${databaseTime} LIMIT ${"limit"} ${unlocked})
+      RETURNING kind`
+
     const loginGroups = returning(UserRow)`
       DELETE FROM login_groups WHERE (user_id, org_id, provider_group) IN (
         SELECT user_id, org_id, provider_group FROM login_groups WHERE expires_at <= ${databaseTime} LIMIT ${"limit"} ${unlocked})
@@ -118,6 +124,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* remove("keySessions", yield* now)
       yield* removeAll(endedDelegations({ ...limit, limit: batchSize }))
       yield* removeAll(loginGroups({ limit: batchSize }))
+      yield* removeAll(freedNames({ limit: batchSize }))
       yield* removeAll(endedExports({ limit: batchSize }))
       yield* purgeImports
       yield* remove("challenges", anHourAgo)

@@ -6,6 +6,7 @@ import { EnvId } from "@coffer/domain/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
+import { freedNamesRepo } from "../../access/FreedNames.js"
 import { notFound } from "../../access/NotFound.js"
 import { previewsRepo } from "../../access/Previews.js"
 import { requireRecentLogin } from "../../access/RecentLogin.js"
@@ -23,7 +24,7 @@ import { traced } from "../../base/tracing/Traced.js"
 import { makeEnvironmentExpiry } from "./EnvironmentExpiry.js"
 
 /** What a new environment has besides its name. */
-interface NewEnvironment {
+export interface NewEnvironment {
   readonly id?: EnvId
   /** When it ends, in milliseconds since 1970; null: it lasts. */
   readonly end?: number | null
@@ -41,6 +42,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
     const previews = yield* previewsRepo
     const access = yield* Access
     const audit = yield* AuditLog
+    const names = yield* freedNamesRepo
     const references = yield* ReferenceChecks
     const promotion = yield* Promotion
     const stored = yield* secretsRepo
@@ -138,6 +140,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
       Effect.fnUntraced(function* (place: Place<"env.delete">, force = false) {
         const { id, name } = place.env
         const removed_at = yield* now
+        yield* names.free({ kind: "env", projectId: place.project.id, id, name })
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notFound(`environment ${name}`)
         if (!force) yield* references.admitEnvRemoval(place)

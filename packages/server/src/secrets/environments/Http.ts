@@ -11,7 +11,7 @@ import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Access } from "../../access/Access.js"
+import { Access, type Place } from "../../access/Access.js"
 import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { longList, longObject } from "../../http/LongList.js"
@@ -19,7 +19,7 @@ import { Bundles } from "../services/Bundles.js"
 import { ProjectMatrix } from "../services/ProjectMatrix.js"
 import { Promotion } from "../services/Promotion.js"
 import { Revisions } from "../services/Revisions.js"
-import { Environments } from "./Environments.js"
+import { Environments, type NewEnvironment } from "./Environments.js"
 
 const withETag = (etag: string) =>
   HttpApp.appendPreResponseHandler((_request, response) =>
@@ -86,15 +86,18 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         )
       )
     )
-    const create = Effect.fnUntraced(function* ({ path, payload }: Of<"create">) {
+    const make = Effect.fnUntraced(function* ({ path, payload }: Of<"create">) {
       const { expires_at, from, keys, name } = payload
       if (keys !== undefined && from === undefined) {
         return yield* new ValidationError({ message: "keys: needs from, the environment that they are copied from" })
       }
       const end = millisOf(expires_at)
       const entering = access.creating(path, { name, from, end })
-      if (from === undefined)
-        return yield* access.change(entering, (place) => environments.create(place, name, { end }))
+      const created = (place: Place<"env.create">, given: NewEnvironment) =>
+        Effect.tap(environments.create(place, name, given), (env) =>
+          access.admitName(place, { kind: "env", projectId: place.project.id, ...env })
+        )
+      if (from === undefined) return yield* access.change(entering, (place) => created(place, { end }))
       const id = EnvId.make(yield* uuidV7)
       const source = access.env({ ...path, env_name: from }, "secret.copy")
       const to = Effect.map(entering, (place) => access.created(place, { id, name }))
@@ -104,11 +107,10 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         true
       )
       return yield* access.change(entering, (place) =>
-        Effect.flatMap(source, (from) =>
-          environments.create(place, name, { id, end, origin: { from, keys, prepared } })
-        )
+        Effect.flatMap(source, (from) => created(place, { id, end, origin: { from, keys, prepared } }))
       )
     })
+    const create = gated("environments.create", make)
     return handlers
       .handle("create", create)
       .handle(
