@@ -58,7 +58,7 @@ const onBothInLongTier = [
   "passkeys/Passkeys",
   "previews/{Ended,Previews}",
   "projects/Projects",
-  "requests/{Changes,FreedNames,LateVotes,Votes}",
+  "requests/{Changes,FreedNames,LastVoters,LateVotes,NamedIds,Votes}",
   "secrets/{Bundles,Matrix,Secrets}",
   "stall/Tenants",
   "trail/{Pages,Queue}",

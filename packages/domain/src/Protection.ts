@@ -96,6 +96,16 @@ export const Protection = Schema.Struct({
   break_glass: field(Schema.Array(Email), texts.breakGlass, [grace]),
   expires_after: field(Schema.String, texts.expiresAfter, "72h"),
   passkey: field(Schema.Boolean, texts.passkey, false),
+  without_voters: optional(
+    Schema.Array(Email),
+    "for owners: members who write there, and whose own changes could not get the votes as things are",
+    [grace]
+  ),
+  stuck: optional(
+    Schema.Boolean,
+    "true if nobody could give the votes to end it, such as after a voter was disabled: a superadmin may end it at once, with a reason",
+    true
+  ),
   version: field(Count, "how often the protection was set: a request is outdated when it changes", 1),
   updated_by: field(Schema.String, "who set it: an e-mail", "ada@example.com"),
   updated_at: updatedAt

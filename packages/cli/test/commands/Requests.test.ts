@@ -186,6 +186,7 @@ const changes: ReadonlyArray<readonly [command: string, line: string]> = [
   ["secret undelete", "secret undelete GONE"],
   ["secret destroy", "secret destroy OTHER --versions 1 --yes"],
   ["secret import", "secret import FILE --yes"],
+  ["environment create", "env create gone"],
   ["environment copy", "env copy dev qa --yes"],
   ["environment revert", "env revert --to 1 --yes"],
   ["import", "import dotenvx FILE --env qa --apply --yes"],
@@ -193,7 +194,11 @@ const changes: ReadonlyArray<readonly [command: string, line: string]> = [
   ["environment delete", "env delete qa --yes"],
   ["environment protect", "env protect qa --self"],
   ["environment unprotect", "env unprotect qa --yes"],
+  ["project create", "project create freed"],
+  ["project rename", "project rename other another"],
   ["project delete", "project delete other --yes"],
+  ["org create", "org create first"],
+  ["org rename", "org rename tiny --org small"],
   ["org delete", "org delete --org small --yes"],
   ["use allow", "use allow API_KEY --host a.test --path /v1 --account ci --as-query key"],
   ["use revoke", "use revoke API_KEY RULE --yes"]
@@ -232,9 +237,20 @@ describe("every command that changes an environment", () => {
         "secret set FROM_DEV 1 --env dev",
         "project create other",
         "env protect prod --project other",
+        // Names that protected places had.
+        "env create gone",
+        "env protect gone --may-break-glass ada@example.com",
+        "env delete gone --break-glass moved --yes",
+        "project create freed",
+        "env protect prod --project freed --may-break-glass ada@example.com",
+        "project rename freed kept --break-glass moved",
+        "org create first",
+        "project create webshop --org first",
+        "env protect prod --org first --may-break-glass ada@example.com",
+        "org rename second --org first --break-glass moved",
         "org create small",
         "project create webshop --org small",
-        "env protect prod --org small"
+        "env protect prod --org small --may-break-glass ada@example.com"
       ]) {
         yield* must(line)
       }

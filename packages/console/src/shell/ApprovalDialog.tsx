@@ -43,7 +43,10 @@ export const ApprovalDialog = ({ path }: { readonly path: string }) => {
   const isEnv = envOfPath(path) !== null
   // Where it is not known, the server says whether the person is named: an emergency is no time to look for a button.
   const mayBreak =
-    !isEnv || failure !== null || protection?.break_glass.some((email) => email === me.value?.email) === true
+    !isEnv ||
+    failure !== null ||
+    protection?.break_glass.some((email) => email === me.value?.email) === true ||
+    (protection?.stuck === true && me.value?.is_superadmin === true)
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     // The button that was pressed is gone.
@@ -51,7 +54,16 @@ export const ApprovalDialog = ({ path }: { readonly path: string }) => {
   }, [isBreaking.value])
   const isGood = isReason(text) || (text === "" && !isBreaking.value)
   return (
-    <Dialog title={isEnv ? `${name} is protected` : `${name} holds a protected environment`} close={decline}>
+    <Dialog
+      title={
+        isEnv
+          ? `${name} is protected`
+          : name === ""
+            ? "A protected organization had this name"
+            : `${name} holds a protected environment`
+      }
+      close={decline}
+    >
       <form
         ref={form}
         onSubmit={(event) => {

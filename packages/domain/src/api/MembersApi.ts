@@ -56,18 +56,23 @@ export class MembersApi extends HttpApiGroup.make("members")
       .setPayload(body({ role: field(Role, role, "admin") }))
       .addSuccess(response(Member, "The member in the new role", { role: "admin" }))
       .addError(Forbidden)
+      .addError(Conflict)
       .addError(LastOwner)
       .addError(Reauthenticate)
       .annotate(Requires, "member.update")
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Change a member's role")
-      .annotate(OpenApi.Description, "Owners only. The role of the last owner cannot be changed.")
+      .annotate(
+        OpenApi.Description,
+        "Owners only. The role of the last owner cannot be changed. CONFLICT if nobody could then end the protection of an environment: another member has to vote first."
+      )
   )
   .add(
     HttpApiEndpoint.del("remove", `${paths.org}/members/:user_id`)
       .setPath(MemberPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The member is removed"))
       .addError(Forbidden)
+      .addError(Conflict)
       .addError(LastOwner)
       .addError(Reauthenticate)
       .annotate(Requires, "member.remove")
@@ -75,7 +80,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .annotate(OpenApi.Summary, "Remove a member and their access rules")
       .annotate(
         OpenApi.Description,
-        "Only an owner can remove an owner. The last owner cannot be removed. Service accounts that the person created stay valid, and the person may know their keys: find them by `created_by`, and rotate the keys."
+        "Only an owner can remove an owner. The last owner cannot be removed. CONFLICT if nobody could then end the protection of an environment: another member has to vote first. Service accounts that the person created stay valid, and the person may know their keys: find them by `created_by`, and rotate the keys."
       )
   )
   .middleware(Admission)

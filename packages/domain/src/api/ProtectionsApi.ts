@@ -39,7 +39,7 @@ export class ProtectionsApi extends HttpApiGroup.make("protections")
       .annotate(OpenApi.Summary, "Protect an environment")
       .annotate(
         OpenApi.Description,
-        "For owners. From then on, each change of the environment needs the votes of other people. CONFLICT if fewer people could vote than are needed. What makes a protection stricter is done at once; anything else needs its votes: 202 with a request if the caller sent `Prefer: respond-async`, else APPROVAL_REQUIRED."
+        "For owners. From then on, each change of the environment needs the votes of other people. CONFLICT if fewer people could vote than are needed, or if no owner could end the protection again: what an owner asks for needs votes of others, unless `self` counts the owner's own or `break_glass` names an owner. What makes a protection stricter is done at once; anything else needs its votes: 202 with a request if the caller sent `Prefer: respond-async`, else APPROVAL_REQUIRED."
       )
   )
   .add(

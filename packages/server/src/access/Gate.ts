@@ -19,6 +19,8 @@ import { liveEnv } from "./PlaceRow.js"
 import { Passage, type PassageShape } from "./Passage.js"
 import { makeProtections } from "./Protections.js"
 import { refuse } from "./Refusal.js"
+import { prospectsOf } from "./Voting.js"
+import { makeVotingMembers } from "./VotingMembers.js"
 
 /** Whoever makes a change, with what its entries in the audit log say. */
 export interface Changing {
@@ -50,6 +52,20 @@ const needsVotes = (why: string) =>
     message: `${why}, and nothing was changed: send Prefer: respond-async to ask for approval; people whom its protection names may also change it at once, with a reason in X-Coffer-Break-Glass`
   })
 
+const nobodyVotes = (why: string) =>
+  new ApprovalRequired({
+    message: `${why}, and nobody could give its votes: as a superadmin you may do this at once, with a reason in X-Coffer-Break-Glass (--break-glass)`
+  })
+
+/** The actions by which a superadmin ends what nobody could vote on. */
+const ending: ReadonlySet<string> = new Set([
+  "protection.set",
+  "protection.delete",
+  "env.delete",
+  "project.delete",
+  "org.delete"
+])
+
 const glassMail = ({ action, actor, env, org, project }: Guarded, reason: string): string =>
   `${actorName(actor)} changed a protected environment without the votes that it needs.
 
@@ -69,6 +85,7 @@ export const makeGate = Effect.gen(function* () {
   const audit = yield* AuditLog
   const mailer = yield* Mailer
   const protections = yield* makeProtections
+  const voting = yield* makeVotingMembers
   const names = yield* freedNamesRepo
   const { all } = yield* query
 
@@ -115,13 +132,20 @@ export const makeGate = Effect.gen(function* () {
       })
     )
 
-  /** Fails with Forbidden, and records it, unless the protection names the person. */
+  /** Whether a superadmin may end what nobody could vote on. */
+  const mayUnlock = Effect.fnUntraced(function* ({ action, actor, envId, org }: Guarded) {
+    if (actor.type !== "user" || !actor.superadmin || delegationOf(actor) !== null || !ending.has(action)) return false
+    const protection = yield* protections.find(envId)
+    return protection !== null && !prospectsOf(protection, yield* voting.members(org.id)).canEnd
+  })
+
+  /** Fails with Forbidden, and records it, unless the protection names the person, or nobody could vote and a superadmin ends it. */
   const breakGlass = Effect.fnUntraced(function* (guarded: Guarded, reason: string) {
     const { action, actor, env, envId, project, source } = guarded
     const protection = yield* protections.find(envId)
     const isNamed =
       actor.type === "user" && delegationOf(actor) === null && protection?.break_glass.includes(actor.email) === true
-    if (isNamed) return yield* recordBreaking(guarded, reason)
+    if (isNamed || (yield* mayUnlock(guarded))) return yield* recordBreaking(guarded, reason)
     return yield* refuse(
       audit,
       source,
@@ -143,8 +167,11 @@ export const makeGate = Effect.gen(function* () {
         case "glass":
           return Effect.as(breakGlass(guarded, passage.reason), passage)
         case "asking":
-          passage.refusedAt = guarded
-          break
+          return Effect.flatMap(mayUnlock(guarded), (may) => {
+            if (may) return nobodyVotes(why)
+            passage.refusedAt = guarded
+            return needsVotes(why)
+          })
         case "none":
       }
       return needsVotes(why)

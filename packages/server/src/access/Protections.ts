@@ -1,6 +1,5 @@
 import type { EnvId, OrgId, UserId } from "@coffer/domain/Ids"
 import { UserId as UserIdSchema } from "@coffer/domain/Ids"
-import type { Role } from "@coffer/domain/Member"
 import { Email } from "@coffer/domain/Names"
 import { approverRoles, type Approvers } from "@coffer/domain/Protection"
 import * as Effect from "effect/Effect"
@@ -44,7 +43,7 @@ export interface Voter {
 const isEmail = Schema.is(Schema.typeSchema(Email))
 
 /** The addresses of a JSON column. What is none names nobody. */
-const emailsIn = (text: string): ReadonlyArray<Email> => {
+export const emailsIn = (text: string): ReadonlyArray<Email> => {
   const found: unknown = JSON.parse(text)
   const all: ReadonlyArray<unknown> = Array.isArray(found) ? found : []
   return all.filter(isEmail)
@@ -66,13 +65,6 @@ const protectionOf = (row: typeof ProtectionRow.Type): StoredProtection => ({
   break_glass: emailsIn(row.break_glass),
   passkey: row.passkey === 1
 })
-
-/** Whether a member with a role votes. */
-export const isApprover = (approvers: Approvers, role: Role | null, email: Email): boolean => {
-  if (role === null) return false
-  if (approvers === "owners") return role === "owner"
-  return approvers === "admins" ? role === "owner" || role === "admin" : approvers.includes(email)
-}
 
 /** Reads protections of environments and the people who vote. */
 export const makeProtections = Effect.gen(function* () {

@@ -25,6 +25,7 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   environments: "kept: each until its end, as those that last",
   exports: "emptied",
   imports: "kept: hidden, and removed at their end",
+  freed_names: "kept: names that need votes, each until its end",
   jobs: "kept: leases of servers, which take them again"
 }
 

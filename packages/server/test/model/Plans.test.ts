@@ -6,6 +6,7 @@ import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { makeDeciders } from "@coffer/server/access/Deciders"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
+import { Mailer } from "@coffer/server/base/mail/Mailer"
 import { Database } from "@coffer/server/database/Database"
 import { overviewRepo } from "@coffer/server/secrets/overview/Repo"
 import { makeEnvironmentExpiry } from "@coffer/server/secrets/environments/EnvironmentExpiry"
@@ -417,7 +418,7 @@ describe("a statement's plan", () => {
         const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("user.list")).pipe(
           Effect.provideService(CurrentCaller, { actor })
         )
-        const directory = yield* Effect.provide(UserDirectory, UserDirectory.Default)
+        const directory = yield* Effect.provide(UserDirectory, Layer.provide(UserDirectory.Default, Mailer.Default))
         const filters = [{}, { email: "user" }, { disabled: "true" }, { email: "user", disabled: "false" }] as const
         for (const filter of filters) {
           const [page, ...rest] = yield* plans(directory.list(everywhere, filter))

@@ -215,7 +215,8 @@ describe("a change of a protected environment", () => {
   it("is refused at once if nobody could approve it, or if it would fail", async () => {
     const { call, organization, protectedOne } = world
     const none = await organization()
-    assert.strictEqual((await none.protect({ needed: 2, approvers: "owners" })).status, 200)
+    assert.strictEqual((await none.protect({ needed: 2, approvers: "owners" })).status, 409)
+    assert.strictEqual((await none.protect({ needed: 1, approvers: "owners" })).status, 200)
     assert.strictEqual((await none.protect({ needed: 3, approvers: "owners" })).status, 409)
     assert.strictEqual((await none.protect({ needed: 3, approvers: [none.dev.email] })).status, 409)
     const { dev, prod } = await protectedOne()

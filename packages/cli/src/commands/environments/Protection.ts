@@ -10,7 +10,7 @@ import { argument, flag, option } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import type { Codec } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
-import { printFields } from "../../terminal/Print.js"
+import { note, printFields } from "../../terminal/Print.js"
 import { doneView } from "../../terminal/View.js"
 import { approversText } from "../requests/RequestView.js"
 
@@ -42,6 +42,12 @@ const breakers: Codec<typeof people.Type> = {
 
 const yesNo = (is: boolean) => (is ? "yes" : "no")
 
+const stuckText =
+  "nobody could vote: let somebody else vote, or have a superadmin end it with coffer env unprotect NAME --break-glass REASON"
+
+const aloneText = (people: ReadonlyArray<string>): string =>
+  `those of ${people.join(", ")} could not get the votes: nobody else would vote on them`
+
 const fieldsOf = (protection: Protection) => ({
   needed: protection.needed,
   approvers: approversText(protection.approvers),
@@ -49,6 +55,8 @@ const fieldsOf = (protection: Protection) => ({
   "break glass": protection.break_glass.join(", ") || "nobody",
   "requests wait": protection.expires_after,
   passkey: yesNo(protection.passkey),
+  ...(protection.stuck === true && { stuck: stuckText }),
+  ...(protection.without_voters !== undefined && { "own changes": aloneText(protection.without_voters) }),
   "set by": protection.updated_by,
   "set at": protection.updated_at
 })
@@ -114,10 +122,13 @@ export const protect = atProject("protect", {
       }
       const set = yield* call("protections", (api) => api.set({ path, payload }))
       const votes = set.needed === 1 ? "the approval of 1 person" : `the approval of ${set.needed} people`
-      return doneView(
+      const done = doneView(
         `${path.project_name}/${path.env_name} is protected: changes need ${votes}, of ${approversText(set.approvers)}`,
         set
       )
+      const { without_voters: alone } = set
+      if (alone === undefined) return done
+      return { ...done, text: Effect.zipRight(done.text, note(`own changes: ${aloneText(alone)}`)) }
     })
 })
 

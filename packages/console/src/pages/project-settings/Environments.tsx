@@ -17,7 +17,7 @@ import { Extend } from "./Extend.js"
 import { NewEnvironment } from "./NewEnvironment.js"
 import { type Direction, moveId, type Order, useOrder } from "./Order.js"
 import "./Page.css"
-import { ProtectionButton } from "./Protection.js"
+import { ProtectionButton, StuckNote } from "./Protection.js"
 import type { Settings } from "./Settings.js"
 
 interface MoveProps {
@@ -91,6 +91,7 @@ const Row = ({ environment, index, isOwn, order, place: { org, project }, reload
             <Clock /> ends <Ahead time={expires_at} />
           </span>
         )}
+        {isProtected && missingInOrg(org, "protection.set") === null && <StuckNote path={path} />}
       </th>
       <td class="actions">
         {order !== null && (

@@ -45,6 +45,23 @@ interface Found {
   readonly now: Protection | null
 }
 
+/** What owners should know of a protection: changes that could not be made. */
+const Warnings = ({ now: { stuck, without_voters: alone } }: { readonly now: Protection }) => (
+  <>
+    {stuck === true && (
+      <p class="hint bad" role="status">
+        Nobody could give its votes as things are. Let somebody else vote, or ask a superadmin of the server, who may
+        end the protection at once.
+      </p>
+    )}
+    {alone !== undefined && (
+      <p class="hint" role="status">
+        Nobody else would vote on the changes of <bdi>{alone.join(", ")}</bdi>: those could not be made.
+      </p>
+    )}
+  </>
+)
+
 interface FormProps extends ProtectionProps, Found {
   readonly act: Action
 }
@@ -196,6 +213,7 @@ const ProtectionDialog = (props: ProtectionProps) => {
                 </span>
               )}
             </p>
+            {now !== null && <Warnings now={now} />}
             {why === null ? (
               <Form {...props} act={act} now={now} />
             ) : (
@@ -209,6 +227,18 @@ const ProtectionDialog = (props: ProtectionProps) => {
       </Reading>
     </Dialog>
   )
+}
+
+/** Says that nobody could vote on an environment, on the page of those who can help. */
+export const StuckNote = ({ path }: { readonly path: EnvPath }) => {
+  const { loaded } = useLoad(`protection of ${path.project_name}/${path.env_name}`, () =>
+    call("protections", (api) => api.get({ path }))
+  )
+  return loaded.value.value?.stuck === true ? (
+    <p class="hint bad" role="status">
+      Nobody could vote on its changes: open its protection.
+    </p>
+  ) : null
 }
 
 interface ButtonProps {

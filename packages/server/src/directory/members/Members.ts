@@ -7,6 +7,9 @@ import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { mayAlso } from "../../access/Rights.js"
+import { DecisionMails } from "../../access/DecisionMails.js"
+import { makeVotingMembers } from "../../access/VotingMembers.js"
+import { makeVotingNotices } from "../../access/VotingNotices.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { Users } from "../login/Users.js"
@@ -40,6 +43,8 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const mailer = yield* Mailer
     const limits = yield* RateLimits
     const { invitationMail } = yield* ServerConfig
+    const { keepVotes } = yield* makeVotingMembers
+    const notify = yield* makeVotingNotices
 
     /** Returns the audit source for a change of an owner. Fails with Forbidden unless an owner or a superadmin acts. */
     const ownerSource = (place: MemberPlace): Effect.Effect<AuditSource, Forbidden> => {
@@ -130,6 +135,9 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         const member = yield* repo.find({ orgId: place.org.id, userId })
         if (member === undefined) return yield* notFound(`member ${userId}`)
         if (role !== "owner") yield* keepAnOwner(place, member)
+        yield* keepVotes(place.org.id, member.email, (members) =>
+          members.map((one) => (one.id === userId ? { ...one, role } : one))
+        )
         yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
         yield* audit.write(sourceOf(place), {
           action: "org.member_role_update",
@@ -137,6 +145,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
           resource_id: userId,
           metadata: { email: member.email, role, before: member.role }
         })
+        yield* afterCommit(notify(place.org))
         const updated: Member = { ...member, role }
         return updated
       })
@@ -153,6 +162,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         if (member === undefined) return yield* notFound(`member ${userId}`)
         const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
         yield* keepAnOwner(place, member)
+        yield* keepVotes(place.org.id, member.email, (members) => members.filter(({ id }) => id !== userId))
         yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
         const groups = yield* repo.removeFromGroups({ orgId: place.org.id, userId })
@@ -176,10 +186,11 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
             service_accounts
           }
         })
+        yield* afterCommit(notify(place.org))
       })
     )
 
     return { invite, list, setRole, remove } as const
   }),
-  dependencies: [RateLimits.Default, Users.Default]
+  dependencies: [DecisionMails.Default, RateLimits.Default, Users.Default]
 }) {}

@@ -6,10 +6,16 @@ import { spanSeconds } from "@coffer/domain/Protection"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
+import { DecisionMails } from "../../access/DecisionMails.js"
 import { approversText, makeProtections, type StoredProtection } from "../../access/Protections.js"
+import { makeDeciders } from "../../access/Deciders.js"
+import { prospectsOf, type VotingMember } from "../../access/Voting.js"
+import { makeVotingMembers } from "../../access/VotingMembers.js"
+import { makeVotingNotices } from "../../access/VotingNotices.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
+import { afterCommit } from "../../database/Database.js"
 import { query } from "../../database/Query.js"
 import { environmentsRepo } from "../environments/Repo.js"
 
@@ -42,6 +48,12 @@ const isStricter = (before: StoredProtection, after: Terms): boolean =>
   after.break_glass.every((email) => before.break_glass.includes(email)) &&
   spanSeconds(after.expires_after) <= spanSeconds(before.expires_after)
 
+const shown = (found: StoredProtection, alone: ReadonlyArray<Email>, canEnd: boolean): Protection => ({
+  ...found,
+  ...(alone.length > 0 && { without_voters: alone }),
+  ...(!canEnd && { stuck: true })
+})
+
 /** The protections of environments. */
 export class EnvironmentProtections extends Effect.Service<EnvironmentProtections>()(
   "@coffer/server/EnvironmentProtections",
@@ -50,6 +62,9 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
       const audit = yield* AuditLog
       const protections = yield* makeProtections
       const environments = yield* environmentsRepo
+      const voting = yield* makeVotingMembers
+      const notify = yield* makeVotingNotices
+      const decidersOf = yield* makeDeciders
       const { write } = yield* query
 
       const store = write`
@@ -68,10 +83,27 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
 
       const missing = (name: string) => notFound(`the protection of environment ${name}`)
 
+      /** What becomes of changes under these terms. Rules are read only where somebody could be left alone. */
+      const prospects = Effect.fnUntraced(function* (
+        { env, org, project }: Place<"protection.read" | "protection.set">,
+        terms: Terms
+      ) {
+        const members = yield* voting.members(org.id)
+        const found = prospectsOf(terms, members)
+        if (found.alone.length === 0) return found
+        const place = { org: org.name, project: project.name, env: env.name }
+        const writers = new Set((yield* decidersOf("secret.write", org.id, place)).map(({ id }) => id))
+        return prospectsOf(
+          terms,
+          members.map((member): VotingMember => ({ ...member, writes: writers.has(member.id) }))
+        )
+      })
+
       const get = traced("EnvironmentProtections.get")(
         Effect.fnUntraced(function* (place: Place<"protection.read">) {
-          const found: Protection = (yield* protections.find(place.env.id)) ?? (yield* missing(place.env.name))
-          return found
+          const found = (yield* protections.find(place.env.id)) ?? (yield* missing(place.env.name))
+          const { alone, canEnd } = yield* prospects(place, found)
+          return shown(found, place.role === "owner" ? alone : [], canEnd)
         })
       )
 
@@ -79,11 +111,12 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
       const isWeakening = (place: Place<"protection.set">, request: ProtectionRequest) =>
         Effect.map(protections.find(place.env.id), (before) => before !== null && !isStricter(before, termsOf(request)))
 
-      /** Fails with Conflict if fewer people could vote than are needed. */
-      const checkVoters = Effect.fnUntraced(function* (
-        place: Place<"protection.set">,
-        { approvers, break_glass, needed }: Terms
-      ) {
+      /**
+       * Fails with Conflict if fewer people could vote than are needed, or if nobody could end the protection again. Returns those
+       * whose own changes could not get the votes.
+       */
+      const checkVoters = Effect.fnUntraced(function* (place: Place<"protection.set">, terms: Terms) {
+        const { approvers, break_glass, needed } = terms
         const voters = yield* protections.votersOf(place.org.id, approvers)
         if (voters.length < needed) {
           const who = typeof approvers === "string" ? approvers : "members with these addresses"
@@ -98,12 +131,17 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
             message: `break_glass: organization ${place.org.name} has no member ${unknown.join(", ")}`
           })
         }
+        const { alone, canChange, canEnd } = yield* prospects(place, terms)
+        if (canEnd && canChange) return alone
+        return yield* new Conflict({
+          message: `nobody could end the protection of ${place.project.name}/${place.env.name} again: what an owner asks for needs ${needed === 1 ? "the vote" : `${needed} votes`} of others. Invite somebody who votes, count the requester's own vote (self: true, or --self), or name an owner who may change it at once (break_glass, or --may-break-glass)`
+        })
       })
 
       const set = traced("EnvironmentProtections.set")(
         Effect.fnUntraced(function* (place: Place<"protection.set">, request: ProtectionRequest) {
           const terms = termsOf(request)
-          yield* checkVoters(place, terms)
+          const alone = yield* checkVoters(place, terms)
           const before = yield* protections.find(place.env.id)
           const at = yield* now
           const { env, org } = place
@@ -132,8 +170,8 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
             resource_id: env.id,
             metadata: { ...terms, ...(before !== null && { before: termsOf(before) }) }
           })
-          const protection: Protection = (yield* protections.find(env.id)) ?? (yield* missing(env.name))
-          return protection
+          yield* afterCommit(notify(org))
+          return shown((yield* protections.find(env.id)) ?? (yield* missing(env.name)), alone, true)
         })
       )
 
@@ -154,6 +192,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
       )
 
       return { get, isWeakening, set, remove } as const
-    })
+    }),
+    dependencies: [DecisionMails.Default]
   }
 ) {}

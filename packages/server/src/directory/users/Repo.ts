@@ -1,4 +1,4 @@
-import { ServiceAccountId, UserId } from "@coffer/domain/Ids"
+import { OrgId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
 import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import { maxCounted } from "@coffer/domain/UserRecord"
 import * as Effect from "effect/Effect"
@@ -30,6 +30,7 @@ const CreatedRow = Schema.Struct({
 })
 
 const EmailRow = Schema.Struct({ email: Schema.typeSchema(Email) })
+const OrganizationRow = Schema.Struct({ id: OrgId, name: OrgName })
 const IdRow = Schema.Struct({ id: Schema.String })
 const CountRow = Schema.Struct({ count: Schema.Number })
 
@@ -98,6 +99,11 @@ export const usersRepo = Effect.gen(function* () {
     removeVotes: write`
       DELETE FROM request_votes WHERE user_id = ${"id"} AND request_id IN (
         SELECT r.id FROM requests r WHERE r.state = 'pending')`,
+
+    /** The organizations of a person, after one. */
+    organizationsOf: all(OrganizationRow)`
+      SELECT o.id AS id, o.name AS name FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
+      WHERE m.user_id = ${"userId"} AND m.removed_at IS NULL AND o.id > ${"after"} ORDER BY o.id LIMIT ${"limit"}`,
 
     countEnabledSuperadmins: one(CountRow)`
       SELECT count(*) AS count FROM users WHERE superadmin = 1 AND disabled_at IS NULL`,

@@ -3,11 +3,16 @@ import type { UserId } from "@coffer/domain/Ids"
 import { userCursorOf, userOf } from "@coffer/domain/UserCursor"
 import type { DisabledUser, UserPage, UserRecord } from "@coffer/domain/UserRecord"
 import * as Effect from "effect/Effect"
+import * as FiberSet from "effect/FiberSet"
+import { DecisionMails } from "../../access/DecisionMails.js"
 import type { Everywhere } from "../../access/Everywhere.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { superadminSource } from "../../audit/AuditEvent.js"
 import { authRepo } from "../../access/credentials/Repo.js"
+import { makeVotingNotices } from "../../access/VotingNotices.js"
+import { nextTick } from "../../base/EventLoop.js"
+import { afterCommit } from "../../database/Database.js"
 import { sessionLimits } from "../../access/SessionLimits.js"
 import { now } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
@@ -15,6 +20,7 @@ import { passkeysRepo } from "../passkeys/Repo.js"
 import { type UserRow, usersRepo } from "./Repo.js"
 
 const defaultLimit = 50
+const orgsAtOnce = 200
 
 export interface UserPageRequest {
   readonly email?: string
@@ -27,8 +33,10 @@ const userRecord = ({ superadmin, ...row }: UserRow): UserRecord => ({ ...row, i
 
 /** All users of the server, for superadmins. */
 export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/server/Users/UserDirectory", {
-  effect: Effect.gen(function* () {
+  scoped: Effect.gen(function* () {
     const repo = yield* usersRepo
+    const notify = yield* makeVotingNotices
+    const background = yield* FiberSet.make()
     const auth = yield* authRepo
     const passkeys = yield* passkeysRepo
     const audit = yield* AuditLog
@@ -70,6 +78,26 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       return (yield* auth.deleteSessions(id)).length
     })
 
+    /** Tells the owners of the user's organizations where nobody could vote any more. */
+    const notifyAll = (userId: UserId, after = ""): Effect.Effect<void> =>
+      Effect.flatMap(repo.organizationsOf({ userId, after, limit: orgsAtOnce }), (orgs) =>
+        Effect.zipRight(
+          Effect.forEach(orgs, (org) => Effect.zipRight(nextTick, notify(org)), { discard: true }),
+          Effect.suspend(() => {
+            const last = orgs.at(-1)
+            return last === undefined || orgs.length < orgsAtOnce ? Effect.void : notifyAll(userId, last.id)
+          })
+        )
+      )
+
+    /** In the background: a person may be in thousands. */
+    const notifyLater = (userId: UserId) =>
+      notifyAll(userId).pipe(
+        Effect.catchAllCause((cause) => Effect.logError("a user's organizations were not read", cause)),
+        Effect.interruptible,
+        (notified) => FiberSet.run(background, notified)
+      )
+
     /** Disables a user, whose passkeys and votes for requests that wait go. Fails with Conflict for oneself, and for the last enabled superadmin. */
     const disable = traced("UserDirectory.disable")(
       Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
@@ -102,6 +130,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
             resource_id: id,
             metadata: { email: user.email, ...counts }
           })
+          yield* afterCommit(notifyLater(id))
         }
         const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
         return disabled
@@ -140,5 +169,6 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     )
 
     return { list, disable, enable, endSessions } as const
-  })
+  }),
+  dependencies: [DecisionMails.Default]
 }) {}

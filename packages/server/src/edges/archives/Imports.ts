@@ -14,6 +14,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Access } from "../../access/Access.js"
 import { freedNamesRepo } from "../../access/FreedNames.js"
+import { makeVotingMembers, namesOf } from "../../access/VotingMembers.js"
 import { notFound } from "../../access/NotFound.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -34,6 +35,7 @@ import { importRepo, type ImportRow } from "../../secrets/archives/ImportRepo.js
 import { checkPattern, sortedNames } from "../../secrets/declared/Declared.js"
 import { declaredRepo } from "../../secrets/declared/Repo.js"
 import { SigningKeys } from "../webhooks/SigningKeys.js"
+import { checkProtections } from "./ProtectionChecks.js"
 import { makeNewDirectory } from "./NewDirectory.js"
 import { lifetime, makeNewPlaces } from "./NewPlaces.js"
 import { decodeStructure, linesOfStructure } from "./StructureChecks.js"
@@ -63,6 +65,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const access = yield* Access
     const audit = yield* AuditLog
     const freed = yield* freedNamesRepo
+    const { stuck } = yield* makeVotingMembers
     const outbound = yield* Outbound
     const federations = yield* Federations
     const secrets = yield* ImportedSecrets
@@ -125,6 +128,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
                   message: `a person has at most ${maxImports} imports at a time: finish one, or give it up`
                 })
               }
+              yield* checkProtections(structure, founder.email)
               if ((yield* repo.nameTaken({ name })) !== undefined) return yield* taken(name)
               if ((yield* freed.find({ kind: "org", id: orgId, name }, founder.id)) !== undefined)
                 return yield* held(name)
@@ -227,6 +231,13 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
               return yield* held(name)
             yield* repo.beginHistories({ orgId: org_id })
             yield* writeDirectory({ id: org_id, name, structure, importer })
+            // Somebody who votes may be disabled on this server.
+            const unvotable = yield* stuck(org_id)
+            if (unvotable.length > 0) {
+              return yield* new Conflict({
+                message: `nobody could end the protection of ${namesOf(unvotable)} on this server, where people who vote are disabled: have them enabled, and finish the import again`
+              })
+            }
             const all = yield* counts({ orgId: org_id })
             yield* audit.write(
               { ...actorSource(importer), orgId: org_id },
