@@ -17,6 +17,7 @@ import { accountNetworks } from "./migrations/0041_account_networks.js"
 import { webhookFormats } from "./migrations/0042_webhook_formats.js"
 import { databaseFence } from "./migrations/0043_database_fence.js"
 import { freedNames } from "./migrations/0044_freed_names.js"
+import { requestNames } from "./migrations/0045_request_names.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -40,5 +41,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   accountNetworks,
   webhookFormats,
   databaseFence,
-  freedNames
+  freedNames,
+  requestNames
 ]

@@ -59,7 +59,7 @@ const requestOf = (asker: Person, { approvers, needed, self }: Terms): RequestRo
   ...{ project_id: ProjectId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"), project: ProjectName.make("webshop") },
   ...{ env_id: EnvId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"), env: EnvName.make("prod"), is_live: 1 },
   ...{ actor_type: "user", actor_id: asker.id, actor_name: asker.email, delegation_id: null },
-  ...{ reason: null, call: "secrets.set", keys: "[]", details: null, permission: null, expires_in: null },
+  ...{ reason: null, call: "secrets.set", keys: "[]", details: null, named: null, permission: null, expires_in: null },
   ...{ rule_id: null, revision: null, outdated: null, protection_version: 1, needed, created_at: "", expires_at: 0 },
   ...{
     decided_at: null,

@@ -27,6 +27,8 @@ const RequestRow = Schema.Struct({
   call: Schema.NullOr(Schema.String),
   keys: Schema.NullOr(Schema.String),
   details: Schema.NullOr(Schema.String),
+  /** What the call names, with ids. */
+  named: Schema.NullOr(Schema.String),
   permission: Schema.NullOr(Permission),
   expires_in: Schema.NullOr(Schema.Number),
   rule_id: Schema.NullOr(RuleId),
@@ -87,7 +89,7 @@ const rows = sql`
     e.id AS env_id, e.name AS env,
     CASE WHEN ${liveEnv} AND p.removed_at IS NULL THEN 1 ELSE 0 END AS is_live,
     r.actor_type AS actor_type, r.actor_id AS actor_id, r.actor_name AS actor_name, r.delegation_id AS delegation_id,
-    r.reason AS reason, r.call AS call, r.keys AS keys, r.details AS details, r.permission AS permission, r.expires_in AS expires_in,
+    r.reason AS reason, r.call AS call, r.keys AS keys, r.details AS details, r.named AS named, r.permission AS permission, r.expires_in AS expires_in,
     r.rule_id AS rule_id, r.revision AS revision, r.outdated AS outdated, r.protection_version AS protection_version,
     r.needed AS needed, r.created_at AS created_at, r.expires_at AS expires_at, r.decided_at AS decided_at,
     (SELECT string_agg(v.email || ' ' || v.vote || ' ' || v.created_at, ' ') FROM request_votes v WHERE v.request_id = r.id)
@@ -126,10 +128,10 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
     FROM requests r WHERE r.env_id = ${"envId"} AND r.state = 'pending'`,
 
   insert: write`
-    INSERT INTO requests (id, org_id, env_id, kind, state, actor_type, actor_id, actor_name, delegation_id, reason, call, keys, details,
+    INSERT INTO requests (id, org_id, env_id, kind, state, actor_type, actor_id, actor_name, delegation_id, reason, call, keys, details, named,
       permission, expires_in, protection_version, needed, bytes, created_at, expires_at)
     VALUES (${"id"}, ${"orgId"}, ${"envId"}, ${"kind"}, 'pending', ${"actorType"}, ${"actorId"}, ${"actorName"},
-      ${"delegationId"}, ${"reason"}, ${"call"}, ${"keys"}, ${"details"}, ${"permission"}, ${"expiresIn"}, ${"protectionVersion"},
+      ${"delegationId"}, ${"reason"}, ${"call"}, ${"keys"}, ${"details"}, ${"named"}, ${"permission"}, ${"expiresIn"}, ${"protectionVersion"},
       ${"needed"}, ${"bytes"}, ${"now"}, ${"expiresAt"})`,
 
   vote: returning(IdRow)`

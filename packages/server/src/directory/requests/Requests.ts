@@ -21,6 +21,7 @@ import { makeBodies } from "./Bodies.js"
 import { detailsOf } from "./CallDetails.js"
 import { type CallRequest, encodeCall } from "./CallSchemas.js"
 import { DecisionMails } from "../../access/DecisionMails.js"
+import { makeNamedIds } from "./NamedIds.js"
 import { makeRegisteredCalls } from "./RegisteredCalls.js"
 import { makeRequestMails } from "./RequestMails.js"
 import { type RequestRow, requestsRepo, type Target } from "./Repo.js"
@@ -64,6 +65,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
     const bodies = yield* makeBodies
     const protections = yield* makeProtections
     const mails = yield* makeRequestMails
+    const namedIds = yield* makeNamedIds
     const { attempt, callOf, register } = yield* makeRegisteredCalls
     const { clock } = yield* Database
 
@@ -114,6 +116,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         call: asked.kind === "access" ? null : asked.call,
         keys: touched && JSON.stringify(touched),
         details: asked.kind === "access" ? null : JSON.stringify(detailsOf(asked.json, asked.change.touched)),
+        named: asked.kind === "access" ? null : yield* namedIds.note(org.id, asked.json),
         permission: asked.kind === "access" ? asked.permission : null,
         expiresIn: asked.kind === "access" ? asked.expiresIn : null,
         protectionVersion: version,

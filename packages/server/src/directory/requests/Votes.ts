@@ -15,6 +15,7 @@ import { Database, type Transaction } from "../../database/Database.js"
 import { type Scope, userScope } from "../../database/Scopes.js"
 import { makeAccessRules } from "./AccessRules.js"
 import { type CallRequest, decodeCall } from "./CallSchemas.js"
+import { makeNamedIds } from "./NamedIds.js"
 import { makeRequesterNow } from "./RequesterNow.js"
 import { Requests } from "./Requests.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
@@ -64,6 +65,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     const audit = yield* AuditLog
     const requesterNow = yield* makeRequesterNow
     const rules = yield* makeAccessRules
+    const namedIds = yield* makeNamedIds
     const { clock } = yield* Database
 
     const place = (path: RequestPath) => access.org(path, "request.list")
@@ -181,7 +183,8 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     const decideNow = Effect.fnUntraced(function* (
       place: Place<"request.list">,
       row: RequestRow,
-      request: CallRequest | null
+      request: CallRequest | null,
+      json: unknown
     ) {
       if (row.is_live === 0 && !(row.call !== null && takesName.has(row.call))) {
         const gone: Outcome = { outdated: [`environment ${row.project}/${row.env} was removed`] }
@@ -194,6 +197,11 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       const by = yield* approvalsOf(row)
       const approvedBy = by.length >= row.needed ? by : null
       if (row.kind === "change" && request !== null) {
+        const renamed = yield* namedIds.changes(row.org_id, json, row.named)
+        if (renamed.length > 0) {
+          const outdated: Outcome = { outdated: renamed }
+          return outdated
+        }
         const { finish, revision } = yield* makeChange(row, request, approvedBy)
         const made: Outcome = { outdated: null, approvedBy, revision, finish }
         return made
@@ -229,7 +237,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
             const row = yield* votable(place, path.request_id)
             yield* castVote(place, row, "approve")
             yield* record(place, row, "request.approve")
-            const outcome = yield* Effect.catchAll(decideNow(place, row, request), (error) =>
+            const outcome = yield* Effect.catchAll(decideNow(place, row, request, json), (error) =>
               Effect.succeed<Outcome>({ outdated: changesSince(error) })
             )
             if (outcome.outdated !== null) {
