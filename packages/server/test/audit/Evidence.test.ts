@@ -67,7 +67,11 @@ const changes: ReadonlyArray<Change> = [
     sql: "UPDATE secrets SET removed_at = NULL, removed_revision = NULL WHERE key = 'GONE'"
   },
   { fact: "who may do what", found: "nothing", sql: "UPDATE users SET superadmin = 1" },
-  { fact: "the index of the log", found: "nothing", sql: "UPDATE audit_places SET project = 'x' WHERE project <> ''" },
+  {
+    fact: "the index of the log",
+    found: "verify",
+    sql: "UPDATE audit_places SET project = 'x' WHERE project <> ''"
+  },
   { fact: "the index of the log", found: "nothing", sql: "UPDATE audit_place_counters SET entries = entries + 1" }
 ]
 
