@@ -42,6 +42,10 @@ const readOpen = (variable: string, path: string, isSecret: boolean) => {
     Effect.promise(() => handle.close())
   ).pipe(
     Effect.filterOrFail(
+      ({ content }) => content.length > 0,
+      () => unusable(`the file of ${variable} is empty`)
+    ),
+    Effect.filterOrFail(
       ({ mode }) => !isSecret || (mode & readableByAll) === 0,
       () => unusable(`every user of this machine can read the file of ${keyFile}: run chmod o-rwx on it`)
     ),

@@ -161,7 +161,7 @@ describe.skipIf(!hasOpenssl)("the server's certificate (needs openssl)", () => {
           { keyFile: open },
           "every user of this machine can read the file of SERVICE_TLS_KEY_FILE: run chmod o-rwx on it"
         ],
-        [{ certFile: file("empty", "") }, "the file of SERVICE_TLS_CERT_FILE has no certificate in PEM form"],
+        [{ certFile: file("empty", "") }, "the file of SERVICE_TLS_CERT_FILE is empty"],
         [{ certFile: good.keyFile }, "the file of SERVICE_TLS_CERT_FILE has no certificate in PEM form"],
         [{ keyFile: file("text", "hunter2") }, "the file of SERVICE_TLS_KEY_FILE has no private key in PEM form"],
         [{ keyFile: locked }, "the private key of SERVICE_TLS_KEY_FILE has a passphrase: store it without one"],
