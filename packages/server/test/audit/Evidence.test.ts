@@ -72,7 +72,7 @@ const changes: ReadonlyArray<Change> = [
     found: "verify",
     sql: "UPDATE audit_places SET project = 'x' WHERE project <> ''"
   },
-  { fact: "the index of the log", found: "nothing", sql: "UPDATE audit_place_counters SET entries = entries + 1" }
+  { fact: "the totals of the log", found: "nothing", sql: "UPDATE audit_place_counters SET entries = entries + 1" }
 ]
 
 describe("a change of the database by a program without the master key", () => {
