@@ -121,6 +121,31 @@ const sdk = {
   message: "Only ToolServer.ts knows the SDK: use the types of ToolResult.ts."
 }
 
+/** The functions of Node that write, create, move or link files. */
+const writes = [
+  ...["appendFile", "copyFile", "cp", "link", "mkdtemp", "open", "rename", "symlink", "truncate", "write", "writeFile"],
+  ...["createWriteStream", "ftruncate", "promises", "writev"]
+].flatMap((name) => [name, `${name}Sync`])
+const oneWriter = "Write a file for the user by output/OutputFile.ts, which replaces no file of others."
+const fileWrites = [
+  ...["node:fs", "fs"].map((name) => ({ name, importNames: [...writes, "default"], message: oneWriter })),
+  ...["node:fs/promises", "fs/promises"].map((name) => ({ name, message: oneWriter })),
+  {
+    name: "@coffer/client/internal/PrivateFile",
+    importNames: ["stagePrivate", "writePrivate"],
+    message: `Only for the client's own state. ${oneWriter}`
+  }
+]
+/** The one writer; files of the client's own folders; standard streams and folders; and programs that are only read. */
+const writers = [
+  "packages/cli/src/output/{OutputFile,Record}.ts",
+  "packages/cli/src/completion/{NameCache,main}.ts",
+  "packages/cli/src/commands/master-key/MasterKeyOutput.ts",
+  "packages/cli/src/main.ts",
+  "packages/cli/src/run/{Executable,SecretFiles}.ts",
+  "packages/cli/src/terminal/{Descriptor,Editor,Output,PrivateFolder}.ts"
+]
+
 export default defineConfig(
   globalIgnores(["**/dist/", "**/coverage/"]),
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
@@ -217,6 +242,16 @@ export default defineConfig(
       "no-restricted-globals": [
         "error",
         ...["Buffer", "process"].map((name) => ({ name, message: "Only Node has it." }))
+      ]
+    }
+  },
+  {
+    files: ["packages/cli/src/**/*.ts"],
+    ignores: writers,
+    rules: {
+      "@typescript-eslint/no-restricted-imports": [
+        "error",
+        { ...imports, paths: [...imports.paths, ...fileWrites], patterns: [programs] }
       ]
     }
   },

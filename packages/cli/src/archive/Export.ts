@@ -10,7 +10,7 @@ import { withProgress } from "../terminal/Progress.js"
 import { doneView, type View } from "../terminal/View.js"
 import { encryptionFor } from "./Age.js"
 import { readPassphrase } from "./Keys.js"
-import { checkOutput, writeOutput } from "./OutputFile.js"
+import { openArchive, writeArchive } from "./ArchiveFile.js"
 import { pack } from "./Pack.js"
 import { readOrganization } from "./ReadOrganization.js"
 import { recordsOf } from "./Summary.js"
@@ -44,14 +44,13 @@ export const exportOrganization = Effect.fnUntraced(function* (call: Call, org: 
       ? ({ type: "recipients", recipients: toAge } as const)
       : yield* readPassphrase(passphraseFile)
   const encryption = yield* encryptionFor(key)
-  const target = { path: out, force }
-  yield* checkOutput(target)
+  const target = yield* openArchive(out, force)
   const granted = yield* permission(call, org, options)
   const counts = yield* withProgress((progress) =>
     Effect.gen(function* () {
       const whole = yield* readOrganization(call, granted, org, progress)
       yield* progress.step(1, "encrypting")
-      yield* writeOutput(target, encryption(yield* pack(granted, whole)))
+      yield* writeArchive(target, encryption(yield* pack(granted, whole)))
       return whole.counts
     })
   ).pipe(Effect.onError(() => note(`until ${granted.expires_at}, the same command continues with --id ${granted.id}`)))

@@ -13,14 +13,14 @@ import { catchSignals, endAs } from "../run/Signals.js"
 import { type Fetched, merge } from "../run/Source.js"
 import type { Program } from "../run/Start.js"
 import { supervise } from "../run/Supervise.js"
+import { type OutputFile, reopenOutput, updateOutput } from "../output/OutputFile.js"
 import { note } from "../terminal/Print.js"
 import type { RenderOptions } from "./Options.js"
-import { updateOutput } from "./OutputFile.js"
 import { type Rendering, render } from "./Rendering.js"
 
 interface Watched {
   readonly rendering: Rendering
-  readonly output: string
+  readonly file: OutputFile
   readonly options: RenderOptions
   readonly fetched: ReadonlyArray<FetchedBundle>
 }
@@ -35,22 +35,20 @@ const named = ({ requests }: Rendering, { parts }: Fetched) =>
   )
 
 /** Waits until the file has changed. A change that it cannot be written with is said, and the file stays. */
-const nextFile = Effect.fnUntraced(function* (
-  { options, output, rendering }: Watched,
-  following: Following,
-  current: Fetched
-) {
+const nextFile = Effect.fnUntraced(function* ({ file, rendering }: Watched, following: Following, current: Fetched) {
   let known = current
   for (;;) {
     known = yield* nextState(following, known)
     const keys = changedKeys(named(rendering, current), named(rendering, known))
     const written = yield* Effect.either(
-      Effect.flatMap(render(rendering, known.parts), (content) => updateOutput(output, content, options.mode))
+      Effect.flatMap(render(rendering, known.parts), (content) =>
+        Effect.flatMap(reopenOutput(file), (output) => updateOutput(output, content))
+      )
     )
     if (written._tag === "Left") {
-      yield* note(`the environment has changed, and ${output} stays as it is: ${written.left.message}`)
+      yield* note(`the environment has changed, and ${file.path} stays as it is: ${written.left.message}`)
     } else if (written.right) {
-      yield* note(`${output} written`)
+      yield* note(`${file.path} written`)
       return { ...known, keys }
     }
   }

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption"
-import { Chunk, Effect, Exit, Fiber, Redacted, Stream } from "effect"
+import { Chunk, Effect, Exit, Fiber, Layer, Redacted, Stream } from "effect"
 import { execFileSync, spawnSync } from "node:child_process"
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -8,7 +8,8 @@ import { join } from "node:path"
 import { afterAll } from "vitest"
 import { decrypt, encryptionFor } from "../../src/archive/Age.js"
 import { type Identities, type Passphrase, readIdentities, readPassphrase } from "../../src/archive/Keys.js"
-import { writeOutput } from "../../src/archive/OutputFile.js"
+import { openArchive, writeArchive } from "../../src/archive/ArchiveFile.js"
+import { standardInput } from "../../src/terminal/Input.js"
 import { silent } from "../../src/terminal/Output.js"
 
 const folder = mkdtempSync(join(tmpdir(), "coffer-age-"))
@@ -140,24 +141,30 @@ describe("a file that age encrypts", () => {
   it.live("is written whole or not at all, for its owner alone, and over another file only by force", () =>
     Effect.gen(function* () {
       const chunks = Stream.make(Buffer.from("one"), Buffer.from("two"))
-      const target = { path: path("acme.age"), force: false }
-      yield* writeOutput(target, chunks)
-      assert.strictEqual(readFileSync(target.path, "utf8"), "onetwo")
-      assert.strictEqual(statSync(target.path).mode & 0o777, 0o600)
-      assert.match(
-        (yield* Effect.flip(writeOutput(target, chunks))).message,
-        /exists: name another file, or .* --force$/
-      )
-      yield* writeOutput({ ...target, force: true }, Stream.make(Buffer.from("three")))
-      assert.strictEqual(readFileSync(target.path, "utf8"), "three")
-      const half = { path: path("half.age"), force: false }
-      const writing = yield* Effect.fork(writeOutput(half, Stream.concat(chunks, Stream.never)))
+      const file = path("acme.age")
+      yield* writeArchive(yield* openArchive(file, false), chunks)
+      assert.strictEqual(readFileSync(file, "utf8"), "onetwo")
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+      const refused = yield* Effect.flip(openArchive(file, false))
+      assert.match(refused.message, /exists: name another file, or .* --force$/)
+      yield* writeArchive(yield* openArchive(file, true), Stream.make(Buffer.from("three")))
+      assert.strictEqual(readFileSync(file, "utf8"), "three")
+      const half = path("half.age")
+      const open = yield* openArchive(half, false)
+      const writing = yield* Effect.fork(writeArchive(open, Stream.concat(chunks, Stream.never)))
       yield* Effect.sleep("20 millis")
       assert.lengthOf(readdirSync(folder), 2)
       assert.isTrue(Exit.isInterrupted(yield* Fiber.interrupt(writing)))
-      assert.isFalse(existsSync(half.path))
+      assert.isFalse(existsSync(half))
       assert.deepStrictEqual(readdirSync(folder), ["acme.age"])
-    }).pipe(Effect.provide(silent))
+      // Another program makes the file while the archive is written.
+      writeFileSync(half, "theirs")
+      assert.match(
+        (yield* Effect.flip(writeArchive(open, chunks))).message,
+        /another program wrote .*half\.age meanwhile/
+      )
+      assert.strictEqual(readFileSync(half, "utf8"), "theirs")
+    }).pipe(Effect.provide(Layer.provideMerge(standardInput, silent)))
   )
 })
 

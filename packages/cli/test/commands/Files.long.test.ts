@@ -187,6 +187,9 @@ describe("import", () => {
 describe("export", () => {
   it("writes a file for its owner alone, over what was there", async () => {
     put("out.json", "old")
+    assert.match(await fails("secret", "export", "--output", "out.json"), /out\.json exists, and is not an earlier/)
+    assert.strictEqual(readFileSync(inHome("out.json"), "utf8"), "old")
+    await ok("secret", "export", "--output", "out.json", "--force")
     await ok("secret", "export", "--output", "out.json")
     assert.strictEqual(statSync(inHome("out.json")).mode & 0o777, 0o600)
     assert.deepStrictEqual(JSON.parse(readFileSync(inHome("out.json"), "utf8")), values)
@@ -197,7 +200,7 @@ describe("export", () => {
     symlinkSync(inHome("out.env"), inHome("link.env"))
     mkdirSync(inHome("directory.env"))
     const before = readdirSync(home.folder).sort()
-    const refused = await fails("secret", "export", "--output", "out.env", "--format", "docker")
+    const refused = await fails("secret", "export", "--output", "out.env", "--format", "docker", "--force")
     assert.match(refused, /TRICKY_\d+ has a value of several lines/)
     assert.match(refused, /json or yaml can hold them: choose with --format/)
     assert.match(await fails("secret", "export", "--output", "link.env", "--format", "json"), /symbolic link/)

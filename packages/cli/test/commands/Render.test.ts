@@ -109,7 +109,11 @@ describe("coffer render", () => {
     chmodSync(path("kept"), 0o604)
     if (process.getuid?.() === 0) execFileSync("chown", ["12345:23456", path("kept")])
     const { gid, uid } = statSync(path("kept"))
-    await render(["kept.tpl", "--output", "kept", "--mode", "0600"])
+    const refused = await render(["kept.tpl", "--output", "kept"])
+    const foreign = "kept exists, and is not an earlier output of this command: name another file"
+    assert.deepStrictEqual([refused.code, read("kept")], [1, "old"])
+    assert.include(refused.stderr, `${foreign}, or replace it with --force`)
+    await render(["kept.tpl", "--output", "kept", "--mode", "0600", "--force"])
     const replaced = statSync(path("kept"))
     assert.deepStrictEqual([read("kept"), modeOf("kept")], ["other\n", "604"])
     assert.deepStrictEqual([replaced.uid, replaced.gid], [uid, gid])

@@ -49,11 +49,17 @@ describe("init", () => {
     stranger.remove()
   })
 
-  it("asks nothing where there is a service.yml already", async () => {
+  it("asks nothing else where there is a service.yml already, and keeps it without a yes", async () => {
+    const before = readFileSync(join(place.home.folder, "service.yml"), "utf8")
     const terminal = Terminal.coffer(place.home, "init")
-    await terminal.sees("service.yml already exists; to overwrite it, add --force")
+    await terminal.sees("service.yml? [y/N]")
+    terminal.type("\r")
+    await terminal.sees("service.yml stays as it is: nothing was written")
     assert.strictEqual(await terminal.ended(), 1)
     assert.notInclude(terminal.screen, "empty to leave it out")
+    const refused = await place.home.coffer(["init"])
+    assert.match(refused.stderr, /service\.yml already exists; to overwrite it, add --force\n$/)
+    assert.strictEqual(readFileSync(join(place.home.folder, "service.yml"), "utf8"), before)
   })
 })
 

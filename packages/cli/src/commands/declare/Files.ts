@@ -1,11 +1,10 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
-import { readProblem, writeProblem } from "@coffer/client/internal/FileError"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { chmodSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
 import { CannotDo, WrongUsage } from "../../Failures.js"
 import type { Call } from "../../grammar/Command.js"
+import { isSame, openOutput, type OutputFile, readOutput, reopenOutput, writeOutput } from "../../output/OutputFile.js"
 import { sourceOf } from "../../terminal/Bytes.js"
 import { note, printJson, printTable, showTable } from "../../terminal/Print.js"
 import { agrees, canAsk } from "../../terminal/Prompts.js"
@@ -97,31 +96,6 @@ export const declareFrom = Effect.fnUntraced(function* (
   if (others > 0) yield* note(`${others} more are declared that are not in ${source.name}: they stay`)
 })
 
-/** The text of a file; undefined if it does not exist. */
-const contentOf = (file: string) =>
-  Effect.try({
-    try: () => {
-      const found = lstatSync(file, { throwIfNoEntry: false })
-      return found === undefined ? undefined : found.isFile() ? readFileSync(file, "utf8") : null
-    },
-    catch: (cause) => new CannotDo({ message: `${file} cannot be read: ${readProblem(cause)}` })
-  })
-
-/** Replaces a file as a whole, or not at all. It stays as accessible as it was. */
-const replaceFile = (file: string, text: string) =>
-  Effect.suspend(() => {
-    const temporary = join(dirname(file), `.${globalThis.crypto.randomUUID()}`)
-    return Effect.try({
-      try: () => {
-        const mode = lstatSync(file, { throwIfNoEntry: false })?.mode
-        writeFileSync(temporary, text, { flag: "wx", flush: true })
-        if (mode !== undefined) chmodSync(temporary, mode & 0o777)
-        renameSync(temporary, file)
-      },
-      catch: (cause) => new CannotDo({ message: `${file} cannot be written: ${writeProblem(cause)}` })
-    }).pipe(Effect.onError(() => Effect.ignore(Effect.try(() => rmSync(temporary, { force: true })))))
-  })
-
 /** Writes what a project declares to a file that reads back to the same. It holds no secret. */
 export const declareTo = Effect.fnUntraced(function* ({ call, options, path }: FromContext, file: string) {
   const { data } = yield* call("declared", (api) => api.list({ path }))
@@ -131,20 +105,24 @@ export const declareTo = Effect.fnUntraced(function* ({ call, options, path }: F
     })
   }
   const { left, text } = writeExample(data)
-  const before = yield* contentOf(file)
-  if (before === null) return yield* new CannotDo({ message: `${file} is not a file; name another one` })
+  const content = Buffer.from(text)
+  const target: OutputFile = {
+    path: file,
+    force: options.yes,
+    refusal: new WrongUsage({ message: `${file} already exists, and nobody can be asked here: add --yes` }),
+    holdsValues: false,
+    // Its comments may be a person's work, unless it is recorded as this command left it.
+    isOwn: () => false,
+    mode: undefined,
+    keepsAccess: true
+  }
+  const { before } = yield* reopenOutput(target)
+  const isCurrent = before !== undefined && Option.exists(yield* readOutput(file), isSame(content))
   if (left.length > 0) yield* note(`left out, because no such file can hold them: ${left.join(", ")}`)
   const what = `${data.length - left.length} declared keys of ${path.project_name}`
-  if (before === text) return yield* note(`${file} has the ${what} already`)
+  if (isCurrent) return yield* note(`${file} has the ${what} already`)
   if (options.dryRun) return yield* note(`${what} would be written to ${file}; nothing was written`)
-  if (before !== undefined && !options.yes) {
-    if (!(yield* canAsk)) {
-      return yield* new WrongUsage({ message: `${file} already exists, and nobody can be asked here: add --yes` })
-    }
-    if (!(yield* agrees(`Overwrite ${file}, with its comments?`))) {
-      return yield* new CannotDo({ message: "nothing was changed" })
-    }
-  }
-  yield* replaceFile(file, text)
+  const output = yield* openOutput(target)
+  yield* writeOutput(output, (write) => write(content))
   yield* note(`${what} written to ${file}`)
 })

@@ -1,8 +1,10 @@
 import * as Effect from "effect/Effect"
-import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
 import { CannotDo } from "../../Failures.js"
-import { attempt, CannotWrite } from "../../terminal/Descriptor.js"
+import { checkIgnored } from "../../output/GitIgnored.js"
+import { type OutputFile, reopenOutput, writeOutput } from "../../output/OutputFile.js"
+import { attempt } from "../../terminal/Descriptor.js"
 import { Output } from "../../terminal/Output.js"
 
 /**
@@ -42,32 +44,28 @@ export const removeKeyFile = (path: string): Effect.Effect<void, CannotDo> =>
     Effect.mapError(({ code }) => new CannotDo({ message: `${path} cannot be removed (${code}): remove it` }))
   )
 
-const writeFlushed = (file: number, bytes: Uint8Array) =>
-  Effect.filterOrFail(
-    attempt(() => {
-      const written = writeSync(file, bytes)
-      fsyncSync(file)
-      return written
-    }),
-    (written) => written === bytes.length,
-    () => new CannotWrite({ code: "ENOSPC" })
-  )
+const keyFile = (path: string): OutputFile => ({
+  path,
+  force: false,
+  holdsValues: true,
+  isOwn: false,
+  mode: 0o600,
+  keepsAccess: false
+})
+
+/** Fails where a new master key cannot be written, before there is one. */
+export const checkKeyFile = Effect.fnUntraced(function* (path: string) {
+  const output = yield* reopenOutput(keyFile(path))
+  if (output.before !== undefined) return yield* new CannotDo({ message: `${path} already exists: name a new file` })
+  yield* checkIgnored(path, "name a file elsewhere")
+  return output
+})
 
 /**
  * Writes the new master key to a new file (0600) and flushes the file and its folder: nothing is to be committed before
  * the key is on disk. Leaves no part of a file behind when it fails.
  */
 export const writeKeyFile = (path: string, key: string): Effect.Effect<void, CannotDo> =>
-  Effect.acquireUseRelease(
-    attempt(() => openSync(path, "wx", 0o600)),
-    (file) =>
-      writeFlushed(file, Buffer.from(`${key}\n`)).pipe(
-        Effect.zipRight(flushFolder(dirname(path))),
-        Effect.tapError(() => Effect.ignore(removeKeyFile(path)))
-      ),
-    closing
-  ).pipe(
-    Effect.mapError(
-      ({ code }) => new CannotDo({ message: `the new key cannot be written to ${path} (${code}): nothing was changed` })
-    )
+  Effect.flatMap(checkKeyFile(path), (output) => writeOutput(output, (write) => write(Buffer.from(`${key}\n`)))).pipe(
+    Effect.mapError(({ message }) => new CannotDo({ message: `${message}. Nothing was changed` }))
   )

@@ -1,5 +1,4 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { writePrivate } from "@coffer/client/internal/PrivateFile"
 import type { SecretKey } from "@coffer/domain/Names"
 import { type Bundle, listOf } from "@coffer/domain/Bundle"
 import * as Effect from "effect/Effect"
@@ -9,12 +8,15 @@ import { defined } from "@coffer/domain/Defined"
 import { NotThere } from "../../Failures.js"
 import { formatOf } from "@coffer/domain/formats/Format"
 import type { FormatName } from "@coffer/domain/formats/FormatNames"
+import { loadFormat } from "@coffer/domain/formats/Reading"
 import { writeSecrets } from "../../formats/Formats.js"
 import { atEnvPlain, type Call } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { isNotForChildren } from "@coffer/domain/DangerousVariables"
+import { plural } from "../../terminal/Plural.js"
 import { note, writeValues } from "../../terminal/Print.js"
-import { checkTarget } from "../../terminal/Target.js"
+import { isExport } from "../../output/Earlier.js"
+import { openOutput, writeOutput } from "../../output/OutputFile.js"
 import { fileFormat, unknownFormat } from "./FileFormat.js"
 import { allowEnvOption, keysOption, sentenceOf } from "./Keys.js"
 import { requireComplete } from "./CompleteBundle.js"
@@ -61,6 +63,19 @@ const noteDangerous = (format: FormatName, secrets: ReadonlyArray<{ readonly key
       )
 }
 
+/** The file to write, if it may be written. */
+const openTarget = Effect.fnUntraced(function* (path: string, format: FormatName, force: boolean) {
+  return yield* openOutput({
+    path,
+    force,
+    holdsValues: true,
+    isOwn: isExport(yield* loadFormat(format)),
+    mode: 0o600,
+    keepsAccess: false,
+    otherwise: "without --output the secrets go to standard output"
+  })
+})
+
 const bothChoices = "--only and --except are two ways to choose: give one of them"
 
 export const exportSecrets = atEnvPlain("export", {
@@ -74,6 +89,7 @@ export const exportSecrets = atEnvPlain("export", {
   options: {
     format: fileFormat,
     output: option("output", Schema.String, "The file to write, with mode 0600 (default: standard output)"),
+    force: flag("force", "Replace a file that is no earlier export, and write where git would take the file along"),
     only: keysOption("only", "Only these keys, separated by commas"),
     except: keysOption("except", "All but these keys, separated by commas"),
     skip: flag("skip-unsupported", "Leave out what the format cannot hold, and name it on standard error"),
@@ -86,20 +102,19 @@ export const exportSecrets = atEnvPlain("export", {
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const target = targetOf(options)
-      if (target !== undefined) yield* checkTarget(target)
+      const format = outputFormat(options) ?? "env"
+      const output = target === undefined ? undefined : yield* openTarget(target, format, options.force)
       const secrets = yield* readChosen(call, path, options)
       const { allowEnv, skip } = options
       const allowed = new Set<string>(allowEnv)
       const isAllowed = (key: string) => allowed.has(key)
-      const format = outputFormat(options) ?? "env"
       const { left, text: written } = yield* writeSecrets(format, secrets, { withHead: true, skip, isAllowed })
       yield* Effect.forEach(left, (why) => note(`left out of the format ${format}: ${why}`))
       yield* noteDangerous(format, secrets)
       const text = Redacted.value(written)
-      if (target === undefined) return yield* writeValues(text, "--output writes them as they are")
-      yield* writePrivate(target, text)
-      yield* note(
-        `${secrets.length - left.length} secrets of ${path.project_name}/${path.env_name} written to ${target}`
-      )
+      if (output === undefined) return yield* writeValues(text, "--output writes them as they are")
+      yield* writeOutput(output, (write) => write(Buffer.from(text)))
+      const count = plural(secrets.length - left.length, "secret")
+      yield* note(`${count} of ${path.project_name}/${path.env_name} written to ${output.file.path}`)
     })
 })

@@ -1,4 +1,3 @@
-import { hasCode, writeProblem } from "@coffer/client/internal/FileError"
 import type { HelperRule } from "@coffer/client/internal/HelperRules"
 import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
 import { readServiceFiles, workingDirectory } from "@coffer/client/internal/ServiceFile"
@@ -10,9 +9,9 @@ import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { CannotDo } from "../../Failures.js"
+import { openOutput, type OutputFile, writeOutput } from "../../output/OutputFile.js"
 import { command, env, org, project, serverUrl } from "../../grammar/Command.js"
 import { placeGiven } from "../../grammar/Place.js"
 import { commas, flag, option, optionalArgument } from "../../grammar/Fields.js"
@@ -26,22 +25,16 @@ const address = (text: string) =>
     ({ message }) => new BadSetting({ message: `the server's address ${message}` })
   )
 
-const writeNew = (path: string, text: string, force: boolean) =>
-  Effect.try({
-    try: () => {
-      if (!force) return writeFileSync(path, text, { flag: "wx" })
-      const temporary = `${path}.new`
-      rmSync(temporary, { force: true })
-      writeFileSync(temporary, text, { flag: "wx" })
-      renameSync(temporary, path)
-    },
-    catch: (cause) =>
-      hasCode(cause, "EEXIST")
-        ? alreadyThere(path)
-        : new CannotDo({ message: `${path} cannot be written: ${writeProblem(cause)}` })
-  })
-
-const alreadyThere = (path: string) => new CannotDo({ message: `${path} already exists; to overwrite it, add --force` })
+/** The settings of a directory: a person's work, whoever wrote it. */
+const settingsFile = (path: string, force: boolean): OutputFile => ({
+  path,
+  force,
+  holdsValues: false,
+  isOwn: false,
+  refusal: new CannotDo({ message: `${path} already exists; to overwrite it, add --force` }),
+  mode: undefined,
+  keepsAccess: true
+})
 
 const passesOn = (keys: ReadonlyArray<string>) => `coffer run passes on ${keys.join(", ")} there`
 
@@ -72,7 +65,7 @@ const init = command("init", {
     Effect.gen(function* () {
       const path = join(yield* workingDirectory, serviceFileName)
       // Before any question is asked.
-      if (!options.force && existsSync(path)) return yield* alreadyThere(path)
+      const output = yield* openOutput(settingsFile(path, options.force))
       const place = yield* placeGiven(options)
       const variables = yield* Variables
       const given = options.serverUrl ?? variable(variables, "SERVICE_SERVER_URL")
@@ -103,7 +96,7 @@ const init = command("init", {
       const keys = options.allowEnv ?? []
       if (keys.length > 0) lines.push(`${allowEnvKey}: [${keys.map((key) => JSON.stringify(key)).join(", ")}]\n`)
       const source = lines.join("")
-      yield* writeNew(path, source, options.force)
+      yield* writeOutput(output, (write) => write(Buffer.from(source)))
       yield* trustOrigin(server.origin)
       yield* printLine(`wrote ${path}`)
       if (keys.length > 0) yield* trustServiceFile(path, source, [passesOn(keys)])

@@ -12,11 +12,14 @@ const elsewhere = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE
 const isInRepository = (folder: string): boolean =>
   existsSync(join(folder, ".git")) || (dirname(folder) !== folder && isInRepository(dirname(folder)))
 
-const refuse = (path: string, why: string) =>
-  new CannotDo({ message: `${path} ${why}, and a commit could take its secrets along; --force writes it nevertheless` })
-
-/** Fails for a file in a git work tree that git does not ignore, or has already. */
-export const checkIgnored = Effect.fnUntraced(function* (path: string) {
+/**
+ * Fails for a file in a git work tree that git does not ignore, or has already.
+ *
+ * @param wayOut how to write it nevertheless.
+ */
+export const checkIgnored = Effect.fnUntraced(function* (path: string, wayOut = "--force writes it nevertheless") {
+  const refuse = (why: string) =>
+    new CannotDo({ message: `${path} ${why}, and a commit could take its secrets along; ${wayOut}` })
   const folder = yield* Effect.try({
     try: () => realpathSync(dirname(path)),
     catch: () => new CannotDo({ message: `${path} would be in a directory that does not exist; create it first` })
@@ -28,7 +31,7 @@ export const checkIgnored = Effect.fnUntraced(function* (path: string) {
   const args = ["-c", "core.fsmonitor=false", "-C", folder, "check-ignore", "--quiet", "--"]
   const { error, status, stderr } = spawnSync("git", [...args, `./${basename(path)}`], { env, encoding: "utf8" })
   if (status === 0) return
-  if (status === 1) return yield* refuse(path, "is in a git work tree that does not ignore it")
-  if (hasCode(error, "ENOENT")) return yield* refuse(path, "is in a git work tree, and git is not installed to ask")
-  return yield* refuse(path, `is in a git work tree that cannot be asked (${stderr.trim().split("\n")[0] ?? ""})`)
+  if (status === 1) return yield* refuse("is in a git work tree that does not ignore it")
+  if (hasCode(error, "ENOENT")) return yield* refuse("is in a git work tree, and git is not installed to ask")
+  return yield* refuse(`is in a git work tree that cannot be asked (${stderr.trim().split("\n")[0] ?? ""})`)
 })
