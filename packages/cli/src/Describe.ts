@@ -2,6 +2,7 @@ import type { Handling, NextStep } from "@coffer/domain/ApiError"
 import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { type AnyApiError, handlingOf } from "@coffer/domain/Errors"
 import { exitCodes, type Failure, plain, withoutEnd } from "./Failures.js"
+import { afterRefusal, type Asker } from "./NextSteps.js"
 import { ofOlderServer } from "./OlderServer.js"
 
 interface Kind {
@@ -17,7 +18,6 @@ const steps: { readonly [Step in NextStep]?: string } = {
   askForApproval: "coffer env protection NAME shows who may approve",
   authenticate: "run coffer login, or check SERVICE_API_KEY",
   logIn: "run coffer login again",
-  askForRight: "ask an administrator of the organization",
   checkNames: "see what exists with coffer org, project, environment or secret list",
   checkChange: "see whether the change was made; secret set with --if-version can simply be run again",
   retry: "try again in a moment",
@@ -53,31 +53,19 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
 /** Whether the server's message says what to do next. */
 export const saysNext = (message: string): boolean => /: (?:ask|contact|log in|register|run) /.test(message)
 
-/** Who can give a right that the server's message names. The first form that fits decides; null where nobody can. */
-const advisers: ReadonlyArray<readonly [form: RegExp, next: string | null]> = [
-  [/needs a person/, null],
-  [/superadmin/, "ask a superadmin of the server"],
-  [/role owner|an owner/, "ask an owner of the organization"]
-]
-
-const afterRefusal = (message: string): string | undefined => {
-  const next = advisers.find(([form]) => form.test(message))?.[1]
-  return next === undefined ? steps.askForRight : (next ?? undefined)
-}
-
 /** Whether a message says which command comes next, as that about a passkey. */
 const namesCommand = (message: string): boolean => / by coffer /.test(message)
 
-const afterApiError = ({ exit, next }: Handling, message: string): Kind => {
+const afterApiError = ({ exit, next }: Handling, message: string, asker: Asker): Kind => {
   if (namesCommand(message)) return { exit }
   if ((next === "askForRight" || next === "authenticate") && saysNext(message)) return { exit }
-  return { exit, next: next === "askForRight" ? afterRefusal(message) : steps[next] }
+  return { exit, next: next === "askForRight" ? afterRefusal(message, asker) : steps[next] }
 }
 
-const kindOf = (failure: Failure): Kind => {
-  if ("handling" in failure) return afterApiError(failure.handling, failure.message)
+const kindOf = (failure: Failure, asker: Asker): Kind => {
+  if ("handling" in failure) return afterApiError(failure.handling, failure.message, asker)
   const handling = failure._tag === "UnknownApiError" ? handlingOf(failure.code) : undefined
-  if (handling !== undefined) return afterApiError(handling, failure.message)
+  if (handling !== undefined) return afterApiError(handling, failure.message, asker)
   if (failure._tag === "UnexpectedResponse" && failure.isFromProxy) return { exit: "failed" }
   return own[failure._tag]
 }
@@ -90,8 +78,11 @@ const waiting = ({ request: { env, expires_at, id, needed, project } }: ChangeRe
 }
 
 /** The message and the exit code of a failure. */
-export const describe = (failure: Failure): { readonly sentence: string; readonly exitCode: number } => {
-  const { exit, next } = kindOf(failure)
+export const describe = (
+  failure: Failure,
+  asker: Asker = "person"
+): { readonly sentence: string; readonly exitCode: number } => {
+  const { exit, next } = kindOf(failure, asker)
   const older = ofOlderServer(failure)
   if (older !== undefined) return { sentence: plain(older), exitCode: exitCodes[exit] }
   const message = withoutEnd(failure._tag === "ChangeRequested" ? waiting(failure) : failure.message)

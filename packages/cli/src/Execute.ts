@@ -11,6 +11,7 @@ import * as Layer from "effect/Layer"
 import { tree } from "./Commands.js"
 import { describe } from "./Describe.js"
 import { explain as explainFailure } from "./Explain.js"
+import { FailureForm, failureFormOf, reportFailure } from "./FailureForm.js"
 import { type CannotDo, exitCodes, type Failure } from "./Failures.js"
 import type { Report, Terminal } from "./grammar/Command.js"
 import { noCommand, withHint } from "./grammar/Complaints.js"
@@ -22,9 +23,12 @@ import { markWords } from "./grammar/Verbatim.js"
 import { countProblem, readWords } from "./grammar/Words.js"
 import { ended } from "./Program.js"
 import { Output } from "./terminal/Output.js"
-import { colours, note, show, write } from "./terminal/Print.js"
+import { colours, show, write } from "./terminal/Print.js"
 
-const usageError = (sentence: string) => Effect.as(note(sentence), exitCodes.usage)
+const usageErrors = (sentences: ReadonlyArray<string>) =>
+  Effect.as(reportFailure("WRONG_USAGE", sentences), exitCodes.usage)
+
+const usageError = (sentence: string) => usageErrors([sentence])
 
 /** Help for the terminal's width, or unbroken. */
 type Help = (width: number | undefined) => string
@@ -64,8 +68,7 @@ const refuse = Effect.fnUntraced(function* (
   report: Report
 ) {
   yield* report(problems.join("; "))
-  yield* Effect.forEach(Array.initNonEmpty(problems), note)
-  return yield* usageError(withHint(Array.lastNonEmpty(problems), path))
+  return yield* usageErrors([...Array.initNonEmpty(problems), withHint(Array.lastNonEmpty(problems), path)])
 })
 
 type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
@@ -93,7 +96,9 @@ const runCommandLine = (argv: ReadonlyArray<string>): Execution => {
     case "missing":
       // Help that was not asked for goes to standard error: a script must not take it for output.
       return Effect.zipRight(
-        showHelp((width) => groupHelp(found.path, found.group, tree, width)),
+        failureFormOf(argv) === "json"
+          ? Effect.void
+          : showHelp((width) => groupHelp(found.path, found.group, tree, width)),
         Effect.flatMap(found.group === undefined ? firstSteps : Effect.succeed(""), (steps) =>
           usageError(noCommand(tree, found) + steps)
         )
@@ -116,4 +121,4 @@ const parserContext = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeT
 
 /** Runs a command line. Returns the exit code. */
 export const execute = (argv: ReadonlyArray<string>): Effect.Effect<number, never, Terminal> =>
-  ended(Effect.provide(runCommandLine(argv), parserContext))
+  Effect.provideService(ended(Effect.provide(runCommandLine(argv), parserContext)), FailureForm, failureFormOf(argv))

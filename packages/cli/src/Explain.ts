@@ -1,9 +1,10 @@
 import { configuredBy } from "@coffer/client/internal/Credentials"
 import * as Effect from "effect/Effect"
 import { describe, saysNext } from "./Describe.js"
+import { codeOfFailure, reportFailure } from "./FailureForm.js"
 import type { Failure } from "./Failures.js"
+import type { Asker } from "./NextSteps.js"
 import type { Output } from "./terminal/Output.js"
-import { note } from "./terminal/Print.js"
 
 /** The server does not say which credential it refused, unless that is a delegation. */
 const notTaken = Effect.map(configuredBy, (variable) => {
@@ -13,12 +14,20 @@ const notTaken = Effect.map(configuredBy, (variable) => {
     : "the server does not take your API key: it is mistyped, revoked, expired or another server's; check SERVICE_API_KEY"
 })
 
+/** Whose credential a command has sent. */
+const asker = Effect.map(configuredBy, (variable): Asker => (variable === undefined ? "person" : "account"))
+
+/** The sentence for a failure. Of a refused credential, the server does not say which it was. */
+export const sentenceFor = (failure: Failure) =>
+  failure._tag === "Unauthorized" && !saysNext(failure.message)
+    ? notTaken
+    : Effect.map(asker, (each) => describe(failure, each).sentence)
+
 /** Explains a failure on standard error. Returns the exit code. */
 export const explain = (failure: Failure): Effect.Effect<number, never, Output> =>
   Effect.gen(function* () {
-    const { exitCode, sentence } = describe(failure)
+    const { exitCode } = describe(failure)
     const details = failure._tag === "BadFile" ? failure.lines : []
-    yield* Effect.forEach(details, note)
-    yield* note(failure._tag === "Unauthorized" && !saysNext(failure.message) ? yield* notTaken : sentence)
+    yield* reportFailure(codeOfFailure(failure), [...details, yield* sentenceFor(failure)])
     return exitCode
   })

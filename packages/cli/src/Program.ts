@@ -4,10 +4,11 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import { reportFailure } from "./FailureForm.js"
 import { exitCodes, type Failure } from "./Failures.js"
 import { type Input, standardInput } from "./terminal/Input.js"
 import { type Output, ReaderGone, streams } from "./terminal/Output.js"
-import { noteDefect, warnings } from "./terminal/Print.js"
+import { defectSentence, warnings } from "./terminal/Print.js"
 import { Version } from "./Version.js"
 
 /** The end of every command: explains what it failed with. Returns the exit code. */
@@ -23,7 +24,7 @@ export const ended = <R>(execution: Effect.Effect<number, Failure, R>): Effect.E
     Effect.catchAllCause((cause) => {
       if (Cause.isInterruptedOnly(cause)) return Effect.failCause(cause)
       if (Cause.squash(cause) instanceof ReaderGone) return Effect.succeed(exitCodes.readerGone)
-      return Effect.as(noteDefect(cause), exitCodes.failed)
+      return Effect.as(reportFailure("DEFECT", [defectSentence(cause)]), exitCodes.failed)
     }),
     Effect.provide(warnings)
   )

@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { command } from "../grammar/Command.js"
+import { command, json } from "../grammar/Command.js"
 import { argumentsOf } from "../grammar/Fields.js"
-import { printLine } from "../terminal/Print.js"
+import { doneView, printView } from "../terminal/View.js"
 import { Version } from "../Version.js"
 
 /** For the help and the completions. `locate` takes the word `help` off the command line. */
@@ -15,9 +15,9 @@ const help = command("help", {
 
 const version = command("version", {
   description: "Show the version",
-  examples: ["coffer version"],
-  options: {},
-  run: () => Effect.flatMap(Version, printLine)
+  examples: ["coffer version", "coffer version --json"],
+  options: { json },
+  run: ({ json }) => Effect.flatMap(Version, (version) => printView(doneView(version, { version }), json))
 })
 
 export const helpCommands = [help, version] as const

@@ -4,9 +4,9 @@ import { NotStarted } from "./Start.js"
 
 /** Describes a failure. Loaded late: the errors of the contract are not needed to start a command. */
 export const sentenceOf = (failure: Failure): Effect.Effect<string> =>
-  Effect.map(
-    Effect.promise(() => import("../Describe.js")),
-    ({ describe }) => describe(failure).sentence
+  Effect.flatMap(
+    Effect.promise(() => import("../Explain.js")),
+    ({ sentenceFor }) => sentenceFor(failure)
   )
 
 /** A failure before the command starts has its own exit code, unlike any of the command. */

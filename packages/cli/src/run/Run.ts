@@ -2,7 +2,7 @@ import { Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { descriptors, silent } from "../terminal/Output.js"
-import { note, noteDefect, warnings } from "../terminal/Print.js"
+import { defectSentence, note, warnings } from "../terminal/Print.js"
 import { beforeStart } from "./Explain.js"
 import { inheritedDescriptors } from "./InheritedDescriptors.js"
 import { mangled } from "./Mangled.js"
@@ -49,7 +49,7 @@ export const run = (command: RunArguments, version: string, signals: Signals): E
   runCommand(command, signals).pipe(
     Effect.provide(Layer.provideMerge(warnings, command.options.isQuiet ? silent : descriptors)),
     Effect.catchAll(({ code, message }) => Effect.as(note(message), { type: "exit", code } as const)),
-    Effect.catchAllCause((cause) => Effect.as(noteDefect(cause), { type: "exit", code: 125 } as const)),
+    Effect.catchAllCause((cause) => Effect.as(note(defectSentence(cause)), { type: "exit", code: 125 } as const)),
     Effect.provide(descriptors),
     Effect.provideService(Version, version)
   )

@@ -1,4 +1,5 @@
 import * as Effect from "effect/Effect"
+import { FailureForm, failureFormOf } from "../FailureForm.js"
 import { exitCodes } from "../Failures.js"
 import { ended, runProgram } from "../Program.js"
 import { entryFor } from "./Entry.js"
@@ -12,6 +13,7 @@ import { entryFor } from "./Entry.js"
 export const start = (argv: ReadonlyArray<string>, version: string): boolean => {
   const command = entryFor(argv)
   if (command === undefined) return false
-  runProgram(ended(Effect.as(Effect.scoped(command), exitCodes.done)), version)
+  const execution = ended(Effect.as(Effect.scoped(command), exitCodes.done))
+  runProgram(Effect.provideService(execution, FailureForm, failureFormOf(argv)), version)
   return true
 }

@@ -106,9 +106,9 @@ export const warnings = Layer.unwrapEffect(
   )
 )
 
-/** Reports a defect by its kind alone: its message may hold a value. */
-export const noteDefect = (cause: Cause.Cause<never>): Effect.Effect<void, never, Output> => {
+/** Describes a defect by its kind alone: its message may hold a value. */
+export const defectSentence = (cause: Cause.Cause<never>): string => {
   const defect = Cause.squash(cause)
   const kind = defect instanceof Error ? defect.name : typeof defect
-  return note(`something is wrong inside coffer (${kind}); please report what you did`)
+  return `something is wrong inside coffer (${kind}); please report what you did`
 }

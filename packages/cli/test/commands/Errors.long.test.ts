@@ -279,7 +279,7 @@ const cases: ReadonlyArray<Case> = [
     home: () => grace,
     code: 1,
     names: /rule with permission read for environment webshop\/dev of organization acme/,
-    says: /ask an administrator/
+    says: /ask for it with: coffer access request --env acme\/webshop\/dev --permission read --for 1h --reason WHY$/
   },
   {
     what: "no role",

@@ -1,5 +1,5 @@
 import { type ActivityKind, SpansParameter, spanText } from "@coffer/domain/AuditActivity"
-import { AuditSince, AuditUntil } from "@coffer/domain/AuditFilters"
+import { AuditUntil } from "@coffer/domain/AuditFilters"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
@@ -7,6 +7,7 @@ import { atOrg, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
 import { note } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
+import { sinceMoment, sinceOption } from "./Since.js"
 
 const By = Schema.Literal("action", "actor").annotations({
   description: "count by action or by actor; default: action"
@@ -31,14 +32,16 @@ export const activity = atOrg("activity", {
   examples: ["coffer audit activity --since 2026-01-31", "coffer audit activity --by actor --spans 24"],
   options: {
     by: option("by", By),
-    since: option("since", AuditSince),
+    since: sinceOption,
     until: option("until", AuditUntil),
     spans: option("spans", SpansParameter),
     wide
   },
   run: ({ call, options: { by, since, spans, until }, path }) =>
     Effect.map(
-      call("audit", (api) => api.activity({ path, urlParams: defined({ since, until, spans }) })),
+      Effect.flatMap(sinceMoment(since), (from) =>
+        call("audit", (api) => api.activity({ path, urlParams: defined({ since: from, until, spans }) }))
+      ),
       (found) => {
         const data = by === "actor" ? found.actors : found.actions
         const { text } = listView({ data }, columns, "nothing happened in this time")

@@ -1,3 +1,4 @@
+import { sinceMoment, sinceOption } from "./Since.js"
 import { AuditCursor, LogCursor } from "@coffer/domain/AuditCursor"
 import { auditCsv, auditCsvHead } from "@coffer/domain/AuditCsv"
 import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
@@ -8,7 +9,6 @@ import {
   AuditKey,
   AuditProject,
   AuditResourceType,
-  AuditSince,
   AuditUntil,
   ChainLink,
   FromSeqParameter,
@@ -49,7 +49,7 @@ const filters = {
   project: option("project", AuditProject),
   env: option("env", AuditEnv),
   key: option("key", AuditKey),
-  since: option("since", AuditSince),
+  since: sinceOption,
   until: option("until", AuditUntil),
   resourceType: option("resource-type", AuditResourceType)
 }
@@ -155,7 +155,8 @@ const list = atServer("list", {
       if (json && options.csv) return yield* new WrongUsage({ message: "give --json or --csv, not both" })
       const form = json ? "json" : options.csv ? "csv" : "table"
       const path = yield* logPath(settings, options)
-      const { action, actor, env, key, project, resourceType, since, until } = options
+      const { action, actor, env, key, project, resourceType, until } = options
+      const since = yield* sinceMoment(options.since)
       const wanted = { action, actor, env, key, project, resource_type: resourceType, since, until }
       const read = (limit: number | undefined, after: string | undefined) => {
         const urlParams = defined({ ...wanted, limit, after })

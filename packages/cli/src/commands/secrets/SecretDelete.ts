@@ -25,7 +25,8 @@ const deleteOne = Effect.fnUntraced(function* (
     ...(options.force && { force: true as const })
   }
   yield* call("secrets", (api) => api.delete({ path: { ...path, key }, urlParams }))
-  return doneView(`${key} deleted from ${placeOf(path)}`)
+  // As the write of several keys says it.
+  return doneView(`${key} deleted from ${placeOf(path)}`, { data: [{ key, change: "deleted" }] })
 })
 
 /** Deletes several secrets by one write. The server takes absent keys, so a dry run looks for them. */
