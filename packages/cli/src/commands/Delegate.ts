@@ -12,9 +12,12 @@ import { defined } from "@coffer/domain/Defined"
 import { CannotDo, NotThere, WrongUsage } from "../Failures.js"
 import { atServer, type Call, wide } from "../grammar/Command.js"
 import { argument, flag, option, repeatedOption, requiredOption } from "../grammar/Fields.js"
+import { meantBy } from "../grammar/IdKinds.js"
 import { pathForms } from "../grammar/PlacePath.js"
 import { completedBy } from "../grammar/Specs.js"
+import { note } from "../terminal/Print.js"
 import { doneView, listView } from "../terminal/View.js"
+import { endedLine, shownDelegations } from "./StoredDelegations.js"
 
 const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 
@@ -120,20 +123,31 @@ export const delegate = atServer("delegate", {
 })
 
 export const delegateList = atServer("delegate list", {
-  description: "List your delegations that have not ended",
+  description: "List your delegations that have not ended, and those of this machine that have",
   examples: ["coffer delegate list", "coffer delegate list --json"],
   options: { wide },
-  run: ({ call }) =>
-    Effect.map(
-      call("delegations", (api) => api.list({})),
-      (found) =>
-        listView(found, columns, "there are no delegations; make one with: coffer delegate", [
-          "name",
-          "place",
-          "permission",
-          "ends"
-        ])
-    )
+  run: ({ call, server }) =>
+    Effect.gen(function* () {
+      const found = yield* call("delegations", (api) => api.list({}))
+      const live = new Set<string>(found.data.map(({ id }) => id))
+      // One that was revoked elsewhere has ended too, although it says another time.
+      const stored = (yield* shownDelegations(server)).map((each) => ({
+        ...each,
+        ended: each.ended || !live.has(each.id)
+      }))
+      const list = listView(found, columns, "there are no delegations; make one with: coffer delegate", [
+        "name",
+        "place",
+        "permission",
+        "ends"
+      ])
+      const notes = Effect.forEach(
+        stored.filter(({ ended }) => ended),
+        (each) => note(endedLine(each)),
+        { discard: true }
+      )
+      return { json: { ...found, stored }, text: Effect.zipRight(list.text, notes) }
+    })
 })
 
 const NameOrId = Schema.Union(DelegationId, DelegationName).annotations(
@@ -147,7 +161,14 @@ export const delegateRevoke = atServer("delegate revoke", {
   run: ({ call, options: { nameOrId }, server }) =>
     Effect.gen(function* () {
       const { data } = yield* call("delegations", (api) => api.list({}))
-      const found = data.filter(({ id, name }) => id === nameOrId || name === nameOrId)
+      const found = meantBy(data, nameOrId)
+      const names = new Set<string>(found.map(({ name }) => name))
+      if (names.size > 1) {
+        const ids = found.map(({ id, name }) => `${id} (${name})`).join(", ")
+        return yield* new WrongUsage({
+          message: `${nameOrId} is the beginning of the ids of ${found.length} delegations: ${ids}; give more of it`
+        })
+      }
       for (const { id } of found) yield* call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))
       const ids = new Set<string>(found.map(({ id }) => id))
       if (found.length > 0) {

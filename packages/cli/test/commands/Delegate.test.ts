@@ -37,6 +37,24 @@ const refused = async (...args: ReadonlyArray<string>) => {
   return { code, stderr }
 }
 
+/** What one looks at says that commands in this folder are refused, and both ways out. */
+const assertEndedIsShown = async () => {
+  const ended =
+    "the delegation claude for acme/webshop/dev has ended, and commands without a terminal are refused there: coffer delegate --for 'claude' --place acme/webshop/dev makes another one; coffer delegate revoke 'claude' forgets it, and commands take the session again"
+  const elsewhere = join(place.home.folder, "away")
+  mkdirSync(elsewhere, { recursive: true })
+  assert.include((await place.home.coffer(["whoami"], { cwd: elsewhere })).stdout, ended)
+  const listed = await place.home.coffer(["delegate", "list"])
+  assert.include(listed.stderr, `coffer: ${ended}\n`)
+  const { stored } = JSON.parse(await prints("delegate", "list", "--json"))
+  assert.deepInclude(stored[0], { name: "claude", place: "acme/webshop/dev", ended: true })
+  assert.notInclude(JSON.stringify(stored), "svc_dt_")
+  const doctor = await place.home.coffer(["doctor"])
+  assert.deepStrictEqual([doctor.code, doctor.stdout.includes(`problem\tdelegation\t${ended}\n`)], [1, true])
+  const away = await place.home.coffer(["doctor"], { cwd: elsewhere })
+  assert.include(away.stdout, `warning\tdelegation\t${ended}\n`)
+}
+
 describe("coffer delegate", () => {
   it("keeps the token for commands without a terminal, which take it for its place, until it has ended", async () => {
     await ok("secret", "set", "API_KEY", "hunter2")
@@ -75,9 +93,10 @@ describe("coffer delegate", () => {
     const { stderr } = await refused("secret", "get", "API_KEY")
     assert.match(
       stderr,
-      /delegation claude for acme\/webshop\/dev has ended: ask its person to run coffer delegate --for/
+      /delegation claude for acme\/webshop\/dev has ended: ask its person to run coffer delegate --for .*, or to forget it with coffer delegate revoke 'claude'/
     )
     assert.strictEqual(stderr.trim().split("\n").length, 1)
+    await assertEndedIsShown()
     writeFileSync(file(), kept)
 
     assert.match(
@@ -113,7 +132,7 @@ describe("coffer delegate", () => {
       /^delegation\s+claude\nof\s+read on acme\/webshop\/dev\nreveal\s+true\nkeys\s+API_KEY\nuntil\s+20\S+$/m
     )
     assert.strictEqual(
-      (await whoami({ cwd: elsewhere })).trim().split("\n").at(-1),
+      (await whoami({ cwd: elsewhere })).trim().split("\n").at(-2),
       `without a terminal, commands take a delegation in place of this session: acme/webshop/dev (claude, until ${stored().expires_at}), acme/webshop/prod (ci, ended)`
     )
     const { type, ...rest } = JSON.parse((await place.home.coffer(["whoami", "--json"], { cwd: elsewhere })).stdout)

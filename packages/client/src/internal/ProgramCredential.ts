@@ -21,7 +21,7 @@ const delegationFor = Effect.fnUntraced(function* (
   const millis = yield* Clock.currentTimeMillis
   if (Date.parse(expiresAt) > millis) return Option.some({ type: "delegation", secret: token })
   return yield* new NotAuthenticated({
-    message: `the delegation ${name} for ${placeName(place)} has ended: ask its person to run coffer delegate --for '${name}' --place ${placeName(place)}`
+    message: `the delegation ${name} for ${placeName(place)} has ended: ask its person to run coffer delegate --for '${name}' --place ${placeName(place)}, or to forget it with coffer delegate revoke '${name}', after which the session is taken again`
   })
 })
 

@@ -1,15 +1,14 @@
 import { sessionFor } from "@coffer/client/internal/Credentials"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
-import { storedDelegations } from "@coffer/client/internal/StoredDelegations"
 import { forgetSession } from "@coffer/client/internal/StoredSessions"
 import { loadSettings } from "@coffer/client/internal/Settings"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { CannotDo } from "../../Failures.js"
 import { atServerOrEnv, clientWith, command, json, serverUrl } from "../../grammar/Command.js"
 import { printLine } from "../../terminal/Print.js"
 import { doneView, printView, recordView } from "../../terminal/View.js"
+import { endedLine, shownDelegations } from "../StoredDelegations.js"
 import { loginCommand } from "./Login.js"
 
 const logout = command("logout", {
@@ -42,12 +41,15 @@ const logout = command("logout", {
 
 /** Which delegations are stored for a server: commands would take them in place of the session that is shown. */
 const storedLine = (server: ServerUrl) =>
-  Effect.map(Effect.zip(storedDelegations(server.origin), Clock.currentTimeMillis), ([found, millis]) => {
+  Effect.map(shownDelegations(server), (found) => {
     if (found.length === 0) return []
-    const each = found.map(({ expiresAt, name, place }) =>
-      Date.parse(expiresAt) > millis ? `${place} (${name}, until ${expiresAt})` : `${place} (${name}, ended)`
+    const each = found.map(({ ended, expires_at, name, place }) =>
+      ended ? `${place} (${name}, ended)` : `${place} (${name}, until ${expires_at})`
     )
-    return [`without a terminal, commands take a delegation in place of this session: ${each.join(", ")}`]
+    return [
+      `without a terminal, commands take a delegation in place of this session: ${each.join(", ")}`,
+      ...found.filter(({ ended }) => ended).map(endedLine)
+    ]
   }).pipe(Effect.catchTag("PrivateFileError", ({ message }) => Effect.succeed([message])))
 
 const whoami = atServerOrEnv("whoami", {

@@ -1,11 +1,16 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { configuredBy, sessionFor } from "@coffer/client/internal/Credentials"
 import { credentialFor } from "@coffer/client/internal/ProgramCredential"
+import { placeName } from "@coffer/client/internal/DelegationFile"
+import { storedDelegations } from "@coffer/client/internal/StoredDelegations"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import type { Identity } from "@coffer/domain/User"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import type * as Redacted from "effect/Redacted"
+import { sentenceFor } from "../../Explain.js"
 import { type Call, clientWith } from "../../grammar/Command.js"
+import { endedLine, shownDelegations } from "../StoredDelegations.js"
 import { failed, type Finding, ok, problem, warning } from "./Finding.js"
 
 const nameOf = (identity: Identity) =>
@@ -56,4 +61,36 @@ export const checkAccount = (server: ServerUrl, path: Option.Option<EnvPath>) =>
     })
     const findings: ReadonlyArray<Finding> = [account, yield* rights]
     return findings
-  }).pipe(Effect.catchAll((failure) => Effect.succeed([failed("credential", failure)])))
+  }).pipe(
+    Effect.catchAll((failure) => Effect.map(sentenceFor(failure), (sentence) => [problem("credential", sentence)]))
+  )
+
+/** Whether the server still takes a stored delegation. A server that cannot be asked is another check's finding. */
+const isTaken = (server: ServerUrl, secret: Redacted.Redacted) =>
+  clientWith(server, Option.some({ type: "delegation", secret })).pipe(
+    Effect.flatMap(({ call }) => call("auth", (api) => api.me({}))),
+    Effect.match({ onSuccess: () => true, onFailure: ({ _tag }) => _tag !== "Unauthorized" })
+  )
+
+/** The delegations that commands without a terminal take, or are refused for. One of this place that has ended is a problem. */
+export const checkDelegations = (server: ServerUrl, path: Option.Option<EnvPath>) =>
+  Effect.gen(function* () {
+    // An account of the variables goes before every delegation.
+    if ((yield* configuredBy) !== undefined) return []
+    const here = Option.map(path, placeName)
+    const tokens = new Map((yield* storedDelegations(server.origin)).map(({ place, token }) => [place, token]))
+    return yield* Effect.forEach(yield* shownDelegations(server), (delegation) =>
+      Effect.gen(function* () {
+        const { name, place } = delegation
+        const token = tokens.get(place)
+        const ended = delegation.ended || (token !== undefined && !(yield* isTaken(server, token)))
+        if (!ended) {
+          return ok(
+            "delegation",
+            `commands without a terminal take ${name} in ${place}, until ${delegation.expires_at}`
+          )
+        }
+        return (Option.contains(here, place) ? problem : warning)("delegation", endedLine(delegation))
+      })
+    )
+  }).pipe(Effect.catchAll((failure) => Effect.succeed([failed("delegation", failure)])))

@@ -6,7 +6,7 @@ import { command, env, json, org, project, serverUrl } from "../../grammar/Comma
 import { placeGiven } from "../../grammar/Place.js"
 import { printTable } from "../../terminal/Print.js"
 import { printView, type View } from "../../terminal/View.js"
-import { checkAccount } from "./AccountChecks.js"
+import { checkAccount, checkDelegations } from "./AccountChecks.js"
 import { checkCertificate } from "./Certificate.js"
 import { checkConsole } from "./ConsoleCheck.js"
 import { failed, type Finding } from "./Finding.js"
@@ -22,7 +22,13 @@ const checkRemote = Effect.fnUntraced(function* (settings: Settings) {
   const found = yield* Effect.either(checkServer(url))
   if (Either.isLeft(found)) return [...before, failed("connection", found.left)]
   const path = yield* Effect.option(settings.envPath)
-  return [...before, ...found.right, yield* checkConsole(url), ...(yield* checkAccount(url, path))]
+  return [
+    ...before,
+    ...found.right,
+    yield* checkConsole(url),
+    ...(yield* checkAccount(url, path)),
+    ...(yield* checkDelegations(url, path))
+  ]
 })
 
 const view = (findings: ReadonlyArray<Finding>): View => ({
