@@ -1,3 +1,4 @@
+import { idOf } from "../grammar/IdKinds.js"
 import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/AclRule"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { RuleId } from "@coffer/domain/Ids"
@@ -7,11 +8,13 @@ import { NotThere } from "../Failures.js"
 import { atEnv, atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { option, optionalArgument, requiredOption } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
+import { nearest } from "../grammar/Words.js"
 import { email, groupOption, type RuleSubject, ruleSubjectOf, serviceAccount, subjectOf } from "../subjects/Subjects.js"
 import { note, printLine } from "../terminal/Print.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, printView } from "../terminal/View.js"
 import { table } from "./AccessTable.js"
+import { noteUnmatched } from "./UnmatchedPatterns.js"
 import { endOf, Expires, until } from "./Expires.js"
 
 const subject = (rule: AclRule) =>
@@ -68,7 +71,7 @@ const grant = atOrg("grant", {
     ),
     expires: option("expires", Expires)
   },
-  run: ({ call, options, path }) =>
+  run: ({ call, exchange, options, path }) =>
     Effect.gen(function* () {
       const named = yield* ruleSubjectOf(call, path, options)
       const granted = {
@@ -84,6 +87,7 @@ const grant = atOrg("grant", {
             ? api.grant({ path, payload: { ...named, ...granted } })
             : api.grant({ path, payload: { ...named, ...granted } })
       )
+      yield* noteUnmatched(exchange, path.org_name, [{ project: options.projectPattern, env: options.envPattern }])
       const place = `${rule.project_pattern}/${rule.env_pattern}`
       return doneView(
         `${subject(rule)} has the permission ${rule.permission} for ${place}${until(rule)} (rule ${rule.id})`,
@@ -111,7 +115,19 @@ const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named
       (filter.envPattern === undefined || rule.env_pattern === filter.envPattern)
   )
   if (rules.length > 0) return rules
-  return yield* new NotThere({ message: "no access rule is about that; coffer acl list shows what there is" })
+  const meant = (pattern: string | undefined, patterns: ReadonlyArray<string>) =>
+    pattern === undefined || patterns.includes(pattern) ? undefined : nearest(patterns, pattern)
+  const name =
+    meant(
+      filter.projectPattern,
+      data.map((rule) => rule.project_pattern)
+    ) ??
+    meant(
+      filter.envPattern,
+      data.map((rule) => rule.env_pattern)
+    )
+  const question = name === undefined ? ";" : `; did you mean ${name}?`
+  return yield* new NotThere({ message: `no access rule is about that${question} coffer acl list shows what there is` })
 })
 
 const sentence = (rule: AclRule) =>
@@ -124,7 +140,10 @@ const revoke = atOrg("revoke", {
     "coffer acl revoke --email grace@example.com --env-pattern prod"
   ],
   options: {
-    ruleId: completedBy("rule", optionalArgument("RULE_ID", RuleId, "The rule's id, as coffer acl list shows it")),
+    ruleId: completedBy(
+      "rule",
+      optionalArgument("RULE_ID", idOf(RuleId), "The rule's id, as coffer acl list shows it")
+    ),
     email,
     serviceAccount,
     group: groupOption,
@@ -173,12 +192,13 @@ const explain = atEnv("explain", {
   description: "What a subject may do in an environment, and which role or rule says so",
   examples: ["coffer acl explain --email grace@example.com --project webshop --env prod"],
   options: { email, serviceAccount },
-  run: ({ call, options, path: { env_name, org_name, project_name } }) =>
+  run: ({ call, exchange, options, path: { env_name, org_name, project_name } }) =>
     Effect.gen(function* () {
       const path = { org_name }
       const named = yield* subjectOf(call, path, options)
       const urlParams = { ...named, project: project_name, env: env_name }
       const explanation = yield* call("acl", (api) => api.explain({ path, urlParams }))
+      yield* noteUnmatched(exchange, org_name, [{ project: project_name, env: env_name }])
       const allowed = explanation.allowed.length === 0 ? "nothing" : explanation.allowed.join(", ")
       const reasons = explanation.because.map(because)
       const lines = [

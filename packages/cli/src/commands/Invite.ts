@@ -1,3 +1,5 @@
+import type { Exchange } from "@coffer/client/internal/Exchange"
+import { noteUnmatched } from "./UnmatchedPatterns.js"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { defined } from "@coffer/domain/Defined"
 import { Forbidden } from "@coffer/domain/Errors"
@@ -147,7 +149,7 @@ interface FileOptions {
 
 /** Invites the people of a CSV file. */
 const inviteFile = Effect.fnUntraced(function* (
-  call: Call,
+  { call, exchange }: { readonly call: Call; readonly exchange: Exchange },
   path: OrgPath,
   source: Source,
   { dryRun, role = "member" }: FileOptions,
@@ -159,6 +161,12 @@ const inviteFile = Effect.fnUntraced(function* (
   const rules = yield* call("acl", (api) => api.list({ path }))
   const plan = planInvitations(people, members.data, rules.data, role)
   yield* checkOwners(plan, own, path)
+  const patterns = new Map(
+    plan.flatMap(({ rules }) =>
+      rules.map(({ env_pattern: env, project_pattern: project }) => [`${project}/${env}`, { project, env }] as const)
+    )
+  )
+  yield* noteUnmatched(exchange, path.org_name, [...patterns.values()])
   const outcomes = dryRun ? plan.map(outcomeOf) : yield* applyPlan(call, path, plan, json)
   yield* print(outcomes, json, dryRun)
   yield* note(
@@ -188,9 +196,10 @@ export const invite = atOrg("invite", {
     if ((email === undefined) === (file === undefined)) return "name one EMAIL, or a file of people with --file"
     return dryRun && file === undefined ? "--dry-run goes with --file" : undefined
   },
-  run: ({ call, json, options: { dryRun, email, file, role }, path }) =>
+  run: ({ call, exchange, json, options: { dryRun, email, file, role }, path }) =>
     Effect.gen(function* () {
-      if (email === undefined) return yield* inviteFile(call, path, sourceOf(file ?? "-"), { role, dryRun }, json)
+      if (email === undefined)
+        return yield* inviteFile({ call, exchange }, path, sourceOf(file ?? "-"), { role, dryRun }, json)
       const member = yield* call("members", (api) => api.invite({ path, payload: { email, ...defined({ role }) } }))
       return doneView(`${member.email} is now ${member.role} of ${path.org_name}`, member)
     })

@@ -1,3 +1,5 @@
+import { completedBy } from "../grammar/Specs.js"
+import { idOf } from "../grammar/IdKinds.js"
 import { sessionFor } from "@coffer/client/internal/Credentials"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { forgetSession } from "@coffer/client/internal/StoredSessions"
@@ -49,7 +51,7 @@ const end = atServer("end", {
     "coffer session end --all"
   ],
   options: {
-    id: optionalArgument("ID", SessionId, "The session's id"),
+    id: completedBy("session", optionalArgument("ID", idOf(SessionId), "The session's id")),
     all: flag("all", "End all of them, this one too"),
     others: flag("others", "End all of them but this one"),
     yes

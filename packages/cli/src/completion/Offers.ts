@@ -1,7 +1,11 @@
 import { connectTo } from "@coffer/client/internal/Connection"
 import { credentialFor } from "@coffer/client/internal/ProgramCredential"
 import {
+  dependentIdList,
   federationList,
+  idLists,
+  isDependentIdKind,
+  isIdListKind,
   isOrgListKind,
   type NamePath,
   orgList,
@@ -102,6 +106,15 @@ export const offersFor = Effect.fnUntraced(function* (word: Unfinished) {
     if (account === undefined) return []
     const list = federationList(org_name, account)
     return matching(yield* cached({ server, credential, list }, readNames(exchange, list)))
+  }
+  if (isIdListKind(word.kind)) {
+    const list = idLists[word.kind]
+    return matching(yield* cached({ server, credential, list }, readNames(exchange, list)))
+  }
+  if (isDependentIdKind(word.kind)) {
+    const find = (name: "org" | "project" | "env") => settings.find(name)?.text
+    const list = dependentIdList(word.kind, [find("org"), find("project"), find("env")], others[0])
+    return list === undefined ? [] : matching(yield* cached({ server, credential, list }, readNames(exchange, list)))
   }
   const taken = new Set([...others, ...text.split(",").slice(0, -1)])
   for (const { after, before, path } of sourcesOf(word, settings)) {

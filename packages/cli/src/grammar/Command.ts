@@ -35,6 +35,7 @@ import {
   refuse,
   wideSpec
 } from "./Place.js"
+import { isIdKind, isShortId } from "./IdKinds.js"
 import { syntaxOf } from "./Specs.js"
 
 /** The terminal that a command is used at. */
@@ -202,6 +203,29 @@ interface PlaceOptions extends CommandLineSettings {
 
 const wideName = "wide"
 
+/** The options with whole ids, where the command line has the beginning of one. */
+const withWholeIds = Effect.fnUntraced(function* <Options extends object>(
+  own: Fields,
+  options: Options,
+  exchange: Exchange,
+  path: PlacePath | void
+) {
+  const whole: Record<string, string> = {}
+  const before: Array<string> = []
+  for (const [name, { data }] of Object.entries(own)) {
+    const text: unknown = Predicate.hasProperty(options, name) ? options[name] : undefined
+    if (typeof text !== "string") continue
+    const { names } = data
+    if (isIdKind(names) && isShortId(text)) {
+      // Loaded late: most ids are whole.
+      const { wholeId } = yield* Effect.promise(() => import("./ShortIds.js"))
+      whole[name] = yield* wholeId(exchange, { kind: names, text, before }, path ?? {})
+    }
+    if (data.kind === "argument") before.push(whole[name] ?? text)
+  }
+  return { ...options, ...whole }
+})
+
 /**
  * Makes the function that declares commands at a kind of place. Such a command reads the settings, finds its place in them,
  * connects, runs and prints.
@@ -222,7 +246,13 @@ const commandsAt =
           yield* refuse(check?.(options))
           const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
           const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
-          const context = { ...found, options, call, exchange, json: at.json }
+          const context = {
+            ...found,
+            options: yield* withWholeIds(own, options, exchange, found.path),
+            call,
+            exchange,
+            json: at.json
+          }
           const isWide = Predicate.hasProperty(options, wideName) && options[wideName] === true
           const running = withAsking(options, at.json)(explainingMissing(context)(run(context)))
           const view = yield* isWide ? shownWide(running) : running

@@ -2,12 +2,13 @@ import { pathForms } from "./PlacePath.js"
 
 /**
  * A kind of name that the completions ask the server for. `project-path`, `env-path` and `place` may stand with the names
- * above them, as `PlacePath.ts` reads them; `place` needs a slash. `keys` are separated by commas. Those of the last line are
- * in lists of an organization; `federation` follows the argument that names its account.
+ * above them, as `PlacePath.ts` reads them; `place` needs a slash. `keys` are separated by commas. The last two lines are
+ * other lists of an organization or the server; `federation`, `delivery` and `use-rule` follow the argument that names their owner.
  */
 export const nameKinds = [
   ...(["org", "project", "env", "project-path", "env-path", "place", "key", "keys"] as const),
-  ...(["member", "group", "account", "rule", "webhook", "federation"] as const)
+  ...(["member", "group", "account", "rule", "webhook", "federation"] as const),
+  ...(["request", "approval", "export", "session", "backup", "delivery", "use-rule"] as const)
 ] as const
 export type NameKind = (typeof nameKinds)[number]
 

@@ -4,6 +4,7 @@ import { withMessage } from "@coffer/domain/Message"
 import { Email, GroupName, type OrgName, ServiceAccountName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { meantBy } from "../grammar/IdKinds.js"
 import { NotThere, WrongUsage } from "../Failures.js"
 import type { Call } from "../grammar/Command.js"
 import { argument, argumentsOf, option } from "../grammar/Fields.js"
@@ -22,8 +23,15 @@ const isId = Schema.is(ServiceAccountId)
 export const accountId = Effect.fnUntraced(function* (call: Call, path: OrgPath, account: NameOrId) {
   if (isId(account)) return account
   const { data } = yield* call("serviceAccounts", (api) => api.list({ path }))
-  const found = data.find(({ name }) => name === account)
-  if (found !== undefined) return found.id
+  const found = meantBy(data, account)
+  const [only, ...others] = found
+  if (only !== undefined && others.length === 0) return only.id
+  if (only !== undefined) {
+    const ids = found.map(({ id }) => id).join(", ")
+    return yield* new WrongUsage({
+      message: `${account} is the beginning of the ids of ${found.length} accounts: ${ids}; give more of it`
+    })
+  }
   return yield* new NotThere({
     message: `there is no service account ${account} in ${path.org_name}; coffer service-account list shows them`
   })

@@ -44,7 +44,10 @@ const orgLists = {
   account: { segment: "service-accounts", field: "name", form: word },
   group: { segment: "groups", field: "name", form: word },
   rule: { segment: "acl", field: "id", form: id },
-  webhook: { segment: "webhooks", field: "id", form: id }
+  webhook: { segment: "webhooks", field: "id", form: id },
+  request: { segment: "requests?limit=100", field: "id", form: id },
+  approval: { segment: "approvals", field: "id", form: id },
+  export: { segment: "exports", field: "id", form: id }
 } as const
 
 export type OrgListKind = keyof typeof orgLists
@@ -54,6 +57,37 @@ export const isOrgListKind = (kind: string): kind is OrgListKind => Object.hasOw
 export const orgList = (kind: OrgListKind, org: string): NameList => {
   const { field, form, segment } = orgLists[kind]
   return { path: ["orgs", org, segment], field, form }
+}
+
+/** The lists of a server whose records have ids. */
+export const idLists = {
+  session: { path: ["auth", "sessions"], field: "id", form: id },
+  backup: { path: ["backups"], field: "id", form: id }
+} as const satisfies Readonly<Record<string, NameList>>
+
+export type IdListKind = keyof typeof idLists
+
+export const isIdListKind = (kind: string): kind is IdListKind => Object.hasOwn(idLists, kind)
+
+export type DependentIdKind = "delivery" | "use-rule"
+
+export const isDependentIdKind = (kind: string): kind is DependentIdKind => kind === "delivery" || kind === "use-rule"
+
+/** The records of a webhook, or of a key of an environment: none where that is not named. */
+export const dependentIdList = (
+  kind: DependentIdKind,
+  [org, project, env]: ReadonlyArray<string | undefined>,
+  owner: string | undefined
+): NameList | undefined => {
+  if (org === undefined || owner === undefined) return undefined
+  if (kind === "delivery") {
+    return id.is(owner)
+      ? { path: ["orgs", org, "webhooks", owner, "deliveries?limit=100"], field: "id", form: id }
+      : undefined
+  }
+  return project === undefined || env === undefined || !secretKeyForm.is(owner)
+    ? undefined
+    : { path: [...placeList([org, project, env]).path, owner, "use-rules"], field: "id", form: id }
 }
 
 /** The federations of a service account, by its id. */

@@ -7,7 +7,8 @@ import { type Passkey, PasskeyName } from "@coffer/domain/Passkey"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { CannotDo, NotThere } from "../../Failures.js"
+import { CannotDo, NotThere, WrongUsage } from "../../Failures.js"
+import { meantBy } from "../../grammar/IdKinds.js"
 import { atServer, group, wide } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
 import { noBrowserReason, openBrowser } from "../../terminal/Browser.js"
@@ -98,7 +99,12 @@ const remove = atServer("remove", {
   run: ({ call, options: { nameOrId } }) =>
     Effect.gen(function* () {
       const { data } = yield* call("passkeys", (api) => api.list({}))
-      const found = data.find(({ id, name }) => id === nameOrId || name === nameOrId)
+      const [found, ...others] = meantBy(data, nameOrId)
+      if (others.length > 0) {
+        return yield* new WrongUsage({
+          message: `${nameOrId} is the beginning of the ids of several passkeys; give more of it`
+        })
+      }
       if (found === undefined) {
         return yield* new NotThere({ message: `you have no passkey ${nameOrId}; coffer passkey list shows them` })
       }

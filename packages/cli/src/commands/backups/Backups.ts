@@ -1,3 +1,5 @@
+import { completedBy } from "../../grammar/Specs.js"
+import { idOf } from "../../grammar/IdKinds.js"
 import type { Backup, BackupCounts, BackupList } from "@coffer/domain/Backup"
 import { BackupId } from "@coffer/domain/Ids"
 import { withMessage } from "@coffer/domain/Message"
@@ -56,7 +58,10 @@ const create = atServer("create", {
     )
 })
 
-const id = optionalArgument("ID", BackupId, "The backup's id, as coffer backup list shows it")
+const id = completedBy(
+  "backup",
+  optionalArgument("ID", idOf(BackupId), "The backup's id, as coffer backup list shows it")
+)
 
 const moment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
 

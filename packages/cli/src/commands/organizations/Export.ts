@@ -1,3 +1,5 @@
+import { completedBy } from "../../grammar/Specs.js"
+import { idOf } from "../../grammar/IdKinds.js"
 import type { OrganizationExport } from "@coffer/domain/archive/Export"
 import { ExportId } from "@coffer/domain/Ids"
 import { withMessage } from "@coffer/domain/Message"
@@ -30,7 +32,7 @@ export const exportCommand = atOrg("export", {
       "Encrypt with the passphrase in this file, of at least 12 characters, which only you can read"
     ),
     versions: flag("versions", "Also earlier versions of secrets"),
-    id: option("id", ExportId, "Continue this export, which another owner has approved"),
+    id: completedBy("export", option("id", idOf(ExportId), "Continue this export, which another owner has approved")),
     force: flag("force", "Replace a file that exists"),
     out
   },
@@ -72,7 +74,7 @@ const list = atOrg("export list", {
     )
 })
 
-const id = argument("ID", ExportId, "The export's id, as coffer org export list shows it")
+const id = completedBy("export", argument("ID", idOf(ExportId), "The export's id, as coffer org export list shows it"))
 
 const approve = atOrg("export approve", {
   description: "Let another owner take the whole organization out, with all its secrets",

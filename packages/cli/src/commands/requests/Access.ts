@@ -1,11 +1,15 @@
 import { Permission } from "@coffer/domain/AclRule"
-import { Reason } from "@coffer/domain/ApprovalRequest"
+import { type ApprovalRequest, Reason } from "@coffer/domain/ApprovalRequest"
 import { RequestSpan, spanSeconds } from "@coffer/domain/Protection"
 import * as Effect from "effect/Effect"
 import { atEnv, group } from "../../grammar/Command.js"
 import { requiredOption } from "../../grammar/Fields.js"
 import { doneView } from "../../terminal/View.js"
+import { readRequests } from "./Requests.js"
 import { askedFor, placeOf } from "./RequestText.js"
+
+/** More requests are not searched for an equal one. */
+const mostRead = 200
 
 const request = atEnv("request", {
   description: "Ask for a permission in an environment for a while; people vote on it",
@@ -20,8 +24,22 @@ const request = atEnv("request", {
     why: requiredOption("reason", Reason, "Why, for the people who vote")
   },
   run: ({ call, options: { for: span, permission, why }, path: { env_name, org_name, project_name } }) =>
-    Effect.map(
-      call("requests", (api) =>
+    Effect.gen(function* () {
+      const waiting = yield* readRequests(call, { org_name }, { state: "pending", kind: "access" }, mostRead).pipe(
+        // Whoever may not list requests may still ask.
+        Effect.orElseSucceed((): { readonly data: ReadonlyArray<ApprovalRequest> } => ({ data: [] }))
+      )
+      const same = waiting.data.find(
+        (each) =>
+          each.is_own && each.project === project_name && each.env === env_name && each.permission === permission
+      )
+      if (same !== undefined) {
+        return doneView(
+          `request ${same.id} asks for ${askedFor(same)} in ${placeOf(same)} already, and waits for approval until ${same.expires_at}; see it with: coffer request show ${same.id}; for another one, first run: coffer request withdraw ${same.id}`,
+          same
+        )
+      }
+      const made = yield* call("requests", (api) =>
         api.create({
           path: { org_name },
           payload: {
@@ -33,13 +51,12 @@ const request = atEnv("request", {
             reason: why
           }
         })
-      ),
-      (made) =>
-        doneView(
-          `request ${made.id} asks for ${askedFor(made)} in ${placeOf(made)}, and waits for approval; see it with: coffer request show ${made.id}`,
-          made
-        )
-    )
+      )
+      return doneView(
+        `request ${made.id} asks for ${askedFor(made)} in ${placeOf(made)}, and waits for approval; see it with: coffer request show ${made.id}`,
+        made
+      )
+    })
 })
 
 export const accessCommand = group("access", "Access to an environment for a while", [request])

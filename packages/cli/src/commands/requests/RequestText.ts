@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
-import { requestDeed } from "@coffer/domain/RequestDeeds"
+import { placeDeed, requestDeed } from "@coffer/domain/RequestDeeds"
 
 const units = [
   [86_400, "d"],
@@ -20,11 +20,12 @@ export const askedTo = (request: ApprovalRequest): string => `${requestDeed(requ
 
 /** What a request asks for, in a cell. */
 export const askedFor = (request: ApprovalRequest, mostKeys = Infinity): string => {
-  const { expires_in, keys = [], permission } = request
+  const { call = "", expires_in, keys = [], permission } = request
   if (permission !== undefined) {
     return expires_in === undefined ? permission : `${permission} for ${spanOf(expires_in)}`
   }
-  if (keys.length === 0) return askedTo(request)
+  // A place that is deleted alters its keys too.
+  if (keys.length === 0 || placeDeed(call) !== undefined) return askedTo(request)
   const shown = keys.slice(0, mostKeys).map(({ change, key }) => `${key} ${change}`)
   return [...shown, ...(keys.length > shown.length ? [`and ${keys.length - shown.length} more`] : [])].join(", ")
 }

@@ -1,3 +1,5 @@
+import { completedBy } from "../../grammar/Specs.js"
+import { idOf, shortIds } from "../../grammar/IdKinds.js"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import {
   type ApprovalRequest,
@@ -14,6 +16,7 @@ import * as Schema from "effect/Schema"
 import { CannotDo } from "../../Failures.js"
 import { atOrg, type Call, group, wide } from "../../grammar/Command.js"
 import { argument, flag, option } from "../../grammar/Fields.js"
+import { Output } from "../../terminal/Output.js"
 import { note, printFields, show as showText } from "../../terminal/Print.js"
 import { renderFields } from "../../terminal/Table.js"
 import { canAsk, confirm } from "../../terminal/Prompts.js"
@@ -71,19 +74,17 @@ const list = atOrg("list", {
     Effect.gen(function* () {
       const query = { ...defined({ kind }), ...(!all && { state: "pending" as const }) }
       const { data, isWhole } = yield* readRequests(call, path, query, limit)
-      const view = listView({ data }, columns, "no request waits", [
-        "id",
-        "place",
-        "asks for",
-        "requester",
-        "approvals"
-      ])
+      const { width } = yield* Output
+      const short = shortIds(data.map(({ id }) => id))
+      // At a terminal, so that the words fit: each command takes the beginning of an id.
+      const shown = width("output") === undefined ? columns : { ...columns, id: ({ id }: ApprovalRequest) => short(id) }
+      const view = listView({ data }, shown, "no request waits", ["id", "asks for", "requester", "reason", "place"])
       const more = isWhole ? Effect.void : note(`there are more requests: --limit shows more than ${limit}`)
       return { ...view, text: Effect.zipLeft(view.text, more) }
     })
 })
 
-const id = argument("ID", RequestId, "The request's id, as coffer request list shows it")
+const id = completedBy("request", argument("ID", idOf(RequestId), "The request's id, as coffer request list shows it"))
 
 const show = atOrg("show", {
   description: "Show a request: what it changes, without values, and who has voted",

@@ -1,3 +1,5 @@
+import { completedBy } from "../../grammar/Specs.js"
+import { idOf } from "../../grammar/IdKinds.js"
 import type { Approval } from "@coffer/domain/Approval"
 import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
 import { ApprovalId } from "@coffer/domain/Ids"
@@ -67,7 +69,10 @@ const list = atOrg("list", {
     })
 })
 
-const id = argument("ID", ApprovalId, "The request's id, as coffer approval list shows it")
+const id = completedBy(
+  "approval",
+  argument("ID", idOf(ApprovalId), "The request's id, as coffer approval list shows it")
+)
 
 const approve = atOrg("approve", {
   description: "Let a request with a secret leave, once, within 5 minutes",

@@ -1,3 +1,4 @@
+import { idOf } from "../../grammar/IdKinds.js"
 import { UseRuleId } from "@coffer/domain/Ids"
 import { SecretKey } from "@coffer/domain/Names"
 import { placementText } from "@coffer/domain/PlacementText"
@@ -93,7 +94,10 @@ const revoke = atEnv("revoke", {
   examples: ["coffer use revoke STRIPE_KEY 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dc0"],
   options: {
     key,
-    ruleId: argument("RULE_ID", UseRuleId, "The rule's id, as coffer use list KEY shows it"),
+    ruleId: completedBy(
+      "use-rule",
+      argument("RULE_ID", idOf(UseRuleId), "The rule's id, as coffer use list KEY shows it")
+    ),
     yes,
     ...asking
   },

@@ -1,14 +1,17 @@
+import { idOf } from "../../grammar/IdKinds.js"
 import { LimitParameter } from "@coffer/domain/Schemas"
 import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { DeliveryCursor, EventPattern, KeyGrace, PlacePattern, WebhookFormat, WebhookUrl } from "@coffer/domain/Webhook"
 import { argument, flag, option, repeatedOption } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 
-export const id = completedBy("webhook", argument("ID", WebhookId, "The webhook's id, as coffer webhook list shows it"))
-export const deliveryId = argument(
-  "DELIVERY_ID",
-  WebhookDeliveryId,
-  "The delivery's id, as coffer webhook deliveries shows it"
+export const id = completedBy(
+  "webhook",
+  argument("ID", idOf(WebhookId), "The webhook's id, as coffer webhook list shows it")
+)
+export const deliveryId = completedBy(
+  "delivery",
+  argument("DELIVERY_ID", idOf(WebhookDeliveryId), "The delivery's id, as coffer webhook deliveries shows it")
 )
 
 const subscription = {

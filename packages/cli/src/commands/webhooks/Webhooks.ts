@@ -10,6 +10,7 @@ import { note, printJson, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { after, createFields, deliveryId, editFields, grace, id, limit } from "./Options.js"
+import { noteUnmatched, placePatternsOf } from "../UnmatchedPatterns.js"
 
 const stateOf = ({ enabled, failed_at }: Webhook): string =>
   enabled ? "enabled" : failed_at === null ? "disabled" : `failed at ${failed_at}`
@@ -58,10 +59,11 @@ const create = atOrg("create", {
   ],
   options: createFields,
   check: ({ events }) => (events.length === 0 ? "name at least one --event, such as 'secret.*'" : undefined),
-  run: ({ call, json, options: { environments, events, format, url }, path }) =>
+  run: ({ call, exchange, json, options: { environments, events, format, url }, path }) =>
     Effect.gen(function* () {
       const payload = { url, events, ...(environments.length > 0 && { environments }), ...defined({ format }) }
       const made = yield* call("webhooks", (api) => api.create({ path, payload }))
+      yield* noteUnmatched(exchange, path.org_name, environments.map(placePatternsOf))
       yield* printKey(made, json, `webhook ${made.id} to ${originOf(url)} created`)
     })
 })
@@ -80,7 +82,7 @@ const edit = atOrg("edit", {
       ? undefined
       : "say what to change: --url, --event, --environment, --format, --enable, --disable or --skip"
   },
-  run: ({ call, options, path }) =>
+  run: ({ call, exchange, options, path }) =>
     Effect.gen(function* () {
       const { disable, enable, environments, events, format, id: webhook_id, skip, url } = options
       const payload = {
@@ -94,6 +96,7 @@ const edit = atOrg("edit", {
         ...(environments.length > 0 && { environments })
       }
       const webhook = yield* call("webhooks", (api) => api.update({ path: { ...path, webhook_id }, payload }))
+      yield* noteUnmatched(exchange, path.org_name, environments.map(placePatternsOf))
       return doneView(`webhook ${webhook.id} to ${originOf(webhook.url)} is ${stateOf(webhook)}`, webhook)
     })
 })
