@@ -134,12 +134,8 @@ suite("the next step after a refusal", () => {
     const lines = texts.flatMap(linesIn)
     assert.isAbove(lines.length, 12)
     for (const line of lines) {
-      const words = line
-        .replaceAll("'", "")
-        .replace("YOUR_EMAIL", "ada@example.com")
-        .replace(/ ID$/, " 0192f0c1")
-        .split(" ")
-        .slice(1)
+      const text = line.replace("YOUR_EMAIL", "ada@example.com")
+      const words = [...text.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, bare = ""]) => quoted ?? bare).slice(1)
       const found = locate(tree, words)
       if (found.type !== "command") assert.fail(`${line}: ${found.type}`)
       const reading = readWords(found.leaf, found.words)
