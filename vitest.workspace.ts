@@ -62,6 +62,7 @@ const onBothInLongTier = [
   "secrets/{Bundles,Matrix,Secrets}",
   "stall/Tenants",
   "trail/{Pages,Queue}",
+  "trash/{Kills,Trash}",
   "upgrades/Upgrades",
   "use/Uses",
   "users/Users",

@@ -29,6 +29,7 @@ import { RequestsApi } from "./api/RequestsApi.js"
 import { ServerApi } from "./api/ServerApi.js"
 import { ServiceAccountsApi } from "./api/ServiceAccountsApi.js"
 import { SystemApi } from "./api/SystemApi.js"
+import { TrashApi } from "./api/TrashApi.js"
 import { UseApi } from "./api/UseApi.js"
 import { UseRulesApi } from "./api/UseRulesApi.js"
 import { UsersApi } from "./api/UsersApi.js"
@@ -79,6 +80,7 @@ export class Api extends AnyApi.add(AuthApi)
   .add(ProtectionsApi)
   .add(PreviewsApi)
   .add(RequestsApi)
+  .add(TrashApi)
   .add(WebhooksApi)
   .add(UsersApi)
   .add(AuditApi)

@@ -48,6 +48,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "org.update": (facts) =>
     `${renamed("organization", facts)}${facts.with("passkey_recovery", (by) => ` (recovery without a passkey: ${by})`)}`,
   "org.delete": (facts) => `deleted the organization ${facts.text("name")}`,
+  "org.restore": (facts) =>
+    `restored the removed organization ${facts.text("before") || facts.text("name")}${facts.has("before") ? ` as ${facts.text("name")}` : ""}`,
+  "org.erase": (facts) => `erased the removed organization ${facts.text("name")} for good`,
   "org.export": (facts) =>
     `asked to export the organization ${facts.text("name")}${facts.has("versions") ? ", with earlier versions" : ""}`,
   "org.export_approve": (facts) => `approved the export of ${facts.text("requester")}`,
@@ -60,6 +63,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "project.create": (facts) => `created the project ${facts.text("name")}`,
   "project.update": (facts) => renamed("project", facts),
   "project.delete": (facts) => `deleted the project ${facts.text("name")}`,
+  "project.restore": (facts) =>
+    `restored the removed project ${facts.text("before") || facts.text("name")}${facts.has("before") ? ` as ${facts.text("name")}` : ""}`,
+  "project.erase": (facts) => `erased the removed project ${facts.text("name")} for good`,
   "declared.set": (facts) =>
     `${facts.has("before") ? "changed the declaration of" : "declared"} ${facts.text("key")}${facts.inPlace()}`,
   "declared.delete": (facts) => `removed the declaration of ${facts.text("key")}${facts.inPlace()}`,
@@ -73,6 +79,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "env.expiring": (facts) => `noted that ${facts.environment()} ends${facts.with("expires_at", (at) => ` at ${at}`)}`,
   "env.expire": (facts) => `noted that ${facts.environment()} ended${facts.with("expires_at", (at) => ` at ${at}`)}`,
   "env.delete": (facts) => `deleted ${facts.environment()}`,
+  "env.restore": (facts) =>
+    `restored ${facts.environment()}${facts.has("before") ? `, which was removed as ${facts.text("before")}` : ", which was removed"}`,
+  "env.erase": (facts) => `erased the removed environment ${facts.text("name")} for good`,
   "env.revert": (facts) => `reverted ${facts.place() || "an environment"} to revision ${facts.text("to")}`,
   "secret.set": (facts) =>
     facts.has("rolled_back_to")

@@ -57,3 +57,6 @@ export const ExportId = id("ExportId", "export", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b
 export type ExportId = typeof ExportId.Type
 export const ImportId = id("ImportId", "import", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1df2")
 export type ImportId = typeof ImportId.Type
+/** The id of a removed organization, project or environment. */
+export const RemovedId = id("RemovedId", "removed place", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d40")
+export type RemovedId = typeof RemovedId.Type

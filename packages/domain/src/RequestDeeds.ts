@@ -10,6 +10,10 @@ const ofPlaces: Readonly<Record<string, string>> = {
   "environments.extend": "change the end of",
   "projects.delete": "delete the project of",
   "organizations.delete": "delete the organization of",
+  "trash.restoreEnvironment": "restore the removed environment",
+  "trash.restoreProject": "restore the removed project of",
+  "trash.eraseEnvironment": "erase for good the removed environment",
+  "trash.eraseProject": "erase for good the removed project of",
   "protections.set": "change the protection of",
   "protections.remove": "end the protection of"
 }

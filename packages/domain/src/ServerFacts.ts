@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { extensibleEnum, field } from "./Schemas.js"
+import { Count, extensibleEnum, field, optional } from "./Schemas.js"
 
 /** What this server offers, as far as its settings decide it. */
 export const ServerFacts = Schema.Struct({
@@ -12,6 +12,11 @@ export const ServerFacts = Schema.Struct({
   org_creation: field(
     extensibleEnum("OrgCreation", "who creates organizations: anyone or superadmin", ["anyone", "superadmin"]),
     "who creates organizations: anyone or superadmin"
+  ),
+  trash_days: optional(
+    Count,
+    "for how many days a removed organization, project or environment can be restored; 0: not at all",
+    30
   )
 }).annotations({ identifier: "ServerFacts", description: "what this server offers" })
 export type ServerFacts = typeof ServerFacts.Type

@@ -62,6 +62,7 @@ import { SystemHttp } from "./edges/system/Http.js"
 import { ApprovalsHttp, UseHttp, UseRulesHttp } from "./secrets/use/Http.js"
 import { UsersHttp } from "./directory/users/Http.js"
 import { TracingLive } from "./base/tracing/Tracing.js"
+import { TrashHttp } from "./secrets/trash/Http.js"
 import { VaultApi } from "./http/vault/Contract.js"
 import { PreviewsHttp } from "./directory/previews/Http.js"
 import { ProtectionsHttp, RequestsHttp } from "./directory/requests/Http.js"
@@ -96,6 +97,7 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
     ProtectionsHttp,
     PreviewsHttp,
     RequestsHttp,
+    TrashHttp,
     WebhooksHttp,
     UsersHttp,
     AuditHttp,

@@ -73,6 +73,11 @@ export const groupClients = (options: {
       HttpApiClient.group(AnyApi.add(EnvironmentsApi), { ...options, group: "environments" })
     )
   ),
+  trash: once(() =>
+    import("@coffer/domain/api/TrashApi").then(({ TrashApi }) =>
+      HttpApiClient.group(AnyApi.add(TrashApi), { ...options, group: "trash" })
+    )
+  ),
   previews: once(() =>
     import("@coffer/domain/api/PreviewsApi").then(({ PreviewsApi }) =>
       HttpApiClient.group(AnyApi.add(PreviewsApi), { ...options, group: "previews" })

@@ -146,7 +146,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Remove an environment")
       .annotate(
         OpenApi.Description,
-        "Its secrets become inaccessible at once. The name can be used again; that of a protected environment only with its votes for 30 days. If secrets of other environments refer to its secrets, it is a conflict that names them, unless `force` is set. For admins; if the environment is one of the project's previews, also for those who have `write` on it."
+        "Its secrets become inaccessible at once. It can be restored for the days of the server's `SERVICE_TRASH_DAYS`, but not after its own end. The name can be used again; that of a protected environment only with its votes for 30 days. If secrets of other environments refer to its secrets, it is a conflict that names them, unless `force` is set. For admins; if the environment is one of the project's previews, also for those who have `write` on it."
       )
   )
   .add(

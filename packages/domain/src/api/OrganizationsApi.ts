@@ -99,7 +99,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .annotate(OpenApi.Summary, "Remove an organization")
       .annotate(
         OpenApi.Description,
-        "Everything in it becomes inaccessible at once. The name can be used again; if it holds a protected environment, after 30 days."
+        "Everything in it becomes inaccessible at once. It can be restored for the days of the server's `SERVICE_TRASH_DAYS`; until then, its name is kept for its owners. If it holds a protected environment, the name is given to others after 30 days."
       )
   )
   .middleware(Admission)

@@ -94,7 +94,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .annotate(OpenApi.Summary, "Remove a project")
       .annotate(
         OpenApi.Description,
-        "Everything in it becomes inaccessible at once. The name can be used again; if it holds a protected environment, only with its votes for 30 days."
+        "Everything in it becomes inaccessible at once. It can be restored for the days of the server's `SERVICE_TRASH_DAYS`. The name can be used again; if it holds a protected environment, only with its votes for 30 days."
       )
   )
   .middleware(Admission)

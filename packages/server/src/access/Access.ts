@@ -1,8 +1,8 @@
-import { type Actor, type Caller, CurrentCaller, delegationOf, type UserActor } from "@coffer/domain/Actor"
+import { type Actor, type Caller, currentActor, CurrentCaller, delegationOf, type UserActor } from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
-import type { ApprovalRequired, Forbidden, NotFound } from "@coffer/domain/Errors"
-import type { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
+import { ApprovalRequired, type Forbidden, type NotFound } from "@coffer/domain/Errors"
+import type { EnvId, OrgId, ProjectId, RemovedId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Action, GuardedAction, ScopeOf } from "@coffer/domain/Permissions"
@@ -25,6 +25,7 @@ import type { PassageShape } from "./Passage.js"
 import { makePlaceRefusals, type PathNames } from "./PlaceRefusals.js"
 import { type Asked, isPreviewAction, makePreviews } from "./Previews.js"
 import { refuse } from "./Refusal.js"
+import { removedRepo } from "./Removed.js"
 import { accessRepo } from "./Repo.js"
 import { mayKnow, subjectOf } from "./Subject.js"
 
@@ -86,6 +87,9 @@ type ActionOn<S extends "org" | "project" | "env"> = {
   [A in Exclude<Action, GuardedAction>]: ScopeOf<A> extends S ? A : never
 }[Exclude<Action, GuardedAction>]
 
+/** What is done with a removed project or environment, at the place from which it was removed. */
+export type RemovedAction = "project.restore" | "project.erase" | "env.restore" | "env.erase"
+
 const approvalIn = (passage: PassageShape | null): Pick<AuditSource, "approval"> =>
   passage?.kind === "requested" && passage.approval !== null ? { approval: passage.approval } : {}
 
@@ -130,6 +134,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const repo = yield* accessRepo
     const { everywhere, founder } = yield* makeServerRights
     const gate = yield* makeGate
+    const removed = yield* removedRepo
     const { refuseAt, refuseDelegation } = yield* makePlaceRefusals
     const decideByPreviews = yield* makePreviews
     const change = yield* makeChange((place) => (place instanceof OrgPlace ? place.org.id : null))
@@ -284,6 +289,63 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         { kind: "org", ...org }
       )
 
+    /**
+     * Lets the restoration or the erasure of a removed project or environment through, unless it is protected or holds what is. The
+     * place is that from which it was removed.
+     *
+     * @param named what it is, for messages, such as `project webshop`
+     */
+    const admitRemoved = <P extends OrgPlace<RemovedAction>>(
+      place: P,
+      change: "restore" | "erase",
+      { id, named }: { readonly id: string; readonly named: string }
+    ) =>
+      Effect.flatMap(gate.protectedInRemoved(id, change), (rows) =>
+        gate.admitAll(
+          `the removed ${named}`,
+          rows,
+          ({ env, env_id: envId, project }) => ({
+            ...changingAt(place),
+            org: place.org,
+            envId,
+            project,
+            env,
+            source: { ...sourceOf(place), project, env }
+          }),
+          change === "restore"
+            ? (names) =>
+                `one whom the protections of ${names} name may restore it at once, with a reason in X-Coffer-Break-Glass`
+            : (names) => `restore it, and end the protection of ${names} first`
+        )
+      )
+
+    /** Fails if protected environments would go with a removed place in which nobody votes. */
+    const refuseProtected = (id: RemovedId, what: string) =>
+      Effect.flatMap(gate.protectedInRemoved(id, "erase"), (rows) =>
+        rows.length === 0
+          ? Effect.void
+          : new ApprovalRequired({
+              message: `${what} holds protected environments, and nothing was changed: restore it, and end the protection of ${rows.map(({ env, project }) => `${project}/${env}`).join(", ")} first`
+            })
+      )
+
+    /**
+     * Enters an organization that was removed and can be restored. Fails with NotFound for who is neither an owner of it nor a
+     * superadmin.
+     */
+    const removedOrg = <A extends "org.restore" | "org.erase">(id: RemovedId, action: A) =>
+      Effect.flatMap(currentActor, (actor) =>
+        Effect.flatMap(removed.org({ id, actorId: actor.id }), (found) => {
+          const subject = subjectOf({ actor, grants: [], role: found?.role ?? null })
+          const decision = found && decide(action, subject, { org: found.name })
+          return found !== undefined && decision?.allowed === true
+            ? Effect.succeed(
+                new OrgPlace(action, actor, decision.via, found.role, [], { id: found.id, name: found.name })
+              )
+            : notVisible(`removed organization ${id}`)
+        })
+      )
+
     /** Checks a caller's right to an action before what it asks for is read, without entering the place. */
     const check = (caller: Caller, path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden> =>
       enterAs(caller, path, action, () => undefined, "unread")
@@ -331,6 +393,9 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       admitRemoval,
       admitName,
       admitOrganization,
+      admitRemoved,
+      removedOrg,
+      refuseProtected,
       within,
       alongside,
       everywhere,

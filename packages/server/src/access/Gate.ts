@@ -19,6 +19,7 @@ import { liveEnv } from "./PlaceRow.js"
 import { Passage, type PassageShape } from "./Passage.js"
 import { makeProtections } from "./Protections.js"
 import { refuse } from "./Refusal.js"
+import { removedRepo } from "./Removed.js"
 import { prospectsOf } from "./Voting.js"
 import { makeVotingMembers } from "./VotingMembers.js"
 
@@ -88,6 +89,7 @@ export const makeGate = Effect.gen(function* () {
   const voting = yield* makeVotingMembers
   const names = yield* freedNamesRepo
   const { all } = yield* query
+  const removed = yield* removedRepo
 
   const below = all(GuardedRow)`
     SELECT x.id AS env_id, y.name AS project, x.name AS env
@@ -105,6 +107,10 @@ export const makeGate = Effect.gen(function* () {
    * votes of one are those of all that ask for the same.
    */
   const protectedBelow = (orgId: OrgId, project: ProjectName | null) => below({ orgId, project, limit: maxNamed + 1 })
+
+  /** The protected environments that come back with a removed place, or whose values go with it, the first ones only. */
+  const protectedInRemoved = (id: string, change: "restore" | "erase") =>
+    (change === "restore" ? removed.protectedReturning : removed.protectedGoing)({ id, limit: maxNamed + 1 })
 
   /** Records that the glass was broken, and mails all owners. Outside of a transaction nothing is changed yet. */
   const recordBreaking = (guarded: Guarded, reason: string): Effect.Effect<void> =>
@@ -181,13 +187,16 @@ export const makeGate = Effect.gen(function* () {
   const admit = (guarded: Guarded) => admitFor(guarded, `environment ${guarded.project}/${guarded.env} is protected`)
 
   /**
-   * The same for the removal or another name of what holds protected environments. A request has the votes of one kind of protection,
-   * and glass is broken at a few.
+   * The same for the removal or another name of what holds protected environments, and for what was removed with some. A request has
+   * the votes of one kind of protection, and glass is broken at a few.
+   *
+   * @param wayOut what helps where one request is not enough, with the names
    */
   const admitAll = Effect.fnUntraced(function* (
     what: string,
     found: ReadonlyArray<typeof GuardedRow.Type>,
-    guardedOf: (row: typeof GuardedRow.Type) => Guarded
+    guardedOf: (row: typeof GuardedRow.Type) => Guarded,
+    wayOut: (names: string) => string = (names) => `give ${names} the same protection, or end it, first`
   ) {
     const [first, ...others] = found
     if (first === undefined) return
@@ -197,7 +206,7 @@ export const makeGate = Effect.gen(function* () {
       const names = found.slice(0, maxNamed).map(({ env, project }) => `${project}/${env}`)
       const more = found.length > maxNamed ? " and more" : ""
       return yield* new ApprovalRequired({
-        message: `${what} holds protected environments that need different votes, and nothing was changed: give ${names.join(", ")}${more} the same protection, or end it, first`
+        message: `${what} holds protected environments that need different votes, and nothing was changed: ${wayOut(`${names.join(", ")}${more}`)}`
       })
     }
     for (const row of found) yield* admit(guardedOf(row))
@@ -233,5 +242,5 @@ export const makeGate = Effect.gen(function* () {
     yield* names.forget(place)
   })
 
-  return { admit, admitAll, admitName, protectedBelow } as const
+  return { admit, admitAll, admitName, protectedBelow, protectedInRemoved } as const
 })

@@ -63,6 +63,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly signupDomains: ReadonlyArray<string>
   readonly orgCreation: "anyone" | "superadmin"
   readonly delegationMaxHours: number
+  /** How long removed organizations, projects and environments can be restored; 0: not at all. */
+  readonly trashDays: number
   readonly auditStream: null | "stdout" | { readonly file: string }
   readonly auditRequired: boolean
   readonly invitationMail: boolean
@@ -170,6 +172,7 @@ export const loadConfig = (environment: Environment): Effect.Effect<Settings, Co
           "anyone" as const
         ),
         delegationMaxHours: settings.withDefault("SERVICE_DELEGATION_MAX_HOURS", integer(0, 8_760), 24),
+        trashDays: settings.withDefault("SERVICE_TRASH_DAYS", integer(0, 3_650), 30),
         auditStream: Effect.map(
           settings.optional("SERVICE_AUDIT_STREAM", { ...file, rule: "must be stdout or the path of a file" }),
           (stream) => (stream === null || stream === "stdout" ? stream : { file: stream })

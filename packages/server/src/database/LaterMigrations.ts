@@ -18,6 +18,7 @@ import { webhookFormats } from "./migrations/0042_webhook_formats.js"
 import { databaseFence } from "./migrations/0043_database_fence.js"
 import { freedNames } from "./migrations/0044_freed_names.js"
 import { requestNames } from "./migrations/0045_request_names.js"
+import { trash } from "./migrations/0046_trash.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -42,5 +43,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   webhookFormats,
   databaseFence,
   freedNames,
-  requestNames
+  requestNames,
+  trash
 ]

@@ -99,6 +99,15 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("POST", envs, { by, body: { name: "qa" } })
   await ask("GET", envs, { by })
   await ask("DELETE", `${envs}/qa`, { by })
+  const [removedEnv] = (await ask("GET", `${project}/trash`, { by })).data
+  await ask("GET", `${project}/trash`, { by: dev, why: "for admins" })
+  await ask("POST", `${project}/trash/${removedEnv.id}/restore`, { by, body: { name: "dev" }, why: "a name in use" })
+  await ask("POST", `${project}/trash/${removedEnv.id}/restore`, { by, body: {} })
+  await ask("POST", `${project}/trash/${removedEnv.id}/restore`, { by, body: {}, why: "it is restored" })
+  await ask("DELETE", `${envs}/qa`, { by })
+  await ask("POST", `${project}/trash/${removedEnv.id}/erase`, { by, body: { name: "prod" }, why: "another name" })
+  await ask("POST", `${project}/trash/${removedEnv.id}/erase`, { by, body: { name: "qa" } })
+  await ask("GET", `${project}/trash?name=qa`, { by })
 
   recorder.part("Secrets")
   await ask("PUT", secret, { by, body: { value: "one" } })
@@ -547,8 +556,19 @@ const calls = async (program: Program): Promise<Recorder> => {
   recorder.part("Removals")
   await ask("DELETE", project, { by })
   await ask("DELETE", project, { by })
+  const [removedProject] = (await ask("GET", `${org}/trash`, { by })).data
+  await ask("POST", `${org}/trash/${removedProject.id}/restore`, { by, body: {} })
+  await ask("POST", `${org}/trash/${absent}/restore`, { by, body: {}, why: "there is none" })
+  await ask("DELETE", project, { by })
+  await ask("POST", `${org}/trash/${removedProject.id}/erase`, { by, body: { name: "webshop" } })
   await ask("DELETE", org, { by })
   await ask("GET", org, { by })
+  const [removedOrg] = (await ask("GET", "/api/trash", { by })).data
+  await ask("POST", "/api/orgs", { by: outsider.by, body: { name: "acme" }, why: "the name is kept" })
+  await ask("POST", `/api/trash/${removedOrg.id}/restore`, { by: outsider.by, body: {}, why: "somebody else's" })
+  await ask("POST", `/api/trash/${removedOrg.id}/restore`, { by, body: {} })
+  await ask("DELETE", org, { by })
+  await ask("POST", `/api/trash/${removedOrg.id}/erase`, { by, body: { name: "acme" } })
   return recorder
 }
 

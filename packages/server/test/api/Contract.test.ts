@@ -292,7 +292,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
           ? [200, 304]
           : creates.includes(endpoint.name)
             ? [201]
-            : method === "DELETE" || /^imports\.(declared|secrets)$/.test(endpoint.name)
+            : method === "DELETE" || /^(?:imports\.(?:declared|secrets)|trash\.erase.*)$/.test(endpoint.name)
               ? [204]
               : [200]
     assert.deepStrictEqual([...endpoint.successes].sort(), expected)

@@ -62,7 +62,8 @@ export const parameters = [
   "passkey_id",
   "export_id",
   "import_id",
-  "backup_id"
+  "backup_id",
+  "removed_id"
 ] as const
 export type Parameter = (typeof parameters)[number]
 
@@ -121,6 +122,10 @@ export const useRuleBody = {
 /** What an import without anything in it has. */
 const emptyCounts = { projects: 0, environments: 0, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
 
+/** The name of what was removed, by which it is erased. */
+export const removedName = "removed"
+
+const trash = "/api/trash"
 const groups = "/api/orgs/:org_name/groups"
 const webhooks = "/api/orgs/:org_name/webhooks"
 const envs = "/api/orgs/:org_name/projects/:project_name/envs"
@@ -165,6 +170,12 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
     body: { project: place.project_name, env: place.env_name, data: [] }
   }),
   "POST /api/imports/:import_id/finish": () => ({ body: { counts: emptyCounts } }),
+  [`POST ${trash}/:removed_id/restore`]: () => ({ body: {} }),
+  [`POST ${trash}/:removed_id/erase`]: () => ({ body: { name: removedName } }),
+  [`POST /api/orgs/:org_name/trash/:removed_id/restore`]: () => ({ body: {} }),
+  [`POST /api/orgs/:org_name/trash/:removed_id/erase`]: () => ({ body: { name: removedName } }),
+  [`POST /api/orgs/:org_name/projects/:project_name/trash/:removed_id/restore`]: () => ({ body: {} }),
+  [`POST /api/orgs/:org_name/projects/:project_name/trash/:removed_id/erase`]: () => ({ body: { name: removedName } }),
   "PATCH /api/orgs/:org_name": ({ fresh }) => ({ body: { name: `renamed-${fresh}` } }),
   "POST /api/orgs/:org_name/members": ({ fresh }) => ({ body: { email: `${fresh}@example.com` } }),
   "PATCH /api/orgs/:org_name/members/:user_id": () => ({ body: { role: "developer" } }),

@@ -102,6 +102,7 @@ describe("a delegation of an owner who is a superadmin too", () => {
       passkey_id: person.id,
       export_id: person.id,
       import_id: person.id,
+      removed_id: person.id,
       backup_id: person.id
     }
     const about: About = {

@@ -44,6 +44,7 @@ beforeAll(async () => {
     passkey_id: id,
     export_id: id,
     import_id: id,
+    removed_id: id,
     backup_id: id
   }
   about = { place, fresh: "fresh", self: {}, patterns: { project_pattern: "*", env_pattern: "*" } }

@@ -58,6 +58,7 @@ const build = async (): Promise<World> => {
     passkey_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     export_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     import_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+    removed_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
     backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
   }
   return { name, org, developer, account, canary, place }

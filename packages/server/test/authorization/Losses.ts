@@ -176,6 +176,7 @@ const bodiesOn = (server: Staged): Readonly<Record<string, (place: Place, caller
   "POST /api/imports/:import_id/finish": () => ({
     counts: { projects: 1, environments: 1, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
   }),
+  "POST /api/trash/:removed_id/erase": ({ org_name }) => ({ name: org_name }),
   "POST /api/backups/drill": ({ backup_id }) => ({ backup_id })
 })
 

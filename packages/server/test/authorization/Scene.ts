@@ -13,12 +13,13 @@ import type { Sent } from "../support/postgres/Running.js"
 import { startWatched } from "../support/Watched.js"
 import { publicUrl } from "../federations/Signer.js"
 import {
-  type Endpoint,
   accessBody,
+  type Endpoint,
   federationBody,
-  parametersOf,
   type Parameter,
+  parametersOf,
   type Place,
+  removedName,
   useRuleBody,
   webhookBody
 } from "./Contract.js"
@@ -134,6 +135,15 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
   const request = async (place: Pick<Place, "org_name" | "project_name" | "env_name">, { headers }: Caller) =>
     (await server.do(headers, "POST", `/api/orgs/${place.org_name}/requests`, accessBody(place))).id
 
+  /** A project that was removed, or an environment of one. */
+  const removed = async (org: string, isEnvironment: boolean): Promise<string> => {
+    const at = isEnvironment ? `${org}/projects/webshop` : org
+    const made = `${at}/${isEnvironment ? "envs" : "projects"}`
+    await asRoot("POST", made, { name: removedName })
+    await asRoot("DELETE", `${made}/${removedName}`)
+    return (await asRoot("GET", `${at}/trash`)).data[0].id
+  }
+
   /** What is on the path of a call, and what is beside it. */
   const build = async (endpoint: Endpoint): Promise<Place> => {
     const parameters = parametersOf(endpoint)
@@ -154,6 +164,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       passkey_id: none,
       export_id: none,
       import_id: none,
+      removed_id: none,
       use_rule_id: none,
       approval_id: none,
       request_id: none,
@@ -180,6 +191,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       return { ...place, ...ids, use_rule_id }
     }
     if (has("key")) await asRoot("PUT", `${org}/projects/webshop/declared/SHARED`, {})
+    if (has("removed_id")) return { ...place, ...ids, removed_id: await removed(org, has("project_name")) }
     if (has("project_name")) return { ...place, ...ids }
     const member = await asRoot("POST", `${org}/members`, { email: `${word()}@example.com` })
     await asRoot("POST", `${org}/groups`, { name: ids.group_name })
@@ -248,6 +260,17 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     return { ...place, import_id: (await server.do(headers, "POST", "/api/imports", body)).id }
   }
 
+  /** A removed organization of the caller's. */
+  const removing = async (place: Place, { headers }: Caller): Promise<Place> => {
+    const name = `removed-${word()}`
+    await asRoot("POST", "/api/orgs", { name })
+    const { email: address } = await server.do(headers, "GET", "/api/auth/me")
+    await asRoot("POST", `/api/orgs/${name}/members`, { email: address, role: "owner" })
+    await asRoot("DELETE", `/api/orgs/${name}`)
+    const { data } = await asRoot("GET", `/api/trash?name=${name}`)
+    return { ...place, org_name: name, removed_id: data[0].id }
+  }
+
   return {
     ...server,
     asRoot,
@@ -263,6 +286,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
       }
       if (endpoint.path.includes(":import_id")) return { place: await importing(place, caller), caller }
       if (endpoint.requires !== "credential") return { place, caller }
+      if (endpoint.path.includes(":removed_id")) return { place: await removing(place, caller), caller }
       if (endpoint.path.includes("passkeys")) return { place: await registered(place, caller), caller }
       if (endpoint.path.includes("delegations")) return { place: await delegating(place, caller), caller }
       return { place: { ...place, session_id: (await session(caller.id)).id }, caller }

@@ -58,6 +58,7 @@ describe("before anything else of a request is looked at", () => {
     passkey_id: "no",
     export_id: "no",
     import_id: "no",
+    removed_id: "no",
     backup_id: "no"
   }
   const guarded = endpoints.filter(({ requires }) => requires !== "nothing")

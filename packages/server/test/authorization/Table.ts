@@ -38,6 +38,15 @@ const sessionHolders = grid(
    account scoped-here scoped-elsewhere blind            404`
 )
 
+/** A removed organization is there for its owners alone, and for superadmins. */
+const removedOwners = grid(
+  /service account.*a person/,
+  `anonymous                                             401
+   outsider member developer admin                       404
+   owner superadmin                                      ok
+   account scoped-here scoped-elsewhere blind            403`
+)
+
 const persons = grid(
   /service account.*a person/,
   `anonymous                                             401
@@ -312,6 +321,28 @@ const ownEnvironment = async ({ fresh }: Cell): Promise<Own> => {
   return { env_name }
 }
 
+/** Removed places of the caller's own. */
+const ownRemovedOrganization = async (cell: Cell): Promise<Own> => {
+  const { org_name = "" } = await ownOrganization(cell)
+  await service.do(ada, "DELETE", `/api/orgs/${org_name}`)
+  const { data } = await service.do(ada, "GET", `/api/trash?name=${org_name}`)
+  return { removed_id: data[0].id, body: { name: org_name } }
+}
+
+const ownRemovedProject = async (cell: Cell): Promise<Own> => {
+  const { project_name } = await ownProject(cell)
+  await service.do(ada, "DELETE", `${acme}/projects/${project_name}`)
+  const { data } = await service.do(ada, "GET", `${acme}/trash?name=${project_name}`)
+  return { removed_id: data[0].id, body: { name: project_name } }
+}
+
+const ownRemovedEnvironment = async (cell: Cell): Promise<Own> => {
+  const { env_name } = await ownEnvironment(cell)
+  await service.do(ada, "DELETE", `${acme}/projects/webshop/envs/${env_name}`)
+  const { data } = await service.do(ada, "GET", `${acme}/projects/webshop/trash?name=${env_name}`)
+  return { removed_id: data[0].id, body: { name: env_name } }
+}
+
 const ownMember = async ({ fresh }: Cell): Promise<Own> => {
   const member = await service.do(ada, "POST", `${acme}/members`, { email: `own.${fresh}@example.com` })
   return { user_id: member.user_id }
@@ -503,6 +534,10 @@ const table: Readonly<Record<string, Row>> = {
   "PATCH /api/orgs/:org_name": row(200, owners, "org.update", ownOrganization),
   "DELETE /api/orgs/:org_name": row(204, owners, "org.delete", ownOrganization),
 
+  "GET /api/trash": row(200, persons, "org.restore"),
+  "POST /api/trash/:removed_id/restore": row(200, removedOwners, "org.restore", ownRemovedOrganization),
+  "POST /api/trash/:removed_id/erase": row(204, removedOwners, "org.erase", ownRemovedOrganization),
+
   "POST /api/orgs/:org_name/exports": row(201, owners, "org.export", ownOrganization),
   "GET /api/orgs/:org_name/exports": row(200, owners, "org.export"),
   [oneExport]: row(200, owners, "org.export", ownExport),
@@ -528,6 +563,23 @@ const table: Readonly<Record<string, Row>> = {
   [`GET ${projects}/:project_name`]: row(200, insidersOfProject, "project.read"),
   [`PATCH ${projects}/:project_name`]: row(200, adminsInProject, "project.update", ownProject),
   [`DELETE ${projects}/:project_name`]: row(204, adminsInProject, "project.delete", ownProject),
+
+  "GET /api/orgs/:org_name/trash": row(200, admins, "project.restore"),
+  "POST /api/orgs/:org_name/trash/:removed_id/restore": row(200, admins, "project.restore", ownRemovedProject),
+  "POST /api/orgs/:org_name/trash/:removed_id/erase": row(204, admins, "project.erase", ownRemovedProject),
+  [`GET ${projects}/:project_name/trash`]: row(200, adminsInProject, "env.restore"),
+  [`POST ${projects}/:project_name/trash/:removed_id/restore`]: row(
+    200,
+    adminsInProject,
+    "env.restore",
+    ownRemovedEnvironment
+  ),
+  [`POST ${projects}/:project_name/trash/:removed_id/erase`]: row(
+    204,
+    adminsInProject,
+    "env.erase",
+    ownRemovedEnvironment
+  ),
 
   [`GET ${declared}`]: row(200, insidersOfProject, "declared.list"),
   [`GET ${declared}/:key`]: row(200, declarationReaders, "declared.list", ownDeclared),
@@ -818,6 +870,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
       passkey_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       export_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       import_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
+      removed_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
     await each(cells, ({ actor, rule }) => makeCaller(actor, rule))

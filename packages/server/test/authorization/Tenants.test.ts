@@ -12,6 +12,7 @@ import {
   type Parameter,
   parametersOf,
   type Place,
+  removedName,
   requestOf,
   useRuleBody,
   webhookBody
@@ -92,9 +93,18 @@ const build = async (name: string, mark: (prefix: string) => string): Promise<Te
       passkey_id: await passkeyOf(owner),
       export_id: (await service.do(owner, "POST", `/api/orgs/${name}/exports`, {})).id,
       import_id: (await service.do(owner, "POST", "/api/imports", { name: `${name}-too`, organization: "" })).id,
+      removed_id: await removedOf(owner, name),
       backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
     }
   }
+}
+
+/** A removed environment. */
+const removedOf = async (owner: Person, org: string): Promise<string> => {
+  const project = `/api/orgs/${org}/projects/web`
+  await service.do(owner, "POST", `${project}/envs`, { name: removedName })
+  await service.do(owner, "DELETE", `${project}/envs/${removedName}`)
+  return (await service.do(owner, "GET", `${project}/trash`)).data[0].id
 }
 
 const wanted = { project_name: "web", env_name: "prod" }
@@ -229,6 +239,7 @@ const placeOf = (own: Place, other: Place, foreign: ReadonlySet<Parameter>): Pla
     passkey_id: pick("passkey_id"),
     export_id: pick("export_id"),
     import_id: pick("import_id"),
+    removed_id: pick("removed_id"),
     backup_id: own.backup_id
   }
 }

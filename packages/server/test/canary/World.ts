@@ -213,7 +213,7 @@ export class World {
     })
     Object.assign(this.#place, { federation_id, backup_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e" })
     const none = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
-    Object.assign(this.#place, { session_id: none, delegation_id: none, passkey_id: none })
+    Object.assign(this.#place, { removed_id: none, session_id: none, delegation_id: none, passkey_id: none })
   }
 
   /** An import whose environment takes a value. */
@@ -227,8 +227,10 @@ export class World {
     const { backup_id = "", env_name = "", key = "", org_name = "", project_name = "" } = this.#place
     const { federation_id = "", rule_id = "", sa_id = "", session_id = "", user_id = "" } = this.#place
     const { approval_id = "", delegation_id = "", delivery_id = "", passkey_id = "", request_id = "" } = this.#place
+    const { removed_id = "" } = this.#place
     const { export_id = "", group_name = "", import_id = "", use_rule_id = "", webhook_id = "" } = this.#place
     const ids = {
+      removed_id,
       export_id,
       import_id,
       delegation_id,

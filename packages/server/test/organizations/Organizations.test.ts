@@ -63,10 +63,24 @@ describe("an organization", () => {
       yield* create(bob, "other")
       assert.strictEqual(yield* outcome(rename(bob, "other", "acme")), "Conflict")
       yield* remove(ada, "acme")
+      // The name of a removed one is kept for its owners.
+      assert.strictEqual(yield* outcome(create(bob, "acme")), "Conflict")
+      assert.strictEqual(yield* outcome(rename(bob, "other", "acme")), "Conflict")
+      yield* create(ada, "acme")
+      assert.strictEqual(yield* outcome(create(ada, "other")), "Conflict")
+    }).pipe(onDatabase())
+  )
+
+  it.effect("has the name of a removed one at once, where the server keeps none", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      const bob = yield* person("bob@example.com")
+      yield* create(bob, "other")
+      yield* remove(ada, "acme")
       yield* rename(bob, "other", "acme")
       assert.strictEqual(yield* outcome(create(ada, "acme")), "Conflict")
       yield* create(ada, "other")
-    }).pipe(onDatabase())
+    }).pipe(onDatabase({ SERVICE_TRASH_DAYS: "0" }))
   )
 
   it.effect("is made once, when many make one of its name at the same time", () =>

@@ -72,6 +72,7 @@ const ready = async () => {
     webhook_id: none,
     export_id: none,
     import_id: none,
+    removed_id: none,
     delivery_id: none,
     session_id: none,
     delegation_id: none,

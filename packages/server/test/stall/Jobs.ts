@@ -103,6 +103,19 @@ export const jobs = {
         return Promise.resolve(left === 0)
       })
   },
+  "the erasure of a removed environment": {
+    sql: `INSERT INTO trash (place_id, kind, org_id, project_id, name, removed_by, removed_at, restorable_until)
+        SELECT e.id, 'env', p.org_id, p.id, e.name, 'root@example.com', 0, 1
+        FROM environments e JOIN projects p ON p.id = e.project_id WHERE p.name = 'web' AND e.name = 'other';
+      UPDATE environments SET removed_at = '2026-01-01T00:00:00.000Z' WHERE id IN (SELECT place_id FROM trash)`,
+    end: (program) =>
+      until(() => {
+        const database = new Sqlite(program.file(), { readonly: true })
+        const left = database.prepare("SELECT count(*) FROM trash").pluck().get()
+        database.close()
+        return Promise.resolve(left === 0)
+      })
+  },
   "an erasure that was cut short": {
     sql: "PRAGMA user_version = 1",
     end: async (program) => {
@@ -158,6 +171,7 @@ export const sources: Readonly<
   "database/sqlite/GroupCommit.ts": { by: "every call that changes something" },
   "base/files/Thread.ts": { by: "the calls of backups" },
   "secrets/dues/DueJob.ts": { job: "the entries about 2,000 due secrets" },
+  "secrets/trash/Http.ts": { job: "the erasure of a removed environment" },
   "directory/federations/IssuerKeys.ts": { unmeasured: "two requests a minute, to an issuer that the table has not" },
   "directory/identities/ProviderClient.ts": { unmeasured: "one request at the start, to the provider" },
   "edges/webhooks/Job.ts": { unmeasured: "a few rows at a time, for webhooks that the table has not" },

@@ -230,6 +230,16 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["", ({ attempt }) => ({ place: { org_name: `org-${1 + attempt}`.padEnd(50, "x") } })]
   ],
 
+  "GET /api/trash": [plain],
+  "POST /api/trash/:removed_id/restore": [body("", () => ({ name: "restored" }))],
+  "POST /api/trash/:removed_id/erase": [body("", () => ({ name: "removed" }))],
+  "GET /api/orgs/:org_name/trash": [plain],
+  "POST /api/orgs/:org_name/trash/:removed_id/restore": [body("", () => ({ name: "restored" }))],
+  "POST /api/orgs/:org_name/trash/:removed_id/erase": [body("", () => ({ name: "removed" }))],
+  "GET /api/orgs/:org_name/projects/:project_name/trash": [plain],
+  "POST /api/orgs/:org_name/projects/:project_name/trash/:removed_id/restore": [body("", () => ({ name: "restored" }))],
+  "POST /api/orgs/:org_name/projects/:project_name/trash/:removed_id/erase": [body("", () => ({ name: "removed" }))],
+
   "POST /api/orgs/:org_name/exports": [proven("", () => ({ versions: true }))],
   "GET /api/orgs/:org_name/exports": [plain],
   "GET /api/orgs/:org_name/exports/:export_id": [plain],

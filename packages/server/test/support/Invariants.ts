@@ -63,9 +63,18 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
     yield* none(
       "a secret without the row of its current version",
       `SELECT s.id FROM secrets s LEFT JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
-        WHERE v.secret_id IS NULL OR v.destroyed_at IS NOT NULL AND s.env_id NOT IN (
-          SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id
-          JOIN organizations o ON o.id = p.org_id WHERE o.removed_at IS NOT NULL)`
+        WHERE v.secret_id IS NULL OR v.destroyed_at IS NOT NULL AND s.env_id IN (
+          SELECT e.id FROM environments e JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL
+          JOIN organizations o ON o.id = p.org_id AND o.removed_at IS NULL WHERE e.removed_at IS NULL)`
+    )
+    yield* none(
+      "a row of the trash whose place is live, or that is not where it was",
+      `SELECT t.place_id FROM trash t
+        LEFT JOIN organizations o ON t.kind = 'org' AND o.id = t.place_id
+        LEFT JOIN projects p ON t.kind = 'project' AND p.id = t.place_id
+        LEFT JOIN environments e ON t.kind = 'env' AND e.id = t.place_id
+        WHERE coalesce(o.removed_at, p.removed_at, e.removed_at) IS NULL
+          OR t.org_id <> coalesce(o.id, p.org_id, (SELECT q.org_id FROM projects q WHERE q.id = e.project_id))`
     )
     yield* none(
       "a secret whose versions are not 1 to n",

@@ -88,6 +88,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   secret_versions: ofOrganization,
   secrets: ofOrganization,
   service_accounts: { scopes: ["org"], alone: /SET last_used_at = / },
+  trash: ofOrganization,
   sessions: { scopes: ["server", "user"], alone: RegExp(`${expired("sessions")}|SET last_used_at = `) },
   use_rule_accounts: ofOrganization,
   use_rules: ofOrganization,

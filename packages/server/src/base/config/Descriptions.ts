@@ -263,6 +263,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
         default: "anyone"
       },
       {
+        variable: "SERVICE_TRASH_DAYS",
+        meaning:
+          "For how many days removed organizations, projects and environments can be restored; their values are erased after that. `0`: not at all, and they are erased within the hour",
+        default: "30"
+      },
+      {
         variable: "SERVICE_DELEGATION_MAX_HOURS",
         meaning:
           "How long delegations of people's rights to agents and scripts last at most, those that exist too. `0`: there are none",

@@ -12,7 +12,8 @@ import type { Fenced } from "./Lease.js"
 /** How many rows one statement of a job reads. */
 export const batchSize = 100
 
-const isBusy = (cause: Cause.Cause<unknown>): boolean => {
+/** Whether a step found its organization busy, so that it is left to a later run. */
+export const isBusy = (cause: Cause.Cause<unknown>): boolean => {
   const error = Cause.squash(cause)
   return error instanceof DatabaseBusy || isLockTimeout(error)
 }

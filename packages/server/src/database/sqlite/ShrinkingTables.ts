@@ -22,6 +22,7 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "wrapped_keys",
   "webhook_deliveries",
   "exports",
+  "trash",
   "imports",
   "import_use_people",
   "due_mails",

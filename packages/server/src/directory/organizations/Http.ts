@@ -1,12 +1,14 @@
 import { CurrentCaller } from "@coffer/domain/Actor"
 import { Api } from "@coffer/domain/Api"
+import type { OrganizationsApi } from "@coffer/domain/api/OrganizationsApi"
 import { Organization } from "@coffer/domain/Organization"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
-import { GatedCalls } from "../requests/GatedCalls.js"
+import { GatedCalls, type RequestOf } from "../requests/GatedCalls.js"
+import { makeSettling } from "../trash/Settling.js"
 import { Organizations } from "./Organizations.js"
 
 const listed = longList(Organization)
@@ -16,6 +18,13 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
     const access = yield* Access
     const organizations = yield* Organizations
     const { gated } = yield* GatedCalls
+    const { settleRemoved } = yield* makeSettling
+    const remove = gated(
+      "organizations.delete",
+      ({ path }: RequestOf<typeof OrganizationsApi, "delete">) =>
+        access.change(Effect.tap(access.org(path, "org.delete"), access.admitRemoval), organizations.remove),
+      settleRemoved
+    )
     return handlers
       .handle(
         "create",
@@ -45,11 +54,6 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
           )
         )
       )
-      .handle(
-        "delete",
-        gated("organizations.delete", ({ path }) =>
-          access.change(Effect.tap(access.org(path, "org.delete"), access.admitRemoval), organizations.remove)
-        )
-      )
+      .handle("delete", (request) => Effect.flatMap(remove(request), settleRemoved))
   })
 ).pipe(Layer.provide([Organizations.Default, GatedCalls.Default]))

@@ -1,5 +1,4 @@
 import type { Actor, UserActor } from "@coffer/domain/Actor"
-import { Conflict } from "@coffer/domain/Errors"
 import { OrgId } from "@coffer/domain/Ids"
 import type { OrgName } from "@coffer/domain/Names"
 import type { Organization, PasskeyRecovery } from "@coffer/domain/Organization"
@@ -12,10 +11,9 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
+import { makeRemovals, orgNameTaken } from "../trash/Removals.js"
 import { organizationsRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
-
-const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
 
 export interface OrganizationChanges {
   readonly name?: OrgName
@@ -27,6 +25,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
     const repo = yield* organizationsRepo
     const audit = yield* AuditLog
     const names = yield* freedNamesRepo
+    const removals = yield* makeRemovals
 
     /** Creates an organization with the actor as its owner. */
     const create = traced("Organizations.create")(
@@ -34,7 +33,8 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         const id = OrgId.make(yield* uuidV7)
         const memberId = yield* uuidV7
         const created_at = yield* now
-        yield* repo.insert({ id, name, now: created_at }).pipe(orTaken(() => taken(name)))
+        yield* repo.insert({ id, name, now: created_at }).pipe(orTaken(() => orgNameTaken(name)))
+        yield* removals.checkName(actor, name)
         yield* repo.insertOwner({ id: memberId, orgId: id, userId: actor.id, now: created_at })
         yield* audit.write(
           { ...actorSource(actor), orgId: id },
@@ -76,8 +76,9 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         if (name !== before) yield* names.free({ kind: "org", id, name: before })
         const [row] = yield* repo
           .update({ id, name, recovery: passkey_recovery, now: updated_at })
-          .pipe(orTaken(() => taken(name)))
+          .pipe(orTaken(() => orgNameTaken(name)))
         if (row === undefined) return yield* notVisible(`organization ${before}`)
+        if (name !== before) yield* removals.checkName(place.actor, name)
         yield* audit.write(sourceOf(place), {
           action: "org.update",
           resource_type: "org",
@@ -89,6 +90,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       })
     )
 
+    /** Removes an organization. Returns its id. */
     const remove = traced("Organizations.remove")(
       Effect.fnUntraced(function* (place: Place<"org.delete">) {
         const { id, name } = place.org
@@ -96,12 +98,14 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         yield* names.free({ kind: "org", id, name })
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notVisible(`organization ${name}`)
+        yield* removals.removed({ kind: "org", id, orgId: id, projectId: null, name }, place.actor)
         yield* audit.write(sourceOf(place), {
           action: "org.delete",
           resource_type: "org",
           resource_id: id,
           metadata: { name }
         })
+        return { orgId: id, id }
       })
     )
 

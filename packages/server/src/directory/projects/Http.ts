@@ -1,11 +1,13 @@
 import { Api } from "@coffer/domain/Api"
+import type { ProjectsApi } from "@coffer/domain/api/ProjectsApi"
 import { Project } from "@coffer/domain/Project"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
-import { GatedCalls } from "../requests/GatedCalls.js"
+import { GatedCalls, type RequestOf } from "../requests/GatedCalls.js"
+import { makeSettling } from "../trash/Settling.js"
 import { Projects } from "./Projects.js"
 
 const listed = longList(Project)
@@ -15,6 +17,13 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
     const access = yield* Access
     const projects = yield* Projects
     const { gated } = yield* GatedCalls
+    const { settleRemoved } = yield* makeSettling
+    const remove = gated(
+      "projects.delete",
+      ({ path }: RequestOf<typeof ProjectsApi, "delete">) =>
+        access.change(Effect.tap(access.project(path, "project.delete"), access.admitRemoval), projects.remove),
+      settleRemoved
+    )
     return handlers
       .handle(
         "create",
@@ -44,11 +53,6 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
           )
         )
       )
-      .handle(
-        "delete",
-        gated("projects.delete", ({ path }) =>
-          access.change(Effect.tap(access.project(path, "project.delete"), access.admitRemoval), projects.remove)
-        )
-      )
+      .handle("delete", (request) => Effect.flatMap(remove(request), settleRemoved))
   })
 ).pipe(Layer.provide([Projects.Default, GatedCalls.Default]))

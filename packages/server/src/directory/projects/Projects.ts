@@ -11,6 +11,7 @@ import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { environmentsRepo } from "../environments/Repo.js"
+import { makeRemovals } from "../trash/Removals.js"
 import { projectsRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
@@ -49,6 +50,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
     const environments = yield* environmentsRepo
     const audit = yield* AuditLog
     const names = yield* freedNamesRepo
+    const removals = yield* makeRemovals
 
     /** Creates a project with its first environments. */
     const create = traced("Projects.create")(
@@ -151,19 +153,23 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       })
     )
 
+    /** Removes a project. Returns its id, and its organization's. */
     const remove = traced("Projects.remove")(
       Effect.fnUntraced(function* (place: Place<"project.delete">) {
         const { id, name } = place.project
+        const orgId = place.org.id
         const removed_at = yield* now
         yield* names.free({ kind: "project", orgId: place.org.id, id, name })
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notVisible(`project ${name}`)
+        yield* removals.removed({ kind: "project", id, orgId, projectId: null, name }, place.actor)
         yield* audit.write(sourceOf(place), {
           action: "project.delete",
           resource_type: "project",
           resource_id: id,
           metadata: { name }
         })
+        return { orgId, id }
       })
     )
 

@@ -9,6 +9,9 @@ import type { CallRequest } from "./CallSchemas.js"
 /** Undoes a rehearsal. */
 class Rehearsed extends Data.TaggedError("Rehearsed") {}
 
+/** Whether a call is about what was removed: it needs what others need not have any more. */
+export const isAboutRemoved = (call: string | null): boolean => call?.startsWith("trash.") === true
+
 /** A call that can be asked for and made later. */
 export interface RegisteredCall {
   /** Methods, since the request of each call has its own type: it is decoded by the call's own schemas. */

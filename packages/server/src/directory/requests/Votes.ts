@@ -16,6 +16,7 @@ import { type Scope, userScope } from "../../database/Scopes.js"
 import { makeAccessRules } from "./AccessRules.js"
 import { type CallRequest, decodeCall } from "./CallSchemas.js"
 import { makeNamedIds } from "./NamedIds.js"
+import { isAboutRemoved } from "./RegisteredCalls.js"
 import { makeRequesterNow } from "./RequesterNow.js"
 import { Requests } from "./Requests.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
@@ -186,7 +187,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       request: CallRequest | null,
       json: unknown
     ) {
-      if (row.is_live === 0 && !(row.call !== null && takesName.has(row.call))) {
+      if (row.is_live === 0 && !(row.call !== null && takesName.has(row.call)) && !isAboutRemoved(row.call)) {
         const gone: Outcome = { outdated: [`environment ${row.project}/${row.env} was removed`] }
         return gone
       }

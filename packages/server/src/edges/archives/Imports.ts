@@ -29,6 +29,7 @@ import { orTaken } from "../../database/SqlErrors.js"
 import { archiveCounts } from "../../directory/exports/Counts.js"
 import { Federations } from "../../directory/federations/Federations.js"
 import { Users } from "../../directory/login/Users.js"
+import { makeRemovals, orgNameTaken } from "../../directory/trash/Removals.js"
 import { ImportedSecrets } from "../../secrets/archives/ImportedSecrets.js"
 import { makeImportedValues } from "../../secrets/archives/ImportedValues.js"
 import { importRepo, type ImportRow } from "../../secrets/archives/ImportRepo.js"
@@ -41,8 +42,6 @@ import { lifetime, makeNewPlaces } from "./NewPlaces.js"
 import { decodeStructure, linesOfStructure } from "./StructureChecks.js"
 
 const maxImports = 5
-
-const taken = (name: OrgName) => new Conflict({ message: `the organization name ${name} is in use: choose another` })
 
 const held = (name: OrgName) =>
   new Conflict({
@@ -70,6 +69,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const federations = yield* Federations
     const secrets = yield* ImportedSecrets
     const declared = yield* declaredRepo
+    const removals = yield* makeRemovals
     const counts = yield* archiveCounts
     const verifyValues = yield* makeImportedValues
     const writeDirectory = yield* makeNewDirectory
@@ -129,9 +129,10 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
                 })
               }
               yield* checkProtections(structure, founder.email)
-              if ((yield* repo.nameTaken({ name })) !== undefined) return yield* taken(name)
+              if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
               if ((yield* freed.find({ kind: "org", id: orgId, name }, founder.id)) !== undefined)
                 return yield* held(name)
+              yield* removals.checkName(founder, name)
               const at = yield* now
               yield* repo.insertOrganization({ id: orgId, name, recovery: structure.passkey_recovery, now: at })
               yield* writePlaces(orgId, structure, founder.email, at)
@@ -226,9 +227,10 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
               return yield* new Conflict({ message: "the import was changed while it was verified: finish it again" })
             }
             const at = timestamp(yield* Clock.currentTimeMillis)
-            yield* repo.reveal({ id: org_id, now: at }).pipe(orTaken(() => taken(name)))
+            yield* repo.reveal({ id: org_id, now: at }).pipe(orTaken(() => orgNameTaken(name)))
             if ((yield* freed.find({ kind: "org", id: org_id, name }, importer.id)) !== undefined)
               return yield* held(name)
+            yield* removals.checkName(importer, name)
             yield* repo.beginHistories({ orgId: org_id })
             yield* writeDirectory({ id: org_id, name, structure, importer })
             // Somebody who votes may be disabled on this server.

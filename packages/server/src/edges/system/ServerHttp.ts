@@ -6,10 +6,11 @@ import { Access } from "../../access/Access.js"
 import { ServerConfig, type Settings } from "../../base/Config.js"
 import { GivenSettings } from "../../base/config/ShownSettings.js"
 
-const factsOf = ({ backups, broker, brokerUrl, orgCreation }: Settings): ServerFacts => ({
+const factsOf = ({ backups, broker, brokerUrl, orgCreation, trashDays }: Settings): ServerFacts => ({
   uses: broker || brokerUrl !== null,
   backups: backups !== null,
-  org_creation: orgCreation
+  org_creation: orgCreation,
+  trash_days: trashDays
 })
 
 export const ServerHttp = HttpApiBuilder.group(Api, "server", (handlers) =>

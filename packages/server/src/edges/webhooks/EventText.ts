@@ -39,6 +39,7 @@ const tellings: ReadonlyArray<Telling> = [
     detail: "name",
     actions: [
       ...(["org.update", "project.create", "project.update", "project.delete", "env.create", "env.delete"] as const),
+      ...(["org.restore", "project.restore", "project.erase", "env.restore", "env.erase"] as const),
       ...(["group.create", "group.delete", "service_account.create", "service_account.revoke"] as const),
       ...(["service_account.rotate", "service_account.expiring", "webhook.create", "webhook.update"] as const),
       ...(["webhook.delete", "webhook.rotate", "webhook.disable", "webhook.test", "webhook.send"] as const)

@@ -14,6 +14,7 @@ import { WrapBudget } from "../../keys/WrapBudget.js"
 import { makeRuleExpiry } from "../../directory/acl/RuleExpiry.js"
 import { makeRequestExpiry } from "../../directory/requests/RequestExpiry.js"
 import { makeEnvironmentExpiry } from "../../secrets/environments/EnvironmentExpiry.js"
+import { makeErasing } from "../../secrets/trash/Erasing.js"
 import { makeImportPurge } from "../../secrets/archives/ImportPurge.js"
 import { KeyExpiry } from "../../directory/service-accounts/KeyExpiry.js"
 import { keptMillis } from "../../edges/webhooks/FanOut.js"
@@ -33,7 +34,7 @@ const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: S
 /**
  * The hourly maintenance. Deletes sessions older than 30 days or idle in a browser for 12 hours, and sessions of service accounts, login codes, challenges, failures, rate events
  * and logins of programs older than an hour, and sessions of keys, delegations and groups of logins that have ended: no such session and no window of a rate limit is longer. So do requests that wait for a
- * person, and deliveries of webhooks after 30 days. Announces keys and environments that end soon, and removes access rules and environments that have ended. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
+ * person, and deliveries of webhooks after 30 days. Announces keys and environments that end soon, and removes access rules and environments that have ended. Erases removed places that nothing brings back. Logs the heads of the audit logs, so that copies of the log can prove a truncation.
  */
 export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/Maintenance", {
   effect: Effect.gen(function* () {
@@ -47,6 +48,7 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
     const rules = yield* makeRuleExpiry
     const requests = yield* makeRequestExpiry
     const environments = yield* makeEnvironmentExpiry
+    const trash = yield* makeErasing
     const purgeImports = yield* makeImportPurge
     const limit = delegationLimit(yield* ServerConfig)
 
@@ -169,6 +171,8 @@ export class Maintenance extends Effect.Service<Maintenance>()("@coffer/server/M
       yield* jobs.run({ name: "tidy", ...hourly }, () =>
         tidy.pipe(Effect.zipRight(maintain), Effect.zipRight(erasures.finish))
       )
+      // Last, because a large organization takes its time.
+      yield* jobs.run({ name: "trash", ...hourly }, trash.eraseDue)
     }).pipe(Effect.withSpan("Maintenance.sweep"))
 
     return { sweep } as const

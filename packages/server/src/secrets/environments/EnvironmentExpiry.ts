@@ -1,4 +1,4 @@
-import { EnvId, OrgId, type ProjectId } from "@coffer/domain/Ids"
+import { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import { EnvName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -8,6 +8,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
+import { makeRemovals } from "../../directory/trash/Removals.js"
 
 /** How long before its end an environment is announced. */
 const noticeMillis = 24 * 60 * 60 * 1000
@@ -18,6 +19,7 @@ const EndingRow = Schema.Struct({
   expires_at: Schema.Number,
   /** Null if the project or its organization was removed. */
   project: Schema.NullOr(Schema.String),
+  project_id: ProjectId,
   org_id: Schema.NullOr(OrgId)
 })
 type EndingRow = typeof EndingRow.Type
@@ -26,7 +28,8 @@ const IdRow = Schema.Struct({ id: EnvId })
 
 /** The environments `x` under a condition with their places. */
 const ending = <Name extends string>(condition: Sql<Name>) => sql`
-  SELECT e.id AS id, e.name AS env, e.expires_at AS expires_at, p.name AS project, o.id AS org_id
+  SELECT e.id AS id, e.name AS env, e.expires_at AS expires_at, p.name AS project,
+    e.project_id AS project_id, o.id AS org_id
   FROM (
     SELECT x.* FROM environments x WHERE x.removed_at IS NULL AND x.expires_at IS NOT NULL AND ${condition}
     ORDER BY x.expires_at, x.id LIMIT ${"limit"}) e
@@ -36,6 +39,7 @@ const ending = <Name extends string>(condition: Sql<Name>) => sql`
 /** Announces environments that end soon, and removes those that have ended. They are none before that. */
 export const makeEnvironmentExpiry = Effect.gen(function* () {
   const audit = yield* AuditLog
+  const removals = yield* makeRemovals
   const { all, returning } = yield* query
 
   const ended = all(EndingRow)`${ending(sql`x.expires_at <= ${databaseTime}`)}`
@@ -68,7 +72,11 @@ export const makeEnvironmentExpiry = Effect.gen(function* () {
 
   const expire = Effect.fnUntraced(function* (row: EndingRow) {
     const removed = yield* remove({ id: row.id, now: yield* now })
-    if (removed.length > 0) yield* note(row, "env.expire")
+    if (removed.length === 0) return
+    yield* note(row, "env.expire")
+    const { env: name, id, org_id: orgId, project, project_id: projectId } = row
+    // Of a removed project, it goes with that.
+    if (orgId !== null && project !== null) yield* removals.ended({ kind: "env", id, orgId, projectId, name })
   })
 
   const announceOne = Effect.fnUntraced(function* (row: EndingRow) {

@@ -19,6 +19,7 @@ import { orTaken } from "../../database/SqlErrors.js"
 import { ReferenceChecks } from "../references/ReferenceChecks.js"
 import { type Prepared, Promotion } from "../services/Promotion.js"
 import { secretsRepo } from "../stored/Repo.js"
+import { makeRemovals } from "../../directory/trash/Removals.js"
 import { endOf, environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { makeEnvironmentExpiry } from "./EnvironmentExpiry.js"
@@ -47,6 +48,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
     const promotion = yield* Promotion
     const stored = yield* secretsRepo
     const expiry = yield* makeEnvironmentExpiry
+    const removals = yield* makeRemovals
     const { clock } = yield* Database
 
     /** Fails if an end has passed, or is too far away. */
@@ -136,6 +138,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
       })
     )
 
+    /** Removes an environment. Returns its id, and its organization's. */
     const remove = traced("Environments.remove")(
       Effect.fnUntraced(function* (place: Place<"env.delete">, force = false) {
         const { id, name } = place.env
@@ -143,6 +146,8 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         yield* names.free({ kind: "env", projectId: place.project.id, id, name })
         const [row] = yield* repo.remove({ id, now: removed_at })
         if (row === undefined) return yield* notFound(`environment ${name}`)
+        const [orgId, projectId] = [place.org.id, place.project.id]
+        yield* removals.removed({ kind: "env", id, orgId, projectId, name }, place.actor)
         if (!force) yield* references.admitEnvRemoval(place)
         if (place.passage?.kind === "requested") {
           const secrets = yield* stored.list(id)
@@ -157,6 +162,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
           resource_id: id,
           metadata: { name }
         })
+        return { orgId, id }
       })
     )
 

@@ -13,6 +13,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access, type Place } from "../../access/Access.js"
 import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
+import { makeSettling } from "../../directory/trash/Settling.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { longList, longObject } from "../../http/LongList.js"
 import { Bundles } from "../services/Bundles.js"
@@ -59,6 +60,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const matrix = yield* ProjectMatrix
     const revisions = yield* Revisions
     const { gated } = yield* GatedCalls
+    const { settleRemoved } = yield* makeSettling
     const writeBundle = gated("environments.writeBundle", ({ headers, path, payload }: Of<"writeBundle">) =>
       Effect.flatMap(bundles.prepare(access.guarded(path, "secret.write"), payload), (draft) =>
         access.change(
@@ -85,6 +87,12 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           revisions.revert(place, payload, headers["if-match"], prepared)
         )
       )
+    )
+    const remove = gated(
+      "environments.delete",
+      ({ path, urlParams }: Of<"delete">) =>
+        access.change(access.guarded(path, "env.delete", {}), (place) => environments.remove(place, urlParams.force)),
+      settleRemoved
     )
     const make = Effect.fnUntraced(function* ({ path, payload }: Of<"create">) {
       const { expires_at, from, keys, name } = payload
@@ -131,12 +139,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           return found === undefined ? unchanged : yield* rows(found)
         })
       )
-      .handle(
-        "delete",
-        gated("environments.delete", ({ path, urlParams }) =>
-          access.change(access.guarded(path, "env.delete", {}), (place) => environments.remove(place, urlParams.force))
-        )
-      )
+      .handle("delete", (request) => Effect.flatMap(remove(request), settleRemoved))
       .handle("bundle", ({ headers, path, urlParams }) =>
         Effect.gen(function* () {
           const place = yield* access.env(path, "secret.read")

@@ -89,6 +89,7 @@ export const makeKnown = () => {
         passkey_id: id("passkey_id"),
         export_id: id("export_id"),
         import_id: id("import_id"),
+        removed_id: none,
         use_rule_id: id("use_rule_id"),
         approval_id: none,
         request_id: id("request_id"),
