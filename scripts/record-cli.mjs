@@ -190,6 +190,10 @@ $ coffer environment revert --env qa --to 1 --yes
 $ coffer environment diff dev qa
 $ coffer environment diff dev qa --exit-code; echo "exit code $?"
 $ coffer environment delete qa --yes
+$ coffer environment list --removed
+$ coffer environment restore qa
+$ coffer environment delete qa --yes
+$ coffer environment erase qa --yes
 An environment can end, and a project can let those who write in it create such environments: see [Previews](previews.md).
 $ coffer environment create pr-42 --from dev --only API_KEY --expires 7d
 $ coffer environment list
@@ -316,7 +320,14 @@ $ coffer project list --org acme-inc
 $ coffer project get --org acme-inc
 $ coffer project rename shop --org acme-inc
 $ coffer project delete shop --org acme-inc --yes
-$ coffer org delete --org acme-inc --yes
+$ coffer project restore shop --org acme-inc
+$ coffer project delete shop --org acme-inc --yes
+$ coffer project erase shop --org acme-inc --yes
+$ coffer org delete acme-inc --yes
+$ coffer org list --removed
+$ coffer org restore acme-inc
+$ coffer org delete acme-inc --yes
+$ coffer org erase acme-inc --yes
 People who have registered a passkey in the console prove a terminal by it, for everything that needs a recent login. [Passkeys](identity.md#passkeys) has more.
 
 $ coffer passkey list

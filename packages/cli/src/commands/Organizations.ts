@@ -1,3 +1,4 @@
+import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import { defined } from "@coffer/domain/Defined"
 import { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
@@ -5,11 +6,22 @@ import type { Overview, ProjectOverview } from "@coffer/domain/Overview"
 import { maxPageSize } from "@coffer/domain/Schemas"
 import * as Effect from "effect/Effect"
 import { asking, atOrg, atServer, group, wide, yes } from "../grammar/Command.js"
-import { argument } from "../grammar/Fields.js"
-import { confirm } from "../terminal/Prompts.js"
+import { argument, option, optionalArgument } from "../grammar/Fields.js"
+import { completedBy } from "../grammar/Specs.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
 import { exportCommands } from "./organizations/Export.js"
 import { importCommand } from "./organizations/Import.js"
+import {
+  confirmName,
+  erasable,
+  idOption,
+  type Kind,
+  noteRestore,
+  removedFlag,
+  removedView,
+  restorable,
+  serverOption
+} from "./Trash.js"
 
 const columns = {
   name: (org: Organization) => org.name,
@@ -17,15 +29,26 @@ const columns = {
   created: (org: Organization) => org.created_at
 }
 
+const kindAt = (given: CommandLineSettings): Kind => ({
+  what: "organization",
+  command: "org",
+  place: serverOption(given)
+})
+
 const list = atServer("list", {
   description: "List your organizations",
-  examples: ["coffer org list", "coffer org list --json"],
-  options: { wide },
-  run: ({ call }) =>
-    Effect.map(
-      call("organizations", (api) => api.list({})),
-      (orgs) => listView(orgs, columns, "you are in no organization; make one with: coffer org create NAME")
-    )
+  examples: ["coffer org list", "coffer org list --json", "coffer org list --removed"],
+  options: { removed: removedFlag, wide },
+  run: ({ call, given, options }) =>
+    options.removed
+      ? Effect.map(
+          call("trash", (api) => api.organizations({ urlParams: {} })),
+          (removed) => removedView(removed, kindAt(given))
+        )
+      : Effect.map(
+          call("organizations", (api) => api.list({})),
+          (orgs) => listView(orgs, columns, "you are in no organization; make one with: coffer org create NAME")
+        )
 })
 
 const create = atServer("create", {
@@ -87,14 +110,59 @@ const rename = atOrg("rename", {
 })
 
 const remove = atOrg("delete", {
-  description: "Delete the organization, with everything in it",
-  examples: ["coffer org delete --org acme"],
-  options: { yes, ...asking },
-  run: ({ call, options, path }) =>
+  description: "Delete the organization, with everything in it; it can be restored for a while",
+  examples: ["coffer org delete acme"],
+  options: {
+    name: completedBy(
+      "org",
+      optionalArgument("NAME", OrgName, "The organization's name, where it is not the configured one")
+    ),
+    yes,
+    ...asking
+  },
+  place: ({ name }) => defined({ org: name }),
+  run: ({ call, given, options, path }) =>
     Effect.gen(function* () {
-      yield* confirm(`Delete the organization ${path.org_name} with all its projects and secrets?`, options.yes)
+      const { org_name } = path
+      const question = `This deletes the organization ${org_name} with all its projects and secrets.`
+      yield* confirmName(question, org_name, options.yes)
       yield* call("organizations", (api) => api.delete({ path }))
-      return doneView(`organization ${path.org_name} deleted`)
+      yield* noteRestore(
+        call("trash", (api) => api.organizations({ urlParams: { name: org_name } })),
+        org_name,
+        kindAt(given)
+      )
+      return doneView(`organization ${org_name} deleted`)
+    })
+})
+
+const removedName = argument("NAME", OrgName, "The name that the deleted organization had")
+
+const restore = atServer("restore", {
+  description: "Bring a deleted organization back, with everything in it, as it was",
+  examples: ["coffer org restore acme", "coffer org restore acme --as acme-old"],
+  options: { name: removedName, as: option("as", OrgName, "A new name, if its own is in use"), id: idOption },
+  run: ({ call, given, options: { as, id, name } }) =>
+    Effect.gen(function* () {
+      const list = yield* call("trash", (api) => api.organizations({ urlParams: { name } }))
+      const { id: removed_id } = yield* restorable(list, name, id, kindAt(given))
+      const payload = defined({ name: as })
+      const made = yield* call("trash", (api) => api.restoreOrganization({ path: { removed_id }, payload }))
+      return doneView(`organization ${name} restored${made.name === name ? "" : ` as ${made.name}`}`, made)
+    })
+})
+
+const erase = atServer("erase", {
+  description: "Erase a deleted organization for good: nothing brings it back",
+  examples: ["coffer org erase acme-old"],
+  options: { name: removedName, id: idOption, yes },
+  run: ({ call, given, options: { id, name, yes } }) =>
+    Effect.gen(function* () {
+      const list = yield* call("trash", (api) => api.organizations({ urlParams: { name } }))
+      const { id: removed_id } = yield* erasable(list, name, id, kindAt(given))
+      yield* confirmName(`This erases all secrets of the deleted organization ${name} for good.`, name, yes)
+      yield* call("trash", (api) => api.eraseOrganization({ path: { removed_id }, payload: { name } }))
+      return doneView(`organization ${name} erased`)
     })
 })
 
@@ -106,5 +174,7 @@ export const orgCommand = group("org", "Organizations", [
   rename,
   ...exportCommands,
   importCommand,
-  remove
+  remove,
+  restore,
+  erase
 ])

@@ -1,3 +1,5 @@
+import type { CommandLineSettings } from "@coffer/client/internal/Settings"
+import type { OrgPath } from "@coffer/domain/api/Paths"
 import { EnvironmentNames } from "@coffer/domain/Environment"
 import { ProjectName } from "@coffer/domain/Names"
 import type { Project } from "@coffer/domain/Project"
@@ -6,25 +8,46 @@ import { defined } from "@coffer/domain/Defined"
 import { asking, atOrg, atProject, group, wide, yes } from "../grammar/Command.js"
 import { argument, argumentsOf, commas, flag, option, optionalArgument } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
-import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
 import { allowPreviews, forbidPreviews, previews } from "./Previews.js"
 import { history } from "./ProjectHistory.js"
+import {
+  confirmName,
+  erasable,
+  idOption,
+  type Kind,
+  noteRestore,
+  removedFlag,
+  removedView,
+  restorable,
+  serverOption
+} from "./Trash.js"
 
 const columns = {
   name: (project: Project) => project.name,
   created: (project: Project) => project.created_at
 }
 
+const kindAt = ({ given, path }: { readonly given: CommandLineSettings; readonly path: OrgPath }): Kind => ({
+  what: "project",
+  command: "project",
+  place: ` --org ${path.org_name}${serverOption(given)}`
+})
+
 const list = atOrg("list", {
   description: "List the projects",
-  examples: ["coffer project list", "coffer project list --json"],
-  options: { wide },
-  run: ({ call, path }) =>
-    Effect.map(
-      call("projects", (api) => api.list({ path })),
-      (projects) => listView(projects, columns, "there are no projects; make one with: coffer project create NAME")
-    )
+  examples: ["coffer project list", "coffer project list --json", "coffer project list --removed"],
+  options: { removed: removedFlag, wide },
+  run: ({ call, given, options, path }) =>
+    options.removed
+      ? Effect.map(
+          call("trash", (api) => api.projects({ path, urlParams: {} })),
+          (removed) => removedView(removed, kindAt({ given, path }))
+        )
+      : Effect.map(
+          call("projects", (api) => api.list({ path })),
+          (projects) => listView(projects, columns, "there are no projects; make one with: coffer project create NAME")
+        )
 })
 
 const create = atOrg("create", {
@@ -131,16 +154,57 @@ const update = atProject("update", {
 })
 
 const remove = atProject("delete", {
-  description: "Delete a project, with everything in it",
+  description: "Delete a project, with everything in it; it can be restored for a while",
   examples: ["coffer project delete webshop"],
   options: { name, yes, ...asking },
   place: placeOf,
-  run: ({ call, options, path }) =>
+  run: ({ call, given, options, path }) =>
     Effect.gen(function* () {
-      const question = `Delete the project ${path.project_name} with all its environments and secrets?`
-      yield* confirm(question, options.yes)
+      const { project_name } = path
+      const question = `This deletes the project ${project_name} with all its environments and secrets.`
+      yield* confirmName(question, project_name, options.yes)
       yield* call("projects", (api) => api.delete({ path }))
-      return doneView(`project ${path.project_name} deleted`)
+      yield* noteRestore(
+        call("trash", (api) => api.projects({ path, urlParams: { name: project_name } })),
+        project_name,
+        kindAt({ given, path })
+      )
+      return doneView(`project ${project_name} deleted`)
+    })
+})
+
+const removedName = argument("NAME", ProjectName, "The name that the deleted project had")
+
+const restore = atOrg("restore", {
+  description: "Bring a deleted project back, with everything in it, as it was",
+  examples: ["coffer project restore webshop", "coffer project restore webshop --as shop-old"],
+  options: {
+    name: removedName,
+    as: option("as", ProjectName, "A new name, if its own is in use"),
+    id: idOption,
+    ...asking
+  },
+  run: ({ call, given, options: { as, id, name }, path }) =>
+    Effect.gen(function* () {
+      const list = yield* call("trash", (api) => api.projects({ path, urlParams: { name } }))
+      const { id: removed_id } = yield* restorable(list, name, id, kindAt({ given, path }))
+      const payload = defined({ name: as })
+      const made = yield* call("trash", (api) => api.restoreProject({ path: { ...path, removed_id }, payload }))
+      return doneView(`project ${name} restored${made.name === name ? "" : ` as ${made.name}`}`, made)
+    })
+})
+
+const erase = atOrg("erase", {
+  description: "Erase a deleted project for good: nothing brings it back",
+  examples: ["coffer project erase shop-old"],
+  options: { name: removedName, id: idOption, yes, ...asking },
+  run: ({ call, given, options: { id, name, yes }, path }) =>
+    Effect.gen(function* () {
+      const list = yield* call("trash", (api) => api.projects({ path, urlParams: { name } }))
+      const { id: removed_id } = yield* erasable(list, name, id, kindAt({ given, path }))
+      yield* confirmName(`This erases all secrets of the deleted project ${name} for good.`, name, yes)
+      yield* call("trash", (api) => api.eraseProject({ path: { ...path, removed_id }, payload: { name } }))
+      return doneView(`project ${name} erased`)
     })
 })
 
@@ -154,5 +218,7 @@ export const projectCommand = group("project", "Projects of an organization", [
   previews,
   allowPreviews,
   forbidPreviews,
-  remove
+  remove,
+  restore,
+  erase
 ])

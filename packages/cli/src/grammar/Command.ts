@@ -22,7 +22,7 @@ import { wide as shownWide } from "../terminal/Listing.js"
 import { printListView, printView, type View } from "../terminal/View.js"
 import { Version } from "../Version.js"
 import { asking as withAsking, askingSpecs } from "./Asking.js"
-import type { Syntax } from "./Data.js"
+import { destroysWithout, type Syntax } from "./Data.js"
 import { type Fields, flag, type OptionField, optionField } from "./Fields.js"
 import type { PlacePath } from "./Missing.js"
 import {
@@ -130,7 +130,7 @@ export const asking = {
   reason: optionField(askingSpecs.reason),
   breakGlass: optionField(askingSpecs.breakGlass)
 }
-export const yes = flag("yes", "Do not ask, where something is destroyed")
+export const yes = flag("yes", destroysWithout)
 
 interface Described {
   readonly description: string

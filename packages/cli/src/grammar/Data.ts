@@ -51,6 +51,9 @@ export interface ArgumentData {
   readonly names?: NameKind
 }
 
+/** The description of the option `--yes` of commands that destroy something. */
+export const destroysWithout = "Do not ask, where something is destroyed"
+
 /** The options and arguments of a command. */
 export interface Syntax {
   readonly options: ReadonlyArray<OptionData>

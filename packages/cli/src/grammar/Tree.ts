@@ -1,6 +1,7 @@
 import * as Array from "effect/Array"
 import type { Group, Leaf } from "./Command.js"
 import type { Item } from "../terminal/Wrap.js"
+import { destroysWithout } from "./Data.js"
 import { isHelp, nearest } from "./Words.js"
 
 /** A line of the client's help: related nouns and commands. */
@@ -108,6 +109,9 @@ const otherNames: ReadonlyMap<string, string> = new Map([
   ["ls", "list"],
   ["rm", "delete"],
   ["remove", "delete"],
+  ["undelete", "restore"],
+  ["recover", "restore"],
+  ["undo", "restore"],
   ["mv", "rename"],
   ["cp", "copy"],
   ["read", "get"],
@@ -125,6 +129,10 @@ const inGroup = (groups: ReadonlyArray<Group>, name: string | undefined): string
   return owner === undefined || name === undefined ? undefined : ["coffer", owner.name, name].join(" ")
 }
 
+/** Whether a command asks before it destroys something. */
+const destroys = (node: Group | Leaf): boolean =>
+  node.type === "command" && node.options.some(({ description }) => description === destroysWithout)
+
 /** The command that was probably meant: one of a group, without the group's name, by another name, or nearly so spelt. */
 export const meant = (tree: Tree, path: ReadonlyArray<string>, word: string): string | undefined => {
   const groups = tree.nodes.filter((node) => node.type === "group")
@@ -134,6 +142,8 @@ export const meant = (tree: Tree, path: ReadonlyArray<string>, word: string): st
   if (owned !== undefined) return owned
   const nodes = name === undefined ? tree.nodes : (groups.find((each) => namesOf(each).includes(name))?.commands ?? [])
   const names = nodes.flatMap(namesOf)
-  const close = names.find((each) => each === other) ?? nearest(names, word)
+  // One who has mistyped something harmless must not be led to what destroys.
+  const harmless = nodes.filter((node) => !destroys(node)).flatMap(namesOf)
+  const close = names.find((each) => each === other) ?? nearest(harmless, word)
   return close === undefined ? undefined : ["coffer", ...path, close].join(" ")
 }

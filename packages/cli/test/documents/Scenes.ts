@@ -174,6 +174,18 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
       after: ["coffer org delete --org acme-copy --yes || true"]
     },
     "org rename": { after: [() => call("PATCH", "/acme-inc", { name: "acme" })] },
+    "org restore": {
+      before: ["coffer org delete acme --yes"],
+      after: ["coffer org rename acme --org acme-old || true"]
+    },
+    "org erase": { before: ["coffer org create acme-old", "coffer org delete acme-old --yes"] },
+    "project restore": {
+      before: ["coffer project delete webshop --yes"],
+      after: ["coffer project rename shop-old webshop || true"]
+    },
+    "project erase": { before: ["coffer project create shop-old", "coffer project delete shop-old --yes"] },
+    "environment restore": { before: ["coffer env create qa || true", "coffer env delete qa --yes"] },
+    "environment erase": { before: ["coffer env create qa-old || true", "coffer env delete qa-old --yes"] },
     "project create": { before: [() => call("DELETE", "/acme/projects/webshop")] },
     "project rename": { after: [() => call("PATCH", "/acme/projects/shop", { name: "webshop" })] },
     "project delete": { after: [webshop] },

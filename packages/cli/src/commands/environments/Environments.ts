@@ -1,3 +1,5 @@
+import type { CommandLineSettings } from "@coffer/client/internal/Settings"
+import type { ProjectPath } from "@coffer/domain/api/Paths"
 import type { Environment } from "@coffer/domain/Environment"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import { EnvName } from "@coffer/domain/Names"
@@ -6,9 +8,19 @@ import { defined } from "@coffer/domain/Defined"
 import { asking, atProject, group, wide, yes } from "../../grammar/Command.js"
 import { argument, flag, option } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
-import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { endOf, Expires, until } from "../Expires.js"
+import {
+  confirmName,
+  erasable,
+  idOption,
+  type Kind,
+  noteRestore,
+  removedFlag,
+  removedView,
+  restorable,
+  serverOption
+} from "../Trash.js"
 import { keysOption } from "../secrets/Keys.js"
 import { copy, diff } from "./Promotion.js"
 import { protect, protection, unprotect } from "./Protection.js"
@@ -23,12 +35,24 @@ const columnsOf = (environments: ReadonlyArray<Environment>) => ({
   created: (environment: Environment) => environment.created_at
 })
 
+const kindAt = ({ given, path }: { readonly given: CommandLineSettings; readonly path: ProjectPath }): Kind => ({
+  what: "environment",
+  command: "env",
+  place: ` --project ${path.org_name}/${path.project_name}${serverOption(given)}`
+})
+
 const list = atProject("list", {
   description: "List the environments",
-  examples: ["coffer environment list", "coffer env list --json"],
-  options: { wide },
-  run: ({ call, path }) =>
-    Effect.map(
+  examples: ["coffer environment list", "coffer env list --json", "coffer env list --removed"],
+  options: { removed: removedFlag, wide },
+  run: ({ call, given, options, path }) => {
+    if (options.removed) {
+      return Effect.map(
+        call("trash", (api) => api.environments({ path, urlParams: {} })),
+        (removed) => removedView(removed, kindAt({ given, path }))
+      )
+    }
+    return Effect.map(
       call("environments", (api) => api.list({ path })),
       (response) =>
         listView(
@@ -37,6 +61,7 @@ const list = atProject("list", {
           "there are no environments; make one with: coffer env create NAME"
         )
     )
+  }
 })
 
 const name = argument("NAME", EnvName, "The environment's name")
@@ -92,7 +117,7 @@ const extend = atProject("extend", {
 })
 
 const remove = atProject("delete", {
-  description: "Delete an environment, with its secrets",
+  description: "Delete an environment, with its secrets; it can be restored for a while",
   examples: ["coffer environment delete qa"],
   options: {
     name: completedBy("env", argument("NAME", EnvName, "The environment's name")),
@@ -100,20 +125,60 @@ const remove = atProject("delete", {
     force: flag("force", "Also if secrets of other environments refer to its secrets, which then cannot be read"),
     ...asking
   },
-  run: ({ call, options, path }) =>
+  run: ({ call, given, options: { force, name, yes }, path }) =>
     Effect.gen(function* () {
-      const question = `Delete the environment ${options.name} of ${path.project_name} with all its secrets?`
-      yield* confirm(question, options.yes)
+      const question = `This deletes the environment ${name} of ${path.project_name} with all its secrets.`
+      yield* confirmName(question, name, yes)
       yield* call("environments", (api) =>
-        api.delete({ path: { ...path, env_name: options.name }, urlParams: options.force ? { force: true } : {} })
+        api.delete({ path: { ...path, env_name: name }, urlParams: force ? { force: true } : {} })
       )
-      return doneView(`environment ${options.name} deleted`)
+      yield* noteRestore(
+        call("trash", (api) => api.environments({ path, urlParams: { name } })),
+        name,
+        kindAt({ given, path })
+      )
+      return doneView(`environment ${name} deleted`)
+    })
+})
+
+const removedName = argument("NAME", EnvName, "The name that the deleted environment had")
+
+const restore = atProject("restore", {
+  description: "Bring a deleted environment back, as it was",
+  examples: ["coffer environment restore qa", "coffer env restore qa --as qa-old"],
+  options: {
+    name: removedName,
+    as: option("as", EnvName, "A new name, if its own is in use"),
+    id: idOption,
+    ...asking
+  },
+  run: ({ call, given, options: { as, id, name }, path }) =>
+    Effect.gen(function* () {
+      const list = yield* call("trash", (api) => api.environments({ path, urlParams: { name } }))
+      const { id: removed_id } = yield* restorable(list, name, id, kindAt({ given, path }))
+      const payload = defined({ name: as })
+      const made = yield* call("trash", (api) => api.restoreEnvironment({ path: { ...path, removed_id }, payload }))
+      return doneView(`environment ${name} restored${made.name === name ? "" : ` as ${made.name}`}${until(made)}`, made)
+    })
+})
+
+const erase = atProject("erase", {
+  description: "Erase a deleted environment for good: nothing brings it back",
+  examples: ["coffer environment erase qa-old"],
+  options: { name: removedName, id: idOption, yes, ...asking },
+  run: ({ call, given, options: { id, name, yes }, path }) =>
+    Effect.gen(function* () {
+      const list = yield* call("trash", (api) => api.environments({ path, urlParams: { name } }))
+      const { id: removed_id } = yield* erasable(list, name, id, kindAt({ given, path }))
+      yield* confirmName(`This erases all secrets of the deleted environment ${name} for good.`, name, yes)
+      yield* call("trash", (api) => api.eraseEnvironment({ path: { ...path, removed_id }, payload: { name } }))
+      return doneView(`environment ${name} erased`)
     })
 })
 
 export const environmentCommand = group(
   "environment",
   "Environments of a project",
-  [list, create, extend, remove, diff, copy, revisions, revert, protection, protect, unprotect],
+  [list, create, extend, remove, restore, erase, diff, copy, revisions, revert, protection, protect, unprotect],
   "env"
 )
