@@ -1,11 +1,14 @@
-import { orgNameForm } from "@coffer/domain/NameForms"
+import { defined } from "@coffer/domain/Defined"
+import { orgNameForm, projectNameForm } from "@coffer/domain/NameForms"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { Delete } from "../../kit/Delete.js"
+import { Removed } from "../../kit/Removed.js"
 import { Rename } from "../../kit/Rename.js"
 import { orgAddress, serverAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg, readOrganizations } from "../../state/Organizations.js"
+import { wayBack } from "../../state/Server.js"
 import type { PageProps } from "../PageProps.js"
 import { PasskeyRecovery } from "./PasskeyRecovery.js"
 
@@ -31,6 +34,23 @@ export const Page = ({ place: { org } }: PageProps<"org">) => (
         navigate(orgAddress(name, "settings"), { replace: true })
       }}
     />
+    {missingInOrg(org, "project.restore") === null && (
+      <Removed
+        what="project"
+        of={org}
+        form={projectNameForm}
+        list={call("trash", (api) => api.projects({ path: { org_name: org }, urlParams: {} }))}
+        restore={(removed_id, name) =>
+          call("trash", (api) =>
+            api.restoreProject({ path: { org_name: org, removed_id }, payload: defined({ name }) })
+          )
+        }
+        erase={(removed_id, name) =>
+          call("trash", (api) => api.eraseProject({ path: { org_name: org, removed_id }, payload: { name } }))
+        }
+        done={() => undefined}
+      />
+    )}
     <h2>Lost passkeys</h2>
     <PasskeyRecovery key={org} org={org} />
     <h2>Delete</h2>
@@ -49,7 +69,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => (
     >
       <p>
         All projects, secrets, members, rules and service accounts of {org} are gone at once, and every key of it stops
-        working. Only a backup has them. Its audit log stays for superadmins.
+        working. {wayBack("in the list of organizations")} Its audit log stays for superadmins.
       </p>
     </Delete>
   </section>

@@ -1,3 +1,4 @@
+import { defined } from "@coffer/domain/Defined"
 import { orgNameForm } from "@coffer/domain/NameForms"
 import type { OrgName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
@@ -7,12 +8,13 @@ import { call } from "../../client/Calls.js"
 import { Attention } from "../../kit/Attention.js"
 import { CreateForm } from "../../kit/CreateForm.js"
 import { useLoad } from "../../kit/Load.js"
+import { Removed } from "../../kit/Removed.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
-import { organizations } from "../../state/Organizations.js"
+import { organizations, readOrganizations } from "../../state/Organizations.js"
 import { facts } from "../../state/Server.js"
 import { me } from "../../state/Session.js"
 
@@ -97,6 +99,26 @@ const List = ({ found }: { readonly found: ReadonlyArray<Organization> }) => {
   )
 }
 
+/** Those that the caller may bring back. */
+const RemovedOrganizations = ({ found }: { readonly found: ReadonlyArray<Organization> }) => (
+  <Removed
+    what="organization"
+    of={found.map(({ id }) => id).join(" ")}
+    form={orgNameForm}
+    list={call("trash", (api) => api.organizations({ urlParams: {} }))}
+    restore={(removed_id, name) =>
+      Effect.zipRight(
+        call("trash", (api) => api.restoreOrganization({ path: { removed_id }, payload: defined({ name }) })),
+        readOrganizations
+      )
+    }
+    erase={(removed_id, name) =>
+      call("trash", (api) => api.eraseOrganization({ path: { removed_id }, payload: { name } }))
+    }
+    done={() => undefined}
+  />
+)
+
 /** The caller's organizations. The first page of a newcomer. */
 export const Page = () => {
   const found = organizations.value
@@ -109,6 +131,7 @@ export const Page = () => {
           happens. You will be its owner.
         </p>
         <Create />
+        <RemovedOrganizations found={found} />
       </section>
     )
   }
@@ -117,6 +140,7 @@ export const Page = () => {
       <h1>Organizations</h1>
       <Create />
       <List found={found} />
+      <RemovedOrganizations found={found} />
       <Attention key={found.length} orgs={found.slice(0, regarded).map(({ name }) => name)} />
     </section>
   )

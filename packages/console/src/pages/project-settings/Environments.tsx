@@ -12,6 +12,7 @@ import { Ahead } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { envAddress } from "../../routing/Places.js"
 import { missingInOrg } from "../../state/Organizations.js"
+import { wayBack } from "../../state/Server.js"
 import type { PlaceAt } from "../PageProps.js"
 import { Extend } from "./Extend.js"
 import { NewEnvironment } from "./NewEnvironment.js"
@@ -113,7 +114,7 @@ const Row = ({ environment, index, isOwn, order, place: { org, project }, reload
         >
           <p>
             All secrets of {name} in {project} are deleted at once, with their versions and use rules. Programs that use
-            them can no longer read them. Only a backup still has them.
+            them can no longer read them. {wayBack("on this page")}
           </p>
         </Delete>
       </td>

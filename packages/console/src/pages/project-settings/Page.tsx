@@ -1,12 +1,15 @@
-import { projectNameForm } from "@coffer/domain/NameForms"
+import { defined } from "@coffer/domain/Defined"
+import { envNameForm, projectNameForm } from "@coffer/domain/NameForms"
 import { call } from "../../client/Calls.js"
 import { Delete } from "../../kit/Delete.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
+import { Removed } from "../../kit/Removed.js"
 import { Rename } from "../../kit/Rename.js"
 import { orgAddress, projectAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg } from "../../state/Organizations.js"
+import { wayBack } from "../../state/Server.js"
 import type { PageProps } from "../PageProps.js"
 import { Environments } from "./Environments.js"
 import { Previews } from "./Previews.js"
@@ -26,6 +29,23 @@ export const Page = ({ place }: PageProps<"project">) => {
         {(settings) => (
           <>
             <Environments place={place} settings={settings} reload={found.reload} />
+            {missingInOrg(org, "env.restore") === null && (
+              <Removed
+                what="environment"
+                of={`${org}/${project} ${settings.environments.map(({ id }) => id).join(" ")}`}
+                form={envNameForm}
+                list={call("trash", (api) => api.environments({ path, urlParams: {} }))}
+                restore={(removed_id, name) =>
+                  call("trash", (api) =>
+                    api.restoreEnvironment({ path: { ...path, removed_id }, payload: defined({ name }) })
+                  )
+                }
+                erase={(removed_id, name) =>
+                  call("trash", (api) => api.eraseEnvironment({ path: { ...path, removed_id }, payload: { name } }))
+                }
+                done={found.reload}
+              />
+            )}
             <h2>Previews</h2>
             <Previews path={path} settings={settings} reload={found.reload} />
           </>
@@ -59,7 +79,7 @@ export const Page = ({ place }: PageProps<"project">) => {
       >
         <p>
           All environments of {project} are deleted at once, with their secrets. Programs that use them can no longer
-          read them. Only a backup still has them.
+          read them. {wayBack(`in the settings of ${org}`)}
         </p>
       </Delete>
     </section>
