@@ -17,7 +17,21 @@ const cases: ReadonlyArray<Case> = [
   ["coffer service-account ro", ["rotate"]],
   [
     "coffer env ",
-    ["list", "create", "extend", "delete", "restore", "erase", "diff", "copy", "revisions", "revert", "protection", "protect", "unprotect"]
+    [
+      "list",
+      "create",
+      "extend",
+      "delete",
+      "restore",
+      "erase",
+      "diff",
+      "copy",
+      "revisions",
+      "revert",
+      "protection",
+      "protect",
+      "unprotect"
+    ]
   ],
   ["coffer master-key ", ["rotate"]],
   ["coffer secret set --if", ["--if-version"]],

@@ -1,4 +1,11 @@
-import { type Actor, type Caller, currentActor, CurrentCaller, delegationOf, type UserActor } from "@coffer/domain/Actor"
+import {
+  type Actor,
+  type Caller,
+  currentActor,
+  CurrentCaller,
+  delegationOf,
+  type UserActor
+} from "@coffer/domain/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
 import { ApprovalRequired, type Forbidden, type NotFound } from "@coffer/domain/Errors"

@@ -2,7 +2,7 @@ import { actorName, type Actor, type UserActor } from "@coffer/domain/Actor"
 import { maxEnvironments } from "@coffer/domain/Environment"
 import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { ProjectId, RemovedId } from "@coffer/domain/Ids"
-import type { OrgName} from "@coffer/domain/Names";
+import type { OrgName } from "@coffer/domain/Names"
 import { EnvName, ProjectName } from "@coffer/domain/Names"
 import type { Removed } from "@coffer/domain/Removed"
 import * as Duration from "effect/Duration"
