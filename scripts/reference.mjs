@@ -26,6 +26,7 @@ const table = (titles, rows) =>
 const requirement = (requires) => {
   if (requires === "nothing") return "nothing"
   if (requires === "credential") return "a credential"
+  if (requires === "person") return "a person's session"
   if (requires === "superadmin") return "superadmin"
   if (requires === "org.create") return "a person's session"
   const need = needs[requires]

@@ -2,8 +2,11 @@ import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as Context from "effect/Context"
 import type { Action } from "../Permissions.js"
 
-/** What an endpoint requires of its caller. An `Action` requires the right to it at the place that the path names. */
-export type Requirement = "nothing" | "credential" | "superadmin" | "org.create" | Action
+/**
+ * What an endpoint requires of its caller: `person`, no service account, for what people do for themselves alone. An `Action`
+ * requires the right to it at the place that the path names.
+ */
+export type Requirement = "nothing" | "credential" | "person" | "superadmin" | "org.create" | Action
 
 /** The requirement of an endpoint. A test fails if an endpoint has none. */
 export class Requires extends Context.Tag("@coffer/domain/Requirement/Requires")<Requires, Requirement>() {}

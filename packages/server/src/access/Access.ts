@@ -139,7 +139,7 @@ const guardedOf = (place: EnvPlace<Action>): Guarded => ({
 export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* accessRepo
-    const { everywhere, founder } = yield* makeServerRights
+    const { everywhere, founder, person } = yield* makeServerRights
     const gate = yield* makeGate
     const removed = yield* removedRepo
     const { refuseAt, refuseDelegation } = yield* makePlaceRefusals
@@ -407,6 +407,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       alongside,
       everywhere,
       founder,
+      person,
       check,
       refuseDelegation,
       change

@@ -27,6 +27,8 @@ export const entry = (
     case "nothing":
     case "credential":
       return () => Effect.void
+    case "person":
+      return (_path, caller) => Effect.provideService(access.person(call), CurrentCaller, caller)
     case "superadmin":
       return (_path, caller) => Effect.provideService(access.everywhere(call), CurrentCaller, caller)
     case "org.create":

@@ -1,4 +1,5 @@
 import { type Actor, currentActor, CurrentCaller, type UserActor } from "@coffer/domain/Actor"
+import type { Forbidden } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { actorSource } from "../audit/AuditEvent.js"
@@ -40,6 +41,16 @@ export const makeServerRights = Effect.gen(function* () {
   const refusedHere = (actor: Actor, action: string, message: string) =>
     refuse(audit, actorSource(actor), { resource_type: "server", resource_id: null, metadata: { action } }, message)
 
+  /** Admits persons, for what each does for itself alone. */
+  const person = (action: string) =>
+    Effect.flatMap(currentActor, (actor): Effect.Effect<UserActor, Forbidden> => {
+      if (actor.type === "user") return Effect.succeed(actor)
+      const { orgId } = actor
+      const refusal = { resource_type: "org", resource_id: orgId, metadata: { action } } as const
+      const message = "a service account has no passkeys and delegates nothing: a person has to do this"
+      return refuse(audit, { ...actorSource(actor), orgId }, refusal, message)
+    })
+
   /** Admits superadmins only. */
   const everywhere = (action: string) =>
     Effect.flatMap(currentActor, (actor) =>
@@ -62,5 +73,5 @@ export const makeServerRights = Effect.gen(function* () {
     return actor
   })
 
-  return { everywhere, founder } as const
+  return { everywhere, founder, person } as const
 })

@@ -165,7 +165,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
   it("says what it requires of its caller, and asks for a credential unless that is nothing", () => {
     assert.isDefined(requires)
     assert.isTrue(
-      ["nothing", "credential", "superadmin", "org.create"].includes(requires) || requires in needs,
+      ["nothing", "credential", "person", "superadmin", "org.create"].includes(requires) || requires in needs,
       requires
     )
     assert.strictEqual(authenticated, requires !== "nothing")
@@ -173,6 +173,10 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       requires === "nothing",
       !path.startsWith("/api/") || /^\/api\/auth\/(device|federate|login|methods|token|verify)$/.test(path)
     )
+  })
+
+  it("requires more than a credential if it takes a body: whoever may not make it must not have one read", () => {
+    if (Option.isSome(endpoint.payloadSchema)) assert.notStrictEqual(requires, "credential")
   })
 
   it("says whether a browser needs a recent login for it, if it changes something, and declares that refusal", () => {

@@ -71,6 +71,7 @@ const refusals = (): ReadonlyArray<Refused> =>
       switch (endpoint.requires) {
         case "credential":
           return [stranger]
+        case "person":
         case "org.create":
           return [stranger, { endpoint, caller: account, status: 403 }]
         case "superadmin":

@@ -81,7 +81,7 @@ export const sceneSettings = () => ({
 export interface Stage {
   readonly run: <A, E>(effect: Effect.Effect<A, E, Database>) => Promise<A>
   readonly do: (headers: Caller["headers"], method: string, path: string, body?: unknown) => Promise<Json>
-  readonly send: (ask: Sent) => Promise<{ readonly status: number; readonly text: string }>
+  readonly send: (ask: Sent) => Promise<{ readonly status: number; readonly text: string; readonly etag: string }>
 }
 
 /** Scenes on a server, set by a superadmin. */
@@ -285,7 +285,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
         return { place: { ...place, request_id: await request(place, caller) }, caller }
       }
       if (endpoint.path.includes(":import_id")) return { place: await importing(place, caller), caller }
-      if (endpoint.requires !== "credential") return { place, caller }
+      if (endpoint.requires !== "credential" && endpoint.requires !== "person") return { place, caller }
       if (endpoint.path.includes(":removed_id")) return { place: await removing(place, caller), caller }
       if (endpoint.path.includes("passkeys")) return { place: await registered(place, caller), caller }
       if (endpoint.path.includes("delegations")) return { place: await delegating(place, caller), caller }

@@ -164,7 +164,7 @@ type Caller = (typeof callers)[number]
 const callersOf = (requires: string | undefined, row: Row, inputs: ReadonlyArray<Row>): ReadonlyArray<Caller> => {
   if (requires === "nothing") return ["anonymous"]
   // What uses its own credential up is asked by nobody else.
-  if (requires === "credential") return ["root", "anonymous"]
+  if (requires === "credential" || requires === "person") return ["root", "anonymous"]
   if (row === inputs[0]) return isSoak ? callers : ["root", "powerless"]
   if (!isSoak) return ["root"]
   return inputs.includes(row) ? ["root", "ruled", "powerless"] : ["root", "powerless"]

@@ -4,8 +4,6 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { personOnly } from "../../access/PersonOnly.js"
-import { AuditLog } from "../../audit/AuditLog.js"
 import { userScope } from "../../database/Scopes.js"
 import { longList } from "../../http/LongList.js"
 import { Delegations, neededFor } from "./Delegations.js"
@@ -15,12 +13,12 @@ const listed = longList(Delegation)
 export const DelegationsHttp = HttpApiBuilder.group(Api, "delegations", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
+    const { person } = access
     const delegations = yield* Delegations
-    const person = personOnly(yield* AuditLog, "a service account delegates nothing: a person has to")
 
     return handlers
       .handle("create", ({ payload }) =>
-        Effect.flatMap(person(neededFor[payload.permission]), (actor) => {
+        Effect.flatMap(person("delegation.create"), (actor) => {
           const { env: env_name, org: org_name, permission, project: project_name } = payload
           const names = { org_name, project_name, env_name }
           return access.change(

@@ -4,8 +4,6 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { personOnly } from "../../access/PersonOnly.js"
-import { AuditLog } from "../../audit/AuditLog.js"
 import { outcomeOf } from "../../database/Database.js"
 import { longList } from "../../http/LongList.js"
 import { notAccepted, Passkeys } from "./Passkeys.js"
@@ -16,14 +14,14 @@ const listed = longList(Passkey)
 export const PasskeysHttp = HttpApiBuilder.group(Api, "passkeys", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
+    const { person } = access
     const passkeys = yield* Passkeys
-    const person = personOnly(yield* AuditLog, "a service account has no passkeys: a person has")
 
     return handlers
       .handle("list", () =>
         Effect.flatMap(Effect.flatMap(person("passkey.list"), passkeys.list), (data) => listed({ data }))
       )
-      .handle("options", () => access.change(person("passkey.create"), passkeys.begin))
+      .handle("options", () => access.change(person("passkey.options"), passkeys.begin))
       .handle("create", ({ payload: { credential, name } }) =>
         Effect.gen(function* () {
           const { clientDataJSON, transports = [] } = credential.response
@@ -43,7 +41,7 @@ export const PasskeysHttp = HttpApiBuilder.group(Api, "passkeys", (handlers) =>
         access.change(person("passkey.delete"), (actor) => passkeys.remove(actor, path.passkey_id))
       )
       .handle("challenge", ({ payload }) =>
-        access.change(person("passkey.verify"), (actor) => passkeys.challenge(actor, payload.session_id))
+        access.change(person("passkey.challenge"), (actor) => passkeys.challenge(actor, payload.session_id))
       )
       .handle("verify", ({ payload: { credential } }) =>
         Effect.gen(function* () {
