@@ -35,12 +35,9 @@ const requirement = (requires) => {
   return `role ${need.role}${account[need.account] ?? ""}`
 }
 
-/** Returns what an endpoint requires of a browser's session, as a sentence. */
-const recentLogin = (rule = "never") => {
-  if (rule === "never") return ""
-  const when = rule === "always" ? "" : ` with \`${rule.field}: ${rule.is}\``
-  return ` A browser's session needs a login from the last 15 minutes for this${when}.`
-}
+/** Returns what an endpoint always requires of a browser's session, as a sentence. If it depends, its description says on what. */
+const recentLogin = (rule) =>
+  rule === "always" ? " A browser's session needs a login from the last 15 minutes for this." : ""
 
 const required = new Map()
 const limits = new Map()

@@ -17,6 +17,7 @@ import type {
   SessionId,
   UserId
 } from "./Ids.js"
+import type { SessionKind } from "./Session.js"
 import type { Email, EnvName, FederationName, OrgName, ProjectName, SecretKey, ServiceAccountName } from "./Names.js"
 
 export interface UserActor {
@@ -28,6 +29,8 @@ export interface UserActor {
   readonly superadmin: boolean
   /** Null for a delegation. */
   readonly sessionId: SessionId | null
+  /** Null for a delegation. */
+  readonly sessionKind: SessionKind | null
   /**
    * Whether calls that need a recent login (`RecentLogin`) are allowed. A browser's session loses that 15 minutes after the
    * person proved who they are. The session of a program keeps it, if the person gave it such a proof. Of a person with a

@@ -55,11 +55,12 @@ export class UseRefused extends ApiError<UseRefused>()("UseRefused", {
   next: "followRules"
 }) {}
 
-/** The browser's session is valid, but its login is too old for this call. */
+/** The session is valid, but its login is too old for this call, or proved too little. */
 export class Reauthenticate extends ApiError<Reauthenticate>()("Reauthenticate", {
   code: "REAUTHENTICATE",
   status: 403,
-  description: "This needs a login that was proven in the last 15 minutes; nothing was changed",
+  description:
+    "This needs a recent login: in a browser one of the last 15 minutes, in a program one that its session began with; nothing was changed",
   example: "this needs a login from the last 15 minutes: log in again, then repeat it",
   next: "logIn",
   exit: "notAuthenticated"

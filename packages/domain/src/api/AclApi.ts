@@ -65,7 +65,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "acl.grant")
-      .annotate(RecentLogin, { unless: { field: "permission", isOneOf: ["use", "read"] } })
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Grant a permission by pattern")
       .annotate(
         OpenApi.Description,

@@ -34,7 +34,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "member.invite")
-      .annotate(RecentLogin, { unless: { field: "role", isOneOf: ["member", "developer", undefined] } })
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Invite a person by e-mail")
       .annotate(
         OpenApi.Description,

@@ -78,7 +78,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .addError(LimitExceeded)
       .addError(Reauthenticate)
       .annotate(Requires, "org.update")
-      .annotate(RecentLogin, { unless: { field: "passkey_recovery", isOneOf: [undefined] } })
+      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Rename an organization, or change its settings")
       .annotate(
         OpenApi.Description,

@@ -12,16 +12,12 @@ export type Requirement = "nothing" | "credential" | "person" | "superadmin" | "
 export class Requires extends Context.Tag("@coffer/domain/Requirement/Requires")<Requires, Requirement>() {}
 
 /**
- * When a person's session needs a login that was proven in the last 15 minutes: never, always, or unless a field of the body has
- * one of the harmless values (`undefined`: the body lacks the field). `recovery`: always, but without the passkey of a person who
- * has one, which the handler may then refuse. `handler`: it decides, once it knows what the call changes. Every call that changes something declares it: a test fails if one does not.
+ * When a person's session needs a recent login: never, or always. `recovery`: always, but a login without the passkey of a person
+ * who has one is enough, which the handler may then refuse. `handler`: it decides, once it knows what the call changes. Whatever
+ * gives somebody else a right, or moves a name, needs one. Every call that changes something declares it: a table in the tests
+ * says why those with `never` need none.
  */
-export type RecentLoginRule =
-  | "never"
-  | "always"
-  | "recovery"
-  | "handler"
-  | { readonly unless: { readonly field: string; readonly isOneOf: ReadonlyArray<string | undefined> } }
+export type RecentLoginRule = "never" | "always" | "recovery" | "handler"
 
 export class RecentLogin extends Context.Tag("@coffer/domain/Requirement/RecentLogin")<
   RecentLogin,

@@ -21,7 +21,6 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import * as Option from "effect/Option"
-import * as Predicate from "effect/Predicate"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as Scope from "effect/Scope"
 import { Access } from "./Access.js"
@@ -113,16 +112,11 @@ const unknownParameter = (name: string) =>
     message: `${/^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : "the query"}: is not a parameter of this call`
   })
 
-/** What the caller has to do first if its login is too old for the call. The body is undefined before it was read. */
-const beforeCall = (rule: RecentLoginRule, actor: Actor | null, body?: unknown): Reauthenticate | null => {
+/** What the caller has to do first if its login is too old for the call. */
+const beforeCall = (rule: RecentLoginRule, actor: Actor | null): Reauthenticate | null => {
   if (rule === "never" || rule === "handler" || actor?.type !== "user" || actor.loginIsRecent) return null
   if (rule === "always") return loginTooOld(actor)
-  if (rule === "recovery") return actor.mayRecover ? null : loginTooOld(actor)
-  // Before the body was read, it is not known yet.
-  if (body === undefined) return null
-  const { field, isOneOf } = rule.unless
-  const given = Predicate.hasProperty(body, field) ? body[field] : undefined
-  return isOneOf.some((harmless) => harmless === given) ? null : loginTooOld(actor)
+  return actor.mayRecover ? null : loginTooOld(actor, "recovery")
 }
 
 const mebibyte = 1024 * 1024
@@ -200,10 +194,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
             caller === null
               ? // Hundreds of strangers' calls at once would run in one tick otherwise.
                 Effect.zipRight(nextTick, body)
-              : Effect.zipRight(
-                  check(params, caller),
-                  Effect.tap(body, (value) => beforeCall(recentLogin, actor, value) ?? Effect.void)
-                )
+              : Effect.zipRight(check(params, caller), body)
           return begun
         })
       }

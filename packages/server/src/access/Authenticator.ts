@@ -66,6 +66,7 @@ const userOf = (row: SessionActorRow, millis: number): UserActor => ({
   name: row.name,
   superadmin: row.superadmin === 1,
   sessionId: row.session_id,
+  sessionKind: row.kind,
   ...proofsOf(row, millis),
   delegation: null
 })
@@ -85,6 +86,7 @@ const delegateOf = (row: DelegationActorRow): UserActor => ({
   name: row.name,
   superadmin: false,
   sessionId: null,
+  sessionKind: null,
   loginIsRecent: false,
   mayRecover: false,
   hasPasskey: false,

@@ -15,6 +15,7 @@ import { HttpApi, HttpApiError, OpenApi } from "@effect/platform"
 import { Context, Either, Option, Schema, SchemaAST } from "effect"
 import { assert, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
+import { reasons, recentLogins } from "./RecentLogins.js"
 
 interface Endpoint {
   readonly name: string
@@ -95,67 +96,29 @@ describe("the contract", () => {
   })
 })
 
-/** What a browser's session may still change when nobody has proven who they are for hours, because it gives no lasting power. */
-const withoutRecentLogin = [
-  // Nobody is known yet, or a session ends.
-  /^auth\./,
-  "users.endSessions",
-  // Daily work with secrets, and what can be undone.
-  /^environments\.(create|writeBundle|copy|revert)$/,
-  /^secrets\.(set|delete|rollback|undelete)$/,
-  /^declared\./,
-  "dues.update",
-  "use.use",
-  // New places are empty, and a name gives no right.
-  /^(organizations|projects|groups)\.create$/,
-  // An import began with one, and takes hours; an export ends.
-  /^imports\.(declared|secrets|finish|abandon)$/,
-  "exports.end",
-  // The latter asks for one, for all but the name.
-  "groups.rename",
-  // They only take rights away, or cannot give any.
-  "acl.revoke",
-  /^groups\.(remove|removeMember)$/,
-  "delegations.revoke",
-  // They are how one is proven.
-  /^passkeys\.(challenge|verify)$/,
-  "approvals.refuse",
-  "requests.withdraw",
-  // It asks: people who vote give the right.
-  "requests.create",
-  "federations.revoke",
-  "federations.try",
-  "useRules.delete",
-  /^webhooks\.(delete|test|sendAgain)$/
-]
+describe("a recent login", () => {
+  const mutating = endpoints.filter(({ method }) => method !== "GET")
 
-describe("a stale session of a browser", () => {
-  it("may make only the changes that are listed here", () => {
-    const isListed = (name: string) =>
-      withoutRecentLogin.some((listed) => (typeof listed === "string" ? listed === name : listed.test(name)))
-    const mutating = endpoints.filter(({ method }) => method !== "GET")
+  it("is asked for, or not for a reason, by every call that changes something, as its row says", () => {
     assert.deepStrictEqual(
-      mutating.filter(({ name, recentLogin }) => recentLogin === "never" && !isListed(name)).map(({ name }) => name),
-      []
+      recentLogins.map(({ call, rule }) => `${call} ${rule}`).sort(),
+      mutating.map(({ name, recentLogin }) => `${name} ${String(recentLogin)}`).sort()
     )
-    assert.deepStrictEqual(
-      mutating.filter(({ name, recentLogin }) => recentLogin !== "never" && isListed(name)).map(({ name }) => name),
-      []
-    )
+    for (const { call, reason, rule } of recentLogins) {
+      if (rule === "never") assert.property(reasons, reason ?? "", call)
+      else assert.isUndefined(reason, call)
+    }
   })
 
-  it("is told apart by a field that the body has", () => {
-    for (const { name, payloadSchema, recentLogin } of endpoints) {
-      if (typeof recentLogin !== "object") continue
-      const { ast } = Option.getOrThrow(payloadSchema)
-      for (const member of members(SchemaAST.encodedAST(ast))) {
-        assert.include(
-          SchemaAST.getPropertySignatures(member).map((field) => field.name),
-          recentLogin.unless.field,
-          name
-        )
-      }
-    }
+  it("is asked for by whatever gives a right to somebody else, or moves a name", () => {
+    const gives =
+      /\.(invite|grant|setRole|addMember|setMembers|setMappings|approve|rotate|rotateKey|enable|rename|update)$/
+    const daily = ["dues.update"]
+    const without = mutating.filter(({ name, recentLogin }) => gives.test(name) && recentLogin === "never")
+    assert.deepStrictEqual(
+      without.map(({ name }) => name),
+      daily
+    )
   })
 })
 

@@ -72,24 +72,30 @@ describe("a cookie that a browser sends", () => {
     await reader.call("POST", "/api/orgs", { name: "acme" })
     await reader.call("POST", "/api/orgs/acme/projects", { name: "shop" })
     await reader.call("POST", "/api/orgs/acme/projects/shop/envs", { name: "dev" })
+    await reader.call("POST", "/api/orgs/acme/groups", { name: "backend" })
     const { body: account } = await reader.call("POST", "/api/orgs/acme/service-accounts", { name: "bot" })
     const rule = { subject_type: "service_account", subject_id: account.id, project_pattern: "*", env_pattern: "*" }
     await age(14)
     assert.strictEqual(await done("POST", "/api/orgs/acme/acl", { ...rule, permission: "admin" }), "201")
     await age(15)
     assert.strictEqual(await done("GET", "/api/orgs/acme"), "200")
-    assert.strictEqual(await done("POST", "/api/orgs/acme/acl", { ...rule, permission: "read" }), "200")
+    assert.strictEqual(await done("PUT", "/api/orgs/acme/projects/shop/envs/dev/secrets/KEY", { value: "1" }), "200")
     const eve = (email: string, role?: string) => ({
       email: `${email}@example.com`,
       ...(role !== undefined && { role })
     })
-    assert.strictEqual(await done("POST", "/api/orgs/acme/members", eve("eve")), "201")
-    assert.strictEqual(await done("POST", "/api/orgs/acme/members", eve("evan", "developer")), "201")
     const project = "/api/orgs/acme/projects/shop"
     const nobody = "1d0ff09c-8e94-4b9d-a4f7-57d81d33f9d5"
     for (const [method, path, body] of [
       ["POST", "/api/orgs/acme/acl", { ...rule, permission: "admin" }],
       ["POST", "/api/orgs/acme/acl", { ...rule, permission: "write" }],
+      ["POST", "/api/orgs/acme/acl", { ...rule, permission: "read" }],
+      ["POST", "/api/orgs/acme/acl", { ...rule, permission: "use" }],
+      ["POST", "/api/orgs/acme/members", eve("eve")],
+      ["POST", "/api/orgs/acme/members", eve("evan", "developer")],
+      ["PATCH", "/api/orgs/acme", { name: "other" }],
+      ["PATCH", "/api/orgs/acme/groups/backend", { name: "other" }],
+      ["DELETE", "/api/orgs/acme/groups/backend"],
       ["POST", "/api/orgs/acme/members", eve("mallory", "owner")],
       ["POST", "/api/orgs/acme/members", eve("mallory", "admin")],
       ["PATCH", `/api/orgs/acme/members/${nobody}`, { role: "member" }],
@@ -111,6 +117,8 @@ describe("a cookie that a browser sends", () => {
     await age(15)
     const byToken = await program.call("POST", "/api/orgs/acme/service-accounts", { token, body: { name: "third" } })
     assert.strictEqual(byToken.status, 201, "a session with a token is not affected")
+    const rename = { token, body: { name: "acme-inc" } }
+    assert.strictEqual((await program.call("PATCH", "/api/orgs/acme", rename)).status, 200)
   })
 
   it("is cleared by a logout, which ends the session", async () => {

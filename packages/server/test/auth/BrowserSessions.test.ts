@@ -1,5 +1,5 @@
 import { Authenticator } from "@coffer/server/access/Authenticator"
-import { requirePasskey } from "@coffer/server/access/RecentLogin"
+import { loginTooOld, requirePasskey, requireRecentLogin } from "@coffer/server/access/RecentLogin"
 import { Sessions } from "@coffer/server/directory/login/Sessions"
 import type { SessionKind } from "@coffer/domain/Session"
 import { Headers } from "@effect/platform"
@@ -156,6 +156,36 @@ describe("a proof of who the person is", () => {
         if (required !== "success")
           assert.strictEqual(required, has === "passkey" ? "Reauthenticate" : "Forbidden", line)
       }
+    }).pipe(onDatabase())
+  )
+})
+
+describe("a refusal for want of a proof", () => {
+  const minutes = /from the last 15 minutes/
+  /** Of a session that is a day old: what it says of each proof. */
+  const rows = [
+    ["no passkey", "cookie", minutes, minutes],
+    ["no passkey", "token", /began without a proof.*coffer login/, minutes],
+    ["passkey", "cookie", minutes, minutes],
+    [
+      "passkey",
+      "token",
+      /with your passkey, which then counts as long as this session: by coffer reauthenticate/,
+      minutes
+    ]
+  ] as const
+
+  it.effect("says how long it counts in that kind of session", () =>
+    Effect.gen(function* () {
+      const ada = yield* person("ada@example.com")
+      for (const [has, sessionKind, ofSession, ofNow] of rows) {
+        const stale = { ...ada, sessionKind, hasPasskey: has === "passkey", loginIsRecent: false, mayRecover: false }
+        assert.match((yield* Effect.flip(requireRecentLogin(stale))).message, ofSession)
+        for (const proof of ["now", "recovery"] as const) assert.match(loginTooOld(stale, proof).message, ofNow)
+        if (stale.hasPasskey) assert.match((yield* Effect.flip(requirePasskey(stale))).message, ofNow)
+        if (sessionKind === "cookie") assert.notMatch(loginTooOld(stale).message, /coffer/)
+      }
+      assert.match(loginTooOld({ ...ada, hasPasskey: true }, "recovery").message, /if you lost it, a login/)
     }).pipe(onDatabase())
   )
 })

@@ -10,6 +10,7 @@ const ada: Actor = {
   name: "ada",
   superadmin: false,
   sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
+  sessionKind: "token",
   loginIsRecent: true,
   mayRecover: true,
   hasPasskey: false,

@@ -309,6 +309,7 @@ export const person = (address: string, rights: { readonly superadmin?: boolean 
       name,
       superadmin: rights.superadmin ?? false,
       sessionId: SessionId.make("0192f0c1-5b7e-7c3a-9d2e-000000000000"),
+      sessionKind: "token",
       loginIsRecent: true,
       mayRecover: true,
       hasPasskey: false,

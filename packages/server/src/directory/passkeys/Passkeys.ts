@@ -96,7 +96,7 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
      * Fails unless the person logged in within 15 minutes, in a terminal too: whoever found its session would otherwise register a
      * passkey, and then pass wherever one is required.
      */
-    const requireLoginOfNow = (person: UserActor) => (person.mayRecover ? Effect.void : loginTooOld(person))
+    const requireLoginOfNow = (person: UserActor) => (person.mayRecover ? Effect.void : loginTooOld(person, "now"))
 
     const list = traced("Passkeys.list")((person: UserActor) =>
       Effect.map(repo.ofUser({ userId: person.id }), (rows) => rows.map(passkeyOf))

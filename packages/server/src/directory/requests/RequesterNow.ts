@@ -27,6 +27,7 @@ export const makeRequesterNow = Effect.gen(function* () {
         ...person,
         superadmin: superadmin === 1,
         sessionId: null,
+        sessionKind: null,
         // A call that needs a recent login had one when it was asked for.
         loginIsRecent: true,
         mayRecover: false,
