@@ -36,6 +36,11 @@ const fields = {
     "the networks that it may call from; left out: any",
     networksExample
   ),
+  network_notes: optional(
+    Schema.Array(Schema.String),
+    "those of its networks, stored by an earlier version, that admit more than they say, each with how to write it; left out if there are none",
+    ["::/0 admits all of IPv4 too: write 2000::/3 for all public addresses of IPv6, and networks of IPv4 as such"]
+  ),
   key_hint: field(Schema.String, "the last four characters of the key; empty without one", "x7Qd"),
   expires_at: field(Schema.NullOr(Timestamp), "time when the key expires; null: never", "2026-05-01T12:00:00.000Z"),
   created_by: field(Schema.String, "the e-mail or service account name of the creator", "ada@example.com"),

@@ -27,13 +27,23 @@ const columns = {
   "last used": (account: ServiceAccount) => account.last_used_at
 }
 
+const noteNetworks = (accounts: ReadonlyArray<ServiceAccount>) =>
+  Effect.forEach(
+    accounts.flatMap(({ name, network_notes = [] }) => network_notes.map((text) => `${name}: ${text}`)),
+    note,
+    { discard: true }
+  )
+
 const list = atOrg("list", {
   description: "List the service accounts",
   examples: ["coffer service-account list", "coffer service-account list --json"],
   options: { wide },
   run: ({ call, path }) =>
     Effect.map(
-      call("serviceAccounts", (api) => api.list({ path })),
+      Effect.tap(
+        call("serviceAccounts", (api) => api.list({ path })),
+        ({ data }) => noteNetworks(data)
+      ),
       (accounts) =>
         listView(
           accounts,

@@ -198,6 +198,35 @@ describe("an account that is bound to networks", () => {
   })
 })
 
+describe("a network that would admit more than it says", () => {
+  it("is refused with how to write it; one that was stored before works as it did, and says so", async () => {
+    for (const [network, why] of [
+      ["::/0", /::\/0 admits all of IPv4 too: write 2000::\/3/],
+      ["::ffff:0:0/96", /admits all of IPv4 too/],
+      ["::ffff:10.0.0.0/104", /a network of IPv4 written as IPv6: write it as 10\.0\.0\.0\/8/],
+      ["10.0.0.0/08", /a prefix with a leading zero: write \/8/]
+    ] as const) {
+      assertRefused(await create("wide", ["198.51.100.0/24", network]), 400, "VALIDATION_ERROR", why)
+    }
+    const { api_key, id } = (await create("old", ["198.51.100.0/24"])).body
+    await program.execute(`UPDATE service_accounts SET allowed_networks = '["::/0"]' WHERE id = '${id}'`)
+    for (const address of ["203.0.113.9", "2001:db8::1"]) {
+      assert.strictEqual((await callFrom(api_key, address)).status, 200, address)
+    }
+    const { data } = (await program.call("GET", accounts, { token })).body
+    const old = data.find(({ name }: Json) => name === "old")
+    assert.deepStrictEqual(old.allowed_networks, ["::/0"])
+    assert.match(old.network_notes[0], /^::\/0 admits all of IPv4 too/)
+    assert.notProperty((await change(id, ["2000::/3"])).body, "network_notes")
+    assert.deepStrictEqual(
+      await Promise.all(
+        ["203.0.113.9", "2001:db8::1"].map(async (address) => (await callFrom(api_key, address)).status)
+      ),
+      [401, 200]
+    )
+  })
+})
+
 describe("a server that no proxy is in front of", () => {
   beforeAll(() => begin({ SERVICE_TRUSTED_PROXIES: "none" }))
 

@@ -58,7 +58,7 @@ const networksText = (count: number) => (count === 1 ? "1 network" : `${count} n
 
 const Row = (props: RowProps) => {
   const { account, org } = props
-  const { allowed_networks, expires_at, id, key_hint, last_used_at, name, project, reveal } = account
+  const { allowed_networks, expires_at, id, key_hint, last_used_at, name, network_notes, project, reveal } = account
   const open = useSignal<"explain" | "keyless" | "networks" | "rotate" | "revoke" | null>(null)
   const close = () => {
     open.value = null
@@ -68,6 +68,11 @@ const Row = (props: RowProps) => {
       <th scope="row">
         {name} {!reveal && <span class="badge">sees no values</span>}{" "}
         {allowed_networks !== undefined && <span class="badge">{networksText(allowed_networks.length)}</span>}
+        {network_notes?.map((text) => (
+          <p key={text} class="quiet">
+            {text}
+          </p>
+        ))}
       </th>
       <td>{project ?? <span class="quiet">the organization</span>}</td>
       <td>{key_hint === "" ? <span class="quiet">none</span> : <code>…{key_hint}</code>}</td>

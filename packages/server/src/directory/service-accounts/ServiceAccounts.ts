@@ -5,14 +5,13 @@ import type { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
 import type { NewServiceAccount, ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig, type Settings } from "../../base/Config.js"
-import { networkOf } from "../../base/config/Networks.js"
+import { misleading } from "../../base/config/Networks.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
@@ -42,12 +41,17 @@ const serviceAccount = ({
   key_hint,
   reveal,
   ...row
-}: AccountRow): ServiceAccount => ({
-  ...row,
-  ...(allowed_networks !== null && { allowed_networks: networksIn(allowed_networks) }),
-  key_hint: key_hint ?? "",
-  reveal: reveal === 1
-})
+}: AccountRow): ServiceAccount => {
+  const networks = allowed_networks === null ? null : networksIn(allowed_networks)
+  const network_notes = misleading(networks ?? [])
+  return {
+    ...row,
+    ...(networks !== null && { allowed_networks: networks }),
+    ...(network_notes.length > 0 && { network_notes }),
+    key_hint: key_hint ?? "",
+    reveal: reveal === 1
+  }
+}
 
 /** The networks of a column. */
 export const networksIn = Schema.decodeSync(Schema.parseJson(Schema.Array(Schema.String)))
@@ -64,10 +68,10 @@ const allowedNetworks = (
         "allowed_networks: the server does not know its proxies, so callers could choose their address: ask its operator to set SERVICE_TRUSTED_PROXIES"
     })
   }
-  const wrong = networks.find((network) => Option.isNone(networkOf(network)))
+  const [wrong] = misleading(networks)
   return wrong === undefined
     ? Effect.succeed(JSON.stringify(networks))
-    : new ValidationError({ message: `allowed_networks: ${wrong} is no network such as 10.0.0.0/8 or fd00::/8` })
+    : new ValidationError({ message: `allowed_networks: ${wrong}` })
 }
 
 /** Mints an API key and its row. */

@@ -20,6 +20,7 @@ import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
+import { misleading } from "../../base/config/Networks.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { now, timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
@@ -100,6 +101,8 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
               `the networks of service account ${account.name} bind nobody here until SERVICE_TRUSTED_PROXIES is set`
             )
           }
+          const notes = misleading(account.allowed_networks ?? [])
+          left_out.push(...notes.map((note) => `a network of service account ${account.name} is kept, but ${note}`))
           return { ...account, federations: kept }
         })
       )
