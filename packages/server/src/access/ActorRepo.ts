@@ -125,11 +125,13 @@ const accountColumns = sql`
     a.allowed_networks AS allowed_networks, a.last_used_at AS last_used_at,
     ${accountPlaceColumns(sql`a.id`)}`
 
-// A removed project still limits its accounts: without its row they could reach every project.
 const accountPlaces = sql`
   JOIN organizations oo ON oo.id = a.org_id AND oo.removed_at IS NULL
   LEFT JOIN projects op ON op.id = a.project_id
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`a.id`)}`
+
+// An account that is bound to a project ends with it. The row of the project is always there.
+const homeIsLive = sql`op.removed_at IS NULL`
 
 const accountOfKey = sql`JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL`
 
@@ -138,13 +140,13 @@ const liveKey = sql`k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_
 const keyActor = sql`
   SELECT k.id AS key_id, ${accountColumns}
   FROM api_keys k ${accountOfKey} ${accountPlaces}
-  WHERE ${fenceCheck} AND ${liveKey}`
+  WHERE ${fenceCheck} AND ${homeIsLive} AND ${liveKey}`
 
 // Ends with its key, because the key is read with it.
 const keySessionActor = sql`
   SELECT s.id AS session_id, k.id AS key_id, ${accountColumns}
   FROM key_sessions s JOIN api_keys k ON k.id = s.key_id ${accountOfKey} ${accountPlaces}
-  WHERE ${fenceCheck} AND s.expires_at > ${"now"} AND ${liveKey}`
+  WHERE ${fenceCheck} AND ${homeIsLive} AND s.expires_at > ${"now"} AND ${liveKey}`
 
 // A session never outlasts its federation, so the time when that expires need not be read.
 const federatedActor = sql`
@@ -153,7 +155,7 @@ const federatedActor = sql`
   JOIN federations f ON f.id = s.federation_id AND f.removed_at IS NULL
   JOIN service_accounts a ON a.id = s.service_account_id AND a.removed_at IS NULL
   ${accountPlaces}
-  WHERE ${fenceCheck} AND s.expires_at > ${"now"}`
+  WHERE ${fenceCheck} AND ${homeIsLive} AND s.expires_at > ${"now"}`
 
 /**
  * Reads the actor of a credential together with the place that the request's path names. On PostgreSQL, a read of a secret takes

@@ -241,36 +241,37 @@ describe("a credential", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("that is a key is its account's, until the key ends, is removed, or its account or organization is", () =>
-    Effect.gen(function* () {
-      yield* TestClock.setTime(born)
-      yield* organization()
-      const sql = yield* SqlClient.SqlClient
-      const bot = yield* account("bot", { project: "webshop", reveal: false })
-      const key = yield* apiKey(bot.id)
-      const mortal = yield* apiKey(bot.id, new Date(born + 1_000).toISOString())
-      const known = yield* whoIs({ "x-api-key": key })
-      assert.strictEqual(known.type, "service_account")
-      assert.deepStrictEqual({ ...known, credential: bot.credential }, bot)
-      yield* TestClock.setTime(born + 999)
-      assert.strictEqual(yield* outcome(whoIs({ "x-api-key": mortal })), "success")
-      yield* TestClock.setTime(born + 1_000)
-      assert.strictEqual(yield* outcome(whoIs({ "x-api-key": mortal })), "Unauthorized")
+  it.effect(
+    "that is a key is its account's, until the key ends, is removed, or its account, project or organization is",
+    () =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(born)
+        yield* organization()
+        const sql = yield* SqlClient.SqlClient
+        const bot = yield* account("bot", { project: "webshop", reveal: false })
+        const key = yield* apiKey(bot.id)
+        const mortal = yield* apiKey(bot.id, new Date(born + 1_000).toISOString())
+        const known = yield* whoIs({ "x-api-key": key })
+        assert.strictEqual(known.type, "service_account")
+        assert.deepStrictEqual({ ...known, credential: bot.credential }, bot)
+        yield* TestClock.setTime(born + 999)
+        assert.strictEqual(yield* outcome(whoIs({ "x-api-key": mortal })), "success")
+        yield* TestClock.setTime(born + 1_000)
+        assert.strictEqual(yield* outcome(whoIs({ "x-api-key": mortal })), "Unauthorized")
 
-      yield* sql`UPDATE api_keys SET removed_at = 'now' WHERE token_hash = ${hashToken(key)}`
-      const stays = yield* apiKey(bot.id)
-      assert.strictEqual(yield* outcome(whoIs({ "x-api-key": key })), "Unauthorized")
-      assert.strictEqual(yield* outcome(whoIs({ "x-api-key": stays })), "success")
-      for (const table of ["organizations", "service_accounts"]) {
-        yield* sql`UPDATE ${sql(table)} SET removed_at = 'now'`
-        assert.strictEqual(yield* outcome(whoIs({ "x-api-key": stays })), "Unauthorized", table)
-        yield* sql`UPDATE ${sql(table)} SET removed_at = NULL`
-      }
-      yield* sql`UPDATE projects SET removed_at = 'now'`
-      const still = yield* whoIs({ "x-api-key": stays })
-      assert.strictEqual(still.type, "service_account")
-      assert.deepStrictEqual({ ...still, credential: bot.credential }, bot, "still scoped, to what is gone")
-    }).pipe(onDatabase())
+        yield* sql`UPDATE api_keys SET removed_at = 'now' WHERE token_hash = ${hashToken(key)}`
+        const stays = yield* apiKey(bot.id)
+        assert.strictEqual(yield* outcome(whoIs({ "x-api-key": key })), "Unauthorized")
+        assert.strictEqual(yield* outcome(whoIs({ "x-api-key": stays })), "success")
+        for (const table of ["organizations", "service_accounts", "projects"]) {
+          yield* sql`UPDATE ${sql(table)} SET removed_at = 'now'`
+          assert.strictEqual(yield* outcome(whoIs({ "x-api-key": stays })), "Unauthorized", table)
+          yield* sql`UPDATE ${sql(table)} SET removed_at = NULL`
+        }
+        const restored = yield* whoIs({ "x-api-key": stays })
+        assert.strictEqual(restored.type, "service_account")
+        assert.deepStrictEqual({ ...restored, credential: bot.credential }, bot, "as it was, once all are back")
+      }).pipe(onDatabase())
   )
 })
 

@@ -59,7 +59,8 @@ const keys = sql`
 const accounts = sql`
   SELECT a.id AS id, a.name AS name, a.org_id AS org_id, a.allowed_networks AS allowed_networks FROM service_accounts a
   JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-  WHERE a.removed_at IS NULL`
+  LEFT JOIN projects p ON p.id = a.project_id
+  WHERE a.removed_at IS NULL AND p.removed_at IS NULL`
 
 export const federationsRepo = Effect.gen(function* () {
   const { all, first, insert, one, returning, write } = yield* query
@@ -116,13 +117,14 @@ export const federationsRepo = Effect.gen(function* () {
 
     remove: write`UPDATE federations SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
-    /** Records a sign-in. No row if the federation, its account or the organization was removed. */
+    /** Records a sign-in. No row if the federation, its account, the project of that or the organization was removed. */
     use: returning(IdRow)`
       UPDATE federations SET last_used_at = ${"now"}
       WHERE id = ${"id"} AND removed_at IS NULL AND EXISTS (
         SELECT 1 FROM service_accounts a
         JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-        WHERE a.id = federations.service_account_id AND a.removed_at IS NULL)
+        LEFT JOIN projects p ON p.id = a.project_id
+        WHERE a.id = federations.service_account_id AND a.removed_at IS NULL AND p.removed_at IS NULL)
       RETURNING id`,
 
     insertSession: write`

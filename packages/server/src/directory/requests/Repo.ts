@@ -160,7 +160,7 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
       a.reveal AS reveal
     FROM service_accounts a JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
     LEFT JOIN projects p ON p.id = a.project_id
-    WHERE a.id = ${"id"} AND a.removed_at IS NULL`,
+    WHERE a.id = ${"id"} AND a.removed_at IS NULL AND p.removed_at IS NULL`,
 
   /** The approved requests that made revisions of an environment. */
   ofRevisions: all(RevisionRow)`

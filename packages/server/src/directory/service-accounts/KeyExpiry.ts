@@ -30,7 +30,8 @@ export class KeyExpiry extends Effect.Service<KeyExpiry>()("@coffer/server/KeyEx
       SELECT k.id AS id, k.expires_at AS expires_at, a.id AS account_id, a.name AS account, a.org_id AS org_id
       FROM api_keys k JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL
       JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-      WHERE k.announced_at IS NULL AND k.replaced_at IS NULL AND k.removed_at IS NULL
+      LEFT JOIN projects p ON p.id = a.project_id
+      WHERE p.removed_at IS NULL AND k.announced_at IS NULL AND k.replaced_at IS NULL AND k.removed_at IS NULL
         AND k.expires_at > ${"now"} AND k.expires_at <= ${"soon"}
       ORDER BY k.expires_at LIMIT ${"limit"}`
 

@@ -42,7 +42,8 @@ export interface GoodKey {
 const goodKeys = `SELECT k.token_hash, k.hint, a.name AS account, o.name AS org FROM api_keys k
   JOIN service_accounts a ON a.id = k.service_account_id AND a.removed_at IS NULL
   JOIN organizations o ON o.id = a.org_id AND o.removed_at IS NULL
-  WHERE k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)
+  LEFT JOIN projects p ON p.id = a.project_id
+  WHERE p.removed_at IS NULL AND k.removed_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)
   ORDER BY o.name, a.name, k.created_at`
 
 /** The API keys of a database file that are valid at `now`. */
