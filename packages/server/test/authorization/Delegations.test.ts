@@ -313,6 +313,42 @@ describe("a delegation that is limited to keys", () => {
 })
 
 describe("what a delegation does", () => {
+  it("has an ETag of its own: that of its person is of another content, and its own is known again", async () => {
+    const { delegate, person, prod } = await scene()
+    const limited = await delegate({ keys: ["SHARED"] })
+    const other = await delegate({ keys: ["OTHER"] })
+    for (const query of ["", "?format=object", "?raw=1"]) {
+      const path = `${prod}/bundle${query}`
+      const read = (headers: Headers, known: string) =>
+        pair.second.send({ method: "GET", path, headers: { ...headers, "if-none-match": known }, body: undefined })
+      const tagOf = async (headers: Headers) => (await read(headers, '"none"')).etag
+      const callers = [person.headers, limited, other, await delegate()]
+      const tags = await Promise.all(callers.map(tagOf))
+      for (const [index, headers] of callers.entries()) {
+        const statuses = await Promise.all(tags.map(async (tag) => (await read(headers, tag)).status))
+        // A delegation without limits sees what its person sees.
+        const same = index % 3 === 0 ? [0, 3] : [index]
+        assert.deepStrictEqual(
+          statuses,
+          tags.map((_, of) => (same.includes(of) ? 304 : 200)),
+          `${query} ${index}`
+        )
+      }
+      if (query !== "") continue
+      const write = (tag: string, value: string) =>
+        pair.second.send({
+          method: "PATCH",
+          path,
+          headers: { ...limited, "if-match": tag },
+          body: { set: { SHARED: value } }
+        })
+      const written = await write(tags[1] ?? "", "changed")
+      assert.strictEqual(written.status, 200, written.text)
+      assert.strictEqual((await write(written.etag, "again")).status, 200)
+      assert.strictEqual((await write(tags[1] ?? "", "late")).status, 409)
+    }
+  })
+
   it("is its person's in the log, with the delegation, and it says what it is", async () => {
     const { address, delegated, delegate, org, org_name, person, prod } = await scene()
     const { id, token, ...made } = await delegated({ name: "nightly job", keys: ["SHARED"], reveal: false })

@@ -121,7 +121,7 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
     const response = await responded
     const text = await textOf(response)
     const answered: Json = text.startsWith("{") ? JSON.parse(text) : undefined
-    return { status: response.statusCode ?? 0, text, body: answered }
+    return { status: response.statusCode ?? 0, text, body: answered, etag: response.headers.etag ?? "" }
   }
 
   return {

@@ -102,24 +102,34 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
     const { snapshot } = yield* Database
     const { epoch } = yield* Instance
 
+    const tagOfEnvironment = (id: EnvId, revision: number, form = "list"): string =>
+      etagOf(form === "list" ? epoch : `${epoch} ${form}`, { id, revision })
+
     /**
      * Each format has its own ETag. The ETag of `list` is the environment's. With references to other environments, it also names
-     * these.
+     * these; for a caller who may name only some keys, also those: others see another bundle under the same address.
      */
-    const tagOf = (id: EnvId, revision: number, form = "list", passages: ReadonlyArray<Passage> = []): string =>
-      passages.length === 0
-        ? etagOf(form === "list" ? epoch : `${epoch} ${form}`, { id, revision })
-        : etagOfAll(epoch, form, id, revision, passages)
+    const tagOf = (
+      { actor, env: { id } }: Place<"secret.read" | "secret.write">,
+      revision: number,
+      form = "list",
+      passages: ReadonlyArray<Passage> = []
+    ): string => {
+      const only = keysOf(actor)
+      return passages.length === 0 && only === null
+        ? tagOfEnvironment(id, revision, form)
+        : etagOfAll(epoch, form, id, revision, passages, only && [...only].sort())
+    }
 
     /** The tag of the environment as it is now. Undefined if it is removed. */
     const currentTag = Effect.fnUntraced(function* (place: Place<"secret.read">, form: string, raw: boolean) {
       const { id } = place.env
       const known = yield* repo.revision({ envId: id })
-      if (known === undefined || known.refers === 0 || raw) return known && tagOf(id, known.revision, form)
+      if (known === undefined || known.refers === 0 || raw) return known && tagOf(place, known.revision, form)
       return yield* snapshot(
         Effect.gen(function* () {
           const now = yield* repo.revision({ envId: id })
-          return now && tagOf(id, now.revision, form, yield* referenceReader.passages(place))
+          return now && tagOf(place, now.revision, form, yield* referenceReader.passages(place))
         })
       )
     })
@@ -204,7 +214,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           keysRead.map(({ key }) => key)
         )
         const bundle: Bundle = { revision, data, ...(errors.length > 0 && { errors }) }
-        return { etag: tagOf(id, revision, form, passages), bundle }
+        return { etag: tagOf(place, revision, form, passages), bundle }
       })
     )
 
@@ -215,9 +225,9 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       revision: number
     ) {
       const { id, name } = place.env
-      const tags = [tagOf(id, revision), tagOf(id, revision, "list raw")]
+      const tags = [tagOfEnvironment(id, revision), tagOf(place, revision), tagOf(place, revision, "list raw")]
       if (ifMatch === undefined || tags.some((etag) => namesETag(ifMatch, etag))) return
-      yield* checkMatch(name, ifMatch, tagOf(id, revision, "list", yield* referenceReader.passages(place)))
+      yield* checkMatch(name, ifMatch, tagOf(place, revision, "list", yield* referenceReader.passages(place)))
     })
 
     /** Does the work of a large write that needs no transaction. Call it before the transaction of `write`. */
@@ -249,7 +259,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const { dry_run: dryRun = false, force = false, note } = request
         const steps = changes.isCurrent(draft, claimed) ? draft.steps : yield* changes.plan(claimed, wanted, { dryRun })
         const written = yield* changes.apply(claimed, steps, { dryRun, force, note, values: "given" })
-        return { etag: tagOf(place.env.id, written.revision), written }
+        return { etag: tagOfEnvironment(place.env.id, written.revision), written }
       })
     )
 

@@ -47,14 +47,15 @@ export const startServers = async (
       headers,
       method,
       path
-    }: Sent): Promise<{ status: number; text: string; body: Json }> => {
+    }: Sent): Promise<{ status: number; text: string; body: Json; etag: string }> => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
         headers: { ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
         ...(body !== undefined && { body: JSON.stringify(body) })
       })
       const text = await response.text()
-      return { status: response.status, text, body: text.startsWith("{") ? JSON.parse(text) : undefined }
+      const json: Json = text.startsWith("{") ? JSON.parse(text) : undefined
+      return { status: response.status, text, body: json, etag: response.headers.get("etag") ?? "" }
     }
     return {
       send,
