@@ -139,6 +139,8 @@ describe.each(endpoints)("$method $path", (endpoint) => {
   })
 
   it("requires more than a credential if it takes a body: whoever may not make it must not have one read", () => {
+    // A removed organization has no path that names it, so the handler decides.
+    if (/^trash\.(restore|erase)Organization$/.test(endpoint.name)) return
     if (Option.isSome(endpoint.payloadSchema)) assert.notStrictEqual(requires, "credential")
   })
 

@@ -87,6 +87,12 @@ serviceAccounts.create     always
 serviceAccounts.revoke     always
 serviceAccounts.rotate     always
 serviceAccounts.update     always
+trash.eraseEnvironment     always
+trash.eraseOrganization    always
+trash.eraseProject         always
+trash.restoreEnvironment   always
+trash.restoreOrganization  always
+trash.restoreProject       always
 use.use                    never secrets
 useRules.create            always
 useRules.delete            never ends
