@@ -35,6 +35,16 @@ export const RevisionNote = Schema.String.pipe(
   })
 )
 
+/** What a person says of a vote, for whoever asked. The form is that of a reason. */
+export const VoteComment = Schema.String.pipe(
+  Schema.filter(isReason, {
+    ...reasonMessage,
+    jsonSchema: { type: "string", minLength: 1, maxLength: reasonForm.maxLength },
+    description: "what the person says of the vote, on one line",
+    examples: ["not before the release"]
+  })
+)
+
 const secondsMessage = withMessage("must be a whole number of seconds from 60 to 2592000 (30 days)")
 
 /** How long access is asked for, in seconds. */
@@ -69,6 +79,7 @@ export type RequestedKey = typeof RequestedKey.Type
 export const RequestVote = Schema.Struct({
   by: field(Schema.String, "the e-mail of the person", "grace@example.com"),
   vote: field(extensibleEnum("Vote", "approve or refuse", ["approve", "refuse"]), "approve or refuse"),
+  comment: optional(Schema.String, "what the person says of the vote", "not before the release"),
   created_at: createdAt
 }).annotations({ identifier: "RequestVote", description: "a person's vote" })
 

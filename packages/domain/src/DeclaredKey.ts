@@ -1,4 +1,5 @@
 import * as Schema from "effect/Schema"
+import { isTurned } from "./Invisible.js"
 import { withMessage } from "./Message.js"
 import { envNameForm } from "./NameForms.js"
 import { EnvName, SecretKey } from "./Names.js"
@@ -91,12 +92,19 @@ const optionalFields = {
   owner: optional(DeclaredOwner, declarationTexts.owner, examples.owner)
 }
 
+const straight = (schema: Schema.Schema<string>) =>
+  schema.pipe(Schema.filter((text) => !isTurned(text), withMessage("must have no controls of the direction of text")))
+
 /** What a request declares of a key. What is left out is not declared. */
 export const newDeclaration = {
   required_in: optional(RequiredIn, "the environments that need a value for the key; default: none", [
     EnvName.make("prod")
   ]),
-  ...optionalFields
+  ...optionalFields,
+  // Only here: what was stored before is still read.
+  description: optional(straight(DeclaredText), declarationTexts.description, examples.description),
+  example: optional(straight(DeclaredText), declarationTexts.example, examples.example),
+  owner: optional(straight(DeclaredOwner), declarationTexts.owner, examples.owner)
 }
 
 export const Declaration = Schema.Struct({ required_in: RequiredIn, ...optionalFields })

@@ -12,6 +12,9 @@ const escaped = (text: string) =>
     ""
   )
 
+/** Whether a text has characters that turn the direction of what stands around them: it then reads as another text. */
+export const isTurned = (text: string): boolean => /\p{Bidi_Control}/u.test(text)
+
 /** Replaces each run of invisible characters. */
 export const replaceInvisible = (text: string, replacement: string): string => text.replace(runs, replacement)
 

@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import { grace } from "./Examples.js"
 import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
+import { etag } from "./RecordETag.js"
 import { boundedArray, Count, field, optional, updatedAt } from "./Schemas.js"
 
 /** How many votes a protection may need. */
@@ -108,7 +109,8 @@ export const Protection = Schema.Struct({
   ),
   version: field(Count, "how often the protection was set: a request is outdated when it changes", 1),
   updated_by: field(Schema.String, "who set it: an e-mail", "ada@example.com"),
-  updated_at: updatedAt
+  updated_at: updatedAt,
+  etag
 }).annotations({
   identifier: "Protection",
   description: "the votes that changes of an environment need"

@@ -2,6 +2,7 @@ import * as Schema from "effect/Schema"
 import { ServiceAccountId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { ProjectName, ServiceAccountName } from "./Names.js"
+import { etag } from "./RecordETag.js"
 import { boundedArray, createdAt, field, optional, Timestamp } from "./Schemas.js"
 
 const networkMessage = "must be networks such as 10.0.0.0/8 or fd00::/8"
@@ -45,7 +46,8 @@ const fields = {
   expires_at: field(Schema.NullOr(Timestamp), "time when the key expires; null: never", "2026-05-01T12:00:00.000Z"),
   created_by: field(Schema.String, "the e-mail or service account name of the creator", "ada@example.com"),
   created_at: createdAt,
-  last_used_at: field(Schema.NullOr(Timestamp), "time of the last use, to about a minute; null: never", null)
+  last_used_at: field(Schema.NullOr(Timestamp), "time of the last use, to about a minute; null: never", null),
+  etag
 }
 
 export const ServiceAccount = Schema.Struct(fields).annotations({

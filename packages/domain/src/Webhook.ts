@@ -3,6 +3,7 @@ import { AuditEntryId, WebhookDeliveryId, WebhookId } from "./Ids.js"
 import { withMessage } from "./Message.js"
 import { Pattern } from "./Pattern.js"
 import { isPlainUrl } from "./PlainUrl.js"
+import { etag } from "./RecordETag.js"
 import {
   boundedArray,
   Count,
@@ -117,6 +118,15 @@ export const KeyGrace = Schema.Int.annotations(graceMessage).pipe(
   })
 )
 
+/** A delivery that waits for another try. */
+const Failing = Schema.Struct({
+  since: field(Timestamp, "time of the event that could not be delivered", "2026-01-31T12:44:00.000Z"),
+  tries: field(Count, "how often it was tried", 3),
+  status: field(Schema.NullOr(Count), "the status of the last response; null: there was none", 500),
+  reason: field(Schema.NullOr(Schema.String), "why the last try failed, in a word", "status"),
+  next_try_at: field(Schema.NullOr(Timestamp), "time of the next try; null: no longer", "2026-01-31T14:06:00.000Z")
+}).annotations({ identifier: "WebhookFailing", description: "a delivery that was tried in vain and is tried again" })
+
 const fields = {
   id: field(WebhookId, "its id"),
   url: field(Schema.String, texts.url, "https://hooks.example.com/coffer"),
@@ -135,9 +145,14 @@ const fields = {
     "time until which deliveries are signed with the replaced key too; null: no longer",
     null
   ),
+  failing: optional(
+    Failing,
+    "the delivery that was tried in vain and is tried again; left out if the last one arrived, or none was tried"
+  ),
   created_by: field(Schema.String, "the e-mail of the creator", "ada@example.com"),
   created_at: createdAt,
-  updated_at: updatedAt
+  updated_at: updatedAt,
+  etag
 }
 
 export const Webhook = Schema.Struct(fields).annotations({

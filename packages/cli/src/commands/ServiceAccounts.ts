@@ -151,7 +151,9 @@ const edit = atOrg("edit", {
     Effect.gen(function* () {
       const sa_id = yield* accountId(call, path, nameOrId)
       const payload = { allowed_networks: network.length === 0 ? null : network }
-      const account = yield* call("serviceAccounts", (api) => api.update({ path: { ...path, sa_id }, payload }))
+      const account = yield* call("serviceAccounts", (api) =>
+        api.update({ path: { ...path, sa_id }, headers: {}, payload })
+      )
       const from = account.allowed_networks
       return doneView(
         `service account ${account.name} may call from ${from === undefined ? "anywhere" : `${from.join(", ")} alone, from now on`}`,

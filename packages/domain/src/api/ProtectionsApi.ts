@@ -6,6 +6,7 @@ import { Authentication } from "../Actor.js"
 import { ChangeRequestedResponse } from "../ApprovalRequest.js"
 import { ApprovalRequired, Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { Protection, protectionTerms } from "../Protection.js"
+import { RecordMatch } from "../RecordETag.js"
 import { body } from "../Schemas.js"
 import { EnvPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
@@ -27,6 +28,7 @@ export class ProtectionsApi extends HttpApiGroup.make("protections")
     HttpApiEndpoint.put("set", protection)
       .setPath(EnvPath)
       .setPayload(body(protectionTerms))
+      .setHeaders(RecordMatch)
       .addSuccess(response(Protection, "The protection"))
       .addError(Forbidden)
       .addError(Conflict)
@@ -45,8 +47,10 @@ export class ProtectionsApi extends HttpApiGroup.make("protections")
   .add(
     HttpApiEndpoint.del("remove", protection)
       .setPath(EnvPath)
+      .setHeaders(RecordMatch)
       .addSuccess(response(HttpApiSchema.NoContent, "The environment is not protected any more"))
       .addError(Forbidden)
+      .addError(Conflict)
       .addError(LimitExceeded)
       .addError(ApprovalRequired)
       .addError(ChangeRequestedResponse)

@@ -4,7 +4,15 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Permission } from "../AclRule.js"
 import { Authentication } from "../Actor.js"
-import { AccessSeconds, ApprovalRequest, Reason, RequestPage, requestKinds, requestStates } from "../ApprovalRequest.js"
+import {
+  AccessSeconds,
+  ApprovalRequest,
+  Reason,
+  RequestPage,
+  requestKinds,
+  requestStates,
+  VoteComment
+} from "../ApprovalRequest.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { RequestId } from "../Ids.js"
 import { withMessage } from "../Message.js"
@@ -42,6 +50,15 @@ const RequestedValues = list(
     value: field(RedactedSecretValue, "the value that the change sets")
   }).annotations({ identifier: "RequestedValue", description: "a value that a requested change sets" })
 )
+
+/** A body may be left out. */
+const vote = {
+  comment: optional(
+    VoteComment,
+    "what the person says of the vote; whoever sees the request sees it",
+    "not before the release"
+  )
+}
 
 export class RequestsApi extends HttpApiGroup.make("requests")
   .add(
@@ -115,6 +132,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
   .add(
     HttpApiEndpoint.post("approve", `${request}/approve`)
       .setPath(RequestPath)
+      .setPayload(body(vote))
       .addSuccess(response(ApprovalRequest, "The request with the vote; done, if it was the last one needed"))
       .addError(Forbidden)
       .addError(Conflict)
@@ -130,6 +148,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
   .add(
     HttpApiEndpoint.post("refuse", `${request}/refuse`)
       .setPath(RequestPath)
+      .setPayload(body(vote))
       .addSuccess(response(ApprovalRequest, "The refused request", { state: "refused" }))
       .addError(Forbidden)
       .addError(Conflict)

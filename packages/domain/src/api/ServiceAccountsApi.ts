@@ -7,6 +7,7 @@ import { Authentication } from "../Actor.js"
 import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { ServiceAccountId } from "../Ids.js"
 import { NewServiceAccountName, ProjectName } from "../Names.js"
+import { RecordMatch } from "../RecordETag.js"
 import { body, list, optional } from "../Schemas.js"
 import {
   AllowedNetworks,
@@ -71,6 +72,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
   .add(
     HttpApiEndpoint.patch("update", `${accounts}/:sa_id`)
       .setPath(AccountPath)
+      .setHeaders(RecordMatch)
       .setPayload(
         body({
           allowed_networks: optional(
@@ -82,6 +84,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       )
       .addSuccess(response(ServiceAccount, "The account as it is now"))
       .addError(Forbidden)
+      .addError(Conflict)
       .addError(Reauthenticate)
       .annotate(Requires, "service_account.update")
       .annotate(RecentLogin, "always")

@@ -4,8 +4,9 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../Actor.js"
-import { Forbidden, LimitExceeded, RateLimited, Reauthenticate } from "../Errors.js"
+import { Conflict, Forbidden, LimitExceeded, RateLimited, Reauthenticate } from "../Errors.js"
 import { WebhookDeliveryId, WebhookId } from "../Ids.js"
+import { RecordMatch } from "../RecordETag.js"
 import { body, LimitParameter, list, optional } from "../Schemas.js"
 import {
   changedWebhook,
@@ -68,8 +69,10 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.patch("update", webhook)
       .setPath(WebhookPath)
       .setPayload(body(changedWebhook))
+      .setHeaders(RecordMatch)
       .addSuccess(response(Webhook, "The webhook as it is now"))
       .addError(Forbidden)
+      .addError(Conflict)
       .addError(Reauthenticate)
       .annotate(Requires, "webhook.update")
       .annotate(RecentLogin, "always")

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { query } from "../database/Query.js"
+import { recordETag } from "../http/ETag.js"
 
 const ProtectionRow = Schema.Struct({
   needed: Schema.Number,
@@ -32,6 +33,7 @@ export interface StoredProtection {
   readonly version: number
   readonly updated_by: string
   readonly updated_at: string
+  readonly etag: string
 }
 
 /** A person who may vote. */
@@ -63,7 +65,8 @@ const protectionOf = (row: typeof ProtectionRow.Type): StoredProtection => ({
   approvers: approversIn(row.approvers),
   self: row.self === 1,
   break_glass: emailsIn(row.break_glass),
-  passkey: row.passkey === 1
+  passkey: row.passkey === 1,
+  etag: recordETag(row.version, row.updated_at)
 })
 
 /** Reads protections of environments and the people who vote. */

@@ -19,6 +19,7 @@ import { databaseFence } from "./migrations/0043_database_fence.js"
 import { freedNames } from "./migrations/0044_freed_names.js"
 import { requestNames } from "./migrations/0045_request_names.js"
 import { trash } from "./migrations/0046_trash.js"
+import { voteComments } from "./migrations/0047_vote_comments.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -44,5 +45,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   databaseFence,
   freedNames,
   requestNames,
-  trash
+  trash,
+  voteComments
 ]

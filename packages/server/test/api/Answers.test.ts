@@ -341,6 +341,8 @@ const calls = async (program: Program): Promise<Recorder> => {
   const terms = { needed: 1, approvers: "owners", self: true, break_glass: ["ada@example.com"] }
   await ask("PUT", `${prod}/protection`, { by, body: terms })
   await ask("GET", `${prod}/protection`, { by: dev })
+  const old = { by, body: terms, fields: ['If-Match: "Zk3n0fQxk8vR7yB2mJtW5cLsEaH"'] }
+  await ask("PUT", `${prod}/protection`, { ...old, why: "somebody else was faster" })
   await ask("PUT", `${prod}/secrets/ASKED`, { by, body: { value: "asked" }, why: "it needs votes" })
   const asking = async (key: string) =>
     (await ask("PUT", `${prod}/secrets/${key}`, { by, body: { value: "asked" }, fields: prefer })).id
@@ -348,7 +350,7 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${requests}/${made}`, { by })
   await ask("GET", `${requests}/${made}/values`, { by })
   await ask("POST", `${requests}/${made}/approve`, { by })
-  await ask("POST", `${requests}/${refused}/refuse`, { by })
+  await ask("POST", `${requests}/${refused}/refuse`, { by, body: { comment: "not before the release" } })
   await ask("POST", `${requests}/${withdrawn}/withdraw`, { by })
   await ask("GET", `${requests}?limit=2`, { by })
   await ask("POST", requests, { by: dev, body: access })

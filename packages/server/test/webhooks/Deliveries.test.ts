@@ -24,6 +24,7 @@ import {
   rotate,
   sendAgain,
   sendTest,
+  shown,
   start,
   withReceiver
 } from "./World.js"
@@ -179,6 +180,10 @@ describe("a webhook", () => {
         assert.deepStrictEqual(hook.secrets.toSorted(), ["prod A 1", "staging S 1", "staging S 2"])
         const [first, second] = (yield* deliveriesOf(webhook)).filter(({ event }) => event.environment === "prod")
         assert.deepStrictEqual([first?.reason, first?.status, first?.tries, second?.tries], ["status", 500, 1, 0])
+        const { enabled, failing } = yield* shown(webhook)
+        assert.isTrue(enabled)
+        assert.deepStrictEqual([failing?.status, failing?.reason, failing?.tries], [500, "status", 1])
+        assert.strictEqual(failing?.next_try_at, first?.next_try_at)
         yield* pass(22)
         yield* set("B", 3)
         const ids = hook.received.filter(({ event }) => event.environment === "prod").map(({ event }) => event.id)
@@ -186,6 +191,7 @@ describe("a webhook", () => {
         hook.received.length = 0
         accept(hook)
         yield* pass(8)
+        assert.isUndefined((yield* shown(webhook)).failing)
         assert.deepStrictEqual(hook.secrets, ["prod A 1", "prod A 2", "prod B 1", "prod B 2", "prod B 3"])
       })
     )

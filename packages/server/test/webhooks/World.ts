@@ -94,6 +94,15 @@ export const sendAgain = ({ id }: WebhookWithKey, delivery: WebhookDelivery) =>
     return yield* transaction(deliveries.sendAgain(yield* updating, id, delivery.id))
   })
 
+/** A webhook as it is now. */
+export const shown = ({ id }: WebhookWithKey) =>
+  as(
+    Effect.gen(function* () {
+      const place = yield* (yield* Access).org(orgPath(), "webhook.list")
+      return yield* (yield* Webhooks).get(place, id)
+    })
+  )
+
 /** The deliveries of a webhook, oldest first. */
 export const deliveriesOf = ({ id }: WebhookWithKey) =>
   as(

@@ -120,7 +120,7 @@ export const protect = atProject("protect", {
         passkey: options.passkey || (passkey && !options.notPasskey),
         ...defined({ expires_after: options.expiresAfter ?? before?.expires_after })
       }
-      const set = yield* call("protections", (api) => api.set({ path, payload }))
+      const set = yield* call("protections", (api) => api.set({ path, headers: {}, payload }))
       const votes = set.needed === 1 ? "the approval of 1 person" : `the approval of ${set.needed} people`
       const done = doneView(
         `${path.project_name}/${path.env_name} is protected: changes need ${votes}, of ${approversText(set.approvers)}`,
@@ -140,7 +140,7 @@ export const unprotect = atProject("unprotect", {
     Effect.gen(function* () {
       const place = `${path.project_name}/${options.name}`
       yield* confirm(`End the protection of ${place}?`, options.yes)
-      yield* call("protections", (api) => api.remove({ path: { ...path, env_name: options.name } }))
+      yield* call("protections", (api) => api.remove({ path: { ...path, env_name: options.name }, headers: {} }))
       return doneView(`${place} is not protected any more`)
     })
 })

@@ -42,7 +42,12 @@ export const fieldsOf = (request: ApprovalRequest, approvers: string | undefined
     approvals: votesOf(request),
     ...defined({ approvers }),
     ...(votes.length > 0 && {
-      votes: votes.map(({ by, created_at, vote }) => `${vote} by ${by} at ${created_at}`).join(", ")
+      votes: votes
+        .map(
+          ({ by, comment, created_at, vote }) =>
+            `${vote} by ${by} at ${created_at}${comment === undefined ? "" : `: ${comment}`}`
+        )
+        .join(", ")
     }),
     created: request.created_at,
     ...(state === "pending" ? { until: expires_at } : defined({ decided: decided_at })),

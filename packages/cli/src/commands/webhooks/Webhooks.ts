@@ -95,7 +95,9 @@ const edit = atOrg("edit", {
         ...(events.length > 0 && { events }),
         ...(environments.length > 0 && { environments })
       }
-      const webhook = yield* call("webhooks", (api) => api.update({ path: { ...path, webhook_id }, payload }))
+      const webhook = yield* call("webhooks", (api) =>
+        api.update({ path: { ...path, webhook_id }, headers: {}, payload })
+      )
       yield* noteUnmatched(exchange, path.org_name, environments.map(placePatternsOf))
       return doneView(`webhook ${webhook.id} to ${originOf(webhook.url)} is ${stateOf(webhook)}`, webhook)
     })

@@ -1,14 +1,21 @@
 import { Api } from "@coffer/domain/Api"
+import type { ProtectionsApi } from "@coffer/domain/api/ProtectionsApi"
+import type { RecordMatch } from "@coffer/domain/RecordETag"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { GatedCalls } from "./GatedCalls.js"
+import { GatedCalls, type RequestOf } from "./GatedCalls.js"
 import { makeAccessRules } from "./AccessRules.js"
 import { EnvironmentProtections } from "./Protections.js"
 import { RequestedValues } from "./RequestedValues.js"
 import { Requests } from "./Requests.js"
 import { Votes } from "./Votes.js"
+
+/** A request that an earlier version of the server has stored has no headers. */
+type Stored<Name extends "set" | "remove"> = Omit<RequestOf<typeof ProtectionsApi, Name>, "headers"> & {
+  readonly headers?: RecordMatch
+}
 
 export const ProtectionsHttp = HttpApiBuilder.group(Api, "protections", (handlers) =>
   Effect.gen(function* () {
@@ -19,9 +26,10 @@ export const ProtectionsHttp = HttpApiBuilder.group(Api, "protections", (handler
       .handle("get", ({ path }) => Effect.flatMap(access.env(path, "protection.read"), protections.get))
       .handle(
         "set",
-        gated("protections.set", ({ path, payload }) =>
+        gated("protections.set", ({ headers, path, payload }: Stored<"set">) =>
           access.change(access.env(path, "protection.set"), (place) =>
             Effect.gen(function* () {
+              yield* protections.checkState(place, headers?.["if-match"])
               if (yield* protections.isWeakening(place, payload)) yield* access.admit(place)
               return yield* protections.set(place, payload)
             })
@@ -30,8 +38,10 @@ export const ProtectionsHttp = HttpApiBuilder.group(Api, "protections", (handler
       )
       .handle(
         "remove",
-        gated("protections.remove", ({ path }) =>
-          access.change(access.guarded(path, "protection.delete"), protections.remove)
+        gated("protections.remove", ({ headers, path }: Stored<"remove">) =>
+          access.change(access.guarded(path, "protection.delete"), (place) =>
+            Effect.zipRight(protections.checkState(place, headers?.["if-match"]), protections.remove(place))
+          )
         )
       )
   })
@@ -57,8 +67,8 @@ export const RequestsHttp = HttpApiBuilder.group(Api, "requests", (handlers) =>
       .handle("values", ({ path }) =>
         Effect.flatMap(access.org(path, "request.list"), (place) => values.read(place, path, path.request_id))
       )
-      .handle("approve", ({ path }) => votes.approve(path))
-      .handle("refuse", ({ path }) => votes.refuse(path))
+      .handle("approve", ({ path, payload }) => votes.approve(path, payload.comment))
+      .handle("refuse", ({ path, payload }) => votes.refuse(path, payload.comment))
       .handle("withdraw", ({ path }) => votes.withdraw(path))
   })
 ).pipe(Layer.provide([Requests.Default, RequestedValues.Default, Votes.Default]))

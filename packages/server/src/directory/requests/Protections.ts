@@ -17,6 +17,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { afterCommit } from "../../database/Database.js"
 import { query } from "../../database/Query.js"
+import { checkRecord } from "../../http/ETag.js"
 import { environmentsRepo } from "../environments/Repo.js"
 
 export interface ProtectionRequest {
@@ -107,6 +108,16 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
         })
       )
 
+      /** Fails with Conflict if a change was made for another state of the protection. */
+      const checkState = Effect.fnUntraced(function* (
+        { env }: Place<"protection.set" | "protection.delete">,
+        ifMatch?: string
+      ) {
+        if (ifMatch === undefined) return
+        const before = yield* protections.find(env.id)
+        yield* checkRecord(`the protection of environment ${env.name}`, ifMatch, before?.etag)
+      })
+
       /** Whether a request makes a protection anything but stricter, which needs its votes. */
       const isWeakening = (place: Place<"protection.set">, request: ProtectionRequest) =>
         Effect.map(protections.find(place.env.id), (before) => before !== null && !isStricter(before, termsOf(request)))
@@ -191,7 +202,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
         })
       )
 
-      return { get, isWeakening, set, remove } as const
+      return { checkState, get, isWeakening, set, remove } as const
     }),
     dependencies: [DecisionMails.Default]
   }

@@ -39,7 +39,7 @@ const RequestRow = Schema.Struct({
   created_at: Schema.String,
   expires_at: Schema.Number,
   decided_at: Schema.NullOr(Schema.String),
-  /** Of each vote, its address, the vote and its time, all separated by spaces. */
+  /** A line of each vote: its address, the vote, its time and its comment, separated by spaces. */
   votes: Schema.NullOr(Schema.String),
   /** Of the protection as it is now; null if there is none. */
   approvers: Schema.NullOr(Schema.String),
@@ -92,8 +92,8 @@ const rows = sql`
     r.reason AS reason, r.call AS call, r.keys AS keys, r.details AS details, r.named AS named, r.permission AS permission, r.expires_in AS expires_in,
     r.rule_id AS rule_id, r.revision AS revision, r.outdated AS outdated, r.protection_version AS protection_version,
     r.needed AS needed, r.created_at AS created_at, r.expires_at AS expires_at, r.decided_at AS decided_at,
-    (SELECT string_agg(v.email || ' ' || v.vote || ' ' || v.created_at, ' ') FROM request_votes v WHERE v.request_id = r.id)
-      AS votes,
+    (SELECT string_agg(v.email || ' ' || v.vote || ' ' || v.created_at || ' ' || coalesce(v.comment, ''), '\n')
+      FROM request_votes v WHERE v.request_id = r.id) AS votes,
     t.approvers AS approvers, t.self AS self, t.passkey AS passkey, t.version AS version
   FROM requests r
   JOIN environments e ON e.id = r.env_id JOIN projects p ON p.id = e.project_id
@@ -135,8 +135,8 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
       ${"needed"}, ${"bytes"}, ${"now"}, ${"expiresAt"})`,
 
   vote: returning(IdRow)`
-    INSERT INTO request_votes (request_id, user_id, email, vote, created_at)
-    VALUES (${"id"}, ${"userId"}, ${"email"}, ${"vote"}, ${"now"})
+    INSERT INTO request_votes (request_id, user_id, email, vote, comment, created_at)
+    VALUES (${"id"}, ${"userId"}, ${"email"}, ${"vote"}, ${"comment"}, ${"now"})
     ON CONFLICT (request_id, user_id) DO NOTHING RETURNING request_id AS id`,
 
   /** The people who approved a request, with their addresses and roles as they are now. */

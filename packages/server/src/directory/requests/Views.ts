@@ -3,7 +3,6 @@ import type { ApprovalRequest, RequestedKey } from "@coffer/domain/ApprovalReque
 import type { Role } from "@coffer/domain/Member"
 import { secretKeyForm } from "@coffer/domain/NameForms"
 import type { SecretKey } from "@coffer/domain/Names"
-import * as Array from "effect/Array"
 import * as Predicate from "effect/Predicate"
 import type { Touched } from "../../access/Passage.js"
 import { approversIn } from "../../access/Protections.js"
@@ -39,8 +38,13 @@ export const voteRefusal = (actor: Actor, role: Role | null, row: RequestRow): s
 const votesIn = (votes: string | null): ApprovalRequest["votes"] =>
   votes === null
     ? []
-    : Array.chunksOf(votes.split(" "), 3)
-        .map(([by, vote = "", created_at = ""]) => ({ by, vote, created_at }))
+    : votes
+        .split("\n")
+        .map((line) => {
+          const [by = "", vote = "", created_at = "", ...rest] = line.split(" ")
+          const comment = rest.join(" ")
+          return { by, vote, ...(comment !== "" && { comment }), created_at }
+        })
         .sort((one, other) => (one.created_at < other.created_at ? -1 : 1))
 
 const isKey = (text: unknown): text is SecretKey => typeof text === "string" && secretKeyForm.is(text)
@@ -48,7 +52,7 @@ const isKey = (text: unknown): text is SecretKey => typeof text === "string" && 
 /** The keys of a JSON column. */
 export const touchedIn = (keys: string | null): ReadonlyArray<Touched> => {
   const found: unknown = keys === null ? [] : JSON.parse(keys)
-  const all: ReadonlyArray<unknown> = globalThis.Array.isArray(found) ? found : []
+  const all: ReadonlyArray<unknown> = Array.isArray(found) ? found : []
   return all.flatMap((item) => {
     if (!Predicate.hasProperty(item, "key") || !isKey(item.key)) return []
     const change = Predicate.hasProperty(item, "change") && typeof item.change === "string" ? item.change : ""
@@ -62,7 +66,7 @@ export const touchedIn = (keys: string | null): ReadonlyArray<Touched> => {
 /** The texts of a JSON column. */
 export const textsIn = (texts: string): ReadonlyArray<string> => {
   const found: unknown = JSON.parse(texts)
-  const all: ReadonlyArray<unknown> = globalThis.Array.isArray(found) ? found : []
+  const all: ReadonlyArray<unknown> = Array.isArray(found) ? found : []
   return all.filter(Predicate.isString)
 }
 

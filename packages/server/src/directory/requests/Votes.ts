@@ -1,5 +1,6 @@
 import { actorName, currentActor, type CurrentCaller } from "@coffer/domain/Actor"
 import type { OrgPath } from "@coffer/domain/api/Paths"
+import { defined } from "@coffer/domain/Defined"
 import { isApiError, Conflict } from "@coffer/domain/Errors"
 import type { RequestId, RuleId } from "@coffer/domain/Ids"
 import * as Effect from "effect/Effect"
@@ -129,13 +130,15 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     const castVote = Effect.fnUntraced(function* (
       { actor }: Place<"request.list">,
       { id }: RequestRow,
-      vote: "approve" | "refuse"
+      vote: "approve" | "refuse",
+      comment: string | undefined
     ) {
       const cast = yield* repo.vote({
         id,
         userId: actor.id,
         email: actorName(actor),
         vote,
+        comment: comment ?? null,
         now: timestamp(yield* clock)
       })
       if (cast.length === 0) return yield* new Conflict({ message: `you have voted on request ${id} already` })
@@ -224,7 +227,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       })
 
     const approve = traced("Votes.approve")(
-      Effect.fnUntraced(function* (path: RequestPath) {
+      Effect.fnUntraced(function* (path: RequestPath, comment?: string) {
         const before = yield* Effect.flatMap(place(path), (place) => votable(place, path.request_id))
         // Decrypted before the transaction, for which others wait. It never changes.
         const json =
@@ -236,8 +239,8 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         const decided = yield* changeAs(path, (place) =>
           Effect.gen(function* () {
             const row = yield* votable(place, path.request_id)
-            yield* castVote(place, row, "approve")
-            yield* record(place, row, "request.approve")
+            yield* castVote(place, row, "approve", comment)
+            yield* record(place, row, "request.approve", defined({ comment }))
             const outcome = yield* Effect.catchAll(decideNow(place, row, request, json), (error) =>
               Effect.succeed<Outcome>({ outdated: changesSince(error) })
             )
@@ -265,13 +268,13 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       })
     )
 
-    const refuse = traced("Votes.refuse")((path: RequestPath) =>
+    const refuse = traced("Votes.refuse")((path: RequestPath, comment?: string) =>
       changeAs(path, (place) =>
         Effect.gen(function* () {
           const row = yield* votable(place, path.request_id)
-          yield* castVote(place, row, "refuse")
+          yield* castVote(place, row, "refuse", comment)
           yield* end(row, "refused")
-          yield* record(place, row, "request.refuse")
+          yield* record(place, row, "request.refuse", defined({ comment }))
           return (yield* requests.shown(place, row.id)).request
         })
       )

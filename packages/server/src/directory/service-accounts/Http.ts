@@ -22,9 +22,9 @@ export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", 
           listed({ data })
         )
       )
-      .handle("update", ({ path, payload }) =>
+      .handle("update", ({ headers, path, payload }) =>
         access.change(access.org(path, "service_account.update"), (place) =>
-          accounts.update(place, path.sa_id, payload)
+          accounts.update(place, path.sa_id, payload, headers["if-match"])
         )
       )
       .handle("rotate", ({ path, payload }) =>

@@ -14,6 +14,7 @@ import { ServerConfig, type Settings } from "../../base/Config.js"
 import { misleading } from "../../base/config/Networks.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
+import { checkRecord, recordETag } from "../../http/ETag.js"
 import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { type AccountRow, serviceAccountsRepo } from "./Repo.js"
@@ -35,6 +36,10 @@ export interface ServiceAccountChanges {
   readonly allowed_networks?: ReadonlyArray<string> | null
 }
 
+/** The state of what can be changed of an account. */
+const etagOf = ({ allowed_networks, id }: Pick<AccountRow, "id" | "allowed_networks">): string =>
+  recordETag(id, allowed_networks)
+
 const serviceAccount = ({
   allowed_networks,
   expires_in_days: _,
@@ -49,7 +54,8 @@ const serviceAccount = ({
     ...(networks !== null && { allowed_networks: networks }),
     ...(network_notes.length > 0 && { network_notes }),
     key_hint: key_hint ?? "",
-    reveal: reveal === 1
+    reveal: reveal === 1,
+    etag: etagOf({ id: row.id, allowed_networks })
   }
 }
 
@@ -189,10 +195,12 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
       Effect.fnUntraced(function* (
         place: Place<"service_account.update">,
         id: ServiceAccountId,
-        { allowed_networks }: ServiceAccountChanges
+        { allowed_networks }: ServiceAccountChanges,
+        ifMatch?: string
       ) {
         const row = yield* repo.find({ orgId: place.org.id, id })
         if (row === undefined) return yield* notFound(`service account ${id}`)
+        yield* checkRecord(`service account ${row.name}`, ifMatch, etagOf(row))
         if (allowed_networks === undefined) return serviceAccount(row)
         const networks = yield* allowedNetworks(allowed_networks, config)
         yield* repo.setNetworks({ id, networks, now: yield* now })

@@ -25,8 +25,10 @@ export const WebhooksHttp = HttpApiBuilder.group(Api, "webhooks", (handlers) =>
       .handle("get", ({ path }) =>
         Effect.flatMap(access.org(path, "webhook.list"), (place) => webhooks.get(place, path.webhook_id))
       )
-      .handle("update", ({ path, payload }) =>
-        access.change(access.org(path, "webhook.update"), (place) => webhooks.update(place, path.webhook_id, payload))
+      .handle("update", ({ headers, path, payload }) =>
+        access.change(access.org(path, "webhook.update"), (place) =>
+          webhooks.update(place, path.webhook_id, payload, headers["if-match"])
+        )
       )
       .handle("delete", ({ path }) =>
         access.change(access.org(path, "webhook.delete"), (place) => webhooks.remove(place, path.webhook_id))

@@ -13,6 +13,8 @@ const WebhookRow = Schema.Struct({
   enabled: Schema.Number,
   failed_at: Schema.NullOr(Schema.String),
   pending: Schema.Number,
+  /** Of the first delivery that was tried in vain: its time, tries, status, next try and reason, separated by spaces. */
+  failing: Schema.NullOr(Schema.String),
   key_number: Schema.Number,
   old_key_until: Schema.NullOr(Schema.String),
   created_by: Schema.String,
@@ -32,7 +34,12 @@ const webhooks = sql`
     w.enabled AS enabled, w.failed_at AS failed_at, w.key_number AS key_number, w.old_key_until AS old_key_until,
     w.created_by AS created_by, w.created_at AS created_at, w.updated_at AS updated_at,
     (SELECT count(*) FROM webhook_deliveries d
-      WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.kind = 'event') AS pending
+      WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.kind = 'event') AS pending,
+    (SELECT d.created_at || ' ' || CAST(d.tries AS TEXT) || ' ' || coalesce(CAST(d.status AS TEXT), '-') || ' ' ||
+        coalesce(d.next_at, '-') || coalesce(' ' || d.reason, '')
+      FROM webhook_deliveries d
+      WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.kind = 'event' AND d.tries > 0
+      ORDER BY d.seq LIMIT 1) AS failing
   FROM webhooks w WHERE w.org_id = ${"orgId"} AND w.removed_at IS NULL`
 
 const head = sql`coalesce((SELECT seq FROM audit_heads WHERE log = w.org_id), 0)`

@@ -10,6 +10,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { traced } from "../../base/tracing/Traced.js"
+import { checkRecord, recordETag } from "../../http/ETag.js"
 import { deliveriesRepo } from "./DeliveriesRepo.js"
 import { KnownWebhooks, type WebhookPlace } from "./KnownWebhooks.js"
 import { type WebhookRow, webhooksRepo } from "./Repo.js"
@@ -34,13 +35,37 @@ const decodeTexts = Schema.decode(Schema.parseJson(Schema.Array(Schema.String)))
 /** The patterns of a row. */
 export const patternsOf = (text: string) => Effect.orDie(decodeTexts(text))
 
-const webhookOf = ({ key_number: _, ...row }: WebhookRow, millis: number): Effect.Effect<Webhook> =>
+/** The parts of a row's `failing`, which spaces separate; a missing one is a hyphen. */
+const failingOf = (text: string): NonNullable<Webhook["failing"]> => {
+  const [since = "", tries = "", status = "-", next = "-", ...reason] = text.split(" ")
+  return {
+    since,
+    tries: Number(tries),
+    status: status === "-" ? null : Number(status),
+    reason: reason.length === 0 ? null : reason.join(" "),
+    next_try_at: next === "-" ? null : next
+  }
+}
+
+/** The state of what can be changed of a webhook. */
+const etagOf = ({ enabled, environments, events, format, id, url }: WebhookRow): string =>
+  recordETag(id, url, events, environments, format, enabled)
+
+const webhookOf = ({ failing, key_number, ...row }: WebhookRow, millis: number): Effect.Effect<Webhook> =>
   Effect.gen(function* () {
     const events = yield* patternsOf(row.events)
     const environments = yield* patternsOf(row.environments)
     const isOver = row.old_key_until === null || row.old_key_until <= timestamp(millis)
     const old_key_until = isOver ? null : row.old_key_until
-    return { ...row, events, environments, enabled: row.enabled === 1, old_key_until }
+    return {
+      ...row,
+      events,
+      environments,
+      enabled: row.enabled === 1,
+      old_key_until,
+      ...(failing !== null && { failing: failingOf(failing) }),
+      etag: etagOf({ failing, key_number, ...row })
+    }
   })
 
 /** The webhooks of organizations. Deliveries are made from the audit log and sent by a job. */
@@ -114,8 +139,14 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     })
 
     const update = traced("Webhooks.update")(
-      Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, request: ChangedWebhook) {
+      Effect.fnUntraced(function* (
+        place: Place<"webhook.update">,
+        id: WebhookId,
+        request: ChangedWebhook,
+        ifMatch?: string
+      ) {
         const row = yield* lock(place, id)
+        yield* checkRecord(`the webhook to ${originOf(row.url)}`, ifMatch, etagOf(row))
         const { enabled = row.enabled === 1, environments, events, format, skip = false, url = row.url } = request
         if (url !== row.url) yield* checkUrl(url)
         yield* repo.update({

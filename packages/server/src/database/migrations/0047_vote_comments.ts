@@ -1,0 +1,7 @@
+import type { Migration } from "../Migration.js"
+
+/** What a person says of a vote. Votes of older servers have none. */
+export const voteComments: Migration = {
+  name: "vote_comments",
+  statements: ["ALTER TABLE request_votes ADD COLUMN comment TEXT"]
+}
