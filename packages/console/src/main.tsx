@@ -4,6 +4,7 @@ import { watchAddress } from "./routing/Router.js"
 import { Shell } from "./shell/Shell.js"
 import { watchStaging } from "./staging/Staging.js"
 import { watchConnection } from "./state/Connection.js"
+import { release, watchUnsent } from "./state/Unsent.js"
 import "./styles/base.css"
 import "./styles/parts.css"
 import "./styles/pages.css"
@@ -11,11 +12,14 @@ import "./styles/shell.css"
 
 // A page that the browser kept, with what it holds, may come back after a logout.
 addEventListener("pageshow", ({ persisted }) => {
-  if (persisted) location.reload()
+  if (!persisted) return
+  release()
+  location.reload()
 })
 watchDoubleClicks()
 watchAddress()
 watchConnection()
 watchStaging()
+watchUnsent()
 const root = document.getElementById("console")
 if (root !== null) render(<Shell />, root)

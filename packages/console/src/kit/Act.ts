@@ -2,6 +2,7 @@ import { type ReadonlySignal, useSignal } from "@preact/signals"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
+import { takeTexts } from "../state/Typed.js"
 import { closeDialogs } from "./Dialog.js"
 import { openDialogs, returnFocus } from "./Focus.js"
 import { useStillOpen } from "./StillOpen.js"
@@ -31,11 +32,13 @@ export const useAct = (): Action => {
       const dialogs = openDialogs()
       const { pathname } = location
       const pressed = document.activeElement
+      const take = takeTexts(pressed?.closest("form") ?? null)
       start(effect, (outcome) => {
         isBusy.value = false
         returnFocus(pressed)
         if (outcome === null) return
         if ("value" in outcome) {
+          take()
           // What follows, such as the way to another page, is not for the page that is open now.
           if (isOpen() || location.pathname === pathname) done(outcome.value)
         }

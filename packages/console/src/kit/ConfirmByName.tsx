@@ -34,6 +34,7 @@ export const ConfirmByName = ({ busy, children, close, confirm, name, title, ver
         <input
           id="confirm-name"
           class="wide"
+          data-passing
           value={typed.value}
           autocomplete="off"
           spellcheck={false}

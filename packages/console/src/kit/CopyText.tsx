@@ -8,8 +8,15 @@ const refused = (): string =>
     ? "The browser does not allow it: mark the text and copy it."
     : "Browsers copy only on pages that are served over https: mark the text and copy it."
 
+interface CopyTextProps {
+  readonly label: string
+  readonly text: string
+  /** Called when the text was copied. */
+  readonly copied?: () => void
+}
+
 /** Copies a text, and says so. */
-export const CopyText = ({ label, text }: { readonly label: string; readonly text: string }) => {
+export const CopyText = ({ copied, label, text }: CopyTextProps) => {
   const said = useSignal<string | null>(null)
   return (
     <>
@@ -17,7 +24,10 @@ export const CopyText = ({ label, text }: { readonly label: string; readonly tex
         type="button"
         onClick={() => {
           copy(text).then(
-            () => (said.value = "Copied"),
+            () => {
+              said.value = "Copied"
+              copied?.()
+            },
             () => (said.value = refused())
           )
         }}

@@ -1,6 +1,8 @@
 import type { ReadonlySignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useId, useLayoutEffect, useRef } from "preact/hooks"
+import { takeTexts } from "../state/Typed.js"
+import { leave, unsent, useUnsent } from "../state/Unsent.js"
 import { keepFocus } from "./Focus.js"
 
 interface DialogProps {
@@ -12,10 +14,12 @@ interface DialogProps {
   readonly children: ComponentChildren
 }
 
-/** Closes those of the dialogs that are still open, as the key Escape does. */
+/** Closes those of the dialogs that are still open, as the key Escape does: what was typed in them has been sent. */
 export const closeDialogs = (dialogs: ReadonlyArray<Element>): void => {
   for (const dialog of dialogs) {
-    if (dialog.isConnected) dialog.dispatchEvent(new Event("cancel", { cancelable: true }))
+    if (!dialog.isConnected) continue
+    takeTexts(dialog)()
+    dialog.dispatchEvent(new Event("cancel", { cancelable: true }))
   }
 }
 
@@ -25,20 +29,19 @@ const isBeside = ({ clientX, clientY, target }: MouseEvent, dialog: HTMLDialogEl
   return target === dialog && (clientX < left || clientX > right || clientY < top || clientY > bottom)
 }
 
-/** Whether the dialog has typed text, or a key that is shown once. A slip of the mouse must not lose either. */
-const holdsWork = (dialog: HTMLDialogElement): boolean =>
-  dialog.querySelector(".one-time-key") !== null ||
-  [...dialog.querySelectorAll<HTMLInputElement | HTMLTextAreaElement>("input:not([role]), textarea")].some(
-    ({ defaultValue, value }) => value !== defaultValue
-  )
-
 /** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
 export const Dialog = ({ busy, children, class: name, close, title }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  const leave = () => {
-    if (busy?.peek() !== true) close()
+  const end = () => {
+    if (busy?.peek() === true || dialog.current === null) return
+    leave(dialog.current, close)
   }
+  useUnsent({
+    what: `“${title}” is still at work, and shows here what comes of it.`,
+    holds: () => busy?.peek() === true,
+    element: () => dialog.current
+  })
   // Before the next key is pressed: it is for the dialog, and not for the page beneath.
   useLayoutEffect(() => {
     const before = document.activeElement
@@ -55,21 +58,24 @@ export const Dialog = ({ busy, children, class: name, close, title }: DialogProp
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
-        leave()
+        end()
       }}
       onClose={() => {
         // Browsers let a page prevent the first Escape only.
-        if (busy?.peek() === true) dialog.current?.showModal()
+        const { current } = dialog
+        if (current === null || (busy?.peek() !== true && unsent(current).length === 0)) return
+        current.showModal()
+        end()
       }}
       onMouseDown={(event) => {
         const { current } = dialog
-        if (current !== null && isBeside(event, current) && !holdsWork(current)) leave()
+        if (current !== null && isBeside(event, current) && unsent(current).length === 0) end()
       }}
     >
       <div class="dialog" tabIndex={-1}>
         <header>
           <h2 id={id}>{title}</h2>
-          <button type="button" class="plain" aria-label="Close" disabled={busy?.value === true} onClick={leave}>
+          <button type="button" class="plain" aria-label="Close" disabled={busy?.value === true} onClick={end}>
             ✕
           </button>
         </header>

@@ -22,7 +22,7 @@ export const sentence = (message: string): string => {
 export const Problem = ({ failure, retry }: { readonly failure: Failure | null; readonly retry?: () => void }) =>
   failure === null ? null : (
     <div class="problem" role="alert">
-      <p>{sentence(failure.message)}</p>
+      <p dir="auto">{sentence(failure.message)}</p>
       {retry !== undefined && failure._tag !== "Forbidden" && (
         <button type="button" onClick={retry}>
           Try again

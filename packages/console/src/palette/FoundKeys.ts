@@ -10,14 +10,24 @@ import type { Command } from "./Commands.js"
 /** Waits for the next letter. */
 const pause = "200 millis"
 const keysAtOnce = 20
-/** A page may be empty before the end: so many are read for a first key. */
 const maxPages = 5
 
 /** What the server takes as a part of a key; a single letter is in nearly all of them. */
 const queryForm = /^[A-Za-z0-9_.-]{2,100}$/
 
+/** More organizations are not searched. */
+const maxOrgs = 8
+
+/** Keys that were found, and what of the person's keys was not searched, as sentences. */
+export interface FoundKeys {
+  readonly commands: ReadonlyArray<Command>
+  readonly notes: ReadonlyArray<string>
+}
+
+const nothing: FoundKeys = { commands: [], notes: [] }
+
 /** Keys by project, each at the first of its environments. */
-const commandsOf = (org: OrgName, keys: ReadonlyArray<FoundKey>): ReadonlyArray<Command> => {
+const commandsOf = (org: OrgName, here: OrgName | null, keys: ReadonlyArray<FoundKey>): ReadonlyArray<Command> => {
   const byProject = new Map<string, ReadonlyArray<FoundKey>>()
   for (const key of keys) {
     const name = `${key.project} ${key.key}`
@@ -30,23 +40,52 @@ const commandsOf = (org: OrgName, keys: ReadonlyArray<FoundKey>): ReadonlyArray<
     const run = () => {
       navigate(secretAddress(org, project, env, key))
     }
-    return [{ title: key, hint: `key of ${project}`, run }]
+    return [{ title: key, hint: org === here ? `key of ${project}` : `key of ${org}/${project}`, run }]
   })
 }
 
-/** The keys of an organization that contain what was typed, wherever the person may list them. */
-export const foundKeys = (org: OrgName | null, typed: string) =>
+/** The keys of one organization. A page may be empty before the end: so many are read for a first key. */
+const foundIn = (org: OrgName, here: OrgName | null, query: string) =>
   Effect.gen(function* () {
-    const query = typed.trim()
-    if (org === null || !queryForm.test(query)) return []
-    yield* Effect.sleep(pause)
     let after: string | undefined
     for (let pages = 0; pages < maxPages; pages++) {
       const urlParams = { query, limit: keysAtOnce, ...(after !== undefined && { after }) }
       const page: FoundKeyPage = yield* call("keys", (api) => api.find({ path: { org_name: org }, urlParams }))
-      if (page.data.length > 0) return commandsOf(org, page.data)
-      if (page.pagination.next_cursor === null) return []
-      after = page.pagination.next_cursor
+      const isLast = page.pagination.next_cursor === null
+      if (page.data.length > 0) {
+        return {
+          commands: commandsOf(org, here, page.data),
+          notes: isLast ? [] : [`More keys of ${org} have this in their name: type more of it.`]
+        } satisfies FoundKeys
+      }
+      if (isLast) return nothing
+      after = page.pagination.next_cursor ?? undefined
     }
-    return []
+    return { commands: [], notes: [`Not all keys of ${org} were searched: type more of the name.`] } satisfies FoundKeys
+  }).pipe(
+    Effect.orElseSucceed((): FoundKeys => ({ commands: [], notes: [`The keys of ${org} could not be searched.`] }))
+  )
+
+const notSearched = (count: number): ReadonlyArray<string> =>
+  count <= 0
+    ? []
+    : [
+        `${count === 1 ? "1 more organization was" : `${count} more organizations were`} not searched for keys: open one first.`
+      ]
+
+/** The keys that contain what was typed, wherever the person may list them: those of the open organization first. */
+export const foundKeys = (here: OrgName | null, orgs: ReadonlyArray<OrgName>, typed: string) =>
+  Effect.gen(function* () {
+    const query = typed.trim()
+    if (query === "") return nothing
+    if (!queryForm.test(query)) {
+      return query.length < 2 ? { ...nothing, notes: ["Keys are found by 2 characters or more."] } : nothing
+    }
+    yield* Effect.sleep(pause)
+    const all = [...(here === null ? [] : [here]), ...orgs.filter((org) => org !== here)]
+    const found = yield* Effect.forEach(all.slice(0, maxOrgs), (org) => foundIn(org, here, query), { concurrency: 4 })
+    return {
+      commands: found.flatMap(({ commands }) => commands),
+      notes: [...found.flatMap(({ notes }) => notes), ...notSearched(all.length - maxOrgs)]
+    } satisfies FoundKeys
   })

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals"
-import * as Effect from "effect/Effect"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { Dialog } from "../kit/Dialog.js"
 import { useLoad } from "../kit/Load.js"
 import { place } from "../routing/Router.js"
+import { organizations } from "../state/Organizations.js"
 import { type Command, pageCommands } from "./Commands.js"
 import "./Palette.css"
 import { foundKeys } from "./FoundKeys.js"
@@ -19,14 +19,16 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   const more = useLoad("places", () => foundPlaces(here))
   const typed = useSignal("")
   const org = here === null || here.at === "server" ? null : here.org
-  const keys = useLoad(typed.value, () => Effect.orElseSucceed(foundKeys(org, typed.value), () => []))
+  const orgs = organizations.value.map(({ name }) => name)
+  const keys = useLoad(typed.value, () => foundKeys(org, orgs, typed.value))
+  const { isLoading, value } = keys.loaded.value
   const active = useSignal(0)
   const field = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
     field.current?.focus()
   }, [])
 
-  const offered = [...actions, ...known, ...(more.loaded.value.value ?? []), ...(keys.loaded.value.value ?? [])]
+  const offered = [...actions, ...known, ...(more.loaded.value.value ?? []), ...(value?.commands ?? [])]
   const found = search(distinct(offered), typed.value)
   const at = Math.min(active.value, found.length - 1)
   const choose = (command: Command | undefined) => {
@@ -76,7 +78,16 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p class="quiet">Nothing has this name.</p>}
+      <div role="status">
+        {found.length === 0 && (
+          <p class="quiet">{isLoading ? "Searching…" : "Nothing that you may see has this name."}</p>
+        )}
+        {value?.notes.map((note) => (
+          <p key={note} class="hint">
+            {note}
+          </p>
+        ))}
+      </div>
     </Dialog>
   )
 }

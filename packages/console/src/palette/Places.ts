@@ -2,6 +2,7 @@ import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { OrgName, ProjectName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
+import { readMatrix } from "../client/Matrices.js"
 import { shownPages } from "../pages/Shown.js"
 import { orgAddress, type Place, projectAddress, secretAddress, serverAddress } from "../routing/Places.js"
 import { navigate } from "../routing/Router.js"
@@ -37,21 +38,13 @@ const projectsOf = (org: OrgName) =>
   )
 
 const keysOf = (org: OrgName, project: ProjectName) =>
-  Effect.map(
-    call("environments", (api) =>
-      api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
-    ),
-    (response) => {
-      const environments = response?.environments ?? []
-      const ordered = inStageOrder(environments).map((env) => ({ env, index: environments.indexOf(env) }))
-      return (response?.data ?? []).flatMap(({ cells, key }) => {
-        const first = ordered.find(({ index }) => (cells[index] ?? null) !== null)
-        return first === undefined
-          ? []
-          : [to(key, `key of ${project}`, secretAddress(org, project, first.env.name, key))]
-      })
-    }
-  )
+  Effect.map(readMatrix(org, project), ({ data, environments }) => {
+    const ordered = inStageOrder(environments).map((env) => ({ env, index: environments.indexOf(env) }))
+    return data.flatMap(({ cells, key }) => {
+      const first = ordered.find(({ index }) => (cells[index] ?? null) !== null)
+      return first === undefined ? [] : [to(key, `key of ${project}`, secretAddress(org, project, first.env.name, key))]
+    })
+  })
 
 /** What a call has to find: the projects of all organizations, and the keys of the open project. */
 export const foundPlaces = (place: Place | null) =>

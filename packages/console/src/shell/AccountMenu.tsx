@@ -5,6 +5,7 @@ import { plainCall } from "../client/Client.js"
 import { Link } from "../routing/Link.js"
 import { serverAddress } from "../routing/Places.js"
 import { me, noteEnd } from "../state/Session.js"
+import { leave, release } from "../state/Unsent.js"
 
 /** Who is logged in, and the way out. */
 export const AccountMenu = () => {
@@ -24,13 +25,14 @@ export const AccountMenu = () => {
   }, [])
   const person = me.value
   if (person === null) return null
-  const leave = () => {
+  const logOut = () => {
     act.run(
       plainCall("auth", (api) => api.logout()),
       (response: unknown) => {
         noteEnd()
         // No content, unless the provider of single sign-on has a logout of its own.
         const next = Predicate.hasProperty(response, "provider_logout_url") ? response.provider_logout_url : undefined
+        release()
         location.assign(typeof next === "string" ? next : "/login")
       }
     )
@@ -51,7 +53,13 @@ export const AccountMenu = () => {
         <p onClick={shut}>
           <Link to={serverAddress("account")}>My account</Link>
         </p>
-        <button type="button" disabled={act.isBusy.value} onClick={leave}>
+        <button
+          type="button"
+          disabled={act.isBusy.value}
+          onClick={() => {
+            leave("console", logOut)
+          }}
+        >
           Log out
         </button>
       </div>

@@ -11,6 +11,7 @@ import { useLoad } from "../kit/Load.js"
 import { Problem } from "../kit/Problem.js"
 import { asked, loginAddress, type LoginReason } from "../state/Login.js"
 import { me } from "../state/Session.js"
+import { release } from "../state/Unsent.js"
 
 const reasons: Readonly<Record<LoginReason, string>> = {
   ended: "Your session has ended. What you have entered on this page is still here.",
@@ -61,6 +62,7 @@ const CodeForm = ({ done, email }: FormProps) => {
           <input
             id="login-code"
             class="code"
+            data-passing
             ref={code}
             inputMode="numeric"
             autocomplete="one-time-code"
@@ -108,7 +110,10 @@ const ProviderForm = ({ done, name, reason }: ProviderProps) => {
         (identity) => {
           // What this page holds is not for somebody else.
           if (identity.id === me.peek()?.id) done()
-          else location.reload()
+          else {
+            release()
+            location.reload()
+          }
         }
       )
     }

@@ -15,6 +15,7 @@ import { Breadcrumb, Tabs } from "./Navigation.js"
 import { overlay, Overlays } from "./Overlays.js"
 import { PageHost } from "./PageHost.js"
 import { titleOf } from "./Title.js"
+import { UnsentDialog } from "./UnsentDialog.js"
 
 /** Everything around a page. */
 export const Shell = () => {
@@ -66,6 +67,7 @@ export const Shell = () => {
       <AskApproval />
       <LoginDialog />
       {isBegun && <Overlays />}
+      <UnsentDialog />
     </>
   )
 }

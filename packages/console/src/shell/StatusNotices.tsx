@@ -3,6 +3,7 @@ import { requestAddress, requestsAddress } from "../routing/Places.js"
 import { pasteProblem } from "../staging/Pasted.js"
 import { isConnected, isOutdated } from "../state/Connection.js"
 import { forgetProposed, proposed } from "../state/Proposed.js"
+import { leave, release } from "../state/Unsent.js"
 
 /** What became a request instead of a change. */
 const Proposed = () => {
@@ -26,6 +27,13 @@ const Proposed = () => {
   )
 }
 
+const reload = () => {
+  leave("console", () => {
+    release()
+    location.reload()
+  })
+}
+
 /** What concerns every page: a lost connection, a newer server, and what was requested. */
 export const StatusNotices = () => (
   <div class="lines" aria-live="polite">
@@ -44,7 +52,7 @@ export const StatusNotices = () => (
     {isOutdated.value && (
       <p class="line">
         The server has a newer console.{" "}
-        <button type="button" onClick={() => location.reload()}>
+        <button type="button" onClick={reload}>
           Reload
         </button>
       </p>

@@ -93,7 +93,8 @@ export const usePasted = (place: Place | null): void => {
   const found = pasted.value
   useEffect(() => {
     if (found === null || isMatrix) return
-    if (found.org === org && found.project === project) navigate(projectAddress(found.org, found.project))
-    else pasted.value = null
+    const forget = () => (pasted.value = null)
+    if (found.org !== org || found.project !== project) return void forget()
+    navigate(projectAddress(found.org, found.project), { stay: forget })
   }, [found, isMatrix])
 }

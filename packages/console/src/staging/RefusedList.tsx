@@ -5,17 +5,19 @@ interface RefusedListProps {
   readonly refused: ReadonlyArray<Refused>
   /** What did not happen to the environment, as the end of a sentence. */
   readonly what: string
+  /** Asks once more. */
+  readonly retry?: () => void
 }
 
 /** Environments that were refused, each with the reason. */
-export const RefusedList = ({ refused, what }: RefusedListProps) => (
+export const RefusedList = ({ refused, retry, what }: RefusedListProps) => (
   <>
     {refused.map(({ env, failure }) => (
       <div key={env} class="refused">
         <p>
           <strong>{env}</strong> {what}:
         </p>
-        <Problem failure={failure} />
+        <Problem failure={failure} {...(retry !== undefined && { retry })} />
       </div>
     ))}
   </>

@@ -1,6 +1,7 @@
 import type { OrgName, ProjectName } from "@coffer/domain/Names"
 import { type Signal, signal } from "@preact/signals"
 import { onOtherPerson } from "../state/Session.js"
+import { holdAlways, release } from "../state/Unsent.js"
 import { countOf, nothingStaged, type Staged } from "./Staged.js"
 
 /** What is staged, while the page is open: never stored, because it holds values. */
@@ -45,14 +46,17 @@ export const stagingOf = (org: OrgName, project: ProjectName): Staging => {
   return found
 }
 
-/** Makes the browser ask before it leaves what is staged, unless the page is not its person's any more. */
+/** Holds what is staged until the console ends, unless the page is not its person's any more. */
 export const watchStaging = (): void => {
   onOtherPerson(() => {
     // What this page holds is not for somebody else, and a click on it would be the other person's.
     all.clear()
+    release()
     location.reload()
   })
-  addEventListener("beforeunload", (event) => {
-    if ([...all.values()].some(({ staged }) => countOf(staged.peek()) > 0)) event.preventDefault()
+  holdAlways({
+    what: "Changes are staged, and were not written yet.",
+    holds: () => [...all.values()].some(({ staged }) => countOf(staged.peek()) > 0),
+    element: () => null
   })
 }

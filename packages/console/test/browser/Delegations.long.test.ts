@@ -53,7 +53,7 @@ describe.skipIf(!hasBrowser())(`delegations in the console${why}`, () => {
     const token = await dialog.getByLabel("The token of claude").innerText()
     const line = await dialog.locator("pre").innerText()
     await visit.isAccessible("the token of a delegation")
-    await visit.page.keyboard.press("Escape")
+    await visit.leaveKey()
     await visit.sees(/in (59|60) minutes/)
     assert.notInclude(await visit.page.content(), token)
 
@@ -70,6 +70,7 @@ describe.skipIf(!hasBrowser())(`delegations in the console${why}`, () => {
     await row.getByText("just now").waitFor()
     await visit.isAccessible("a delegation in the list")
     await visit.press("Revoke the delegation to claude")
+    await visit.confirm("Revoke")
     await visit.sees("There are none.")
     const { code, stderr } = await run()
     assert.notStrictEqual(code, 0)

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await visit.page.mouse.click(3, 3)
     await visit.sees("This is the only time that the key is shown.")
     assert.strictEqual(await dialog().evaluate(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth), 0)
-    await visit.page.keyboard.press("Escape")
+    await visit.leaveKey()
     await dialog().waitFor({ state: "detached" })
   })
 
@@ -172,6 +172,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
 
     const refuse = cards.first().getByRole("button", { name: /^Refuse/ })
     await refuse.click()
+    await other.confirm("Refuse")
     await expect.poll(() => cards.count()).toBe(2)
     const { x, y } = (await refuse.boundingBox()) ?? assert.fail("the next request has no button")
     await page.mouse.move(x + 5, y + 5)
@@ -180,6 +181,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await page.waitForTimeout(400)
     assert.strictEqual(await cards.count(), 2)
     await page.mouse.click(x + 5, y + 5)
+    await other.confirm("Refuse")
     await expect.poll(() => cards.count()).toBe(1)
     await other.close()
   })
@@ -215,7 +217,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
       data.find(({ name }: Json) => name === "runner"),
       { permission: "read", project_pattern: "after", env_pattern: "dev" }
     )
-    await visit.page.keyboard.press("Escape")
+    await visit.leaveKey()
   })
 
   it("the way out of a protection is offered though it could not be read", async () => {

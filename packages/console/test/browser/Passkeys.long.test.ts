@@ -66,6 +66,7 @@ describe.skipIf(!hasBrowser())(
       await visit.page.goto(`${url}/passkeys/-/settings`)
       await visit.page.getByLabel("Members remove a passkey that they have lost").selectOption({ index: 1 })
       await isVerified(false)
+      await visit.press("Save how passkeys are recovered")
       await visit.press("Use your passkey")
       await visit.sees("o passkey was used")
       await visit.page.getByText("You have lost it").click()

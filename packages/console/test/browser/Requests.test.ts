@@ -254,7 +254,12 @@ describe.skipIf(!hasBrowser())(`requests${why}`, { timeout: 180_000 }, () => {
       .locator(".approvals-one.named")
       .getByRole("button", { name: /^Refuse/ })
       .click()
+    await voter.page.locator("dialog").getByLabel("Comment (optional)").fill("not before the release")
+    await voter.isAccessible("a refusal with a comment")
+    await voter.confirm("Refuse")
     await voter.sees("has ended.")
+    const refused = await ada.call("GET", `/api/orgs/${org}/requests/${write.id}`)
+    assert.deepInclude(refused.votes[0], { vote: "refuse", comment: "not before the release" })
     // The first request of the owner was for a version that has another one after it.
     const card = voter.page.locator(".approvals-one").filter({ hasText: "to roll 1 secret back in" }).last()
     await card.getByRole("button", { name: /^Approve/ }).click()

@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     assert.strictEqual(await dialog().getByLabel("For", { exact: true }).inputValue(), "claude")
     await dialog().getByRole("button", { name: "Delegate", exact: true }).click()
     await visit.sees("This is the only time that the token is shown.")
-    await visit.page.keyboard.press("Escape")
+    await visit.leaveKey()
     await open(`/${org}/-/accounts`)
     await visit.press("New service account")
     await dialog().getByLabel("Name").fill("typed")
@@ -103,6 +103,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     await dialog().getByLabel("Environment that it reads").selectOption("prod")
     assert.strictEqual(await dialog().getByLabel("Name").inputValue(), "typed")
     await visit.page.keyboard.press("Escape")
+    await visit.press("Leave it")
   })
 
   it("a dialog closes when it has done its work, and a menu when the person goes elsewhere", async () => {
@@ -154,6 +155,9 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     await open("/-/account")
     await visit.sees("script")
     await press("Revoke the delegation to script")
+    await visit.confirm("Revoke")
+    await visit.page.getByText("script").first().waitFor({ state: "detached" })
+    await visit.page.waitForTimeout(100)
     assert.strictEqual(await visit.page.evaluate("document.activeElement.id"), "page")
   })
 
@@ -208,7 +212,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     await visit.page.evaluate(`Object.defineProperty(navigator, "clipboard", { value: undefined, configurable: true })`)
     await visit.press("Copy the key")
     await visit.sees("mark the text and copy it.")
-    await visit.page.keyboard.press("Escape")
+    await visit.leaveKey()
   })
 
   it("a person is offered to ask for what the role can have", async () => {

@@ -64,6 +64,7 @@ describe.skipIf(!hasBrowser())(`use without seeing${why}`, () => {
     const other = approvalPath(await use(agent.api_key, "charge=ch_2"))
     await visit.sees("charge=ch_2")
     await visit.press(/^Refuse the request of agent/)
+    await visit.confirm("Refuse")
     await visit.sees("the request of agent is not sent")
     assert.strictEqual((await use(agent.api_key, "charge=ch_2")).code, "USE_REFUSED")
     await visit.page.goto(`${inject("server").url}${other.replace(/id=.*/, "id=0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0")}`)

@@ -52,6 +52,7 @@ describe.skipIf(!hasBrowser())(`what is due and waits${why}`, { timeout: 120_000
     await visit.isAccessible("home")
     await visit.page.getByRole("link", { name: "request waits for you in waits" }).press("Enter")
     await visit.press(/^Refuse/)
+    await visit.confirm("Refuse")
     await visit.page.getByRole("link", { name: "Requests", exact: true }).waitFor()
     assert.strictEqual(await visit.page.title(), "Requests · waits · Coffer")
     // The page looks for new requests by itself.

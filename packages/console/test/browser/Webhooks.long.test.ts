@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser())(`the form of a webhook${why}`, () => {
       if (format === "teams") await visit.isAccessible("a webhook to a chat")
       await dialog.getByRole("button", { name: "Create" }).click()
       await dialog.getByText(format === "coffer" ? "Give it to the receiver" : "needs no key").waitFor()
-      await visit.page.keyboard.press("Escape")
+      await visit.leaveKey()
       await rowOf(`/for-${format}`).waitFor()
       assert.strictEqual(await rowOf(`/for-${format}`).locator(".badge").count(), format === "coffer" ? 0 : 1)
     }

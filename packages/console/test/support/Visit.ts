@@ -84,6 +84,17 @@ export class Visit {
     await this.page.getByLabel(label).first().fill(text)
   }
 
+  /** Says that a key that is shown once is stored, and closes its dialog. */
+  async leaveKey(): Promise<void> {
+    await this.page.getByLabel(/^I have stored the/).check()
+    await this.page.keyboard.press("Escape")
+  }
+
+  /** Presses the button of a dialog that asks. */
+  async confirm(name: string): Promise<void> {
+    await this.page.locator("dialog[open]").last().getByRole("button", { name, exact: true }).click()
+  }
+
   /** Checks the page at every width and scheme for what keeps people out, and for a page that is wider than the window. */
   async isAccessible(name: string): Promise<void> {
     for (const { scheme, width } of looks) {

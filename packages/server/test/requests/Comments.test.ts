@@ -52,7 +52,8 @@ describe("a change that sends the record's ETag", () => {
     const hook = (
       await call(owner.headers, "POST", `${org}/webhooks`, { url: "https://hooks.example.com/x", events: ["*"] })
     ).body
-    const account = (await call(owner.headers, "POST", `${org}/service-accounts`, { name: "deploy" })).body
+    await call(owner.headers, "POST", `${org}/service-accounts`, { name: "deploy" })
+    const [account] = (await call(owner.headers, "GET", `${org}/service-accounts`)).body.data
     const terms = { needed: 1, approvers: "admins" }
     const protection = (await call(owner.headers, "PUT", `${prod}/protection`, terms)).body
     const records = [

@@ -6,8 +6,7 @@ import {
   type RequestKind,
   requestKinds,
   type RequestPage,
-  type RequestState,
-  VoteComment
+  type RequestState
 } from "@coffer/domain/ApprovalRequest"
 import { defined } from "@coffer/domain/Defined"
 import { RequestId } from "@coffer/domain/Ids"
@@ -136,35 +135,28 @@ const explainOutdated = Effect.fnUntraced(function* (
   })
 })
 
-const comment = option("comment", VoteComment, "What to say of the vote, to whoever asked and in the audit log")
-
 const approve = atOrg("approve", {
   description: "Approve a request; the last vote that is needed makes the change, or gives the access",
   examples: ["coffer request approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8"],
-  options: { id, comment, yes: flag("yes", "Do not ask: the request is approved as it is") },
+  options: { id, yes: flag("yes", "Do not ask: the request is approved as it is") },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const at = { ...path, request_id: options.id }
       if (!options.yes) yield* look(call, at)
-      const request = yield* call("requests", (api) =>
-        api.approve({ path: at, payload: defined({ comment: options.comment }) })
-      ).pipe(Effect.catchTag("Conflict", ({ message }) => explainOutdated(call, at, message)))
+      const request = yield* call("requests", (api) => api.approve({ path: at, payload: {} })).pipe(
+        Effect.catchTag("Conflict", ({ message }) => explainOutdated(call, at, message))
+      )
       return doneView(outcomeOf(request), request)
     })
 })
 
 const refuse = atOrg("refuse", {
   description: "Refuse a request, which ends it",
-  examples: ['coffer request refuse 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8 --comment "not before the release"'],
-  options: { id, comment },
+  examples: ["coffer request refuse 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8"],
+  options: { id },
   run: ({ call, options, path }) =>
     Effect.map(
-      call("requests", (api) =>
-        api.refuse({
-          path: { ...path, request_id: options.id },
-          payload: defined({ comment: options.comment })
-        })
-      ),
+      call("requests", (api) => api.refuse({ path: { ...path, request_id: options.id }, payload: {} })),
       (request) => doneView(outcomeOf(request), request)
     )
 })

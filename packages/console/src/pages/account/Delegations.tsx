@@ -2,9 +2,8 @@ import type { Delegation } from "@coffer/domain/Delegation"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
+import { ConfirmButton } from "../../kit/Confirm.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { Ahead, When } from "../../kit/When.js"
@@ -21,7 +20,6 @@ const scopeOf = ({ keys, permission, reveal }: Delegation): string =>
     .join("; ")
 
 const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonly changed: () => void }) => {
-  const act = useAct()
   const { env, expires_at, id, last_used_at, name, org, project } = delegation
   return (
     <tr>
@@ -35,19 +33,22 @@ const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonl
       </td>
       <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
       <td class="actions">
-        <button
-          type="button"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("delegations", (api) => api.revoke({ path: { delegation_id: id } })),
-              changed
-            )
-          }}
+        <ConfirmButton
+          label={
+            <>
+              Revoke<span class="hidden"> the delegation to {name}</span>
+            </>
+          }
+          title={`Revoke the delegation to ${name}`}
+          verb="Revoke"
+          effect={call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))}
+          done={changed}
         >
-          Revoke<span class="hidden"> the delegation to {name}</span>
-        </button>
-        <Problem failure={act.failure.value} />
+          <p>
+            Its token ends at once: what {name} runs in {org}/{project}/{env} with it is refused. It cannot be given
+            back; delegate again for a new token.
+          </p>
+        </ConfirmButton>
       </td>
     </tr>
   )

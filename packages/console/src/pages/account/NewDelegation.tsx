@@ -153,11 +153,22 @@ const Form = ({ act, children, done, org }: FormProps) => {
 }
 
 /** The token, and how a machine gets it. */
-const Token = ({ made: { env, name, org, project, token } }: { readonly made: Made }) => {
+const Token = ({ changed, made }: { readonly made: Made; readonly changed: () => void }) => {
+  const { env, id, name, org, project, token } = made
   const line = `coffer delegate store --server-url ${location.origin}`
   return (
     <>
-      <OneTimeKey of={name} text={Redacted.value(token)} stored="Coffer stores a hash of it." what="token" />
+      <OneTimeKey
+        of={name}
+        text={Redacted.value(token)}
+        stored="Coffer stores a hash of it."
+        what="token"
+        revoke={{
+          word: "Revoke the delegation",
+          effect: call("delegations", (api) => api.revoke({ path: { delegation_id: id } })),
+          done: changed
+        }}
+      />
       <p>
         Run this where it is used, and paste the token. Commands without a terminal then take it in {org}/{project}/
         {env}.
@@ -187,7 +198,7 @@ export const NewDelegation = ({ changed, close }: NewDelegationProps) => {
   if (made.value !== null) {
     return (
       <Dialog title={`Delegated to ${made.value.name}`} close={close}>
-        <Token made={made.value} />
+        <Token made={made.value} changed={changed} />
       </Dialog>
     )
   }

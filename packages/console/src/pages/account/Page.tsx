@@ -2,9 +2,8 @@ import type { Session } from "@coffer/domain/Session"
 import { sessionName } from "@coffer/domain/SessionName"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
+import { ConfirmButton } from "../../kit/Confirm.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { query } from "../../routing/Router.js"
@@ -13,7 +12,9 @@ import { Passkeys } from "./Passkeys.js"
 import { ProveSession } from "./ProveSession.js"
 import { organizations } from "../../state/Organizations.js"
 import { me } from "../../state/Session.js"
+import { release, unsent } from "../../state/Unsent.js"
 import { Table } from "../../kit/Table.js"
+import { Visible } from "../../kit/Visible.js"
 
 const read = Effect.map(
   Effect.suspend(() => call("auth", (api) => api.sessions())),
@@ -21,13 +22,12 @@ const read = Effect.map(
 )
 
 const Row = ({ changed, session }: { readonly session: Session; readonly changed: () => void }) => {
-  const act = useAct()
   const { created_at, current, id, ip_address, last_used_at, user_agent } = session
   const name = sessionName(session)
   return (
     <tr aria-current={current ? "true" : undefined}>
       <th scope="row" title={user_agent}>
-        {name} {current && <span class="badge good">this browser</span>}
+        <Visible text={name} /> {current && <span class="badge good">this browser</span>}
       </th>
       <td class="quiet">{ip_address ?? "unknown"}</td>
       <td class="quiet">
@@ -38,20 +38,20 @@ const Row = ({ changed, session }: { readonly session: Session; readonly changed
       </td>
       <td class="actions">
         {!current && (
-          <button
-            type="button"
-            disabled={act.isBusy.value}
-            onClick={() => {
-              act.run(
-                call("auth", (api) => api.endSession({ path: { session_id: id } })),
-                changed
-              )
-            }}
+          <ConfirmButton
+            label={
+              <>
+                End<span class="hidden"> the session of {name}</span>
+              </>
+            }
+            title="End a session"
+            verb="End it"
+            effect={call("auth", (api) => api.endSession({ path: { session_id: id } }))}
+            done={changed}
           >
-            End<span class="hidden"> the session of {name}</span>
-          </button>
+            <p>{name} is logged out at once, and has to log in again.</p>
+          </ConfirmButton>
         )}
-        <Problem failure={act.failure.value} />
       </td>
     </tr>
   )
@@ -60,7 +60,6 @@ const Row = ({ changed, session }: { readonly session: Session; readonly changed
 /** The person's own account, and its sessions. */
 export const Page = () => {
   const sessions = useLoad("sessions", () => read)
-  const act = useAct()
   const person = me.value
   if (person === null) return null
   const asking = query.value.get("session")
@@ -71,7 +70,9 @@ export const Page = () => {
         <dt>E-mail</dt>
         <dd>{person.email}</dd>
         <dt>Name</dt>
-        <dd>{person.name}</dd>
+        <dd>
+          <Visible text={person.name} />
+        </dd>
         <dt>Id</dt>
         <dd>
           <code>{person.id}</code>
@@ -108,35 +109,33 @@ export const Page = () => {
         )}
       </Reading>
       <p class="row">
-        <button
-          type="button"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("auth", (api) => api.endSessions({ urlParams: { others: true } })),
-              sessions.reload
-            )
+        <ConfirmButton
+          label="End all others"
+          title="End all other sessions"
+          verb="End them"
+          effect={call("auth", (api) => api.endSessions({ urlParams: { others: true } }))}
+          done={sessions.reload}
+        >
+          <p>Every other browser and program of yours is logged out at once. This browser stays logged in.</p>
+        </ConfirmButton>
+        <ConfirmButton
+          label="End all sessions, this one too"
+          title="End all sessions"
+          verb="End them all"
+          effect={call("auth", (api) => api.endSessions({ urlParams: {} }))}
+          done={() => {
+            release()
+            location.assign("/login")
           }}
         >
-          End all others
-        </button>
-        <button
-          type="button"
-          class="danger"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("auth", (api) => api.endSessions({ urlParams: {} })),
-              () => {
-                location.assign("/login")
-              }
-            )
-          }}
-        >
-          End all sessions, this one too
-        </button>
+          <p>Every browser and program of yours is logged out at once, this one too.</p>
+          {unsent("console").map(({ what }) => (
+            <p key={what} class="warning">
+              {what}
+            </p>
+          ))}
+        </ConfirmButton>
       </p>
-      <Problem failure={act.failure.value} />
     </section>
   )
 }

@@ -6,6 +6,7 @@ import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"
 import { When } from "../../kit/When.js"
 import { setQuery } from "../../routing/Router.js"
+import { Visible } from "../../kit/Visible.js"
 
 /** A terminal asks for a proof, by `coffer reauthenticate`. The person sees which one before they give it. */
 export const ProveSession = ({ session }: { readonly session: Session | undefined }) => {
@@ -21,7 +22,9 @@ export const ProveSession = ({ session }: { readonly session: Session | undefine
   const { created_at, id, ip_address } = session
   return (
     <section class="card" aria-label="Prove a session">
-      <h2>Prove the session of {sessionName(session)}</h2>
+      <h2>
+        Prove the session of <Visible text={sessionName(session)} />
+      </h2>
       {isProven.value ? (
         <p role="status">It is proven. Go back to the terminal; you can close this page.</p>
       ) : (

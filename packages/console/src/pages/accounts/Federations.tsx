@@ -17,6 +17,7 @@ import { Expiry } from "./Expiry.js"
 import { FederationForm, type Trusted } from "./FederationForm.js"
 import { KeylessLines } from "./KeylessLines.js"
 import { TryToken } from "./TryToken.js"
+import { Visible } from "../../kit/Visible.js"
 
 interface OfAccount {
   readonly org: OrgName
@@ -39,7 +40,7 @@ const Row = ({ account, changed, federation, org }: RowProps) => {
         <span class="quiet">{issuer}</span>
         {Object.entries(conditions).map(([pointer, value]) => (
           <code key={pointer}>
-            {pointer} = {value}
+            <Visible text={`${pointer} = ${value}`} />
           </code>
         ))}
       </td>

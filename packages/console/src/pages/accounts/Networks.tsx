@@ -1,3 +1,4 @@
+import { defined } from "@coffer/domain/Defined"
 import type { OrgName } from "@coffer/domain/Names"
 import type { ServiceAccount } from "@coffer/domain/ServiceAccount"
 import { useSignal } from "@preact/signals"
@@ -40,6 +41,7 @@ export const Networks = ({ account, changed, close, org }: NetworksProps) => {
             call("serviceAccounts", (api) =>
               api.update({
                 path: { org_name: org, sa_id: id },
+                headers: defined({ "if-match": account.etag }),
                 payload: { allowed_networks: networks.length === 0 ? null : networks }
               })
             ),

@@ -1,8 +1,20 @@
 import type { ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
 import * as Redacted from "effect/Redacted"
 import { OneTimeKey } from "../../kit/OneTimeKey.js"
+import type { Instead } from "../../state/Unsent.js"
+
+interface NewKeyProps {
+  readonly account: ServiceAccountWithKey
+  /** Ends a key that nobody has stored. */
+  readonly revoke?: Instead
+}
 
 /** The key of an account. */
-export const NewKey = ({ account }: { readonly account: ServiceAccountWithKey }) => (
-  <OneTimeKey of={account.name} text={Redacted.value(account.api_key)} stored="Coffer stores a hash of it." />
+export const NewKey = ({ account, revoke }: NewKeyProps) => (
+  <OneTimeKey
+    of={account.name}
+    text={Redacted.value(account.api_key)}
+    stored="Coffer stores a hash of it."
+    {...(revoke !== undefined && { revoke })}
+  />
 )

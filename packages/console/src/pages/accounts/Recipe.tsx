@@ -3,6 +3,7 @@ import type { NewServiceAccount } from "@coffer/domain/ServiceAccount"
 import { type ProgramName, programNames, programs, signInProblem } from "@coffer/domain/WorksWith"
 import { useSignal } from "@preact/signals"
 import type * as Redacted from "effect/Redacted"
+import { call } from "../../client/Calls.js"
 import { Choose } from "../../kit/Choose.js"
 import { piecesFor, type Target, targets } from "./CiSnippets.js"
 import { type Trusted, FederationForm } from "./FederationForm.js"
@@ -23,6 +24,8 @@ export interface Made {
 interface RecipeProps {
   readonly org: OrgName
   readonly made: Made
+  /** Called when the account has changed. */
+  readonly changed: () => void
 }
 
 const titles = programNames
@@ -31,7 +34,7 @@ const titles = programNames
 const words = [...targets, ...titles]
 type Word = Target | (typeof titles)[number]
 
-const useOf = ({ made: { account, env, project }, org }: RecipeProps) => ({
+const useOf = ({ made: { account, env, project }, org }: Omit<RecipeProps, "changed">) => ({
   ...{ server: location.origin, org, account: account.name, project, env },
   hasKey: account.api_key !== undefined
 })
@@ -44,7 +47,14 @@ const WithKey = ({ apiKey, ...props }: RecipeProps & { readonly apiKey: Redacted
   const way = targets.find((one) => one === target.value)
   return (
     <>
-      <NewKey account={{ ...account, api_key: apiKey }} />
+      <NewKey
+        account={{ ...account, api_key: apiKey }}
+        revoke={{
+          word: `Revoke ${account.name}`,
+          effect: call("serviceAccounts", (api) => api.revoke({ path: { org_name: props.org, sa_id: account.id } })),
+          done: props.changed
+        }}
+      />
       <Choose label="It runs in" value={target.value} words={words} choose={(word) => (target.value = word)} />
       {way !== undefined && <Pieces pieces={piecesFor(way, use)} />}
       {program !== undefined && <ProgramLines name={program} use={use} />}
@@ -52,7 +62,7 @@ const WithKey = ({ apiKey, ...props }: RecipeProps & { readonly apiKey: Redacted
   )
 }
 
-const WithoutKey = ({ made, org }: RecipeProps) => {
+const WithoutKey = ({ made, org }: Omit<RecipeProps, "changed">) => {
   const trusted = useSignal<Trusted | null>(null)
   const { account, env, project } = made
   return trusted.value === null ? (

@@ -179,7 +179,7 @@ export const Wizard = ({ changed, close, org }: WizardProps) => {
       {found === null ? (
         <Form org={org} act={act} changed={changed} done={(next) => (made.value = next)} />
       ) : (
-        <Recipe org={org} made={found} />
+        <Recipe org={org} made={found} changed={changed} />
       )}
     </Dialog>
   )

@@ -1,7 +1,9 @@
 import type { AuditEntry } from "@coffer/domain/AuditEntry"
+import { escapeInvisible } from "@coffer/domain/Invisible"
 import { auditDeed } from "@coffer/domain/AuditSentence"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
+import { Visible } from "../../kit/Visible.js"
 
 const isRefusal = (action: string): boolean =>
   ["access.denied", "auth.verify_failed", "auth.lockout", "audit.break", "secret.decryption_failed"].includes(action)
@@ -15,12 +17,15 @@ const Row = ({ entry }: { readonly entry: AuditEntry }) => {
         <When time={created_at} />
       </td>
       <td class="audit-sentence">
-        <strong>{actor_name}</strong> {auditDeed(entry)}
+        <strong>
+          <Visible text={actor_name} />
+        </strong>{" "}
+        <Visible text={auditDeed(entry)} />
         <details>
           <summary>
             Entry<span class="hidden"> {seq} as it is recorded</span>
           </summary>
-          <pre>{JSON.stringify(entry, null, 2)}</pre>
+          <pre>{escapeInvisible(JSON.stringify(entry, null, 2), "\n")}</pre>
         </details>
       </td>
       <td>

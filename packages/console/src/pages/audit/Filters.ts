@@ -21,6 +21,17 @@ export interface Typed {
 
 export const noFilters: Typed = { action: "", actor: "", project: "", env: "", key: "", since: "", until: "" }
 
+/** The filters that an address names. */
+export const filtersOf = (query: URLSearchParams): Typed => ({
+  action: query.get("action") ?? "",
+  actor: query.get("actor") ?? "",
+  project: query.get("project") ?? "",
+  env: query.get("env") ?? "",
+  key: query.get("key") ?? "",
+  since: query.get("since") ?? "",
+  until: query.get("until") ?? ""
+})
+
 export const names = ["actor", "project", "env", "key", "since", "until"] as const
 
 const decode = <A, I>(schema: Schema.Schema<A, I>, text: string): A | undefined =>

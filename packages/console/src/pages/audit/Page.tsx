@@ -12,11 +12,12 @@ import { useLoad } from "../../kit/Load.js"
 import { usePoll } from "../../kit/Poll.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
+import { query, setQueries, setQuery } from "../../routing/Router.js"
 import type { PageProps } from "../PageProps.js"
 import { Activity } from "./Activity.js"
 import { Entries } from "./Entries.js"
 import { Export } from "./Export.js"
-import { badOf, names, nameOf, noFilters, readPage, type Typed } from "./Filters.js"
+import { badOf, filtersOf, names, nameOf, noFilters, readPage, type Typed } from "./Filters.js"
 import { Verify } from "./Verify.js"
 import "./Page.css"
 
@@ -98,11 +99,13 @@ const actions: ReadonlyArray<string> = [any, ...auditActions]
 
 /** What happened in an organization. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
-  const typed = useSignal<Typed>(noFilters)
-  const bad = badOf(typed.value)
+  // The address has them: it can be sent to somebody, and Back from an entry's page comes back to them.
+  const typed = filtersOf(query.value)
+  const bad = badOf(typed)
   const set = (name: keyof Typed, text: string) => {
-    typed.value = { ...typed.value, [name]: text }
+    setQuery(name, text.trim())
   }
+  const isFiltered = Object.values(typed).some((text) => text !== "")
   return (
     <section class="wide-page">
       <h1>Audit log</h1>
@@ -117,7 +120,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
       >
         <Choose
           label="Action"
-          value={typed.value.action === "" ? any : typed.value.action}
+          value={typed.action === "" ? any : typed.action}
           words={actions}
           choose={(word) => {
             set("action", word === any ? "" : word)
@@ -129,7 +132,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
             <input
               id={`audit-${name}`}
               placeholder={name === "since" || name === "until" ? "2026-01-31" : undefined}
-              value={typed.value[name]}
+              value={typed[name]}
               autocomplete="off"
               spellcheck={false}
               aria-invalid={bad.includes(name)}
@@ -140,8 +143,14 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
             />
           </div>
         ))}
-        {typed.value !== noFilters && (
-          <button type="button" class="plain" onClick={() => (typed.value = noFilters)}>
+        {isFiltered && (
+          <button
+            type="button"
+            class="plain"
+            onClick={() => {
+              setQueries({ ...noFilters })
+            }}
+          >
             Clear
           </button>
         )}
@@ -152,7 +161,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
           entries with any. A time is a date, or a date and time such as 2026-01-31T08:00Z.
         </p>
       )}
-      <Log org={org} typed={typed.value} />
+      <Log org={org} typed={typed} />
     </section>
   )
 }

@@ -12,6 +12,7 @@ import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { TextField } from "../../kit/TextField.js"
 import { missingInOrg } from "../../state/Organizations.js"
+import { Visible } from "../../kit/Visible.js"
 
 interface MappingsProps {
   readonly org: OrgName
@@ -75,7 +76,9 @@ const Row = ({ act, changed, mapping, org }: EditProps & { readonly mapping: Gro
   const { group, provider_group } = mapping
   return (
     <tr>
-      <th scope="row">{provider_group}</th>
+      <th scope="row">
+        <Visible text={provider_group} />
+      </th>
       <td>{group}</td>
       <td class="actions">
         {missingInOrg(org, "group.map") === null && (

@@ -11,6 +11,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { Ahead, When } from "../../kit/When.js"
+import { Visible } from "../../kit/Visible.js"
 
 interface MembersProps {
   readonly org: OrgName
@@ -67,7 +68,8 @@ const Row = ({ changed, group, member, org }: MembersProps & { readonly member: 
         {created_at !== undefined && login_ends_at !== undefined && <br />}
         {login_ends_at !== undefined && (
           <>
-            by a login as {provider_group}, ends <Ahead time={login_ends_at} />
+            by a login as {provider_group !== undefined && <Visible text={provider_group} />}, ends{" "}
+            <Ahead time={login_ends_at} />
           </>
         )}
       </td>

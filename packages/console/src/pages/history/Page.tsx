@@ -14,6 +14,7 @@ import type { PageProps } from "../PageProps.js"
 import { Changes } from "./Changes.js"
 import { RevertDialog } from "./RevertDialog.js"
 import "./Page.css"
+import { Visible } from "../../kit/Visible.js"
 
 const pageSize = 50
 
@@ -46,7 +47,11 @@ const Rows = ({ place, revert, revisions }: RowsProps) => {
           </td>
           <td>
             {one.created_by ?? <span class="quiet">not recorded</span>}
-            {one.note !== undefined && <div class="quiet">{one.note}</div>}
+            {one.note !== undefined && (
+              <div class="quiet">
+                <Visible text={one.note} />
+              </div>
+            )}
           </td>
           <td>
             <Changes place={place} of={one} />

@@ -7,12 +7,14 @@ import { useAct } from "../../kit/Act.js"
 import { AskAccess } from "../../kit/AskAccess.js"
 import { Problem } from "../../kit/Problem.js"
 import { useStillOpen } from "../../kit/StillOpen.js"
+import { StoredText } from "../../kit/StoredText.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
 import { cellId } from "./CellId.js"
+import { leave } from "../../state/Unsent.js"
 import { Editor } from "./Editor.js"
-import { type Cell, type Model, type Spot, spotAt, stagedIn, storedIn, toggleRemoval } from "./Model.js"
+import { type Cell, type Model, panelId, type Spot, spotAt, stagedIn, storedIn, toggleRemoval } from "./Model.js"
 import { rowHeight } from "./Size.js"
 import { copyValue, hide, readValue, show, shown } from "./Values.js"
 
@@ -63,7 +65,13 @@ export const StoredValue = ({ children, masked, model, spot }: StoredValueProps)
   if (storedIn(spot) === null) return null
   return (
     <>
-      {isRevealed ? <output class="matrix-value">{found.value === "" ? "(empty)" : found.value}</output> : masked}
+      {isRevealed ? (
+        <output class="matrix-value">
+          <StoredText text={found.value} />
+        </output>
+      ) : (
+        masked
+      )}
       <div class="row">
         <button
           type="button"
@@ -111,9 +119,14 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
   const { column, row } = spot
   const [stored, staged] = [storedIn(spot), stagedIn(spot)]
   const { org, project } = model.place
+  /** By Escape and ✕, which may mean that the text is not wanted. */
+  const end = () => {
+    if (panel.current !== null) leave(panel.current, close)
+  }
   return (
     <div
       class="matrix-panel"
+      id={panelId}
       role="dialog"
       aria-label={`${row.key} in ${column.name}`}
       ref={panel}
@@ -121,7 +134,9 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
       onKeyDown={(event) => {
         if (event.key === "Escape") {
           event.stopPropagation()
-          close()
+          // Else the same key would close the question that it leads to.
+          event.preventDefault()
+          end()
         } else if (
           event.key === "e" &&
           mode === "look" &&
@@ -132,13 +147,13 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
         ) {
           // As in the grid. The editor must not get the letter.
           event.preventDefault()
-          model.open.value = { type: "cell", mode: "edit", cell }
+          model.setOpen({ type: "cell", mode: "edit", cell })
         }
       }}
     >
       <header>
         <strong class="key">{row.key}</strong> <span class="badge">{column.name}</span>
-        <button type="button" class="plain" aria-label="Close" onClick={close}>
+        <button type="button" class="plain" aria-label="Close" onClick={end}>
           ✕
         </button>
       </header>
@@ -165,7 +180,7 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
                 type="button"
                 disabled={!column.canWrite || found === null}
                 onClick={() => {
-                  model.open.value = { type: "cell", mode: "edit", cell }
+                  model.setOpen({ type: "cell", mode: "edit", cell })
                 }}
               >
                 {stored === null ? "Create" : "Edit"}

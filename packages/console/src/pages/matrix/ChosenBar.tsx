@@ -43,7 +43,7 @@ export const ChosenBar = ({ model }: { readonly model: Model }) => {
   const why = canWrite ? undefined : "needs a rule with the permission write, and the role developer"
   const canExport = columns.some(({ reveals }) => reveals)
   const open = (act: Act) => () => {
-    model.open.value = { type: "bulk", act }
+    model.setOpen({ type: "bulk", act })
   }
   const promote = () => {
     const { org, project } = model.place

@@ -6,9 +6,12 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Problem, sentence } from "../../kit/Problem.js"
+import { takeTexts } from "../../state/Typed.js"
+import { keepTexts } from "../../state/Unsent.js"
 import { Generate } from "./Generate.js"
 import { baseOf, type Model, type Spot, stagedIn, stageIn, storedIn } from "./Model.js"
 import { decodeValue } from "./Paste.js"
+import { ValueField } from "./ValueField.js"
 import { readValue } from "./Values.js"
 
 interface EditorProps {
@@ -24,10 +27,12 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
   const { column, row } = spot
   const [stored, staged] = [storedIn(spot), stagedIn(spot)]
   const area = useRef<HTMLTextAreaElement>(null)
+  const form = useRef<HTMLFormElement>(null)
   const problem = useSignal<string | null>(null)
   const before = staged?.type === "set" ? staged.kind : stored?.kind
   const refers = useSignal(before === "reference")
-  const isEmpty = useSignal(true)
+  const text = useSignal("")
+  const isEmpty = text.value === ""
   const storesEmpty = useSignal(false)
   /** The state of the secret that the person saw: a later version must not be overwritten unseen. */
   const opened = useRef({ base: baseOf(column), version: stored?.version })
@@ -35,16 +40,15 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
   /** The line ends of the text that the editor began with, which a text field replaces by LF. */
   const lineEnd = useRef("\n")
   const act = useAct()
-  const begin = (text: string) => {
-    const ends = new Set(text.match(/\r\n|\n|\r/g) ?? [])
+  const begin = (given: string) => {
+    const ends = new Set(given.match(/\r\n|\n|\r/g) ?? [])
     const [end = "\n"] = ends
     if (ends.size > 1 || end === "\r") {
       problem.value = `the value has line ends that a browser's text field would change: use coffer secret edit ${row.key}`
       return
     }
     lineEnd.current = end
-    if (area.current !== null) area.current.value = text
-    isEmpty.value = text === ""
+    text.value = given.replaceAll("\r\n", "\n")
   }
   // Before the next key is pressed: it must not go to the grid. The panel has no place yet to scroll to.
   useLayoutEffect(() => {
@@ -56,7 +60,7 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
   }, [])
   const submit = () => {
     if (isGone) return
-    const typed = area.current?.value ?? ""
+    const typed = text.peek()
     if (typed === "" && !storesEmpty.value) {
       problem.value = "type the new value first, or choose to store the empty text"
       return
@@ -74,38 +78,45 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
           ...(replaced.current !== undefined && { replaced: replaced.current })
         } as const
         stageIn(model, column, [[row.key, change]], version === stored?.version ? baseOf(column) : base)
+        takeTexts(form.current)()
         close()
       }
     })
   }
+  const latest = useRef(submit)
+  latest.current = submit
+  // Who opens something else while the text is not staged leaves it staged.
+  useEffect(
+    () =>
+      form.current === null
+        ? undefined
+        : keepTexts(form.current, () => {
+            latest.current()
+          }),
+    []
+  )
   return (
     <form
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault()
         submit()
       }}
     >
-      <label class="hidden" for="matrix-editor">
-        New value of {row.key} in {column.name}
-      </label>
-      <textarea
+      <ValueField
         id="matrix-editor"
-        ref={area}
+        label={`New value of ${row.key} in ${column.name}`}
+        isLabelHidden
+        field={area}
         rows={3}
-        spellcheck={false}
-        autocomplete="off"
+        text={text}
         placeholder="New value; Shift+Enter for another line"
-        onInput={({ currentTarget }) => {
-          isEmpty.value = currentTarget.value === ""
+        changed={() => {
           // What is typed into an empty field does not continue another text.
-          if (isEmpty.value) lineEnd.current = "\n"
+          if (text.peek() === "") lineEnd.current = "\n"
           problem.value = null
         }}
-        onKeyDown={(event) => {
-          if (event.key !== "Enter" || event.shiftKey || event.isComposing) return
-          event.preventDefault()
-          submit()
-        }}
+        enter={submit}
       />
       <Generate
         word="Fill in"
@@ -124,7 +135,7 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
       >
         Refers to other secrets: <code>{"${KEY}"}</code> or <code>{"${environment:KEY}"}</code>
       </Check>
-      {isEmpty.value && (
+      {isEmpty && (
         <Check
           isChecked={storesEmpty.value}
           choose={(isChecked) => {

@@ -34,7 +34,7 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
               type="button"
               class="primary"
               onClick={() => {
-                model.open.value = { type: "import", env: first.name, text: "", file: "" }
+                model.setOpen({ type: "import", env: first.name, text: "", file: "" })
               }}
             >
               Paste a .env
@@ -42,7 +42,7 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
             <button
               type="button"
               onClick={() => {
-                model.open.value = { type: "new", key: "" }
+                model.setOpen({ type: "new", key: "" })
               }}
             >
               New key

@@ -37,7 +37,7 @@ export const Generate = ({ fill, word }: GenerateProps) => {
   const isBad = count < 1 || count > maxLength
   const bits = Math.floor(count * Math.log2(charsets[charset.value].length))
   return (
-    <details class="more matrix-generate">
+    <details class="more matrix-generate" data-passing>
       <summary>Generate</summary>
       <div class="fields">
         <TextField label="Length" text={length} maxLength={4} isBad={isBad} />

@@ -35,10 +35,13 @@ export interface Grid {
   readonly rows: ReadonlyArray<GridRow>
 }
 
+/** Which rows a filter may show alone. */
+export const filterWords = ["missing", "different", "staged", "removed"] as const
+
 /** Which rows are shown. */
 export interface Filter {
   readonly text: string
-  readonly only: "missing" | "different" | "staged" | "removed" | null
+  readonly only: (typeof filterWords)[number] | null
 }
 
 export const noFilter: Filter = { text: "", only: null }

@@ -178,7 +178,7 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
               problem.value = tooLarge(chosen.size, chosen.name)
               if (problem.peek() !== null) return
               void chosen.text().then((content) => {
-                model.open.value = { type: "import", env: env.peek(), text: content, file: chosen.name }
+                model.setOpen({ type: "import", env: env.peek(), text: content, file: chosen.name })
               })
             }}
           />

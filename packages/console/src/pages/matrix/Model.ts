@@ -3,8 +3,9 @@ import type { EnvName, SecretKey } from "@coffer/domain/Names"
 import { batch, computed, type ReadonlySignal, type Signal, signal } from "@preact/signals"
 import { ends } from "../../kit/Ending.js"
 import { secretAddress } from "../../routing/Places.js"
-import { query, setQuery } from "../../routing/Router.js"
+import { query, setQueries, setQuery } from "../../routing/Router.js"
 import type { Sent } from "../../staging/Writes.js"
+import { keepAndLeave } from "../../state/Unsent.js"
 import { type Base, type Change, stage, type Staged, unstage } from "../../staging/Staged.js"
 import { type Staging, stagingOf } from "../../staging/Staging.js"
 import type { PlaceAt } from "../PageProps.js"
@@ -12,10 +13,10 @@ import {
   type Column,
   type Filter,
   filterRows,
+  filterWords,
   type Grid,
   gridOf,
   type GridRow,
-  noFilter,
   rowOf,
   type Requirements
 } from "./Grid.js"
@@ -63,9 +64,14 @@ export interface Model {
   readonly chosen: Signal<ReadonlySet<SecretKey>>
   /** The row from which the next range of rows is chosen. */
   readonly anchor: Signal<SecretKey | null>
-  readonly open: Signal<Open | null>
+  readonly open: ReadonlySignal<Open | null>
+  /** Opens something else. What was typed for a cell is staged first. */
+  readonly setOpen: (next: Open | null) => void
   readonly sent: Signal<ReadonlyArray<Sent>>
 }
+
+/** The id of the element of an open cell. */
+export const panelId = "matrix-panel"
 
 const emptyGrid: Grid = { columns: [], rows: [] }
 
@@ -85,11 +91,17 @@ export const positionOf = (
   }
 }
 
+/** The filter that an address names. */
+const filterOf = (parameters: URLSearchParams): Filter => ({
+  text: parameters.get("filter") ?? "",
+  only: filterWords.find((word) => word === parameters.get("show")) ?? null
+})
+
 export const makeModel = (place: PlaceAt<"project">): Model => {
   const staging = stagingOf(place.org, place.project)
   const matrix = signal<Matrix | null>(null)
   const declared = signal<Requirements>(new Map())
-  const filter = signal(noFilter)
+  const filter = signal(filterOf(query.peek()))
   const opened = openedOf(place.org, place.project)
   // An address that marks one of them opens them too.
   const areOpen = computed(
@@ -103,6 +115,7 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
   const tracks = computed(() => tracksOf(grid.value.columns, areOpen.value))
   const shown = computed(() => filterRows(grid.value.rows, filter.value))
   const cursor = signal<Cursor>({ key: null, env: null, last: { row: 0, column: 1 } })
+  const open = signal<Open | null>(null)
   return {
     place,
     staging,
@@ -117,9 +130,23 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
     position: computed(() => positionOf(cursor.value, shown.value, tracks.value)),
     chosen: signal<ReadonlySet<SecretKey>>(new Set()),
     anchor: signal<SecretKey | null>(null),
-    open: signal<Open | null>(null),
+    open,
+    setOpen: (next) => {
+      const panel = open.peek()?.type === "cell" ? document.getElementById(panelId) : null
+      const go = () => {
+        open.value = next
+      }
+      if (panel === null) go()
+      else keepAndLeave(panel, go)
+    },
     sent: signal<ReadonlyArray<Sent>>([])
   }
+}
+
+/** Filters the rows. The address has the filter, so that it can be sent to somebody. */
+export const setFilter = ({ filter }: Model, next: Filter): void => {
+  filter.value = next
+  setQueries({ filter: next.text, show: next.only })
 }
 
 /** Moves the cursor to a position, and keeps its names. */
@@ -166,12 +193,12 @@ export const spotOf = (model: Model): Spot | null => {
 
 /** Opens the previews, or folds them into one column. */
 export const togglePreviews = (model: Model): void => {
-  const { grid, open, opened, tracks } = model
+  const { grid, open, opened, setOpen, tracks } = model
   const isOpen = tracks.peek().some((track) => track.type === "group" && track.isOpen)
   const marked = query.peek().get("env")
   batch(() => {
     if (isOpen && grid.peek().columns.some((column) => ends(column) && column.name === marked)) setQuery("env", null)
-    if (open.peek()?.type === "cell") open.value = null
+    if (open.peek()?.type === "cell") setOpen(null)
     opened.value = !isOpen
   })
 }

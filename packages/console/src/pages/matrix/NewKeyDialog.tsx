@@ -1,19 +1,22 @@
 import { sentenceOf } from "@coffer/domain/BrokenRules"
 import { secretKeyForm } from "@coffer/domain/NameForms"
-import { useSignal } from "@preact/signals"
+import type { EnvName } from "@coffer/domain/Names"
+import { type Signal, signal, useSignal } from "@preact/signals"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { useLayoutEffect, useRef } from "preact/hooks"
 import { Dialog } from "../../kit/Dialog.js"
 import { Generate } from "./Generate.js"
+import type { Column } from "./Grid.js"
 import { type Model, stageIn } from "./Model.js"
 import { decodeValue } from "./Paste.js"
+import { ValueField } from "./ValueField.js"
 
 /** A new key with a value for each environment that it shall have one in. */
 export const NewKeyDialog = ({ close, first, model }: { model: Model; first: string; close: () => void }) => {
   const key = useSignal(first)
   const problem = useSignal<string | null>(null)
-  const form = useRef<HTMLFormElement>(null)
+  const texts = useRef(new Map<EnvName, Signal<string>>())
   const keyField = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
     keyField.current?.focus()
@@ -24,12 +27,17 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
   const columns = shown.length === 0 ? writable : shown
   const name = key.value
   const isTaken = model.grid.value.rows.some((row) => row.key === name)
+  /** The field of an environment keeps its text when the columns change. */
+  const textOf = ({ name: env }: Column): Signal<string> => {
+    const text = texts.current.get(env) ?? signal("")
+    texts.current.set(env, text)
+    return text
+  }
   const submit = () => {
-    if (form.current === null || !secretKeyForm.is(name)) return
-    const fields = new FormData(form.current)
+    if (!secretKeyForm.is(name)) return
     const found = columns.flatMap((column) => {
-      const text = fields.get(column.name)
-      return typeof text === "string" && text !== "" ? [{ column, value: decodeValue(text) }] : []
+      const text = textOf(column).peek()
+      return text === "" ? [] : [{ column, value: decodeValue(text) }]
     })
     if (found.length === 0) {
       problem.value = "enter a value for at least one environment"
@@ -50,7 +58,6 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
   return (
     <Dialog title="New key" close={close}>
       <form
-        ref={form}
         onSubmit={(event) => {
           event.preventDefault()
           submit()
@@ -76,21 +83,29 @@ export const NewKeyDialog = ({ close, first, model }: { model: Model; first: str
           {isTaken ? "This key exists: the values below will replace its values." : `${secretKeyForm.characters}.`}
         </p>
         {columns.map((column) => (
-          <p key={column.name}>
-            <label for={`value-${column.name}`}>{column.name}</label>
-            <textarea id={`value-${column.name}`} name={column.name} rows={1} spellcheck={false} autocomplete="off" />
-          </p>
+          <div key={column.name} class="field">
+            <ValueField
+              id={`value-${column.name}`}
+              label={column.name}
+              rows={1}
+              text={textOf(column)}
+              changed={() => (problem.value = null)}
+              enter={submit}
+            />
+          </div>
         ))}
         <Generate
           word="Fill empty fields"
           fill={(next) => {
             problem.value = null
             // Each environment has a value of its own.
-            for (const field of form.current?.querySelectorAll("textarea") ?? [])
-              if (field.value === "") field.value = next()
+            for (const column of columns) {
+              const text = textOf(column)
+              if (text.peek() === "") text.value = next()
+            }
           }}
         />
-        <p class="hint">An environment whose field is empty gets no secret.</p>
+        <p class="hint">An environment whose field is empty gets no secret. Shift+Enter begins another line.</p>
         {problem.value !== null && (
           <p class="hint bad" role="alert">
             {problem.value}

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
+import { readMatrix } from "../../client/Matrices.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { type Command, useCommands } from "../../palette/Commands.js"
@@ -16,7 +17,7 @@ import { ChosenBar } from "./ChosenBar.js"
 import { EmptyMatrix } from "./EmptyMatrix.js"
 import { noFilter, type Requirements } from "./Grid.js"
 import { ImportDialog } from "./ImportDialog.js"
-import { makeModel, type Model } from "./Model.js"
+import { makeModel, type Model, setFilter } from "./Model.js"
 import { NewKeyDialog } from "./NewKeyDialog.js"
 import "./Page.css"
 import { RemovedRows } from "./RemovedRows.js"
@@ -31,11 +32,7 @@ const read = ({ org, project }: PlaceAt<"project">) => {
   const path = { org_name: org, project_name: project }
   return Effect.all(
     {
-      matrix: Effect.map(
-        call("environments", (api) => api.matrix({ path, urlParams: {}, headers: {} })),
-        // Without If-None-Match there is always a matrix.
-        (response) => response ?? { environments: [], others: [], data: [] }
-      ),
+      matrix: readMatrix(org, project),
       declared: Effect.map(
         call("declared", (api) => api.list({ path })),
         ({ data }): Requirements => new Map(data.map(({ key, required_in }) => [key, required_in]))
@@ -51,7 +48,7 @@ const commandsOf = (model: Model): ReadonlyArray<Command> => [
       title: key,
       hint: `staged in ${env}`,
       run: () => {
-        model.filter.value = { ...noFilter, text: key }
+        setFilter(model, { ...noFilter, text: key })
       }
     }))
   ),
@@ -59,14 +56,14 @@ const commandsOf = (model: Model): ReadonlyArray<Command> => [
     title: "New key",
     hint: "action",
     run: () => {
-      model.open.value = { type: "new", key: "" }
+      model.setOpen({ type: "new", key: "" })
     }
   },
   {
     title: "Import a .env, JSON or YAML file",
     hint: "action",
     run: () => {
-      model.open.value = { type: "import", env: null, text: "", file: "" }
+      model.setOpen({ type: "import", env: null, text: "", file: "" })
     }
   },
   {
@@ -80,14 +77,14 @@ const commandsOf = (model: Model): ReadonlyArray<Command> => [
     title: "Export secrets to a file",
     hint: "action",
     run: () => {
-      model.open.value = { type: "bulk", act: "exportAll" }
+      model.setOpen({ type: "bulk", act: "exportAll" })
     }
   },
   {
     title: "Review and write what is staged",
     hint: "action",
     run: () => {
-      if (countOf(model.staging.staged.peek()) > 0) model.open.value = { type: "review" }
+      if (countOf(model.staging.staged.peek()) > 0) model.setOpen({ type: "review" })
     }
   }
 ]
@@ -106,14 +103,14 @@ const usePastedHere = (model: Model, isReady: boolean) => {
     }
     const marked = envOf(query.peek())
     const env = columns.find(({ name }) => name === marked)?.name ?? null
-    model.open.value = { type: "import", env, text: found.text, file: found.file }
+    model.setOpen({ type: "import", env, text: found.text, file: found.file })
   }, [found, isReady])
 }
 
 const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: () => void }) => {
   const open = model.open.value
   const close = () => {
-    model.open.value = null
+    model.setOpen(null)
   }
   switch (open?.type) {
     case "new":

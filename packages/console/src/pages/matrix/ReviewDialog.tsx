@@ -1,18 +1,21 @@
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Check } from "../../kit/Check.js"
 import { Dialog } from "../../kit/Dialog.js"
+import { invisibleIn } from "../../kit/Invisible.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { AsRequest, Shield } from "../../kit/Shield.js"
+import { StoredText } from "../../kit/StoredText.js"
 import { When } from "../../kit/When.js"
 import { ChangeTable } from "../../staging/ChangeTable.js"
 import { RefusedList } from "../../staging/RefusedList.js"
 import { type WriteResult, type Refused, review, send } from "../../staging/Writes.js"
 import { type Change, changeOf, rebase, type Staged, withoutEnv } from "../../staging/Staged.js"
+import { isConnected } from "../../state/Connection.js"
 import { inOrder, type Model } from "./Model.js"
 
 interface ReviewProps {
@@ -22,13 +25,20 @@ interface ReviewProps {
 }
 
 type Written = Extract<WriteResult, { readonly type: "written" }>
+/** Whether the connection was lost while the server was asked. */
+const isCut = (result: WriteResult): boolean => result.type === "refused" && result.failure._tag === "ServerUnreachable"
+
 type Conflict = Extract<WriteResult, { readonly type: "conflict" }>
 
 /** A value this much shorter than the one that it replaces may have been cut by a slip. */
 const shortened = 4
 
-/** What is remarkable about a new value, without showing it. */
-const ValueNote = ({ change, isEqual }: { readonly change: Change | null; readonly isEqual: boolean }) => {
+interface NoteProps {
+  readonly change: Change | null
+  readonly isEqual: boolean
+}
+
+const LengthNote = ({ change, isEqual }: NoteProps) => {
   if (change?.type !== "set") return null
   const { length } = Redacted.value(change.value)
   const { replaced = 0 } = change
@@ -45,6 +55,17 @@ const ValueNote = ({ change, isEqual }: { readonly change: Change | null; readon
     <span class="quiet change-length">
       {length.toLocaleString("en")} {length === 1 ? "character" : "characters"}
     </span>
+  )
+}
+
+/** What is remarkable about a new value, without showing it. */
+const ValueNote = (props: NoteProps) => {
+  const { change } = props
+  const invisible = change?.type === "set" ? invisibleIn(Redacted.value(change.value)) : null
+  return (
+    <>
+      <LengthNote {...props} /> {invisible !== null && <span class="badge warn">{invisible}</span>}
+    </>
   )
 }
 
@@ -119,6 +140,16 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
       model.sent.value = [...before, { env, revision: result.written.revision, etag }]
     })
 
+  const again = () => {
+    failures.value = []
+    setRound((before) => before + 1)
+  }
+  // What a cut kept from being reviewed is reviewed when the server answers again.
+  const isBack = isConnected.value
+  useEffect(() => {
+    if (isBack && (dryRun.loaded.peek().value?.results.some(isCut) ?? false)) again()
+  }, [isBack])
+
   /** Writes what was reviewed, environment by environment. Each settles alone: what follows a failure stays staged. */
   const write = (found: ReadonlyArray<Written>, reviewed: Staged) => {
     const all = Effect.forEach(found, ({ env }) => {
@@ -175,7 +206,9 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                         <>
                           <ValueNote change={own} isEqual={change === "unchanged"} />
                           {isShown.value && own?.type === "set" && (
-                            <output class="matrix-value">{Redacted.value(own.value)}</output>
+                            <output class="matrix-value">
+                              <StoredText text={Redacted.value(own.value)} />
+                            </output>
                           )}
                         </>
                       )
@@ -190,6 +223,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                   </label>
                   <input
                     id="review-name"
+                    data-passing
                     autocomplete="off"
                     spellcheck={false}
                     value={typed.value}
@@ -199,7 +233,11 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                   />
                 </p>
               )}
-              <RefusedList refused={refused} what="cannot be written as it is staged" />
+              <RefusedList
+                refused={refused}
+                what={refused.every(isCut) ? "was not asked about yet" : "cannot be written as it is staged"}
+                retry={again}
+              />
               <RefusedList refused={failures.value} what="was not written, and its changes stay staged" />
               <footer>
                 <Check
@@ -223,7 +261,9 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                   }}
                 >
                   {ready.length === 0
-                    ? "Nothing to write"
+                    ? refused.some(isCut)
+                      ? "Write"
+                      : "Nothing to write"
                     : `${isRequest ? "Request for" : "Write to"} ${ready.map(({ env }) => env).join(", ")}`}
                 </button>
               </footer>

@@ -39,10 +39,10 @@ export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
   switch (key) {
     case "Enter":
     case "e":
-      model.open.value = { type: "cell", mode: spot.column.canWrite ? "edit" : "look", cell: cellOf(spot) }
+      model.setOpen({ type: "cell", mode: spot.column.canWrite ? "edit" : "look", cell: cellOf(spot) })
       return true
     case " ":
-      model.open.value = { type: "cell", mode: "look", cell: cellOf(spot) }
+      model.setOpen({ type: "cell", mode: "look", cell: cellOf(spot) })
       return true
     case "Delete":
     case "Backspace":

@@ -1,3 +1,5 @@
+import { useSignal } from "@preact/signals"
+import { useEffect } from "preact/hooks"
 import { nothingStaged, countOf } from "../../staging/Staged.js"
 import { inOrder, type Model } from "./Model.js"
 
@@ -7,7 +9,30 @@ const plural = (count: number, what: string) => `${count.toLocaleString("en")} $
 export const StagedBar = ({ model }: { readonly model: Model }) => {
   const staged = model.staging.staged.value
   const count = countOf(staged)
-  if (count === 0) return null
+  const discarded = useSignal(0)
+  useEffect(() => {
+    if (count > 0) discarded.value = 0
+  }, [count])
+  if (count === 0) {
+    return discarded.value === 0 ? null : (
+      <div class="action-bar" role="status">
+        <span>{plural(discarded.value, "change")} discarded.</span>
+        <span class="space" />
+        <button
+          type="button"
+          onClick={() => {
+            discarded.value = 0
+            model.staging.undo()
+          }}
+        >
+          Undo
+        </button>
+        <button type="button" class="plain" onClick={() => (discarded.value = 0)}>
+          Dismiss
+        </button>
+      </div>
+    )
+  }
   return (
     <div class="action-bar" role="status">
       <span>
@@ -23,6 +48,7 @@ export const StagedBar = ({ model }: { readonly model: Model }) => {
       <button
         type="button"
         onClick={() => {
+          discarded.value = count
           model.staging.change(() => nothingStaged)
         }}
       >
@@ -32,7 +58,7 @@ export const StagedBar = ({ model }: { readonly model: Model }) => {
         type="button"
         class="primary"
         onClick={() => {
-          model.open.value = { type: "review" }
+          model.setOpen({ type: "review" })
         }}
       >
         Review and write

@@ -112,8 +112,9 @@ export const Table = ({ model }: { readonly model: Model }) => {
     body.current?.focus({ preventScroll: true })
     if (tracks[to.column - 1]?.name === groupName) return togglePreviews(model)
     const spot = spotOf(model)
-    model.open.value =
+    model.setOpen(
       spot !== null && !(isSame && open !== null) ? { type: "cell", mode: "look", cell: cellOf(spot) } : null
+    )
   }
 
   const toggle = () => {
@@ -188,7 +189,7 @@ export const Table = ({ model }: { readonly model: Model }) => {
           cell={open.cell}
           mode={open.mode}
           close={() => {
-            model.open.value = null
+            model.setOpen(null)
             body.current?.focus({ preventScroll: true })
           }}
         />

@@ -1,7 +1,7 @@
 import { computed } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { countRows, type Filter } from "./Grid.js"
-import type { Model } from "./Model.js"
+import { type Model, setFilter } from "./Model.js"
 
 interface ChipProps {
   readonly model: Model
@@ -19,7 +19,7 @@ const Chip = ({ children, count, model, only }: ChipProps) => {
       aria-pressed={isOn}
       disabled={count === 0 && !isOn}
       onClick={() => {
-        model.filter.value = { ...model.filter.value, only: isOn ? null : only }
+        setFilter(model, { ...model.filter.value, only: isOn ? null : only })
       }}
     >
       {children} <span class="matrix-count">{count.toLocaleString("en")}</span>
@@ -36,8 +36,8 @@ export const DeletedChip = ({ model }: { readonly model: Model }) => {
       class="matrix-chip"
       aria-pressed={only === "removed"}
       onClick={() => {
-        model.open.value = null
-        model.filter.value = { ...model.filter.value, only: only === "removed" ? null : "removed" }
+        model.setOpen(null)
+        setFilter(model, { ...model.filter.value, only: only === "removed" ? null : "removed" })
       }}
     >
       Deleted
@@ -62,10 +62,10 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
         autocomplete="off"
         spellcheck={false}
         onInput={({ currentTarget }) => {
-          model.filter.value = { ...model.filter.value, text: currentTarget.value }
+          setFilter(model, { ...model.filter.value, text: currentTarget.value })
         }}
         onKeyDown={({ currentTarget, key }) => {
-          if (key === "Escape") model.filter.value = { ...model.filter.value, text: "" }
+          if (key === "Escape") setFilter(model, { ...model.filter.value, text: "" })
           if (key === "ArrowDown" || key === "Enter") {
             currentTarget.closest("section")?.querySelector<HTMLElement>("[role=grid]")?.focus()
           }
@@ -84,7 +84,7 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
         disabled={!canWrite}
         title={why}
         onClick={() => {
-          model.open.value = { type: "import", env: null, text: "", file: "" }
+          model.setOpen({ type: "import", env: null, text: "", file: "" })
         }}
       >
         Import
@@ -93,7 +93,7 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
         type="button"
         disabled={!model.grid.value.columns.some(({ reveals }) => reveals)}
         onClick={() => {
-          model.open.value = { type: "bulk", act: "exportAll" }
+          model.setOpen({ type: "bulk", act: "exportAll" })
         }}
       >
         Export
@@ -104,7 +104,7 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
         disabled={!canWrite}
         title={why}
         onClick={() => {
-          model.open.value = { type: "new", key: "" }
+          model.setOpen({ type: "new", key: "" })
         }}
       >
         New key

@@ -1,11 +1,10 @@
 import { maxInvitationBytes } from "@coffer/domain/Invitations"
-import { type Member, type Role, roles } from "@coffer/domain/Member"
+import { type Member, roles } from "@coffer/domain/Member"
 import type { OrgName } from "@coffer/domain/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
-import { Choose } from "../../kit/Choose.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { Explain } from "../../kit/Explain.js"
@@ -19,6 +18,8 @@ import type { PageProps } from "../PageProps.js"
 import { AccessDialog } from "./AccessDialog.js"
 import { Invite } from "./Invite.js"
 import { InviteFile } from "./InviteFile.js"
+import { RoleDialog } from "./RoleDialog.js"
+import { roleRights } from "./Roles.js"
 import { Table } from "../../kit/Table.js"
 
 const read = (org: OrgName) =>
@@ -33,40 +34,17 @@ interface RowProps {
   readonly changed: () => void
 }
 
-const RoleOf = ({ changed, member: { email, role, user_id }, org }: RowProps) => {
-  const act = useAct()
-  const own = roles.find((one) => one === role)
-  if (own === undefined || missingInOrg(org, "member.update") !== null) return <>{role}</>
-  const choose = (next: Role) => {
-    act.run(
-      call("members", (api) => api.setRole({ path: { org_name: org, user_id }, payload: { role: next } })),
-      changed
-    )
-  }
-  return (
-    <>
-      <Choose
-        label={`Role of ${email}`}
-        isLabelHidden
-        value={own}
-        words={roles}
-        disabled={act.isBusy.value}
-        choose={choose}
-      />
-      <Problem failure={act.failure.value} />
-    </>
-  )
-}
-
 const Row = (props: RowProps) => {
   const { changed, member, org } = props
-  const { created_at, email, user_id } = member
-  const open = useSignal<"access" | "explain" | "remove" | null>(null)
+  const { created_at, email, role, user_id } = member
+  const open = useSignal<"access" | "explain" | "remove" | "role" | null>(null)
   const act = useAct()
   const close = () => {
     open.value = null
   }
   const why = missingInOrg(org, "member.remove")
+  // A role of a later server cannot be chosen here.
+  const isKnown = roles.some((one) => one === role)
   const isOwn = me.value?.email === email
   const whyNotExplain = isOwn ? null : missingInOrg(org, "acl.list")
   const remove = () => {
@@ -82,13 +60,16 @@ const Row = (props: RowProps) => {
         {member.has_access === false && <span class="badge warn">no access yet</span>}{" "}
         {member.last_seen_at === null && <span class="badge">never logged in</span>}
       </th>
-      <td>
-        <RoleOf {...props} />
-      </td>
+      <td>{role}</td>
       <td class="quiet">
         <When time={created_at} />
       </td>
       <td class="actions">
+        {isKnown && missingInOrg(org, "member.update") === null && (
+          <button type="button" onClick={() => (open.value = "role")}>
+            Role<span class="hidden"> of {email}</span>
+          </button>
+        )}
         <button
           type="button"
           disabled={whyNotExplain !== null}
@@ -108,6 +89,7 @@ const Row = (props: RowProps) => {
         <button type="button" disabled={why !== null} title={why ?? undefined} onClick={() => (open.value = "remove")}>
           Remove<span class="hidden"> {email}</span>
         </button>
+        {open.value === "role" && <RoleDialog {...props} close={close} />}
         {open.value === "access" && <AccessDialog org={org} email={email} close={close} />}
         {open.value === "explain" && (
           <Dialog title={`What ${email} may do`} close={close}>
@@ -184,14 +166,12 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
       <details class="more">
         <summary>What the roles may do</summary>
         <dl class="facts">
-          <dt>owner</dt>
-          <dd>Everything: roles, the name and the end of the organization.</dd>
-          <dt>admin</dt>
-          <dd>Every secret; projects, environments, members, rules, service accounts, the audit log.</dd>
-          <dt>developer</dt>
-          <dd>Sees projects. Reads and writes what rules allow.</dd>
-          <dt>member</dt>
-          <dd>Sees projects. Reads what rules allow, and never writes.</dd>
+          {roles.map((role) => (
+            <>
+              <dt>{role}</dt>
+              <dd>{roleRights[role]}</dd>
+            </>
+          ))}
         </dl>
       </details>
     </section>

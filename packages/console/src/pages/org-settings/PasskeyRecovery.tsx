@@ -1,4 +1,5 @@
 import type { OrgName } from "@coffer/domain/Names"
+import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
@@ -12,29 +13,49 @@ const words = {
   none: "with another passkey only, or by the operator of the server"
 } as const
 
+type Word = (typeof words)[keyof typeof words]
+
+const wordOf = (recovery: string | undefined): Word => (recovery === "none" ? words.none : words.login)
+
 /** How a member who has lost a passkey comes back. */
 export const PasskeyRecovery = ({ org }: { readonly org: OrgName }) => {
   const path = { org_name: org }
   const found = useLoad(org, () => call("organizations", (api) => api.get({ path })))
   const act = useAct()
+  const chosen = useSignal<Word | null>(null)
   const why = missingInOrg(org, "org.update")
+  const save = () => {
+    const payload = { passkey_recovery: chosen.peek() === words.none ? "none" : "login" } as const
+    act.run(
+      call("organizations", (api) => api.update({ path, payload })),
+      () => {
+        chosen.value = null
+        found.reload()
+      }
+    )
+  }
   return (
     <Reading of={found}>
       {({ passkey_recovery }) => (
         <>
           <Choose
             label="Members remove a passkey that they have lost"
-            value={passkey_recovery === "none" ? words.none : words.login}
+            value={chosen.value ?? wordOf(passkey_recovery)}
             words={[words.login, words.none]}
             disabled={act.isBusy.value || why !== null}
-            choose={(word) => {
-              const payload = { passkey_recovery: word === words.none ? "none" : "login" } as const
-              act.run(
-                call("organizations", (api) => api.update({ path, payload })),
-                found.reload
-              )
-            }}
+            choose={(word) => (chosen.value = word)}
           />
+          {why === null && (
+            <p class="row">
+              <button
+                type="button"
+                disabled={act.isBusy.value || chosen.value === null || chosen.value === wordOf(passkey_recovery)}
+                onClick={save}
+              >
+                Save<span class="hidden"> how passkeys are recovered</span>
+              </button>
+            </p>
+          )}
           {why !== null && <p class="quiet">To change it, one {why}.</p>}
           <Problem failure={act.failure.value} />
         </>

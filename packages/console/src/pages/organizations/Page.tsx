@@ -142,6 +142,13 @@ export const Page = () => {
       <List found={found} />
       <RemovedOrganizations found={found} />
       <Attention key={found.length} orgs={found.slice(0, regarded).map(({ name }) => name)} />
+      {found.length > regarded && (
+        <p class="quiet" role="note">
+          What is due and what waits is shown for the first {regarded} organizations.{" "}
+          {found.length === regarded + 1 ? "1 more is" : `${(found.length - regarded).toLocaleString("en")} more are`}{" "}
+          not regarded here: open an organization to see what is due in it.
+        </p>
+      )}
     </section>
   )
 }

@@ -6,6 +6,7 @@ import * as Either from "effect/Either"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
+import { ConfirmButton } from "../../kit/Confirm.js"
 import { decodeForm } from "../../kit/Decode.js"
 import { ends } from "../../kit/Ending.js"
 import { Problem } from "../../kit/Problem.js"
@@ -90,19 +91,16 @@ const Form = ({ path, reload, settings: { environments, previews } }: PreviewsPr
           {previews === null ? "Allow previews" : "Save previews"}
         </button>
         {previews !== null && (
-          <button
-            type="button"
-            class="danger"
-            disabled={act.isBusy.value}
-            onClick={() => {
-              act.run(
-                call("previews", (api) => api.remove({ path })),
-                reload
-              )
-            }}
+          <ConfirmButton
+            label="Allow none"
+            title="Allow no previews"
+            verb="Allow none"
+            isDisabled={act.isBusy.value}
+            effect={call("previews", (api) => api.remove({ path }))}
+            done={reload}
           >
-            Allow none
-          </button>
+            <p>Only admins create environments of {path.project_name} then. Previews that exist stay until they end.</p>
+          </ConfirmButton>
         )}
       </p>
     </form>

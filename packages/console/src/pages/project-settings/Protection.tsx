@@ -1,3 +1,4 @@
+import { defined } from "@coffer/domain/Defined"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { type Approvers, type Protection, protectionTerms, maxNeeded } from "@coffer/domain/Protection"
 import { body } from "@coffer/domain/Schemas"
@@ -110,7 +111,7 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
     if (Either.isLeft(terms)) return
     const payload = terms.right
     act.run(
-      call("protections", (api) => api.set({ path, payload })),
+      call("protections", (api) => api.set({ path, headers: defined({ "if-match": now?.etag }), payload })),
       changed
     )
   }
@@ -164,7 +165,7 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
               disabled={act.isBusy.value}
               onClick={() => {
                 act.run(
-                  call("protections", (api) => api.remove({ path })),
+                  call("protections", (api) => api.remove({ path, headers: defined({ "if-match": now.etag }) })),
                   changed
                 )
               }}

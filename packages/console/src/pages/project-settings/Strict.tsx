@@ -23,19 +23,32 @@ export const Strict = ({ path, why }: StrictProps) => {
       {({ strict = false }) => (
         <>
           <Check
-            isChecked={(act.failure.value === null ? chosen.value : null) ?? strict}
+            isChecked={chosen.value ?? strict}
             isDisabled={why !== null || act.isBusy.value}
-            choose={(isChecked) => {
-              chosen.value = isChecked
-              act.run(
-                call("projects", (api) => api.rename({ path, payload: { strict: isChecked } })),
-                found.reload
-              )
-            }}
+            choose={(isChecked) => (chosen.value = isChecked)}
           >
             Refuse values that break the declared pattern
           </Check>
           <p class="hint">Otherwise such a value is written, with a warning. Existing values stay.</p>
+          {why === null && (
+            <p>
+              <button
+                type="button"
+                disabled={act.isBusy.value || chosen.value === null || chosen.value === strict}
+                onClick={() => {
+                  act.run(
+                    call("projects", (api) => api.rename({ path, payload: { strict: chosen.peek() ?? strict } })),
+                    () => {
+                      chosen.value = null
+                      found.reload()
+                    }
+                  )
+                }}
+              >
+                Save<span class="hidden"> what is refused</span>
+              </button>
+            </p>
+          )}
           {why !== null && <p class="quiet">To change that, one {why}.</p>}
           <Problem failure={act.failure.value} />
         </>

@@ -1,4 +1,5 @@
 import type { Approval } from "@coffer/domain/Approval"
+import { Visible } from "../../kit/Visible.js"
 
 /** A request as it would be sent, without the values that the server puts in. */
 export const AsSent = ({ request }: { readonly request: Approval }) => {
@@ -7,16 +8,19 @@ export const AsSent = ({ request }: { readonly request: Approval }) => {
   return (
     <div class="approvals-sent">
       <p>
-        <span class="badge">{method}</span> <code>{url}</code>
+        <span class="badge">{method}</span>{" "}
+        <code>
+          <Visible text={url} />
+        </code>
       </p>
       {lines.length > 0 && (
         <pre class="code-lines" tabIndex={0} aria-label="Headers">
-          {lines.join("\n")}
+          <Visible text={lines.join("\n")} />
         </pre>
       )}
       {body !== undefined && (
         <pre class="code-lines" tabIndex={0} aria-label="Body">
-          {body}
+          <Visible text={body} />
         </pre>
       )}
       {body_base64 !== undefined && (

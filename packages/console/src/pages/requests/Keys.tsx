@@ -4,6 +4,7 @@ import { useEffect } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"
 import { useStillOpen } from "../../kit/StillOpen.js"
+import { StoredText } from "../../kit/StoredText.js"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
 import { hide, readValues, show, shown } from "./Values.js"
@@ -68,7 +69,11 @@ export const Keys = ({ keys, org, request }: KeysProps) => {
                     <Link to={secretAddress(org, project, env, one.key)} class="key">
                       {one.key}
                     </Link>
-                    {value !== undefined && <output class="approvals-value">{value === "" ? "(empty)" : value}</output>}
+                    {value !== undefined && (
+                      <output class="approvals-value">
+                        <StoredText text={value} />
+                      </output>
+                    )}
                   </td>
                   <td class="quiet">{versionOf(one)}</td>
                 </tr>

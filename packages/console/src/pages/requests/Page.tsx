@@ -14,7 +14,7 @@ import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
 import { usePoll } from "../../kit/Poll.js"
 import { Reading } from "../../kit/Reading.js"
-import { query } from "../../routing/Router.js"
+import { query, setQuery } from "../../routing/Router.js"
 import { forgetProposed } from "../../state/Proposed.js"
 import { hasUses } from "../../state/Server.js"
 import { noteUses, noteVotes } from "../../state/Waiting.js"
@@ -103,16 +103,17 @@ const Nothing = ({ filter }: { readonly filter: Filter }) => (
 
 /** Requests for access, for changes and with secrets, in one list. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
-  const filter = useSignal<Filter>("waiting")
+  const show = query.value.get("show")
+  const filter = filters.find((word) => word === show) ?? "waiting"
   const id = query.value.get("id")
   const count = useSignal(firstCount)
-  const found = useLoad(`${org} ${filter.value} ${id ?? ""}`, () => read(org, filter.peek(), count.peek(), id))
+  const found = useLoad(`${org} ${filter} ${id ?? ""}`, () => read(org, filter, count.peek(), id))
   const said = useSignal<string | null>(null)
   const { arrived, ordered } = useSettledOrder()
   const known = found.loaded.value.value
   useEffect(forgetProposed, [])
   useEffect(() => {
-    if (known === null || filter.peek() !== "waiting") return
+    if (known === null || filter !== "waiting") return
     noteUses(org, known.uses)
     // The badge has what was counted before, unless all that wait are shown.
     if (!known.requests.hasMore) noteVotes(org, known.requests.data)
@@ -128,10 +129,10 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
       <div class="fields">
         <Choose
           label="Show"
-          value={filter.value}
+          value={filter}
           words={filters}
           choose={(word) => {
-            filter.value = word
+            setQuery("show", word === "waiting" ? null : word)
             count.value = firstCount
           }}
         />
@@ -159,7 +160,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
               {id !== null && !shown.some((one) => one.id === id) && (
                 <p>The request of the link does not wait any more: it was decided, or its 5 minutes are over.</p>
               )}
-              {shown.length === 0 && <Nothing filter={filter.value} />}
+              {shown.length === 0 && <Nothing filter={filter} />}
               <ul class="approvals">{shown.map(({ card }) => card)}</ul>
               <p role="status">{arrived.value}</p>
               {requests.hasMore && (

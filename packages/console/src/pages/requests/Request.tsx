@@ -1,4 +1,5 @@
 import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
+import { defined } from "@coffer/domain/Defined"
 import type { OrgName } from "@coffer/domain/Names"
 import { requestDeed } from "@coffer/domain/RequestDeeds"
 import * as Effect from "effect/Effect"
@@ -12,6 +13,7 @@ import { Link } from "../../routing/Link.js"
 import { envAddress, projectAddress } from "../../routing/Places.js"
 import { Keys } from "./Keys.js"
 import { Vote } from "./Vote.js"
+import { Visible } from "../../kit/Visible.js"
 
 /** More keys are folded. */
 const maxOpen = 20
@@ -39,10 +41,15 @@ const State = ({ decided_at, expires_at, state }: ApprovalRequest) => (
 const Votes = ({ needed, state, votes }: ApprovalRequest) => (
   <p class="quiet">
     {state === "pending" && `${needed === 1 ? "One approval is" : `${needed} approvals are`} needed. `}
-    {votes.map(({ by, created_at, vote }, index) => (
+    {votes.map(({ by, comment, created_at, vote }, index) => (
       <span key={by}>
         {index > 0 && ", "}
         {vote === "approve" ? "Approved" : "Refused"} by {by} <When time={created_at} />
+        {comment !== undefined && (
+          <>
+            : “<Visible text={comment} />”
+          </>
+        )}
       </span>
     ))}
     {votes.length > 0 ? "." : state === "pending" ? "Nobody has voted yet." : ""}
@@ -69,7 +76,9 @@ const Outcome = ({ org, request }: Pick<RequestProps, "org" | "request">) => {
           <p>Nothing was changed, because something else has changed since:</p>
           <ul>
             {outdated.map((line) => (
-              <li key={line}>{sentence(line)}</li>
+              <li key={line}>
+                <Visible text={sentence(line)} />
+              </li>
             ))}
           </ul>
         </>
@@ -134,11 +143,17 @@ export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
       {details.length > 0 && (
         <ul class="approvals-details">
           {details.map((line) => (
-            <li key={line}>{line}</li>
+            <li key={line}>
+              <Visible text={line} />
+            </li>
           ))}
         </ul>
       )}
-      {reason !== undefined && <p class="approvals-reason">{reason}</p>}
+      {reason !== undefined && (
+        <p class="approvals-reason">
+          <Visible text={reason} />
+        </p>
+      )}
       {keys.length > 0 && (
         <Fold count={keys.length}>
           <Keys org={org} request={request} keys={keys} />
@@ -150,23 +165,26 @@ export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
         <Vote
           act={act}
           of={requester}
-          approve={() => {
+          hasComment
+          approve={(comment) => {
             decide(
               Effect.map(
-                call("requests", (api) => api.approve({ path })),
+                call("requests", (api) => api.approve({ path, payload: defined({ comment }) })),
                 saidOf
               )
             )
           }}
-          refuse={() => {
+          refuse={(comment) => {
             decide(
               Effect.as(
-                call("requests", (api) => api.refuse({ path })),
+                call("requests", (api) => api.refuse({ path, payload: defined({ comment }) })),
                 `Refused: the request of ${requester} has ended.`
               )
             )
           }}
-        />
+        >
+          <p>One refusal ends the request for everybody. {requester} has to ask again.</p>
+        </Vote>
       )}
       {is_own && state === "pending" && (
         <p class="row">

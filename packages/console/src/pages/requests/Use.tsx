@@ -62,7 +62,9 @@ export const Use = ({ approval, decided, isNamed, org }: UseProps) => {
               }
             )
           }}
-        />
+        >
+          <p>The request is not sent, and ends. {account} may make another one.</p>
+        </Vote>
       )}
       <Problem failure={act.failure.value} />
     </li>

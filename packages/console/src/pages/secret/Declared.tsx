@@ -12,6 +12,7 @@ import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { ConfirmButton } from "../../kit/Confirm.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { Fold } from "../../kit/Fold.js"
 import { useLoad } from "../../kit/Load.js"
@@ -19,6 +20,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { missingInOrg } from "../../state/Organizations.js"
+import { Visible } from "../../kit/Visible.js"
 
 type KeyPath = ProjectPath & { readonly key: SecretKey }
 
@@ -96,19 +98,16 @@ const Form = ({ changed, close, declared, path }: FormProps) => {
             Cancel
           </button>
           {declared !== null && (
-            <button
-              type="button"
-              class="danger"
-              disabled={act.isBusy.value}
-              onClick={() => {
-                act.run(
-                  call("declared", (api) => api.delete({ path })),
-                  changed
-                )
-              }}
+            <ConfirmButton
+              label="Declare no longer"
+              title={`Declare ${path.key} no longer`}
+              verb="Declare no longer"
+              isDisabled={act.isBusy.value}
+              effect={call("declared", (api) => api.delete({ path }))}
+              done={changed}
             >
-              Declare no longer
-            </button>
+              <p>Its pattern, description, example and owner are gone, and no environment requires it. Values stay.</p>
+            </ConfirmButton>
           )}
           <button class="primary" disabled={act.isBusy.value || bad.length > 0}>
             Declare
@@ -126,16 +125,33 @@ const Said = ({ declared }: { readonly declared: DeclaredKey }) => {
   const { description, example, owner, pattern } = declared
   return (
     <>
-      {description !== undefined && <p style={{ whiteSpace: "pre-line" }}>{description}</p>}
+      {description !== undefined && (
+        <p style={{ whiteSpace: "pre-line" }}>
+          <Visible text={description} />
+        </p>
+      )}
       <p class="quiet">
         {requiredText(declared)}
         {pattern !== undefined && " The value matches "}
-        {pattern !== undefined && <code>{pattern}</code>}
+        {pattern !== undefined && (
+          <code>
+            <Visible text={pattern} />
+          </code>
+        )}
         {pattern !== undefined && "."}
         {example !== undefined && " For example "}
-        {example !== undefined && <code>{example}</code>}
+        {example !== undefined && (
+          <code>
+            <Visible text={example} />
+          </code>
+        )}
         {example !== undefined && "."}
-        {owner !== undefined && ` Owner: ${owner}.`}
+        {owner !== undefined && (
+          <>
+            {" "}
+            Owner: <Visible text={owner} />.
+          </>
+        )}
       </p>
     </>
   )

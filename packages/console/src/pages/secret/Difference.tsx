@@ -1,3 +1,5 @@
+import { Visible } from "../../kit/Visible.js"
+
 interface DifferenceProps {
   readonly before: string
   readonly after: string
@@ -24,20 +26,33 @@ export const differenceOf = (before: string, after: string) => {
   return { before: parts(old), after: parts(next) }
 }
 
+interface PartsProps {
+  readonly of: { readonly start: string; readonly middle: string; readonly end: string }
+  readonly mark: "del" | "ins"
+}
+
+const Parts = ({ mark: Mark, of: { end, middle, start } }: PartsProps) => (
+  <>
+    {start !== "" && <Visible text={start} isEnd={middle === "" && end === ""} />}
+    {middle !== "" && (
+      <Mark>
+        <Visible text={middle} isStart={start === ""} isEnd={end === ""} />
+      </Mark>
+    )}
+    {end !== "" && <Visible text={end} isStart={start === "" && middle === ""} />}
+  </>
+)
+
 /** Two values, one below the other, with what differs marked. */
 export const Difference = ({ after, before }: DifferenceProps) => {
   const found = differenceOf(before, after)
   return (
     <div class="secret-difference">
       <output class="matrix-value" aria-label="Before">
-        {found.before.start}
-        {found.before.middle !== "" && <del>{found.before.middle}</del>}
-        {found.before.end}
+        <Parts of={found.before} mark="del" />
       </output>
       <output class="matrix-value" aria-label="After">
-        {found.after.start}
-        {found.after.middle !== "" && <ins>{found.after.middle}</ins>}
-        {found.after.end}
+        <Parts of={found.after} mark="ins" />
       </output>
     </div>
   )

@@ -1,8 +1,7 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import type { EnvName } from "@coffer/domain/Names"
-import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
-import { call } from "../../client/Calls.js"
+import { readMatrix } from "../../client/Matrices.js"
 import { AskAccess } from "../../kit/AskAccess.js"
 import { Shield } from "../../kit/Shield.js"
 import { useLoad } from "../../kit/Load.js"
@@ -27,14 +26,6 @@ import { References } from "./References.js"
 import { UseRules } from "./UseRules.js"
 import { Value } from "./Value.js"
 import { Versions } from "./Versions.js"
-
-const readMatrix = ({ org, project }: PlaceAt<"secret">) =>
-  Effect.map(
-    call("environments", (api) =>
-      api.matrix({ path: { org_name: org, project_name: project }, urlParams: {}, headers: {} })
-    ),
-    (response) => response ?? { environments: [], others: [], data: [] }
-  )
 
 interface SecretProps {
   readonly place: PlaceAt<"secret">
@@ -150,7 +141,7 @@ export const Page = ({ place }: PageProps<"secret">) => {
   const { key, org, project } = place
   const name = `${org}/${project}`
   const model = useMemo(() => makeModel({ at: "project", page: "", org, project }), [name])
-  const { loaded, reload } = useLoad(`${name}/${key}`, () => readMatrix(place))
+  const { loaded, reload } = useLoad(`${name}/${key}`, () => readMatrix(org, project))
   const { failure, value } = loaded.value
   useEffect(() => {
     model.matrix.value = value
@@ -176,7 +167,7 @@ export const Page = ({ place }: PageProps<"secret">) => {
         <StagedBar model={model} />
       </div>
       {model.open.value?.type === "review" && (
-        <ReviewDialog model={model} reload={reload} close={() => (model.open.value = null)} />
+        <ReviewDialog model={model} reload={reload} close={() => model.setOpen(null)} />
       )}
     </section>
   )

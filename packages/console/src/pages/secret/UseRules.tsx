@@ -12,6 +12,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { AllowUse } from "./AllowUse.js"
 import { Table } from "../../kit/Table.js"
+import { Visible } from "../../kit/Visible.js"
 
 interface RuleProps {
   readonly path: SecretPath
@@ -53,7 +54,8 @@ const Row = (props: RuleProps) => {
   return (
     <tr>
       <th scope="row">
-        {accounts} {rule.approval === "each" && <span class="badge warn">each request is approved</span>}
+        <Visible text={accounts} />{" "}
+        {rule.approval === "each" && <span class="badge warn">each request is approved</span>}
       </th>
       <td>
         {rule.hosts.map((host) => (

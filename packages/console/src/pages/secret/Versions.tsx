@@ -13,6 +13,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { useStillOpen } from "../../kit/StillOpen.js"
+import { StoredText } from "../../kit/StoredText.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
 import { hide, readValue, show, shown } from "../matrix/Values.js"
@@ -152,7 +153,11 @@ const Row = ({ before, cell, changed, destroy, env, one, path }: RowProps) => {
         <tr role="row">
           <td role="cell" class="whole" colSpan={4}>
             <Problem failure={act.failure.value} />
-            {isRevealed && <output class="matrix-value">{found.value === "" ? "(empty)" : found.value}</output>}
+            {isRevealed && (
+              <output class="matrix-value">
+                <StoredText text={found.value} />
+              </output>
+            )}
             {isCompared && <Difference before={found.before ?? ""} after={found.value} />}
           </td>
         </tr>

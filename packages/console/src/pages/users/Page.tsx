@@ -7,6 +7,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { call, type Failure } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { ConfirmButton } from "../../kit/Confirm.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
@@ -42,15 +43,20 @@ const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: (
       <td>{organizations}</td>
       <td>{sessions}</td>
       <td class="actions">
-        <button
-          type="button"
-          disabled={act.isBusy.value || sessions === 0}
-          onClick={() => {
-            run(call("users", (api) => api.endSessions({ path: { user_id: id } })))
-          }}
+        <ConfirmButton
+          label={
+            <>
+              Log out<span class="hidden"> {email}</span>
+            </>
+          }
+          isDisabled={sessions === 0}
+          title="Log a person out"
+          verb="Log out"
+          effect={call("users", (api) => api.endSessions({ path: { user_id: id } }))}
+          done={changed}
         >
-          Log out<span class="hidden"> {email}</span>
-        </button>
+          <p>All sessions of {email} end at once, in browsers and programs. The person can log in again.</p>
+        </ConfirmButton>
         {disabled_at === null ? (
           <button type="button" onClick={() => (isOpen.value = true)}>
             Disable<span class="hidden"> {email}</span>

@@ -18,10 +18,11 @@ interface CreateProps {
 /** Makes a webhook, and shows its key once. */
 export const Create = ({ changed, close, org }: CreateProps) => {
   const made = useSignal<WebhookWithKey | null>(null)
+  const webhook = made.value
   const act = useAct()
   return (
     <Dialog title="New webhook" busy={act.isBusy} close={close}>
-      {made.value === null ? (
+      {webhook === null ? (
         <Form
           verb="Create"
           from={{ url: "", events: ["secret.*"], environments: ["*"], format: defaultFormat }}
@@ -30,8 +31,8 @@ export const Create = ({ changed, close, org }: CreateProps) => {
           submit={(payload) => {
             act.run(
               call("webhooks", (api) => api.create({ path: { org_name: org }, payload })),
-              (webhook) => {
-                made.value = webhook
+              (next) => {
+                made.value = next
                 changed()
               }
             )
@@ -40,8 +41,13 @@ export const Create = ({ changed, close, org }: CreateProps) => {
       ) : (
         <OneTimeKey
           of="the webhook"
-          text={Redacted.value(made.value.signing_key)}
-          stored={keyHint(made.value.format)}
+          text={Redacted.value(webhook.signing_key)}
+          stored={keyHint(webhook.format)}
+          revoke={{
+            word: "Delete the webhook",
+            effect: call("webhooks", (api) => api.delete({ path: { org_name: org, webhook_id: webhook.id } })),
+            done: changed
+          }}
         />
       )}
     </Dialog>

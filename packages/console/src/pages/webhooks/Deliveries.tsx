@@ -11,6 +11,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
+import { Visible } from "../../kit/Visible.js"
 
 /** How often the list is read: a delivery that was asked for leaves within a second. */
 const pollMillis = 2_000
@@ -40,7 +41,9 @@ const Pair = ({
   <div class="webhooks-pair">
     <section>
       <h3>{isChat ? "Event, which is sent as a message" : "Body"}</h3>
-      <pre>{JSON.stringify(event, null, 2)}</pre>
+      <pre>
+        <Visible text={JSON.stringify(event, null, 2)} />
+      </pre>
     </section>
     <section>
       <h3>Response</h3>

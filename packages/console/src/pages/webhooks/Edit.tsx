@@ -1,3 +1,4 @@
+import { defined } from "@coffer/domain/Defined"
 import type { OrgName } from "@coffer/domain/Names"
 import { defaultFormat, originOf, type Webhook, webhookFormats } from "@coffer/domain/Webhook"
 import { call } from "../../client/Calls.js"
@@ -25,7 +26,7 @@ export const Edit = ({ changed, close, org, webhook }: EditProps) => {
         close={close}
         submit={(payload) => {
           act.run(
-            call("webhooks", (api) => api.update({ path, payload })),
+            call("webhooks", (api) => api.update({ path, headers: defined({ "if-match": webhook.etag }), payload })),
             () => {
               close()
               changed()

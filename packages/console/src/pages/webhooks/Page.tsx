@@ -4,12 +4,14 @@ import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { ConfirmButton } from "../../kit/Confirm.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
 import { useLoad } from "../../kit/Load.js"
+import { usePoll } from "../../kit/Poll.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
-import { When } from "../../kit/When.js"
+import { Ahead, When } from "../../kit/When.js"
 import type { PageProps } from "../PageProps.js"
 import { Create } from "./Create.js"
 import { Deliveries } from "./Deliveries.js"
@@ -17,15 +19,35 @@ import { Edit } from "./Edit.js"
 import { Rotate } from "./Rotate.js"
 import "./Page.css"
 
+/** How often the states are read. */
+const pollMillis = 15_000
+
 const read = (org: OrgName) =>
   Effect.map(
     call("webhooks", (api) => api.list({ path: { org_name: org } })),
     ({ data }) => data
   )
 
-const State = ({ webhook: { enabled, failed_at, pending } }: { readonly webhook: Webhook }) => (
+/** Since when deliveries fail, how, and when the next try is. */
+const Failing = ({ next_try_at, reason, since, status }: NonNullable<Webhook["failing"]>) => (
   <>
-    {enabled ? (
+    <span class="badge bad">failing</span> since <When time={since} />
+    <span class="quiet">
+      , {status === null ? (reason ?? "no response") : `status ${status}`}
+      {next_try_at !== null && (
+        <>
+          , next try <Ahead time={next_try_at} />
+        </>
+      )}
+    </span>
+  </>
+)
+
+const State = ({ webhook: { enabled, failed_at, failing, pending } }: { readonly webhook: Webhook }) => (
+  <>
+    {enabled && failing !== undefined ? (
+      <Failing {...failing} />
+    ) : enabled ? (
       <span class="badge good">enabled</span>
     ) : failed_at === null ? (
       <span class="badge">disabled</span>
@@ -74,19 +96,36 @@ const Row = ({ changed, org, webhook }: RowProps) => {
         <button type="button" onClick={() => (open.value = "edit")}>
           Edit<span class="hidden"> {address}</span>
         </button>
-        <button
-          type="button"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("webhooks", (api) => api.update({ path, payload: { enabled: !enabled } })),
-              changed
-            )
-          }}
-        >
-          {enabled ? "Disable" : "Enable"}
-          <span class="hidden"> {address}</span>
-        </button>
+        {enabled ? (
+          <ConfirmButton
+            label={
+              <>
+                Disable<span class="hidden"> {address}</span>
+              </>
+            }
+            title="Disable a webhook"
+            verb="Disable"
+            effect={call("webhooks", (api) => api.update({ path, headers: {}, payload: { enabled: false } }))}
+            done={changed}
+          >
+            <p>
+              No more events are sent to {address} until it is enabled again. What happens meanwhile is sent when it is.
+            </p>
+          </ConfirmButton>
+        ) : (
+          <button
+            type="button"
+            disabled={act.isBusy.value}
+            onClick={() => {
+              act.run(
+                call("webhooks", (api) => api.update({ path, headers: {}, payload: { enabled: true } })),
+                changed
+              )
+            }}
+          >
+            Enable<span class="hidden"> {address}</span>
+          </button>
+        )}
         <button type="button" onClick={() => (open.value = "rotate")}>
           Rotate<span class="hidden"> the key of {address}</span>
         </button>
@@ -123,6 +162,8 @@ const Row = ({ changed, org, webhook }: RowProps) => {
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const webhooks = useLoad(org, () => read(org))
   const isOpen = useSignal(false)
+  // A delivery fails, and arrives again, while the page is open.
+  usePoll(webhooks, pollMillis)
   return (
     <section class="wide-page">
       <h1>Webhooks</h1>

@@ -8,6 +8,7 @@ import { sentence } from "../../../kit/Problem.js"
 import type { Column } from "../Grid.js"
 import { type Model, stageIn } from "../Model.js"
 import { type Pasted, readPasted } from "../Paste.js"
+import { InvisibleValues } from "./InvisibleValues.js"
 import { Mistakes } from "./Mistakes.js"
 
 /** What is asked of the server. */
@@ -54,6 +55,7 @@ export const FileOutcome = ({ plan: { preview, pasted } }: { readonly plan: File
         <span class="badge">{count(preview, "unchanged")} left as they are</span>
       </p>
     )}
+    <InvisibleValues secrets={pasted.secrets} />
     {pasted.warnings.map((warning) => (
       <p key={warning} class="hint">
         {sentence(warning)}

@@ -1,5 +1,6 @@
 import type { PlannedEnv } from "@coffer/domain/formats/tools/ImportPlan"
 import type { PlannedKey } from "@coffer/domain/formats/tools/KeyPlan"
+import { InvisibleValues } from "./InvisibleValues.js"
 import { withoutOption } from "./Messages.js"
 
 const maxShown = 20
@@ -41,7 +42,7 @@ const storedOf = ({ references, stored }: PlannedKey): string =>
 const notesOf = ({ notes }: PlannedKey): string => notes.join("; ")
 
 /** What is remarkable of the keys of an environment. No value is shown. */
-export const Remarks = ({ planned: { env, keys } }: { readonly planned: PlannedEnv }) => {
+export const Remarks = ({ planned: { env, keys, references, set } }: { readonly planned: PlannedEnv }) => {
   const left = keys.filter(({ state }) => state === "left")
   return (
     <>
@@ -63,6 +64,7 @@ export const Remarks = ({ planned: { env, keys } }: { readonly planned: PlannedE
         keys={keys.filter(({ notes }) => notes.length > 0)}
         say={notesOf}
       />
+      <InvisibleValues secrets={new Map([...set, ...references])} />
       {left.length > 0 && (
         <details class="more import-left">
           <summary>

@@ -1,0 +1,211 @@
+import { assert, beforeAll, describe, it } from "vitest"
+import { noChromium } from "../../../../scripts/chromium.mjs"
+import { cellOf } from "../support/Cells.js"
+import { hold } from "../support/Hold.js"
+import { Person } from "../support/Person.js"
+import { hasBrowser, Visit } from "../support/Visit.js"
+
+const why = hasBrowser() ? "" : ` [${noChromium}]`
+
+const org = "ways-out"
+
+/** Opens an address within the console, so that Back leads to another of its pages. */
+const follow = (visit: Visit, address: string) =>
+  visit.page.evaluate(
+    `{ history.pushState({ at: 1 }, "", ${JSON.stringify(address)}); dispatchEvent(new PopStateEvent("popstate", { state: { at: 1 } })) }`
+  )
+
+let invited = 0
+
+/** What a person would lose, how a page comes to hold it, and how one sees that it is still there. */
+interface Holder {
+  readonly address: string
+  readonly begin: (visit: Visit) => Promise<void>
+  readonly isThere: (visit: Visit) => Promise<boolean>
+}
+
+const typedIn = (selector: string, text: string) => async (visit: Visit) =>
+  (await visit.page.locator(selector).count()) === 1 && (await visit.page.locator(selector).inputValue()) === text
+
+const holders: Readonly<Record<string, Holder>> = {
+  "a text in the editor of a cell": {
+    address: `/${org}/webshop`,
+    begin: async (visit) => {
+      await cellOf(visit, "KEY", "dev").click()
+      await visit.page.locator(".matrix-panel").getByRole("button", { name: "Edit" }).click()
+      await visit.page.keyboard.type("typed")
+    },
+    isThere: typedIn("#matrix-editor", "typed")
+  },
+  "a text in a dialog": {
+    address: `/${org}/webshop`,
+    begin: async (visit) => {
+      await visit.press("New key")
+      await visit.page.getByLabel("dev", { exact: true }).click()
+      await visit.page.keyboard.type("typed")
+    },
+    isThere: typedIn("#value-dev", "typed")
+  },
+  "a text in a form of the page": {
+    address: `/${org}`,
+    begin: async (visit) => {
+      await visit.page.getByLabel("Name of the project").click()
+      await visit.page.keyboard.type("typed")
+    },
+    isThere: typedIn("#new-project", "typed")
+  },
+  "a key that is shown once": {
+    address: `/${org}/-/webhooks`,
+    begin: async (visit) => {
+      await visit.press("New webhook")
+      await visit.fill("Address", "https://hooks.example.com/coffer")
+      await visit.page.locator("dialog").getByRole("button", { name: "Create" }).click()
+      await visit.sees("This is the only time")
+    },
+    isThere: async (visit) => (await visit.page.locator(".one-time-key > code").count()) === 1
+  },
+  "an import of people that runs": {
+    address: `/${org}/-/members`,
+    begin: async (visit) => {
+      await visit.press("Invite many by CSV")
+      // A request that was held may arrive in the end: each time another person.
+      const address = `new-${++invited}@example.com`
+      await visit.fill("The people, as CSV", `email\n${address}\n`)
+      await visit.page.getByRole("row", { name: new RegExp(`^${address}`) }).waitFor()
+      await hold(visit.page, "POST", "**/members")
+      await visit.press("Invite 1")
+    },
+    isThere: async (visit) => (await visit.page.getByRole("heading", { name: "Invite many people" }).count()) === 1
+  }
+}
+
+/** A way out, as a person takes it. */
+const ways = {
+  "a link": (visit: Visit) => visit.page.getByRole("link", { name: "Coffer" }).click(),
+  Back: (visit: Visit) => visit.page.evaluate("history.back()"),
+  Escape: (visit: Visit) => visit.page.keyboard.press("Escape"),
+  "✕": (visit: Visit) => visit.page.getByRole("button", { name: "Close" }).click(),
+  "another cell": (visit: Visit) => cellOf(visit, "OTHER", "prod").click(),
+  "the palette": async (visit: Visit) => {
+    await visit.page.keyboard.press("Control+k")
+    await visit.page.getByRole("combobox").fill("Webhooks")
+    await visit.page.keyboard.press("Enter")
+  },
+  "a logout": async (visit: Visit) => {
+    await visit.page.getByLabel(/^Account of/).click()
+    await visit.press("Log out")
+  },
+  "a reload": (visit: Visit) => visit.page.evaluate("void setTimeout(() => location.reload())")
+} satisfies Readonly<Record<string, (visit: Visit) => Promise<unknown>>>
+type Way = keyof typeof ways
+const isWay = (name: string): name is Way => Object.hasOwn(ways, name)
+
+/** What a way out does to a holder: asks, asks as the browser does, stages, or is not there because a dialog is modal. */
+const table: Readonly<Record<keyof typeof holders, Readonly<Partial<Record<Way, "asks" | "browser" | "stages">>>>> = {
+  "a text in the editor of a cell": {
+    Escape: "asks",
+    "✕": "asks",
+    "a logout": "asks",
+    "a reload": "browser",
+    "another cell": "stages",
+    "a link": "stages",
+    Back: "stages",
+    "the palette": "stages"
+  },
+  "a text in a dialog": { Escape: "asks", "✕": "asks", Back: "asks", "a reload": "browser" },
+  "a text in a form of the page": {
+    "a link": "asks",
+    Back: "asks",
+    "the palette": "asks",
+    "a logout": "asks",
+    "a reload": "browser"
+  },
+  "a key that is shown once": { Escape: "asks", "✕": "asks", Back: "asks", "a reload": "browser" },
+  // Its dialog does not close before it has ended.
+  "an import of people that runs": { Back: "asks", "a reload": "browser" }
+}
+
+describe.skipIf(!hasBrowser())(`what a person would lose${why}`, { timeout: 300_000 }, () => {
+  let ada: Person
+  beforeAll(async () => {
+    ada = await Person.login("ways@example.com")
+    await ada.organization(org, { dev: { KEY: "1", OTHER: "2" }, prod: { KEY: "1", OTHER: "2" } })
+  })
+
+  for (const [name, holder] of Object.entries(holders)) {
+    describe(name, () => {
+      for (const [way, then] of Object.entries(table[name] ?? {}))
+        it(`is ${then === "stages" ? "staged" : "asked about"} by ${way}`, async () => {
+          const visit = await Visit.open("/-/account", ada)
+          await visit.sees("Delegations")
+          await follow(visit, holder.address)
+          await holder.begin(visit)
+          const question = visit.page.getByRole("dialog", { name: "Leave this behind?" })
+          // The browser's own question, which a test answers as a person who stays.
+          const asked = then === "browser" ? visit.page.waitForEvent("dialog") : undefined
+          if (isWay(way)) await ways[way](visit)
+          if (asked !== undefined) {
+            const dialog = await asked
+            assert.strictEqual(dialog.type(), "beforeunload")
+            await dialog.dismiss()
+            assert.isTrue(await holder.isThere(visit))
+          } else if (then === "asks") {
+            await question.waitFor()
+            assert.isTrue(await holder.isThere(visit), "it is gone before the answer")
+            await visit.press("Go back to it")
+            await question.waitFor({ state: "detached" })
+            assert.isTrue(await holder.isThere(visit), "it is gone after the answer")
+            assert.strictEqual(new URL(visit.page.url()).pathname, holder.address)
+          } else {
+            await visit.page.locator("#matrix-editor").waitFor({ state: "detached" })
+            assert.strictEqual(await question.count(), 0)
+            if (way !== "another cell") await follow(visit, holder.address)
+            await visit.page.getByRole("gridcell", { name: /^KEY in dev: .*new value staged/ }).waitFor()
+          }
+          await visit.close()
+        })
+    })
+  }
+
+  it("leaves what the person gives up, by every way", async () => {
+    const visit = await Visit.open("/-/account", ada)
+    await visit.sees("Delegations")
+    const holder = holders["a text in a form of the page"]
+    assert.isDefined(holder)
+    await follow(visit, `/${org}`)
+    await holder?.begin(visit)
+    await visit.page.evaluate("history.back()")
+    await visit.press("Leave it")
+    await visit.sees("Delegations")
+    assert.strictEqual(new URL(visit.page.url()).pathname, "/-/account")
+    await follow(visit, `/${org}/webshop`)
+    await holders["a text in the editor of a cell"]?.begin(visit)
+    await visit.page.keyboard.press("Escape")
+    await visit.press("Leave it")
+    await visit.page.locator("#matrix-editor").waitFor({ state: "detached" })
+    assert.strictEqual(await visit.page.getByText("staged").count(), 0)
+    await holders["a text in the editor of a cell"]?.begin(visit)
+    await visit.page.keyboard.press("Escape")
+    await visit.press("Stage it")
+    await visit.sees("1 change staged")
+    await visit.close()
+  })
+
+  it("revokes a key that nobody has stored, and asks nothing about one that was copied", async () => {
+    const visit = await Visit.open(`/${org}/-/webhooks`, ada)
+    const key = holders["a key that is shown once"]
+    const before = (await ada.call("GET", `/api/orgs/${org}/webhooks`)).data.length
+    await key?.begin(visit)
+    await visit.page.keyboard.press("Escape")
+    await visit.isAccessible("the question before a key is lost")
+    await visit.press("Delete the webhook")
+    await visit.page.locator("dialog").first().waitFor({ state: "detached" })
+    assert.strictEqual((await ada.call("GET", `/api/orgs/${org}/webhooks`)).data.length, before)
+    await key?.begin(visit)
+    await visit.page.getByLabel("I have stored the key").check()
+    await visit.page.keyboard.press("Escape")
+    await visit.page.locator("dialog").first().waitFor({ state: "detached" })
+    assert.strictEqual((await ada.call("GET", `/api/orgs/${org}/webhooks`)).data.length, before + 1)
+    await visit.close()
+  })
+})
