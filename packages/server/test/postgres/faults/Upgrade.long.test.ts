@@ -80,7 +80,8 @@ describe.skipIf(previous === undefined)("servers of the release before and of th
       await setTimeout(3_000)
       servers.splice(servers.indexOf(older), 1)
       assert.deepStrictEqual(await older.stop(), { code: 0, signal: null })
-      assert.deepStrictEqual([await isReady(servers[0]!), await isReady(later)], [200, 200])
+      // An older one is not ready, and serves on, once a migration asks for readers that know it.
+      assert.strictEqual(await isReady(later), 200)
     }
     await load.stop()
     const lost = load.operations.length - load.count("done")
