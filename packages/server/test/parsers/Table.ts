@@ -1,0 +1,110 @@
+/** Whose text a parser reads. */
+export type Reads =
+  /** A caller's. `thread` is where it is parsed; the others are the most of it that is parsed in one piece. */
+  | { readonly of: "caller"; readonly thread: "loop" | "worker"; readonly length: string; readonly depth: string }
+  /** What the server wrote itself, from what it had parsed before: it is no larger than that. */
+  | { readonly of: "server"; readonly what: string }
+  /** Of a service that an operator, or a rule of an admin, names. */
+  | { readonly of: "service"; readonly length: string }
+  /** Of the operator's settings, files and build, at the start or in a program. */
+  | { readonly of: "operator" }
+
+const caller = (thread: "loop" | "worker", length: string, depth = "flat"): Reads => ({
+  of: "caller",
+  thread,
+  length,
+  depth
+})
+const own = (what: string): Reads => ({ of: "server", what })
+const service = (length: string): Reads => ({ of: "service", length })
+const operator: Reads = { of: "operator" }
+
+/** A header: Node refuses a head of more than 16 KiB. */
+const header = caller("loop", "16 KiB")
+const url = caller("loop", "16 KiB, as the head of a request")
+
+/** Each file of the server that parses text, with each of its parsers. */
+export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> = {
+  "http/Json.ts": {
+    JSON: caller("loop", "64 KiB; more in the thread: 16 MiB and 5,000 values", "32"),
+    "UTF-8": caller("loop", "64 KiB; more in the thread: 16 MiB")
+  },
+  "http/ParseJson.ts": { JSON: caller("worker", "above 64 KiB, a line up to 6 MiB and 25,000 values", "32") },
+  "http/Browser.ts": { URL: header, list: header },
+  "http/Certificate.ts": { PEM: operator },
+  "http/ClientAddress.ts": { list: header },
+  "http/ETag.ts": { list: header },
+  "http/Form.ts": { query: caller("loop", "8 KiB") },
+  "http/StaticFile.ts": { list: header },
+  "edges/archives/Structure.ts": { JSON: own("keys of federations, 8,000 characters each") },
+  "edges/archives/StructureChecks.ts": { JSON: caller("worker", "16 MiB: 64 KiB or a line of 6 MiB at once", "32") },
+  "edges/console/Negotiation.ts": { list: header },
+  "edges/pages/Intents.ts": { query: url },
+  "edges/pages/LoginFlows.ts": { JSON: own("a sealed cookie: it is opened before it is parsed") },
+  "edges/pages/Next.ts": { URL: caller("loop", "a bound of its own, below that of a head") },
+  "edges/pages/ProgramPages.ts": { URL: own("the address of a login that was admitted") },
+  "edges/pages/Programs.ts": { query: url },
+  "edges/webhooks/Deliveries.ts": { JSON: own("an event that was made here") },
+  "edges/webhooks/Event.ts": { JSON: own("metadata of an entry") },
+  "edges/webhooks/Sender.ts": { JSON: own("an event that was made here") },
+  "edges/webhooks/Webhooks.ts": { JSON: own("20 patterns") },
+  "audit/EntryReader.ts": { JSON: own("metadata of an entry") },
+  "audit/SearchTerms.ts": { JSON: own("metadata of an entry") },
+  "audit/StreamPlaces.ts": { JSON: own("the place of a stream") },
+  "access/AccountNetworks.ts": { JSON: own("networks of an account") },
+  "access/Authenticator.ts": { JSON: own("100 keys of a delegation") },
+  "access/PlaceRow.ts": {
+    JSON: own("rules of the caller, which the database puts together: 1,000 and those of groups")
+  },
+  "access/Protections.ts": { JSON: own("100 addresses") },
+  "secrets/archives/Drafts.ts": { reference: caller("loop", "64 KiB a value, 32 references") },
+  "secrets/declared/Declared.ts": { RE2: caller("loop", "256 characters, and a bound of states") },
+  "secrets/declared/Patterns.ts": { RE2: caller("loop", "256 characters, a bound of states, 2 s a request") },
+  "secrets/declared/Repo.ts": { list: own("names of environments") },
+  "secrets/references/Fill.ts": { reference: own("a stored reference: 64 KiB") },
+  "secrets/references/ReferenceChecks.ts": { reference: caller("loop", "64 KiB a value, 32 references") },
+  "secrets/stored/Versions.ts": { reference: own("a stored reference: 64 KiB") },
+  "secrets/use-rules/Terms.ts": { JSON: own("the terms of a use rule") },
+  "secrets/use/Approvals.ts": {
+    JSON: own("what is shown of a use"),
+    URL: caller("loop", "8,000 characters"),
+    "UTF-8": caller("loop", "a body of a use, whose bound the call has")
+  },
+  "secrets/use/Decoders.ts": { RegExp: own("a constant of the source") },
+  "secrets/use/Placement.ts": { URL: caller("loop", "8,000 characters"), query: caller("loop", "8,000 characters") },
+  "secrets/use/UpstreamResponse.ts": { JSON: service("1,024 KiB"), "UTF-8": service("1,024 KiB") },
+  "directory/federations/IssuerKeys.ts": { JSON: service("a bound of its own; the rest is cut") },
+  "directory/federations/Jwks.ts": {
+    JSON: service("the set of an issuer; keys of 8,000 characters; claims of a token that is verified"),
+    JWT: caller("loop", "8 KiB, the body of the calls that take a token", "as JSON.parse, which does not recurse"),
+    JWK: caller("loop", "20 keys of 8,000 characters, whose moduli have at most 8,192 bits")
+  },
+  "directory/federations/Repo.ts": { JSON: own("20 conditions") },
+  "directory/identities/ProviderClient.ts": { URL: url },
+  "directory/passkeys/Passkeys.ts": { JSON: own("the transports of a passkey") },
+  "directory/passkeys/RelyingParty.ts": { URL: operator },
+  "directory/passkeys/WebAuthn.ts": {
+    JSON: caller("loop", "8,192 bytes"),
+    WebAuthn: caller("loop", "16,384 bytes", "the length bounds it; what the library throws is a refusal")
+  },
+  "directory/requests/Bodies.ts": { JSON: own("a sealed call: parsed in the thread above 64 KiB") },
+  "directory/requests/GatedCalls.ts": { percent: header, list: header },
+  "directory/requests/Views.ts": { JSON: own("keys of a request, and texts that the database puts together") },
+  "directory/service-accounts/ServiceAccounts.ts": { JSON: own("networks of an account") },
+  "keys/ListEnd.ts": { JSON: own("the end of the list of logs") },
+  "keys/Shares.ts": { list: operator },
+  "operations/backups/Backups.ts": { JSON: own("the head of a log") },
+  "operations/backups/ObjectName.ts": { RegExp: own("a constant of the source") },
+  "operations/check/CertificateCheck.ts": { URL: operator },
+  "operations/dev/DevFolder.ts": { JSON: operator },
+  "operations/dev/SeedFile.ts": { "UTF-8": operator },
+  "base/BuiltFiles.ts": { URL: operator },
+  "base/config/DatabaseUrl.ts": { query: operator, percent: operator },
+  "base/config/Formats.ts": { URL: operator, list: operator },
+  "base/config/IdentitySettings.ts": { URL: operator },
+  "base/config/KeyCommand.ts": { JSON: operator },
+  "base/config/MailSettings.ts": { URL: operator },
+  "base/outbound/Outbound.ts": { URL: caller("loop", "8,000 characters of a use, 2,048 of a webhook") },
+  "base/tracing/Otlp.ts": { list: operator },
+  "database/Migration.ts": { list: own("a constant of the source") }
+}
