@@ -1,5 +1,13 @@
 import type { ArchivedDeclarations, ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchivedVersions } from "@coffer/domain/archive/ArchivedSecret"
+import {
+  archivedFields,
+  type FieldCounts,
+  fieldsOfDeclarations,
+  fieldsOfOrganization,
+  fieldsOfVersions,
+  totalOfFields
+} from "@coffer/domain/archive/Fields"
 import type { ArchiveCounts } from "@coffer/domain/archive/Manifest"
 import type { EnvName, ProjectName } from "@coffer/domain/Names"
 
@@ -22,42 +30,54 @@ export interface Tally {
   readonly secrets: number
   readonly versions: number
   readonly use_rules: number
+  readonly fields: Partial<FieldCounts>
 }
 
 export const tallyOf = ({ data }: ArchivedVersions): Tally => ({
   secrets: data.filter(({ current }) => current !== undefined).length,
   versions: data.length,
-  use_rules: data.reduce((sum, { current }) => sum + (current?.use_rules.length ?? 0), 0)
+  use_rules: data.reduce((sum, { current }) => sum + (current?.use_rules.length ?? 0), 0),
+  fields: fieldsOfVersions(data)
 })
 
-const none: Tally = { secrets: 0, versions: 0, use_rules: 0 }
+const none: Tally = { secrets: 0, versions: 0, use_rules: 0, fields: {} }
 
 export const totalOf = (tallies: ReadonlyArray<Tally>): Tally =>
   tallies.reduce(
-    (sum, { secrets, use_rules, versions }) => ({
+    (sum, { fields, secrets, use_rules, versions }) => ({
       secrets: sum.secrets + secrets,
       versions: sum.versions + versions,
-      use_rules: sum.use_rules + use_rules
+      use_rules: sum.use_rules + use_rules,
+      fields: totalOfFields([sum.fields, fields])
     }),
     none
   )
 
 /** Counts the records of an archive. */
 export const countsOf = (
-  { accounts, groups, members, projects, rules, webhooks }: ArchivedOrganization,
+  organization: ArchivedOrganization,
   declarations: ReadonlyArray<ArchivedDeclarations>,
   tallies: ReadonlyArray<Tally>
-): ArchiveCounts => ({
-  projects: projects.length,
-  environments: projects.reduce((sum, { environments }) => sum + environments.length, 0),
-  ...totalOf(tallies),
-  declared: declarations.reduce((sum, { data }) => sum + data.length, 0),
-  members: members.length,
-  groups: groups.length,
-  accounts: accounts.length,
-  rules: rules.length,
-  webhooks: webhooks.length
-})
+): ArchiveCounts => {
+  const { accounts, groups, members, projects, rules, webhooks } = organization
+  const { fields, ...total } = totalOf(tallies)
+  return {
+    projects: projects.length,
+    environments: projects.reduce((sum, { environments }) => sum + environments.length, 0),
+    ...total,
+    declared: declarations.reduce((sum, { data }) => sum + data.length, 0),
+    members: members.length,
+    groups: groups.length,
+    accounts: accounts.length,
+    rules: rules.length,
+    webhooks: webhooks.length,
+    fields: totalOfFields([
+      fields,
+      fieldsOfOrganization(organization),
+      ...declarations.map(({ data }) => fieldsOfDeclarations(data))
+    ])
+  }
+}
 
 const kinds = [
   "projects",
@@ -73,6 +93,20 @@ const kinds = [
   "webhooks"
 ] as const
 
-/** The kinds of records whose numbers differ. */
-export const differing = (some: ArchiveCounts, others: ArchiveCounts): ReadonlyArray<keyof ArchiveCounts> =>
-  kinds.filter((kind) => some[kind] !== others[kind])
+/** A kind of records, or of their fields, whose number differs. */
+interface Difference {
+  readonly name: string
+  readonly numbers: readonly [number, number]
+}
+
+/** What was counted otherwise. Older servers and archives count no fields. */
+export const differing = (some: ArchiveCounts, others: ArchiveCounts): ReadonlyArray<Difference> => {
+  const [fields, otherFields] = [some.fields, others.fields]
+  const ofFields =
+    fields === undefined || otherFields === undefined
+      ? []
+      : archivedFields.map((name): Difference => ({ name, numbers: [fields[name], otherFields[name]] }))
+  return [...kinds.map((name): Difference => ({ name, numbers: [some[name], others[name]] })), ...ofFields].filter(
+    ({ numbers: [one, other] }) => one !== other
+  )
+}

@@ -2,6 +2,7 @@ import { ArchivedDeclarations, ArchivedOrganization } from "@coffer/domain/archi
 import { ArchivedVersions } from "@coffer/domain/archive/ArchivedSecret"
 import { recordsOfCalls, structureLines } from "@coffer/domain/archive/Calls"
 import type { OrganizationImport } from "@coffer/domain/archive/Import"
+import { defined } from "@coffer/domain/Defined"
 import { patiently } from "@coffer/client/internal/Exchange"
 import type { OrgName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
@@ -49,8 +50,8 @@ const sendRecords = Effect.fnUntraced(function* (
     }
     sent += tally.versions
   }
-  const { declared: keys, environments, projects, secrets, use_rules, versions } = manifest.counts
-  const counts = { projects, environments, secrets, versions, use_rules, declared: keys }
+  const { declared: keys, environments, fields, projects, secrets, use_rules, versions } = manifest.counts
+  const counts = { projects, environments, secrets, versions, use_rules, declared: keys, ...defined({ fields }) }
   const finish = patiently(call("imports", (api) => api.finish({ path, payload: { counts } })))
   return yield* progress.during(`verifying ${versions} values`, finish)
 })

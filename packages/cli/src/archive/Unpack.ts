@@ -116,7 +116,7 @@ const read = Effect.fnUntraced(function* (tar: Buffer) {
   const [wrong] = differing(counts, manifest.counts)
   return wrong === undefined
     ? archive
-    : yield* Either.left(`holds ${counts[wrong]} ${wrong}, and coffer.json says ${manifest.counts[wrong]}`)
+    : yield* Either.left(`holds ${wrong.numbers[0]} ${wrong.name}, and coffer.json says ${wrong.numbers[1]}`)
 })
 
 /**

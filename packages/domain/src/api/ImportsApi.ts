@@ -12,7 +12,7 @@ import { SentCounts } from "../archive/Manifest.js"
 import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
 import { ImportId } from "../Ids.js"
 import { EnvName, OrgName, ProjectName, SecretKey } from "../Names.js"
-import { body, boundedArray, field } from "../Schemas.js"
+import { body, boundedArray, field, optional } from "../Schemas.js"
 import { Admission, BodyLimit, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 import { response } from "./Response.js"
 
@@ -114,7 +114,16 @@ export class ImportsApi extends HttpApiGroup.make("imports")
   .add(
     HttpApiEndpoint.post("finish", `${oneImport}/finish`)
       .setPath(ImportPath)
-      .setPayload(body({ counts: field(SentCounts, "how many records were sent") }))
+      .setPayload(
+        body({
+          counts: field(SentCounts, "how many records were sent"),
+          name: optional(
+            OrgName,
+            "another name than the import was started with, if somebody else took that meanwhile",
+            OrgName.make("acme-inc")
+          )
+        })
+      )
       .addSuccess(response(ImportFinished, "The organization"))
       .addError(Forbidden)
       .addError(Conflict)
@@ -124,7 +133,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .annotate(OpenApi.Summary, "Verify an imported organization, and make it visible")
       .annotate(
         OpenApi.Description,
-        "Only for the importer. Decrypts every value, checks its digest, and compares the counts. CONFLICT if something is missing, or if the name was taken meanwhile: nothing is visible then, and the import can go on."
+        "Only for the importer. Decrypts every value, checks its digest, and compares the counts. Writes the rest in steps, and makes it visible at the end; after a call that was cut off, the next one goes on where it was. CONFLICT if something is missing, or if the name was taken meanwhile: nothing is visible then, and the import can go on, under another `name` too."
       )
   )
   .add(

@@ -124,7 +124,7 @@ export const ArchivedPlace = body({
   name: field(EnvName, "its name"),
   protection: optional(ArchivedProtection, "how it is protected; absent: it is not"),
   expires_at: optional(ArchivedTime, "when it ends; absent: it lasts", "2027-01-31T08:00:00.000Z"),
-  from: optional(EnvName, "the environment that one that ends is a copy of", EnvName.make("preview"))
+  from: optional(EnvName, "the environment that it was made as a copy of", EnvName.make("preview"))
 }).annotations({
   identifier: "ArchivedPlace",
   description: "an environment of an archived organization, without secrets"

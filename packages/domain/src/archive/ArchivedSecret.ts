@@ -1,5 +1,6 @@
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { RevisionNote } from "../ApprovalRequest.js"
 import { RotationDays } from "../Due.js"
 import { withMessage } from "../Message.js"
 import { Email, SecretKey } from "../Names.js"
@@ -32,6 +33,9 @@ const CurrentVersion = body({
   use_rules: field(Schema.Array(ArchivedUseRule), "its use rules, oldest first", [])
 }).annotations({ identifier: "ArchivedCurrentVersion", description: "what a secret has besides its versions" })
 
+/** Revisions go on after the greatest of them. */
+const maxRevision = 1_000_000_000
+
 const valueMessage = withMessage("is required unless destroyed_at is set, and must be left out then")
 const currentMessage = withMessage("a destroyed version cannot be the current one")
 
@@ -59,6 +63,12 @@ export const ArchivedVersion = body({
   ),
   created_at: field(ArchivedTime, "when the version was written"),
   created_by: field(Author, "the e-mail or service account name of the writer", "ada@example.com"),
+  revision: optional(
+    Count,
+    "the number of the environment's revision that wrote it: versions of one revision were written together; absent from archives of 0.3.0",
+    42
+  ),
+  note: optional(RevisionNote, "what is said of that revision; absent: nothing", "rotated after INC-12"),
   destroyed_at: optional(
     ArchivedTime,
     "when the value was permanently erased, or left out of the archive; absent if it is there",
@@ -73,8 +83,11 @@ export const ArchivedVersion = body({
 export type ArchivedVersion = typeof ArchivedVersion.Type
 
 /** What the fields of a version alone do not say. */
-export const versionProblem = ({ current, destroyed_at, value, version }: ArchivedVersion): string | null => {
+export const versionProblem = (archived: ArchivedVersion): string | null => {
+  const { current, destroyed_at, note, revision, value, version } = archived
   if (version === 0) return "version: must be at least 1"
+  if (revision !== undefined && (revision < 1 || revision > maxRevision)) return "revision: must be from 1 to a billion"
+  if (note !== undefined && revision === undefined) return "note: is for a revision, and there is none"
   if ((value === undefined) !== (destroyed_at !== undefined)) return `value: ${valueMessage.message().message}`
   return current !== undefined && destroyed_at !== undefined ? `current: ${currentMessage.message().message}` : null
 }

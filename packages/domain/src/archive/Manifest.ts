@@ -1,8 +1,9 @@
 import * as Schema from "effect/Schema"
 import { withMessage } from "../Message.js"
 import { OrgName } from "../Names.js"
-import { body, Count, field } from "../Schemas.js"
+import { body, Count, field, optional } from "../Schemas.js"
 import { ArchivedTime } from "./ArchivedOrganization.js"
+import type { ArchivedField } from "./Fields.js"
 
 /** The format of archives. A program reads the formats that it knows. */
 export const archiveFormat = 1
@@ -19,8 +20,36 @@ const sentCounts = {
   declared: number("declared keys", 12)
 }
 
+const fieldNumber = (name: ArchivedField, example: number) => number(`records with ${name}`, example)
+
+const fieldCounts = Schema.Struct({
+  "projects.order": number("positions in the orders of environments", 3),
+  "projects.previews": fieldNumber("projects.previews", 1),
+  "environments.expires_at": fieldNumber("environments.expires_at", 1),
+  "environments.from": fieldNumber("environments.from", 1),
+  "accounts.project": fieldNumber("accounts.project", 1),
+  "accounts.expires_in_days": fieldNumber("accounts.expires_in_days", 2),
+  "accounts.allowed_networks": fieldNumber("accounts.allowed_networks", 1),
+  "declared.required_in": fieldNumber("declared.required_in", 12),
+  "declared.pattern": fieldNumber("declared.pattern", 4),
+  "declared.description": fieldNumber("declared.description", 6),
+  "declared.example": fieldNumber("declared.example", 5),
+  "declared.owner": fieldNumber("declared.owner", 2),
+  "versions.revision": fieldNumber("versions.revision", 42),
+  "versions.kind": fieldNumber("versions.kind", 1),
+  "versions.note": fieldNumber("versions.note", 3),
+  "secrets.expires_at": fieldNumber("secrets.expires_at", 2),
+  "secrets.rotate_every_days": fieldNumber("secrets.rotate_every_days", 2),
+  "secrets.owner": fieldNumber("secrets.owner", 2)
+} satisfies Record<ArchivedField, unknown>).annotations({
+  identifier: "ArchivedFieldCounts",
+  description: "how many records have each field that records have only sometimes"
+})
+
+const fields = optional(fieldCounts, "how many records have each field; absent from archives of 0.3.0")
+
 /** The counts that an import is verified by. */
-export const SentCounts = body(sentCounts).annotations({
+export const SentCounts = body({ ...sentCounts, fields }).annotations({
   identifier: "SentCounts",
   description: "how many records of an archive were sent"
 })
@@ -32,7 +61,8 @@ export const ArchiveCounts = Schema.Struct({
   groups: number("groups", 2),
   accounts: number("service accounts", 4),
   rules: number("access rules", 9),
-  webhooks: number("webhooks", 1)
+  webhooks: number("webhooks", 1),
+  fields
 }).annotations({ identifier: "ArchiveCounts", description: "how many records an archive or an organization has" })
 export type ArchiveCounts = typeof ArchiveCounts.Type
 

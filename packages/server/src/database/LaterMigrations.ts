@@ -20,6 +20,7 @@ import { freedNames } from "./migrations/0044_freed_names.js"
 import { requestNames } from "./migrations/0045_request_names.js"
 import { trash } from "./migrations/0046_trash.js"
 import { voteComments } from "./migrations/0047_vote_comments.js"
+import { importSteps } from "./migrations/0048_import_steps.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -46,5 +47,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   freedNames,
   requestNames,
   trash,
-  voteComments
+  voteComments,
+  importSteps
 ]

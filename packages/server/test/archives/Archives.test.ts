@@ -10,6 +10,7 @@ import { type Pair, startPair } from "../authorization/Pair.js"
 import { sceneSettings } from "../authorization/Scene.js"
 import { word } from "../authorization/Service.js"
 import type { Json } from "../support/Program.js"
+import { largest } from "../support/Scoped.js"
 import { email } from "../support/Services.js"
 import {
   type Archive,
@@ -140,6 +141,11 @@ describe("a move", () => {
       versions.data.map(({ created_by, destroyed, version }: Json) => [version, created_by, destroyed]),
       [3, 2, 1].map((version) => [version, owner.email, version === 1])
     )
+    const history = await pair.first.do(importer.headers, "GET", `${prod}/revisions?limit=100`)
+    const first = history.data.find(({ keys }: Json) => keys.some(({ key }: Json) => key === "KEY_1"))
+    assert.strictEqual(first.note, `${org}: all at once`)
+    // One revision of many keys stays one, whichever calls they came in.
+    assert.strictEqual(first.keys.length, 250)
     // The environment goes on as any other.
     await pair.first.do(importer.headers, "PUT", `${prod}/secrets/KEY_0`, { value: "fourth" })
     const rolled = await pair.first.do(importer.headers, "POST", `${prod}/secrets/KEY_0/rollback`, { version: 3 })
@@ -348,6 +354,10 @@ describe("an import", () => {
     const { organization: whole } = archive.structure
     const start = (change: object, name = `new-${word()}`) =>
       call(importer, "POST", "/api/imports", { name, organization: structureLines({ ...whole, ...change }) })
+    const placed = (...environments: ReadonlyArray<object>) => ({
+      ...{ accounts: [], rules: [] },
+      projects: [{ name: "one", strict: false, environments }]
+    })
     const refusals: ReadonlyArray<readonly [object, RegExp]> = [
       [{ surprise: [1] }, /has a field that this server does not know/],
       [
@@ -358,7 +368,14 @@ describe("an import", () => {
       [{ projects: [{ ...whole.projects[0], order: ["nowhere"] }] }, /names the environment of project .* nowhere/],
       [{ groups: [{ name: "Backend", members: ["nobody@example.com"] }] }, /names the member nobody/],
       [{ members: [{ email: "x", role: "owner" }] }, /^organization\.members\.0\.email: must be an e-mail address/],
-      [{ passkey_recovery: "all" }, /passkey_recovery must be one of login, none/]
+      [{ passkey_recovery: "all" }, /passkey_recovery must be one of login, none/],
+      [placed({ name: "aa", from: "aa" }), /environment one\/aa is a copy of itself/],
+      [
+        placed({ name: "aa", from: "bb" }, { name: "bb", from: "cc" }, { name: "cc", from: "aa" }),
+        /environment one\/aa is a copy of itself/
+      ],
+      [placed({ name: "aa", expires_at: "2099-01-31T08:00:00.000Z" }), /one\/aa ends more than 3,650 days/],
+      [{ rules: [{ ...whole.rules[0], expires_at: "2099-01-31T08:00:00.000Z" }] }, /ends more than 3,650 days ahead/]
     ]
     for (const [change, expected] of refusals) {
       const { code, message } = await start(change)
@@ -412,6 +429,20 @@ describe("an import", () => {
       }),
       [[{ ...version, key: "NEW", kind: "reference", value: "${" }], "VALIDATION_ERROR", /^NEW: the reference at/],
       [[{ ...version, value: undefined }], "VALIDATION_ERROR", /^BASE: value: is required/],
+      [
+        [{ ...version, key: "NEW", created_at: "2099-01-31T08:00:00.000Z" }],
+        "VALIDATION_ERROR",
+        /^NEW: created_at: is in/
+      ],
+      [[{ ...version, key: "NEW", revision: 0 }], "VALIDATION_ERROR", /^NEW: revision: must be from 1/],
+      [
+        [
+          { ...version, key: "NEW", revision: 7, current: undefined },
+          { ...version, key: "NEW", version: 2, revision: 7 }
+        ],
+        "VALIDATION_ERROR",
+        /^NEW: version 2 is of no later revision than version 1/
+      ],
       [Array.from({ length: 201 }, () => version), "VALIDATION_ERROR", /at most 200 records at once/]
     ]
     for (const [data, code, message] of wrong) {
@@ -421,6 +452,51 @@ describe("an import", () => {
       assert.notInclude(found.text, canary)
     }
     assert.strictEqual((await call(importer, "DELETE", `/api/imports/${made.id}`)).status, 204)
+  })
+
+  it("is written in transactions of some hundred rows, however many people and rules it has", async () => {
+    const members = Array.from({ length: 1_500 }, (_, index) => ({ email: `m${index}@${word()}.com`, role: "member" }))
+    const emails = members.map(({ email }) => email)
+    const rules = emails.map((subject) => ({
+      ...{ subject_type: "user", subject, permission: "read" },
+      ...{ project_pattern: "*", env_pattern: "*" }
+    }))
+    const projects = Array.from({ length: 5 }, (_, at) => ({
+      ...{ name: `project-${at}`, strict: false },
+      environments: Array.from({ length: 100 }, (_, env) => ({ name: `env-${env}` }))
+    }))
+    const accounts = Array.from({ length: 700 }, (_, at) => ({ name: `account ${at}`, reveal: true, federations: [] }))
+    const groups = [{ name: "All", members: emails }]
+    const organization = structureLines({
+      ...archive.structure.organization,
+      ...{ members, groups, mappings: [], rules, projects, accounts, webhooks: [] }
+    })
+    const name = `new-${word()}`
+    largest.rows = 0
+    const made = await pair.first.do(importer.headers, "POST", "/api/imports", { name, organization })
+    assert.isBelow(largest.rows, 250)
+    assert.isAbove(largest.rows, 100)
+    const none = { secrets: 0, versions: 0, use_rules: 0, declared: 0 }
+    const finished = await finish(made, { projects: 5, environments: 500, ...none })
+    assert.deepInclude(finished.body.counts, { members: 1_501, rules: 1_500, accounts: 700, groups: 1 }, finished.text)
+    assert.isBelow(largest.rows, 250)
+  })
+
+  it("finishes under another name if somebody took its own, also after it wrote everything", async () => {
+    const { made, name } = await begun()
+    await pair.second.do(importer.headers, "POST", "/api/orgs", { name })
+    const taken = await finish(made)
+    assert.deepStrictEqual([taken.code, taken.message.includes(name)], ["CONFLICT", true])
+    const counts = countsIn(archive)
+    const other = `${name}-2`
+    const path = `/api/imports/${made.id}/finish`
+    const finished = await call(importer, "POST", path, { counts, name: other })
+    assert.strictEqual(finished.body.organization.name, other, finished.text)
+    assert.isTrue(await isThere(importer, other))
+    const accounts = await call(importer, "GET", `/api/orgs/${other}/service-accounts`)
+    const ci = accounts.body.data.find((account: Json) => account.name === "ci")
+    const federations = await call(importer, "GET", `/api/orgs/${other}/service-accounts/${ci.id}/federations`)
+    assert.include(federations.text, other)
   })
 
   it("loses its name to whoever takes it first", async () => {

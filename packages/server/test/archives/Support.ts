@@ -1,4 +1,5 @@
 import { maxRecordsAtOnce, recordsOfCalls, structureLines } from "@coffer/domain/archive/Calls"
+import { generateKeyPairSync } from "node:crypto"
 import { assert } from "vitest"
 import type { Stage } from "../authorization/Scene.js"
 import { useRuleBody } from "../authorization/Contract.js"
@@ -43,8 +44,8 @@ export const makeExport = async (stage: Stage, headers: Headers, org: string, ve
 }
 
 export const countsIn = ({ structure: { counts } }: Archive) => {
-  const { declared, environments, projects, secrets, use_rules, versions } = counts
-  return { projects, environments, secrets, versions, use_rules, declared }
+  const { declared, environments, fields, projects, secrets, use_rules, versions } = counts
+  return { projects, environments, secrets, versions, use_rules, declared, fields }
 }
 
 /** Sends all of an archive but its end. Each call is made twice: a client may try again. */
@@ -127,7 +128,7 @@ export const fillOrganization = async (
 
   const prod = "/projects/webshop/envs/prod"
   const set = Object.fromEntries(Array.from({ length: keys }, (_, at) => [`KEY_${at}`, `${canary} ${at} "é\n`]))
-  await call("PATCH", `${prod}/bundle`, { set })
+  await call("PATCH", `${prod}/bundle`, { set, note: `${org}: all at once` })
   await call("PUT", `${prod}/secrets/KEY_0`, { value: `${canary} second` })
   await call("PUT", `${prod}/secrets/KEY_0`, { value: `${canary} third` })
   await call("POST", `${prod}/secrets/KEY_0/destroy`, { versions: [1] })
@@ -157,6 +158,16 @@ export const fillOrganization = async (
     issuer: "https://gitlab.com",
     conditions: { "/project_id": "42", "/ref": "main" },
     ttl: 600
+  })
+  const keyOf = (kid: string) => ({
+    ...generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" }),
+    ...{ kid, use: "sig" }
+  })
+  await call("POST", `/service-accounts/${ci.id}/federations`, {
+    name: "internal",
+    issuer: "https://issuer.internal",
+    conditions: { "/project_id": "42" },
+    jwks: { keys: [keyOf("one"), keyOf("two"), { ...keyOf("three"), alg: "ES512" }] }
   })
   await call("POST", `${prod}/secrets/KEY_3/use-rules`, {
     ...useRuleBody,

@@ -89,6 +89,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   },
   "directory/requests/Bodies.ts": { JSON: own("a sealed call: parsed in the thread above 64 KiB") },
   "directory/requests/GatedCalls.ts": { percent: header, list: header },
+  "directory/requests/NamedIds.ts": { JSON: own("the ids of what a call names") },
   "directory/requests/Views.ts": { JSON: own("keys of a request, and texts that the database puts together") },
   "directory/service-accounts/ServiceAccounts.ts": { JSON: own("networks of an account") },
   "keys/ListEnd.ts": { JSON: own("the end of the list of logs") },

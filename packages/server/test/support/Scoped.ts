@@ -139,6 +139,21 @@ export const refusalOf = (text: string, held: ReadonlyArray<ScopeKind>): string 
   return undefined
 }
 
+/** How many rows the largest transaction inserted since `largest.rows` was last set to 0. */
+export const largest = { rows: 0 }
+
+const inserting = /^\s*INSERT INTO [a-z_]+ \(([^)]*)\)\s*VALUES/i
+const inserted = new WeakMap<object, number>()
+
+/** Counts the rows that a statement of a transaction inserts. */
+const count = (open: object, text: string, values: ReadonlyArray<unknown>): void => {
+  const [, columns] = inserting.exec(text) ?? []
+  if (columns === undefined) return
+  const rows = (inserted.get(open) ?? 0) + Math.max(1, Math.floor(values.length / columns.split(",").length))
+  inserted.set(open, rows)
+  largest.rows = Math.max(largest.rows, rows)
+}
+
 const checked = <A, E, R>(text: string, statement: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.contextWithEffect((context: Context.Context<never>) => {
     const refusal = refusalOf(
@@ -158,8 +173,14 @@ const checking = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, 
     isChecked.add(open)
     const { ask, connection, send } = open
     Object.assign(open, {
-      send: (text: string, values: ReadonlyArray<unknown>) => checked(text, send(text, values)),
-      ask: (text: string, values: ReadonlyArray<unknown>) => checked(text, ask(text, values)),
+      send: (text: string, values: ReadonlyArray<unknown>) => {
+        count(open, text, values)
+        return checked(text, send(text, values))
+      },
+      ask: (text: string, values: ReadonlyArray<unknown>) => {
+        count(open, text, values)
+        return checked(text, ask(text, values))
+      },
       connection: {
         ...connection,
         execute: (...[text, values, transform]: Parameters<typeof connection.execute>) =>

@@ -84,7 +84,7 @@ export const ImportsHttp = HttpApiBuilder.group(Api, "imports", (handlers) =>
       .handle("secrets", ({ path, payload }) =>
         imports.write(path.import_id, payload.project, payload.env, payload.data)
       )
-      .handle("finish", ({ path, payload }) => imports.finish(path.import_id, payload.counts))
+      .handle("finish", ({ path, payload }) => imports.finish(path.import_id, payload.counts, payload.name))
       .handle("abandon", ({ path }) => imports.abandon(path.import_id))
   )
 ).pipe(Layer.provide(Imports.Default))

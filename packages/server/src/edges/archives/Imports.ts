@@ -2,9 +2,10 @@ import { actorName, type UserActor } from "@coffer/domain/Actor"
 import type { ArchivedDeclaration, ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
 import type { ImportFinished, OrganizationImport } from "@coffer/domain/archive/Import"
-import type { SentCounts } from "@coffer/domain/archive/Manifest"
+import { archivedFields } from "@coffer/domain/archive/Fields"
+import type { ArchiveCounts, SentCounts } from "@coffer/domain/archive/Manifest"
 import { maxDeclaredKeys } from "@coffer/domain/DeclaredKey"
-import { Conflict, LimitExceeded } from "@coffer/domain/Errors"
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { ImportId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Organization } from "@coffer/domain/Organization"
@@ -14,8 +15,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Access } from "../../access/Access.js"
 import { freedNamesRepo } from "../../access/FreedNames.js"
-import { makeVotingMembers, namesOf } from "../../access/VotingMembers.js"
 import { notFound } from "../../access/NotFound.js"
+import { makeVotingMembers, namesOf } from "../../access/VotingMembers.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
@@ -25,6 +26,7 @@ import { Outbound } from "../../base/outbound/Outbound.js"
 import { now, timestamp } from "../../base/Time.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
+import type { Transaction } from "../../database/Database.js"
 import { orgScope } from "../../database/Scopes.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { archiveCounts } from "../../directory/exports/Counts.js"
@@ -37,9 +39,11 @@ import { importRepo, type ImportRow } from "../../secrets/archives/ImportRepo.js
 import { checkPattern, sortedNames } from "../../secrets/declared/Declared.js"
 import { declaredRepo } from "../../secrets/declared/Repo.js"
 import { SigningKeys } from "../webhooks/SigningKeys.js"
+import { refusedByCalls } from "./CallRules.js"
 import { checkProtections } from "./ProtectionChecks.js"
-import { makeNewDirectory } from "./NewDirectory.js"
-import { lifetime, makeNewPlaces } from "./NewPlaces.js"
+import { type Arriving, makeNewDirectory } from "./NewDirectory.js"
+import { lifetime, lifetimeOfStep, makeNewPlaces } from "./NewPlaces.js"
+import { writePhases } from "./Phases.js"
 import { decodeStructure, linesOfStructure } from "./StructureChecks.js"
 
 const maxImports = 5
@@ -49,13 +53,18 @@ const held = (name: OrgName) =>
     message: `the organization name ${name} belonged to a place that was protected, and is not given out again yet: choose another`
   })
 
-/** What was counted otherwise than it was sent. */
-const differenceOf = (sent: SentCounts, found: SentCounts): string | null => {
+/** What was counted otherwise than it was sent: records, and the fields that some of them have. */
+const differenceOf = (sent: SentCounts, found: ArchiveCounts): string | null => {
   const names = ["projects", "environments", "secrets", "versions", "use_rules", "declared"] as const
-  const other = names.filter((name) => sent[name] !== found[name])
-  return other.length === 0
-    ? null
-    : other.map((name) => `${name.replace("_", " ")}: ${sent[name]} were sent, and ${found[name]} arrived`).join("; ")
+  const said = (name: string, sentOf: number, arrived: number) =>
+    sentOf === arrived ? [] : [`${name}: ${sentOf} were sent, and ${arrived} arrived`]
+  const other = [
+    ...names.flatMap((name) => said(name.replace("_", " "), sent[name], found[name])),
+    ...archivedFields.flatMap((name) =>
+      sent.fields === undefined || found.fields === undefined ? [] : said(name, sent.fields[name], found.fields[name])
+    )
+  ]
+  return other.length === 0 ? null : other.join("; ")
 }
 
 /** Organizations that are brought in. Until one is finished, it is hidden as a removed one is, and only its importer knows of it. */
@@ -73,8 +82,8 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const removals = yield* makeRemovals
     const counts = yield* archiveCounts
     const verifyValues = yield* makeImportedValues
-    const writeDirectory = yield* makeNewDirectory
-    const writePlaces = yield* makeNewPlaces
+    const newDirectory = yield* makeNewDirectory
+    const newPlaces = yield* makeNewPlaces
     const { publicUrl, trustedProxies } = yield* ServerConfig
 
     /** Leaves out what this server would not let be made. Returns why, too. */
@@ -115,45 +124,6 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
       return { structure: { ...structure, accounts, webhooks }, left_out } as const
     })
 
-    /** Makes a hidden organization with its projects, environments and service accounts. */
-    const create = traced("Imports.create")(
-      Effect.fnUntraced(function* (name: OrgName, lines: string) {
-        const { left_out, structure } = yield* admitted(yield* decodeStructure(lines))
-        const stored = yield* linesOfStructure(structure)
-        const orgId = OrgId.make(yield* uuidV7)
-        const id = ImportId.make(yield* uuidV7)
-        return yield* access.change(
-          access.founder(),
-          (founder) =>
-            Effect.gen(function* () {
-              if ((yield* repo.count({ userId: founder.id })).count >= maxImports) {
-                return yield* new LimitExceeded({
-                  message: `a person has at most ${maxImports} imports at a time: finish one, or give it up`
-                })
-              }
-              yield* checkProtections(structure, founder.email)
-              if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
-              if ((yield* freed.find({ kind: "org", id: orgId, name }, founder.id)) !== undefined)
-                return yield* held(name)
-              yield* removals.checkName(founder, name)
-              const at = yield* now
-              yield* repo.insertOrganization({ id: orgId, name, recovery: structure.passkey_recovery, now: at })
-              yield* writePlaces(orgId, structure, founder.email, at)
-              yield* repo.insert({ id, orgId, userId: founder.id, name, structure: stored, now: at, lifetime })
-              // Every organization has a log.
-              yield* audit.write(
-                { ...actorSource(founder), orgId },
-                { action: "org.create", resource_type: "org", resource_id: orgId, metadata: { name, import: id } }
-              )
-              const { expires_at } = yield* find(founder, id)
-              const made: OrganizationImport = { id, name, left_out, created_at: at, expires_at: timestamp(expires_at) }
-              return made
-            }),
-          { also: [orgScope(orgId)] }
-        )
-      })
-    )
-
     /** An import of the caller that has not ended. */
     const find = Effect.fnUntraced(function* (importer: UserActor, id: ImportId) {
       return (yield* repo.find({ id, userId: importer.id })) ?? (yield* notFound(`import ${id}`))
@@ -170,6 +140,65 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
         also: [orgScope(org_id)]
       })
 
+    /** An import that is begun ends, and is removed later: nobody has its id. */
+    const giveUp = (row: ImportRow) => Effect.ignore(change(row, () => repo.end({ id: row.id })))
+
+    /** Makes a hidden organization with its projects, environments and service accounts, in transactions of some rows each. */
+    const create = traced("Imports.create")(
+      Effect.fnUntraced(function* (name: OrgName, lines: string) {
+        const { email } = yield* access.founder()
+        const { left_out, structure } = yield* admitted(yield* decodeStructure(lines))
+        const stored = yield* linesOfStructure(structure)
+        const orgId = OrgId.make(yield* uuidV7)
+        const id = ImportId.make(yield* uuidV7)
+        const at = yield* now
+        yield* checkProtections(structure, email)
+        const refused = refusedByCalls(structure, Date.parse(at))
+        if (refused !== null) return yield* new ValidationError({ message: `organization: ${refused}` })
+        const places = yield* newPlaces(orgId, structure, email, at)
+        const begun = yield* access.change(
+          access.founder(),
+          (founder) =>
+            Effect.gen(function* () {
+              if ((yield* repo.count({ userId: founder.id })).count >= maxImports) {
+                return yield* new LimitExceeded({
+                  message: `a person has at most ${maxImports} imports at a time: finish one, or give it up`
+                })
+              }
+              if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
+              if ((yield* freed.find({ kind: "org", id: orgId, name }, founder.id)) !== undefined)
+                return yield* held(name)
+              yield* removals.checkName(founder, name)
+              yield* repo.insertOrganization({ id: orgId, name, recovery: structure.passkey_recovery, now: at })
+              yield* repo.insert({
+                ...{ id, orgId, userId: founder.id, name, structure: stored, now: at },
+                lifetime: lifetimeOfStep
+              })
+              // Every organization has a log.
+              yield* audit.write(
+                { ...actorSource(founder), orgId },
+                { action: "org.create", resource_type: "org", resource_id: orgId, metadata: { name, import: id } }
+              )
+              return yield* find(founder, id)
+            }),
+          { also: [orgScope(orgId)] }
+        )
+        const { expires_at } = yield* Effect.gen(function* () {
+          yield* writePhases(places, 0, (_from, to, write) =>
+            change(begun, () =>
+              Effect.as(Effect.zipRight(write, repo.advance({ id, written: to, lifetime: lifetimeOfStep })), to)
+            )
+          )
+          // From here on, `written` counts what `finish` writes.
+          return yield* change(begun, (_row, importer) =>
+            Effect.zipRight(repo.advance({ id, written: 0, lifetime }), find(importer, id))
+          )
+        }).pipe(Effect.onError(() => giveUp(begun)))
+        const made: OrganizationImport = { id, name, left_out, created_at: at, expires_at: timestamp(expires_at) }
+        return made
+      })
+    )
+
     const declare = traced("Imports.declare")(
       Effect.fnUntraced(function* (id: ImportId, project: ProjectName, data: ReadonlyArray<ArchivedDeclaration>) {
         const before = yield* known(id)
@@ -180,13 +209,16 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
             const found = yield* repo.project({ orgId: row.org_id, name: project })
             if (found === undefined) return yield* notFound(`project ${project} of the import`)
             const projectId = ProjectId.make(found.id)
-            yield* forEachInSlices(data, ({ required_in = [], ...one }) =>
-              declared.set(projectId, {
-                ...one,
-                required_in: sortedNames(required_in),
-                updated_at: row.created_at,
-                updated_by: actorName(importer)
-              })
+            yield* Effect.forEach(
+              data,
+              ({ required_in = [], ...one }) =>
+                declared.set(projectId, {
+                  ...one,
+                  required_in: sortedNames(required_in),
+                  updated_at: row.created_at,
+                  updated_by: actorName(importer)
+                }),
+              { discard: true }
             )
             if ((yield* declared.count({ projectId })).count > maxDeclaredKeys) {
               return yield* new LimitExceeded({ message: `a project declares at most ${maxDeclaredKeys} keys` })
@@ -209,33 +241,59 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
       })
     )
 
-    /** Verifies what arrived, and makes the organization visible in the transaction that writes the rest of it. */
+    /** Runs steps of an import, each in a transaction of some rows, from the last thing that they wrote until they write nothing. */
+    const sweep = <E>(before: ImportRow, step: (after: string) => Effect.Effect<string | null, E, Transaction>) =>
+      Effect.gen(function* () {
+        let after: string | null = ""
+        while (after !== null) {
+          const from: string = after
+          after = yield* change(before, () => step(from))
+        }
+      })
+
+    /** Writes what is left of an organization while it is hidden. Whatever ended an earlier call, this one goes on where it was. */
+    const writeRest = Effect.fnUntraced(function* (before: ImportRow, arriving: Arriving) {
+      const { id, org_id: orgId } = before
+      yield* writePhases(newDirectory.phases(arriving), before.written, (from, to, write) =>
+        change(before, ({ written }) =>
+          written === from
+            ? Effect.as(Effect.zipRight(write, repo.note({ id, written: to })), to)
+            : Effect.succeed(written)
+        )
+      )
+      yield* sweep(before, newDirectory.renameAudiences(arriving))
+      yield* sweep(before, () => secrets.admitUsePeople(orgId))
+      yield* sweep(before, (after) => secrets.beginHistories(orgId, after))
+    })
+
+    /** Verifies what arrived, writes the rest of the organization, and makes it visible in a transaction of its own. */
     const finish = traced("Imports.finish")(
-      Effect.fnUntraced(function* (id: ImportId, sent: SentCounts) {
-        const before = yield* known(id)
+      Effect.fnUntraced(function* (id: ImportId, sent: SentCounts, wanted?: OrgName) {
+        const importer = yield* access.founder()
+        const before = yield* find(importer, id)
+        const { org_id } = before
+        const name = wanted ?? before.name
         yield* verifyValues(before)
         const structure = yield* Effect.orDie(decodeStructure((yield* repo.structure({ id })).structure))
-        // Counted before the transaction, for which others wait: it ends if anything was written since.
-        const arrived = yield* counts({ orgId: before.org_id })
-        return yield* change(before, (row, importer) =>
+        // Counted outside of a transaction, for which others wait: the last one fails if anything was written since.
+        const difference = differenceOf(sent, yield* counts({ orgId: org_id }))
+        if (difference !== null) return yield* new Conflict({ message: `the import is not complete: ${difference}` })
+        if ((yield* repo.withoutValue({ orgId: org_id })).count > 0) {
+          return yield* new Conflict({ message: "the import is not complete: a secret has no current value" })
+        }
+        if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
+        yield* writeRest(before, { id: org_id, name, structure, importer })
+        const all = yield* counts({ orgId: org_id })
+        return yield* change(before, (_row, importer) =>
           Effect.gen(function* () {
-            const { name, org_id } = row
-            const difference = differenceOf(sent, arrived)
-            if (difference !== null)
-              return yield* new Conflict({ message: `the import is not complete: ${difference}` })
-            if ((yield* repo.withoutValue({ orgId: org_id })).count > 0) {
-              return yield* new Conflict({ message: "the import is not complete: a secret has no current value" })
-            }
             if ((yield* repo.remove({ id, revision: before.revision })).length === 0) {
               return yield* new Conflict({ message: "the import was changed while it was verified: finish it again" })
             }
             const at = timestamp(yield* Clock.currentTimeMillis)
-            yield* repo.reveal({ id: org_id, now: at }).pipe(orTaken(() => orgNameTaken(name)))
+            yield* repo.reveal({ id: org_id, name, now: at }).pipe(orTaken(() => orgNameTaken(name)))
             if ((yield* freed.find({ kind: "org", id: org_id, name }, importer.id)) !== undefined)
               return yield* held(name)
             yield* removals.checkName(importer, name)
-            yield* repo.beginHistories({ orgId: org_id })
-            yield* writeDirectory({ id: org_id, name, structure, importer })
             // Somebody who votes may be disabled on this server.
             const unvotable = yield* stuck(org_id)
             if (unvotable.length > 0) {
@@ -243,7 +301,6 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
                 message: `nobody could end the protection of ${namesOf(unvotable)} on this server, where people who vote are disabled: have them enabled, and finish the import again`
               })
             }
-            const all = yield* counts({ orgId: org_id })
             yield* audit.write(
               { ...actorSource(importer), orgId: org_id },
               { action: "org.import", resource_type: "org", resource_id: org_id, metadata: { name, ...all } }

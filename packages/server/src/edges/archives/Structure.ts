@@ -50,7 +50,11 @@ export interface Structure {
 
 const serverVersion = Option.getOrElse(Context.getOption(Api.annotations, OpenApi.Version), () => "")
 
-const KeyRow = Schema.Struct({ jwk: Schema.String })
+const KeyRow = Schema.Struct({
+  kid: Schema.NullOr(Schema.String),
+  alg: Schema.NullOr(Schema.String),
+  jwk: Schema.String
+})
 const PersonRow = Schema.Struct({ email: Schema.String })
 const OriginRow = Schema.Struct({ name: EnvName, source: EnvName })
 const IdRow = Schema.Struct({ id: ServiceAccountId })
@@ -79,8 +83,10 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
       WHERE a.org_id = ${"orgId"} AND a.removed_at IS NULL`
     const origins = all(OriginRow)`
       SELECT e.name AS name, o.name AS source FROM environments e JOIN environments o ON o.id = e.source_id
-      WHERE e.project_id = ${"projectId"} AND e.expires_at IS NOT NULL AND ${liveEnv} AND ${liveAs("o")}`
-    const keysOf = all(KeyRow)`SELECT jwk FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`
+      WHERE e.project_id = ${"projectId"} AND ${liveEnv} AND ${liveAs("o")}`
+    const keysOf = all(
+      KeyRow
+    )`SELECT kid, alg, jwk FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`
 
     const disabled = all(PersonRow)`
       SELECT u.email AS email FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NOT NULL
@@ -140,7 +146,16 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
           Effect.gen(function* () {
             const { expires_at, has_keys, id, issuer, max_age, name, ttl } = row
             const keys = has_keys === 0 ? [] : yield* keysOf({ id })
-            const parsed = yield* Effect.orDie(Effect.forEach(keys, ({ jwk }) => decodeKey(jwk)))
+            const parsed = yield* Effect.orDie(
+              Effect.forEach(keys, ({ alg, jwk, kid }) =>
+                Effect.map(decodeKey(jwk), (members) => ({
+                  ...members,
+                  ...(kid !== null && { kid }),
+                  // For something else than tokens: what, is not kept.
+                  ...(alg === null && { alg: "none" })
+                }))
+              )
+            )
             return {
               name,
               issuer,

@@ -3,10 +3,12 @@ import { Conflict, type LimitExceeded, ValidationError } from "@coffer/domain/Er
 import { type OrgId, SecretId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import { maxReferences, parseReference, type ReferenceTarget, targetsOf } from "@coffer/domain/Reference"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { forEachInSlices } from "../../base/EventLoop.js"
+import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type Binding, kindOf, openEither, seal, type Sealed } from "../../keys/Envelope.js"
 import { Keyring } from "../../keys/Keyring.js"
@@ -37,6 +39,15 @@ export const bindingIn = (
   version: number
 ): Binding => ({ orgId, projectId: project_id, envId: env_id, secretId: id, key, version })
 
+/** How far ahead the clock of the server may be that an archive comes from. */
+const skewMillis = 5 * 60 * 1000
+
+/** What the times of a version say that no write could: it was not written yet. Times in ISO 8601 are in the order of text. */
+const laterThan = ({ created_at, destroyed_at = created_at }: ArchivedVersion, latest: string): string | null => {
+  if (created_at > latest) return "created_at: is in the future"
+  return destroyed_at > latest ? "destroyed_at: is in the future" : null
+}
+
 const invalid = (key: SecretKey, problem: string) => new ValidationError({ message: `${key}: ${problem}` })
 
 /** Parses the references of a version. Only their form is checked: what they name may come later, or never. */
@@ -60,7 +71,8 @@ export const makeDrafts = Effect.gen(function* () {
   const wraps = yield* WrapBudget
 
   const isSame = (archived: ArchivedVersion, stored: StoredVersion, binding: Binding): boolean => {
-    const { created_at, created_by, destroyed_at = null, kind = "text", value } = archived
+    const { created_at, created_by, destroyed_at = null, kind = "text", revision = stored.revision, value } = archived
+    if (revision !== stored.revision) return false
     if (created_at !== stored.created_at || created_by !== stored.created_by || destroyed_at !== stored.destroyed_at) {
       return false
     }
@@ -82,6 +94,7 @@ export const makeDrafts = Effect.gen(function* () {
 
   /** Returns what is new of versions. Fails with Conflict if one is stored with other content, or comes too early. */
   return Effect.fnUntraced(function* (orgId: OrgId, place: ImportedPlace, data: ReadonlyArray<ArchivedVersion>) {
+    const latest = timestamp((yield* Clock.currentTimeMillis) + skewMillis)
     const existing = new Map<SecretKey, StoredSecret>()
     const reached = new Map<SecretKey, Omit<StoredSecret, "value_bytes">>()
 
@@ -90,21 +103,22 @@ export const makeDrafts = Effect.gen(function* () {
       if (known !== undefined) return known
       const found = yield* repo.secret({ envId: place.env_id, key })
       if (found !== undefined) existing.set(key, found)
-      return found ?? { id: SecretId.make(yield* uuidV7), key, version: 0, ended: 0 as const }
+      return found ?? { id: SecretId.make(yield* uuidV7), key, version: 0, revision: 0, ended: 0 as const }
     })
 
     const draftOf = (
       archived: ArchivedVersion
     ): Effect.Effect<Draft | null, Conflict | LimitExceeded | ValidationError> =>
       Effect.gen(function* () {
-        const { current, key, kind, value, version } = archived
-        const problem = versionProblem(archived)
+        const { current, key, kind, revision, value, version } = archived
+        const problem = versionProblem(archived) ?? laterThan(archived, latest)
         if (problem !== null) return yield* invalid(key, problem)
         const targets = yield* targetsIn(archived)
         const secret = yield* secretOf(key)
         reached.set(key, {
           ...secret,
           version: Math.max(version, secret.version),
+          revision: Math.max(revision ?? 0, secret.revision),
           ended: current === undefined ? secret.ended : 1
         })
         const binding = bindingIn(orgId, place, secret, version)
@@ -117,6 +131,9 @@ export const makeDrafts = Effect.gen(function* () {
         // Each would bring a due date and use rules for the one secret, past the limit of rules.
         if (secret.ended === 1) {
           return yield* invalid(key, `version ${version} follows version ${secret.version}, which is the current one`)
+        }
+        if (revision !== undefined && revision <= secret.revision) {
+          return yield* invalid(key, `version ${version} is of no later revision than version ${secret.version}`)
         }
         if (value === undefined) return { archived, secretId: secret.id, sealed: null, bytes: 0, targets }
         const sealed = yield* Either.map(wraps.check(), () => seal(keyring, binding, value, kind))

@@ -14,6 +14,9 @@ const VersionRow = Schema.Struct({
   current: Schema.Literal(0, 1),
   newest: Newest,
   ...sealedFields,
+  /** The environment's revision that wrote it, and what is said of that. */
+  revision: Schema.Number,
+  note: Schema.NullOr(Schema.String),
   value_bytes: Schema.Number,
   created_at: Schema.String,
   created_by: Schema.String,
@@ -28,6 +31,8 @@ export const versionsAfter = Effect.map(
   ({ all }) => all(VersionRow)`
     SELECT s.id AS id, s.key AS key, coalesce(v.version, 0) AS version,
       CASE WHEN v.version = s.version THEN 1 ELSE 0 END AS current, ${newestColumn}, ${sealedColumns},
+      coalesce(v.revision, 0) AS revision,
+      (SELECT n.note FROM revision_notes n WHERE n.env_id = s.env_id AND n.revision = v.revision) AS note,
       coalesce(v.value_bytes, 0) AS value_bytes, coalesce(v.created_at, s.created_at) AS created_at,
       coalesce(v.created_by, '') AS created_by, v.destroyed_at AS destroyed_at, ${dueColumns}
     FROM secrets s LEFT JOIN secret_versions v ON v.secret_id = s.id ${joinDue}

@@ -58,6 +58,8 @@ const archived = (
   ...(value === undefined ? { destroyed_at: row.destroyed_at ?? at } : { value: Redacted.value(value) }),
   created_at: row.created_at,
   created_by: row.created_by,
+  ...(row.revision > 0 && { revision: row.revision }),
+  ...(row.note !== null && { note: row.note }),
   ...(row.current === 1 && { current: currentOf(row, rules) })
 })
 

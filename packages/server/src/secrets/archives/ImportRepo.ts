@@ -11,6 +11,8 @@ const ImportRow = Schema.Struct({
   name: OrgName,
   /** Grows with every call that writes. */
   revision: Schema.Number,
+  /** How many records of its structure are written. */
+  written: Schema.Number,
   created_at: Schema.String,
   expires_at: Schema.Number
 })
@@ -30,6 +32,7 @@ export type ImportedPlace = typeof PlaceRow.Type
 
 const StoredRow = Schema.Struct({
   version: Schema.Number,
+  revision: Schema.Number,
   ...sealedFields,
   created_at: Schema.String,
   created_by: Schema.String,
@@ -41,6 +44,8 @@ const SecretRow = Schema.Struct({
   id: SecretId,
   key: SecretKey,
   version: Schema.Number,
+  /** The revision of its last version. */
+  revision: Schema.Number,
   value_bytes: Schema.Number,
   /** Whether its last version came as the current one, with a due date or use rules. */
   ended: Schema.Literal(0, 1)
@@ -50,12 +55,13 @@ export type StoredSecret = typeof SecretRow.Type
 const IdRow = Schema.Struct({ id: Schema.String })
 const StructureRow = Schema.Struct({ structure: Schema.String })
 const NamedRow = Schema.Struct({ id: Schema.String, name: Schema.String })
+const UsePersonRow = Schema.Struct({ rule_id: Schema.String, position: Schema.Number })
 const CountRow = Schema.Struct({ count: Schema.Number })
 const FoundRow = Schema.Struct({ found: Schema.Number })
 
 const imports = sql`
-  SELECT i.id AS id, i.org_id AS org_id, i.name AS name, i.revision AS revision, i.created_at AS created_at,
-    i.expires_at AS expires_at
+  SELECT i.id AS id, i.org_id AS org_id, i.name AS name, i.revision AS revision, i.written AS written,
+    i.created_at AS created_at, i.expires_at AS expires_at
   FROM imports i WHERE i.expires_at > ${databaseTime}`
 
 const places = sql`
@@ -85,6 +91,13 @@ export const importRepo = Effect.map(
       touch: returning(IdRow)`
         UPDATE imports SET revision = revision + 1 WHERE id = ${"id"} AND expires_at > ${databaseTime} RETURNING id`,
 
+      /** Notes how many records are written, and lets an import last. */
+      advance: write`
+        UPDATE imports SET written = ${"written"}, expires_at = ${databaseTime} + ${"lifetime"} WHERE id = ${"id"}`,
+
+      /** Notes how many records are written. */
+      note: write`UPDATE imports SET written = ${"written"} WHERE id = ${"id"}`,
+
       /** Ends an import: it cannot be continued, and is removed later. */
       end: write`UPDATE imports SET expires_at = 0 WHERE id = ${"id"}`,
 
@@ -101,7 +114,8 @@ export const importRepo = Effect.map(
         VALUES (${"id"}, ${"name"}, ${"recovery"}, ${"now"}, ${"now"}, ${"now"})`,
 
       reveal: write`
-        UPDATE organizations SET removed_at = NULL, created_at = ${"now"}, updated_at = ${"now"}, revision = revision + 1
+        UPDATE organizations SET removed_at = NULL, name = ${"name"}, created_at = ${"now"}, updated_at = ${"now"},
+          revision = revision + 1
         WHERE id = ${"id"}`,
 
       insertProjects: insert("projects", ["id", "org_id", "name", "strict", "created_at", "updated_at"]),
@@ -145,14 +159,14 @@ export const importRepo = Effect.map(
       account: first(NamedRow)`SELECT id, name FROM service_accounts WHERE org_id = ${"orgId"} AND name = ${"name"}`,
 
       secret: first(SecretRow)`
-        SELECT s.id AS id, s.key AS key, s.version AS version, v.value_bytes AS value_bytes,
+        SELECT s.id AS id, s.key AS key, s.version AS version, v.revision AS revision, v.value_bytes AS value_bytes,
           CASE WHEN EXISTS (SELECT 1 FROM secret_dues d WHERE d.secret_id = s.id)
             OR EXISTS (SELECT 1 FROM use_rules r WHERE r.secret_id = s.id) THEN 1 ELSE 0 END AS ended
         FROM secrets s JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
         WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`,
 
       version: first(StoredRow)`
-        SELECT v.version AS version, ${sealedColumns}, v.created_at AS created_at, v.created_by AS created_by,
+        SELECT v.version AS version, v.revision AS revision, ${sealedColumns}, v.created_at AS created_at, v.created_by AS created_by,
           v.destroyed_at AS destroyed_at
         FROM secret_versions v WHERE v.secret_id = ${"secretId"} AND v.version = ${"version"}`,
 
@@ -161,7 +175,7 @@ export const importRepo = Effect.map(
 
       insertSecrets: insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"]),
 
-      advance: write`UPDATE secrets SET version = ${"version"}, updated_at = ${"at"} WHERE id = ${"id"}`,
+      advanceSecret: write`UPDATE secrets SET version = ${"version"}, updated_at = ${"at"} WHERE id = ${"id"}`,
 
       /** The number of secrets whose current version has no value. */
       withoutValue: one(CountRow)`
@@ -169,11 +183,17 @@ export const importRepo = Effect.map(
         JOIN secret_versions v ON v.secret_id = s.id AND v.version = s.version
         WHERE p.org_id = ${"orgId"} AND v.destroyed_at IS NOT NULL`,
 
+      /** The environments with secrets after one, in the order of ids. */
+      filled: all(IdRow)`
+        SELECT e.id AS id FROM projects p JOIN environments e ON e.project_id = p.id
+        WHERE p.org_id = ${"orgId"} AND e.revision > 0 AND e.id > ${"after"} ORDER BY e.id LIMIT ${"limit"}`,
+
       /** The history of an environment is whole from here on: before, it lacks the keys that were removed. */
       beginHistories: write`
         INSERT INTO secret_changes_since (env_id, revision)
         SELECT e.id, e.revision FROM projects p JOIN environments e ON e.project_id = p.id
-        WHERE p.org_id = ${"orgId"} AND e.revision > 0`,
+        WHERE p.org_id = ${"orgId"} AND e.revision > 0 AND e.id > ${"after"} AND e.id <= ${"last"}
+        ON CONFLICT (env_id) DO UPDATE SET revision = excluded.revision`,
 
       insertVersions: insert("secret_versions", [
         "secret_id",
@@ -188,6 +208,13 @@ export const importRepo = Effect.map(
         "created_at",
         "destroyed_at"
       ]),
+
+      /** The same note may come with each version of its revision. */
+      insertNotes: insert(
+        "revision_notes",
+        ["env_id", "revision", "note"],
+        sql`ON CONFLICT (env_id, revision) DO NOTHING`
+      ),
 
       insertChanges: insert("secret_changes", [
         "env_id",
@@ -230,14 +257,20 @@ export const importRepo = Effect.map(
 
       insertUsePeople: insert("import_use_people", ["org_id", "rule_id", "position", "email"]),
 
-      /** Makes use rules be for their people, who are members now. */
+      /** The first people of use rules. */
+      usePeople: all(UsePersonRow)`
+        SELECT rule_id, position FROM import_use_people WHERE org_id = ${"orgId"} ORDER BY rule_id, position LIMIT ${"limit"}`,
+
+      /** Makes use rules be for their people up to one, who are members now. */
       admitUsePeople: write`
         INSERT INTO use_rule_accounts (rule_id, position, org_id, subject_id)
         SELECT q.rule_id, q.position, q.org_id, m.user_id FROM import_use_people q
         JOIN users u ON u.email = q.email
         JOIN members m ON m.user_id = u.id AND m.org_id = q.org_id AND m.removed_at IS NULL
-        WHERE q.org_id = ${"orgId"}`,
+        WHERE q.org_id = ${"orgId"} AND (q.rule_id, q.position) <= (${"rule"}, ${"position"})`,
 
-      forgetUsePeople: write`DELETE FROM import_use_people WHERE org_id = ${"orgId"}`
+      forgetUsePeople: write`
+        DELETE FROM import_use_people
+        WHERE org_id = ${"orgId"} AND (rule_id, position) <= (${"rule"}, ${"position"})`
     }) as const
 )

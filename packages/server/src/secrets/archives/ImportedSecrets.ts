@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import { notFound } from "../../access/NotFound.js"
 import { traced } from "../../base/tracing/Traced.js"
 import type { Transaction } from "../../database/Database.js"
+import { orTaken } from "../../database/SqlErrors.js"
 import { formatOf } from "../../keys/Envelope.js"
 import { Keyring } from "../../keys/Keyring.js"
 import { changesRepo } from "../stored/ChangesRepo.js"
@@ -13,28 +14,43 @@ import { dueTimes } from "../stored/DueMoves.js"
 import { checkLimits } from "../stored/Limits.js"
 import { referencesRepo } from "../stored/ReferencesRepo.js"
 import { type Draft, type Drafts, makeDrafts } from "./Drafts.js"
-import { makeImportedRules } from "./ImportedRules.js"
+import { type Accounts, makeImportedRules } from "./ImportedRules.js"
 import { type ImportedPlace, importRepo, type ImportRow } from "./ImportRepo.js"
 
 /** Versions that are encrypted, for an environment that has not changed since. */
 interface Prepared extends Drafts {
   readonly place: ImportedPlace
+  readonly accounts: Accounts
 }
 
 const nothing = new Uint8Array(0)
+
+/** How many rows a step after the last call writes. */
+const rowsAtOnce = 200
+
+const anotherCall = ({ env, project }: ImportedPlace) =>
+  new Conflict({ message: `another call writes to ${project}/${env}: try again` })
 
 /** A version with the revision of the environment that it makes. */
 interface Placed extends Draft {
   readonly revision: number
 }
 
-/** Versions of one author and time are of one revision, as after a change of many keys. A secret is in it once. */
+/**
+ * Archives of 0.3.0 have no revisions: there, versions of one author and time that follow each other are of one, as after a change of
+ * many keys. A secret is in it once.
+ */
 const inRevisions = (drafts: ReadonlyArray<Draft>, before: number): ReadonlyArray<Placed> => {
   let revision = before
   let last: ArchivedVersion | undefined
   let keys = new Set<SecretKey>()
   return drafts.map((draft) => {
-    const { created_at, created_by, key } = draft.archived
+    const { created_at, created_by, key, revision: given } = draft.archived
+    if (given !== undefined) {
+      revision = Math.max(revision, given)
+      last = undefined
+      return { ...draft, revision: given }
+    }
     if (last?.created_at !== created_at || last.created_by !== created_by || keys.has(key)) {
       revision += 1
       keys = new Set()
@@ -56,7 +72,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
     const repo = yield* importRepo
     const references = yield* referencesRepo
     const draftsOf = yield* makeDrafts
-    const writeRules = yield* makeImportedRules
+    const rules = yield* makeImportedRules
     const { setTotals } = yield* changesRepo
     const { kekId } = yield* Keyring
 
@@ -73,7 +89,8 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
       data: ReadonlyArray<ArchivedVersion>
     ) {
       const place = yield* placeOf(org_id, project, env)
-      const prepared: Prepared = { place, ...(yield* draftsOf(org_id, place, data)) }
+      const accounts = yield* rules.accountsOf(org_id, data)
+      const prepared: Prepared = { place, accounts, ...(yield* draftsOf(org_id, place, data)) }
       return prepared
     })
 
@@ -101,7 +118,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
       )
       for (const { archived, secretId: id } of ends) {
         const { created_at: at, key, version } = archived
-        if (existing.has(key)) yield* repo.advance({ id, version, at })
+        if (existing.has(key)) yield* repo.advanceSecret({ id, version, at })
       }
     })
 
@@ -132,6 +149,11 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
           created_by,
           created_at
         }))
+      )
+      yield* repo.insertNotes(
+        placed.flatMap(({ archived: { note }, revision }) =>
+          note === undefined ? [] : [{ env_id: place.env_id, revision, note }]
+        )
       )
       yield* references.insert(
         placed.flatMap(({ archived: { version }, secretId, targets }) => {
@@ -164,7 +186,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
         if (drafts.length === 0) return
         const place = yield* placeOf(row.org_id, prepared.place.project, prepared.place.env)
         if (place.revision !== prepared.place.revision) {
-          return yield* new Conflict({ message: `another call writes to ${place.project}/${place.env}: try again` })
+          return yield* anotherCall(place)
         }
         const placed = inRevisions(drafts, place.revision)
         const ends = lastOf(placed)
@@ -176,14 +198,38 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
           )
         }
         yield* checkLimits(place, after)
-        yield* writeSecrets(prepared, placed)
-        yield* writeVersions(place, placed)
+        // Two calls may write the same key of an environment whose revision neither of them moves.
+        yield* Effect.zipRight(writeSecrets(prepared, placed), writeVersions(place, placed)).pipe(
+          orTaken(() => anotherCall(place))
+        )
         yield* writeDues(row, place, placed)
-        yield* writeRules(row, place, placed, by)
-        yield* setTotals({ id: place.env_id, revision: placed.at(-1)?.revision ?? place.revision, ...after })
+        yield* rules.write(row, place, placed, prepared.accounts, by)
+        yield* setTotals({
+          id: place.env_id,
+          revision: Math.max(place.revision, ...placed.map(({ revision }) => revision)),
+          ...after
+        })
       })
     )
 
-    return { prepare, write } as const
+    /** Makes some use rules be for their people, who are members now. Returns null if there are no more. */
+    const admitUsePeople = Effect.fnUntraced(function* (orgId: ImportRow["org_id"]) {
+      const last = (yield* repo.usePeople({ orgId, limit: rowsAtOnce })).at(-1)
+      if (last === undefined) return null
+      const { position, rule_id: rule } = last
+      yield* repo.admitUsePeople({ orgId, rule, position })
+      yield* repo.forgetUsePeople({ orgId, rule, position })
+      return rule
+    })
+
+    /** Begins the histories of some environments after one. Returns the last of them; null if there are no more. */
+    const beginHistories = Effect.fnUntraced(function* (orgId: ImportRow["org_id"], after: string) {
+      const last = (yield* repo.filled({ orgId, after, limit: rowsAtOnce })).at(-1)
+      if (last === undefined) return null
+      yield* repo.beginHistories({ orgId, after, last: last.id })
+      return last.id
+    })
+
+    return { prepare, write, admitUsePeople, beginHistories } as const
   })
 }) {}

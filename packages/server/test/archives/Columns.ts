@@ -1,0 +1,249 @@
+/** What an archive has of each column of a table of organizations: the field that carries it, or why none does. */
+
+/** A column that travels, by the field of an archive that holds it. */
+const travels = (field: string) => ({ field })
+/** A column that stays behind. */
+const stays = (reason: string) => ({ reason })
+
+const id = stays("ids are new: names stand for them")
+const made = stays("an import makes the record, at its time and by its importer")
+const live = stays("what was removed stays behind")
+const used = stays("says how it was used on the server that it leaves")
+const place = stays("says in which record it is, by the place in the archive")
+
+export type Column = ReturnType<typeof travels> | ReturnType<typeof stays>
+
+export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
+  organizations: {
+    id,
+    name: travels("the name of the manifest"),
+    revision: stays("counts changes of rights on the server that it leaves"),
+    created_at: made,
+    updated_at: made,
+    removed_at: live,
+    passkey_recovery: travels("passkey_recovery")
+  },
+  members: {
+    ...{ id, org_id: id, created_at: made, updated_at: made, removed_at: live },
+    user_id: travels("members.email"),
+    role: travels("members.role")
+  },
+  groups: {
+    ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live },
+    name: travels("groups.name")
+  },
+  group_members: {
+    ...{ org_id: id, added_by: made, created_at: made },
+    user_id: travels("groups.members"),
+    group_id: place
+  },
+  group_mappings: {
+    org_id: id,
+    provider_group: travels("mappings.provider_group"),
+    group_id: travels("mappings.group")
+  },
+  projects: {
+    ...{ id, org_id: id, created_at: made, updated_at: made, removed_at: live },
+    name: travels("projects.name"),
+    revision: stays("counts changes of declared keys on the server that it leaves"),
+    strict: travels("projects.strict")
+  },
+  environments: {
+    ...{ id, project_id: place, created_at: made, updated_at: made, removed_at: live },
+    name: travels("environments.name"),
+    revision: travels("versions.revision: it goes on after the greatest"),
+    secret_count: stays("is counted again"),
+    value_bytes: stays("is counted again"),
+    due_revision: stays("counts changes of due dates on the server that it leaves"),
+    position: travels("projects.order"),
+    protected: travels("environments.protection"),
+    expires_at: travels("environments.expires_at"),
+    announced_end: stays("the new server announces the end itself"),
+    source_id: travels("environments.from")
+  },
+  previews: {
+    ...{ project_id: place, updated_by: made, updated_at: made },
+    source_id: travels("projects.previews.from"),
+    pattern: travels("projects.previews.pattern"),
+    max: travels("projects.previews.max"),
+    longest: travels("projects.previews.longest")
+  },
+  protections: {
+    ...{ env_id: place, org_id: id, removed_at: live, updated_by: made, updated_at: made },
+    needed: travels("environments.protection.needed"),
+    approvers: travels("environments.protection.approvers"),
+    self: travels("environments.protection.self"),
+    break_glass: travels("environments.protection.break_glass"),
+    expires_after: travels("environments.protection.expires_after"),
+    passkey: travels("environments.protection.passkey"),
+    version: stays("counts changes on the server that it leaves, for requests that stay there")
+  },
+  service_accounts: {
+    ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live, last_used_at: used },
+    project_id: travels("accounts.project"),
+    name: travels("accounts.name"),
+    reveal: travels("accounts.reveal"),
+    expires_in_days: travels("accounts.expires_in_days"),
+    allowed_networks: travels("accounts.allowed_networks")
+  },
+  federations: {
+    ...{ id, org_id: id, created_by: made, created_at: made, removed_at: live, last_used_at: used },
+    service_account_id: place,
+    name: travels("accounts.federations.name"),
+    issuer: travels("accounts.federations.issuer"),
+    audience: stays("names the address of the server: a new one has its own"),
+    conditions: travels("accounts.federations.conditions"),
+    max_age: travels("accounts.federations.max_age"),
+    ttl: travels("accounts.federations.ttl"),
+    expires_at: travels("accounts.federations.expires_at")
+  },
+  federation_keys: {
+    federation_id: place,
+    position: travels("the order of accounts.federations.jwks.keys"),
+    kid: travels("accounts.federations.jwks.keys.kid"),
+    alg: travels("accounts.federations.jwks.keys: follows from the key, and `none` says that it is for something else"),
+    jwk: travels("accounts.federations.jwks.keys")
+  },
+  acl_rules: {
+    ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live },
+    subject_type: travels("rules.subject_type"),
+    subject_id: travels("rules.subject"),
+    project_pattern: travels("rules.project_pattern"),
+    env_pattern: travels("rules.env_pattern"),
+    permission: travels("rules.permission"),
+    expires_at: travels("rules.expires_at"),
+    request_id: stays("rules of requests stay with them")
+  },
+  webhooks: {
+    ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live, failed_at: used },
+    url: travels("webhooks.url"),
+    events: travels("webhooks.events"),
+    environments: travels("webhooks.environments"),
+    format: travels("webhooks.format"),
+    enabled: travels("webhooks.enabled, which an import does not take over: the receiver lacks the new key"),
+    seq: stays("a place in the log of the server that it leaves"),
+    key_number: stays("signing keys are new"),
+    old_key_until: stays("signing keys are new")
+  },
+  declared_keys: {
+    ...{ project_id: place, updated_by: made, updated_at: made },
+    key: travels("declared.key"),
+    required_in: travels("declared.required_in"),
+    pattern: travels("declared.pattern"),
+    description: travels("declared.description"),
+    example: travels("declared.example"),
+    owner: travels("declared.owner")
+  },
+  secrets: {
+    ...{ id, env_id: place, removed_at: live, removed_revision: live },
+    key: travels("versions.key"),
+    version: travels("versions.version of the one with `current`"),
+    created_at: travels("versions.created_at of the first"),
+    updated_at: travels("versions.created_at of the last")
+  },
+  secret_versions: {
+    secret_id: place,
+    version: travels("versions.version"),
+    revision: travels("versions.revision"),
+    format: travels("versions.kind"),
+    kek_id: stays("is of the server's key"),
+    wrapped_key: stays("is of the server's key"),
+    ciphertext: travels("versions.value"),
+    value_bytes: stays("is counted again"),
+    created_by: travels("versions.created_by"),
+    created_at: travels("versions.created_at"),
+    destroyed_at: travels("versions.destroyed_at")
+  },
+  secret_changes: {
+    ...{ env_id: place, secret_id: id },
+    revision: travels("versions.revision; removals stay behind with what was removed"),
+    key: travels("versions.key"),
+    version: travels("versions.version"),
+    change: stays("follows from the version"),
+    created_by: travels("versions.created_by"),
+    created_at: travels("versions.created_at")
+  },
+  secret_changes_since: { env_id: place, revision: stays("the history is whole from the import on") },
+  revision_notes: { env_id: place, revision: travels("versions.revision"), note: travels("versions.note") },
+  secret_references: {
+    ...{ secret_id: place, version: place, env_id: place, project_id: place },
+    target_env: travels("versions.value, which is parsed again"),
+    target_key: travels("versions.value, which is parsed again")
+  },
+  secret_dues: {
+    ...{ secret_id: place, org_id: id, env_id: place },
+    owner: travels("versions.current.owner"),
+    expires_at: travels("versions.current.expires_at"),
+    rotate_every_days: travels("versions.current.rotate_every_days"),
+    due_at: stays("follows from the others"),
+    event_at: stays("follows from the others")
+  },
+  use_rules: {
+    ...{ id, secret_id: place, created_by: made, created_at: made, updated_at: made, removed_at: live },
+    terms: travels("versions.current.use_rules"),
+    per_minute: travels("versions.current.use_rules.per_minute"),
+    per_day: travels("versions.current.use_rules.per_day"),
+    ...{ minute_at: used, minute_count: used, day_at: used, day_count: used }
+  },
+  use_rule_accounts: {
+    ...{ rule_id: place, org_id: id },
+    position: travels("the order of versions.current.use_rules.accounts"),
+    subject_id: travels("versions.current.use_rules.accounts")
+  }
+}
+
+const credential = "is a credential, which no archive holds"
+const moment = "belongs to a moment on the server that it leaves"
+const server = "is of the server, and of no organization"
+const log = "the log stays where it was written"
+
+/** The tables of which an archive has nothing. */
+export const without: Readonly<Record<string, string>> = {
+  api_keys: credential,
+  delegations: credential,
+  federated_sessions: credential,
+  key_sessions: credential,
+  client_logins: credential,
+  identities: credential,
+  login_codes: credential,
+  passkeys: credential,
+  passkey_challenges: credential,
+  sessions: credential,
+  wrapped_keys: credential,
+  approvals: moment,
+  exports: moment,
+  freed_names: "holds names back for those who had them on the server that it leaves",
+  imports: moment,
+  import_use_people: moment,
+  login_groups: "a login brings them",
+  requests: "names ids, votes and sealed bodies of the server that it leaves",
+  request_parts: "belongs to a request",
+  request_votes: "belongs to a request",
+  webhook_deliveries: moment,
+  audit_actors: log,
+  audit_entries: log,
+  audit_heads: log,
+  audit_indexed: log,
+  audit_logs: log,
+  audit_place_counters: log,
+  audit_place_keys: log,
+  audit_places: log,
+  audit_postings: log,
+  audit_times: log,
+  database_fence: server,
+  drills: server,
+  due_mails: server,
+  effect_sql_migrations: server,
+  erasures: server,
+  instance: server,
+  instances: server,
+  jobs: server,
+  login_failures: server,
+  rate_events: server,
+  restores: server,
+  schema_info: server,
+  stream_places: server,
+  trash: "what was removed stays behind",
+  users: "members name people by their addresses; what else a person has belongs to the server",
+  wrap_counts: server
+}
