@@ -49,7 +49,16 @@ const writes = ({ role, rules, rulesOfGroups }: Person): boolean =>
     .allowed
 
 const actorOf = ({ email, id }: Person): UserActor => ({
-  ...{ type: "user", id, email, name: "Ada", superadmin: false, sessionId: null, loginIsRecent: true },
+  ...{
+    type: "user",
+    id,
+    email,
+    name: "Ada",
+    superadmin: false,
+    sessionId: null,
+    sessionKind: null,
+    loginIsRecent: true
+  },
   ...{ mayRecover: false, hasPasskey: false, passkeyIsRecent: false, delegation: null }
 })
 

@@ -5,8 +5,6 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { personOnly } from "../../access/PersonOnly.js"
-import { AuditLog } from "../../audit/AuditLog.js"
 import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
 import { makeSettling, type TrashRow } from "../../directory/trash/Settling.js"
 import { longList } from "../../http/LongList.js"
@@ -24,7 +22,7 @@ export const TrashHttp = HttpApiBuilder.group(Api, "trash", (handlers) =>
     const { gated } = yield* GatedCalls
     const { inOrganization, settlePlace } = yield* makeSettling
     const { erase } = yield* makeErasing
-    const person = personOnly(yield* AuditLog, "a service account restores no organization: a person has to")
+    const { person } = access
     const scope = yield* Effect.scope
 
     /** Erases in the background what was given up. The hourly maintenance completes what a stop of the server cuts off. */
