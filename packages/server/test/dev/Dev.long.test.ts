@@ -1,4 +1,4 @@
-import { renameSync, utimesSync, writeFileSync } from "node:fs"
+import { renameSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { place, served, start } from "./DevProgram.js"
@@ -39,6 +39,8 @@ describe("coffer-server dev", () => {
     // Its process cannot be found by this name, but it holds its lock.
     const renamed = liveFolder.replace(`-${live.child.pid}-`, `-${dead.child.pid}-`)
     renameSync(join(tmp, liveFolder), join(tmp, renamed))
+    // The server ends when it does not find its files any more.
+    symlinkSync(join(tmp, renamed), join(tmp, liveFolder))
     const foreign = [`coffer-dev-${dead.child.pid}`, "coffer-dev-x-y", "other"]
     for (const name of foreign) writeFileSync(join(tmp, name), "")
     const next = async () => (await served(tmp, [])).stop("SIGTERM")
@@ -46,7 +48,7 @@ describe("coffer-server dev", () => {
     assert.includeMembers(left(), [deadFolder], "it is too young to be judged")
     for (const name of left()) utimesSync(join(tmp, name), 0, 0)
     await next()
-    assert.sameMembers(left(), [renamed, ...foreign])
+    assert.sameMembers(left(), [liveFolder, renamed, ...foreign])
     await live.stop("SIGKILL")
   })
 
