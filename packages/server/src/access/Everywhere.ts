@@ -47,7 +47,7 @@ export const makeServerRights = Effect.gen(function* () {
       if (actor.type === "user") return Effect.succeed(actor)
       const { orgId } = actor
       const refusal = { resource_type: "org", resource_id: orgId, metadata: { action } } as const
-      const message = "a service account never does this for itself: it is a person's, a person has to"
+      const message = "a service account cannot do this: a person has to"
       return refuse(audit, { ...actorSource(actor), orgId }, refusal, message)
     })
 
