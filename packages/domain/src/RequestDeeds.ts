@@ -8,6 +8,12 @@ interface RequestedChange {
 const ofPlaces: Readonly<Record<string, string>> = {
   "environments.delete": "delete the environment",
   "environments.extend": "change the end of",
+  // The place that gets a name may be another one than what is protected and had it: the details have both.
+  "environments.create": "create an environment, by the votes of",
+  "projects.create": "create a project, by the votes of",
+  "projects.rename": "rename a project, by the votes of",
+  "organizations.create": "create an organization, by the votes of",
+  "organizations.update": "rename an organization, by the votes of",
   "projects.delete": "delete the project of",
   "organizations.delete": "delete the organization of",
   "trash.restoreEnvironment": "restore the removed environment",

@@ -188,7 +188,11 @@ const beforeOn = (server: Staged): Readonly<Record<string, (scene: Scene) => Pro
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/secrets/:key/undelete": (scene) =>
     server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod/secrets/SHARED`),
   [ending]: (scene) =>
-    server.asRoot("PUT", `${orgOf(scene)}/projects/webshop/envs/prod/protection`, { needed: 1, approvers: "owners" }),
+    server.asRoot("PUT", `${orgOf(scene)}/projects/webshop/envs/prod/protection`, {
+      needed: 1,
+      approvers: "owners",
+      self: true
+    }),
   [approving]: async (scene) => {
     await server.asRoot("POST", `${orgOf(scene)}/projects`, { name: "webshop" })
     const protection = `${orgOf(scene)}/projects/webshop/envs/prod/protection`

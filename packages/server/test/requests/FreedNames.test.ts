@@ -56,6 +56,8 @@ describe("the name of a protected place", () => {
     made(await call(admin.headers, "POST", `${org}/projects`, { name: "elsewhere" }))
     needsVotes(await call(admin.headers, "PATCH", `${org}/projects/elsewhere`, taking))
     assert.strictEqual((await call(admin.headers, "GET", project)).status, 404)
+    const moving = await propose(admin.headers, "PATCH", `${org}/projects/elsewhere`, taking)
+    assert.deepStrictEqual(moving.details, ["project: elsewhere", "name: webshop"])
     const asked = await propose(admin.headers, "POST", `${org}/projects`, taking)
     assert.deepStrictEqual([asked.project, asked.env, asked.details], ["shop", "prod", ["name: webshop"]])
     assert.strictEqual((await vote(one, other.headers, asked.id)).body.state, "done")

@@ -37,9 +37,20 @@ const referring = (touched: ReadonlyArray<Touched>): ReadonlyArray<string> => {
   return keys.length === 0 ? [] : [shortened(`become references: ${keys.join(", ")}`)]
 }
 
+/** The place of a call, where it is not that of the votes: of a name that a protected place had. */
+const placeOf = (path: unknown, project: string): ReadonlyArray<string> =>
+  Predicate.hasProperty(path, "project_name") && path.project_name !== project
+    ? [shortened(`project: ${textOf(path.project_name)}`)]
+    : []
+
 /** What a call asks for besides its values and keys, a line for each field: people vote on nothing that they cannot see. */
-export const detailsOf = (call: unknown, touched: ReadonlyArray<Touched>): ReadonlyArray<string> => {
+export const detailsOf = (call: unknown, touched: ReadonlyArray<Touched>, project: string): ReadonlyArray<string> => {
   const part = (name: string): unknown => (Predicate.hasProperty(call, name) ? call[name] : undefined)
-  const all = [...referring(touched), ...fieldsOf(part("urlParams")), ...fieldsOf(part("payload"))]
+  const all = [
+    ...placeOf(part("path"), project),
+    ...referring(touched),
+    ...fieldsOf(part("urlParams")),
+    ...fieldsOf(part("payload"))
+  ]
   return all.length <= maxDetails ? all : [...all.slice(0, maxDetails), `and ${all.length - maxDetails} more`]
 }

@@ -115,7 +115,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         reason,
         call: asked.kind === "access" ? null : asked.call,
         keys: touched && JSON.stringify(touched),
-        details: asked.kind === "access" ? null : JSON.stringify(detailsOf(asked.json, asked.change.touched)),
+        details: asked.kind === "access" ? null : JSON.stringify(detailsOf(asked.json, asked.change.touched, project)),
         named: asked.kind === "access" ? null : yield* namedIds.note(org.id, asked.json),
         permission: asked.kind === "access" ? asked.permission : null,
         expiresIn: asked.kind === "access" ? asked.expiresIn : null,
