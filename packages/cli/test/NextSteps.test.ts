@@ -95,7 +95,7 @@ const cases: ReadonlyArray<readonly [message: string, person: string | null, acc
 const linesIn = (text: string): ReadonlyArray<string> =>
   [
     ...text.matchAll(
-      /coffer (?:[a-z]+(?:-[a-z]+)* ?)+(?:(?:--[a-z-]+|'[^']*'|[\w/*.]*[A-Z/*@][\w/*.]*|acme|webshop|dev|read|write|admin|developer|1h)(?: |$))*/g
+      /coffer (?:[a-z]+(?:-[a-z]+)* ?)+(?:(?:--[a-z-]+|'[^']*'|[\w/*.]*[A-Z/*@][\w/*.]*|acme|webshop|dev|read|write|admin|developer|1h)(?: |$|(?=[;,])))*/g
     )
   ].flatMap(([line]) => (line.includes("--") ? [line.trim()] : []))
 

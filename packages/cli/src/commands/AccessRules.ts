@@ -192,13 +192,12 @@ const explain = atEnv("explain", {
   description: "What a subject may do in an environment, and which role or rule says so",
   examples: ["coffer acl explain --email grace@example.com --project webshop --env prod"],
   options: { email, serviceAccount },
-  run: ({ call, exchange, options, path: { env_name, org_name, project_name } }) =>
+  run: ({ call, options, path: { env_name, org_name, project_name } }) =>
     Effect.gen(function* () {
       const path = { org_name }
       const named = yield* subjectOf(call, path, options)
       const urlParams = { ...named, project: project_name, env: env_name }
       const explanation = yield* call("acl", (api) => api.explain({ path, urlParams }))
-      yield* noteUnmatched(exchange, org_name, [{ project: project_name, env: env_name }])
       const allowed = explanation.allowed.length === 0 ? "nothing" : explanation.allowed.join(", ")
       const reasons = explanation.because.map(because)
       const lines = [
