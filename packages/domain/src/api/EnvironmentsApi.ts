@@ -41,7 +41,7 @@ import { RawParameter } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { response, SendsETag } from "./Response.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, ForDelegations, LargeResponse, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, BodyLimit, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 /** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
@@ -159,7 +159,6 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Forbidden)
       .addError(RateLimited)
       .annotate(Requires, "env.list")
-      .annotate(LargeResponse, 8 * 1024 * 1024)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Compare the keys of all environments of a project, without returning values")
       .annotate(
@@ -186,7 +185,6 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.read")
       .annotate(ForDelegations, "any")
-      .annotate(LargeResponse, 8 * 1024 * 1024)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Read every secret of an environment")
       .annotate(

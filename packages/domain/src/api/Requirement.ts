@@ -53,7 +53,10 @@ export class AnyContentType extends Context.Tag("@coffer/domain/Requirement/AnyC
   boolean
 >() {}
 
-/** The typical size of an endpoint's large responses in bytes. Set it if responses reach megabytes. */
+/**
+ * The typical size of an endpoint's large responses in bytes. Set it if responses reach megabytes, and the handler does not know
+ * their size before it builds them.
+ */
 export class LargeResponse extends Context.Tag("@coffer/domain/Requirement/LargeResponse")<LargeResponse, number>() {}
 
 /**

@@ -22,7 +22,7 @@ import { Authenticator } from "./Authenticator.js"
 import { makeChange } from "./Change.js"
 import { Mailer } from "../base/mail/Mailer.js"
 import { withService } from "../base/WithService.js"
-import type { FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
+import type { Extent, FoundPlace, Named, PlaceNames } from "./PlaceRow.js"
 import { beyondDelegation, decide, type Decision, explain, type Grant } from "./Decisions.js"
 import { makeServerRights } from "./Everywhere.js"
 import type { NamedPlace } from "./FreedNames.js"
@@ -62,7 +62,9 @@ class EnvPlace<A extends Action> extends ProjectPlace<A> {
     place: ProjectPlace<A>,
     readonly env: Named<EnvId, EnvName>,
     /** By what the caller passed the gate of a protected environment; null if nothing guards it. */
-    readonly passage: PassageShape | null = null
+    readonly passage: PassageShape | null = null,
+    /** How much it held when the caller entered by its name; null otherwise. */
+    readonly extent: Extent | null = null
   ) {
     super(place, place.project)
   }
@@ -239,7 +241,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       enter(
         path,
         action,
-        (place, { env, project }) => project && env && new EnvPlace(new ProjectPlace(place, project), env)
+        (place, { env, extent, project }) =>
+          project && env && new EnvPlace(new ProjectPlace(place, project), env, null, extent)
       )
 
     const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) => right(path, action)

@@ -26,11 +26,13 @@ import type * as Scope from "effect/Scope"
 import { Access } from "./Access.js"
 import { neverDelegated } from "./Decisions.js"
 import { entry } from "./Entry.js"
+import { tenantOfCaller } from "./Subject.js"
 import { loginTooOld } from "./RecentLogin.js"
 import { nextTick } from "../base/EventLoop.js"
-import { makeFairSemaphore } from "../base/FairSemaphore.js"
+import { sharedBounds } from "../base/SharedBounds.js"
+import { clientNetwork } from "../database/limits/ClientNetwork.js"
 import { isAnything, readBody } from "../http/Body.js"
-import { makeMemoryBudget, tooManyResponses } from "../http/MemoryBudget.js"
+import { makeMemoryBudget } from "../http/MemoryBudget.js"
 import { NodeRequest } from "../http/NodeRequest.js"
 import { withPlainTags } from "../http/UnionTags.js"
 
@@ -119,8 +121,6 @@ const beforeCall = (rule: RecentLoginRule, actor: Actor | null): Reauthenticate 
   return actor.mayRecover ? null : loginTooOld(actor, "recovery")
 }
 
-const mebibyte = 1024 * 1024
-
 /**
  * Admits the calls of a contract: rejects unknown query parameters and logins that are too old, and reserves memory for the
  * body and the response. Sets `request.body` so that the caller's right is checked before the body is read. The toolkit
@@ -132,17 +132,9 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
 ) =>
   Effect.map(Access, (access) => {
     const endpoints = endpointLimits(api, access)
-    // Enough for two of the largest bodies of one caller.
-    const bodies = makeMemoryBudget({ total: 40 * mebibyte, each: 36 * mebibyte })
+    const bodies = makeMemoryBudget(sharedBounds.bodies)
     // Separate, by address: clients without a credential must not use up the memory of others.
-    const anonymousBodies = makeMemoryBudget({ total: 4 * mebibyte, each: mebibyte })
-    const largeResponses = makeFairSemaphore({ permits: 2, each: 1 })
-
-    /** A tenant's large responses are built one at a time, and only if there is memory for one. */
-    const beginLargeResponse = ({ hold, info }: NodeRequest, size: number) =>
-      Effect.flatMap(largeResponses.scoped, () =>
-        hold(info.actor ?? "", size) ? Effect.void : Effect.fail(tooManyResponses)
-      )
+    const strangersBodies = makeMemoryBudget(sharedBounds.strangersBodies)
 
     const admit = Effect.withFiberRuntime(
       ({
@@ -160,7 +152,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         const actor = caller?.actor ?? null
         info.route = route.path
         info.actor = actor?.id ?? null
-        if (actor !== null) request.tenant.name = params["org_name"] ?? actor.id
+        request.tenant.name = caller === null ? clientNetwork(info.ip) : tenantOfCaller(caller)
         const { bodyLimit, check, largeResponse, parameters, recentLogin, takesAnyContentType } = limits
         if (parameters !== null) {
           for (const name of Object.keys(Context.unsafeGet(context, HttpServerRequest.ParsedSearchParams))) {
@@ -182,9 +174,9 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         }
         const login = beforeCall(recentLogin, actor)
         if (login !== null) return Effect.fail(login)
-        const begun = largeResponse === null ? Effect.void : beginLargeResponse(request, largeResponse)
+        const begun = largeResponse === null ? Effect.void : request.memory.begin(largeResponse)
         if (bodyLimit === null) return begun
-        const memory = actor === null ? anonymousBodies.scoped(info.ip ?? "") : bodies.scoped(actor.id)
+        const memory = actor === null ? strangersBodies.scoped(request.tenant.name) : bodies.scoped(request.tenant.name)
         return Effect.flatMap(memory, (reserve) => {
           const body = Effect.map(
             readBody(request.source, bodyLimit, reserve, takesAnyContentType ? isAnything : undefined),

@@ -6,6 +6,7 @@ import * as FiberSet from "effect/FiberSet"
 import { ServerConfig } from "../base/Config.js"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
 import { Mailer } from "../base/mail/Mailer.js"
+import { sharedBounds } from "../base/SharedBounds.js"
 import { afterCommit, Database } from "../database/Database.js"
 import { type RateLimit, RateLimits } from "../database/limits/RateLimits.js"
 import { type Decider, makeDeciders } from "./Deciders.js"
@@ -45,7 +46,7 @@ export class DecisionMails extends Effect.Service<DecisionMails>()("@coffer/serv
     const limits = yield* RateLimits
     const { transaction } = yield* Database
     const decidersOf = yield* makeDeciders
-    const oneAtATime = makeFairSemaphore({ permits: 1 })
+    const oneAtATime = makeFairSemaphore(sharedBounds.decisionMails)
     const waiting = new Map<OrgId, Set<string>>()
     const fibers = yield* FiberSet.make()
     yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(fibers), drainTime))

@@ -2,6 +2,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import { RequestInfo } from "../base/RequestInfo.js"
+import { sharedBounds } from "../base/SharedBounds.js"
 import { timestamp } from "../base/Time.js"
 import { Database, type Transaction } from "../database/Database.js"
 import type { AccountActorRow, DelegationActorRow, SessionActorRow } from "./ActorRepo.js"
@@ -18,7 +19,7 @@ const atOnce = 100
 export const makeLastUses = Effect.gen(function* () {
   const repo = yield* authRepo
   const { transaction } = yield* Database
-  const uses = yield* Queue.dropping<Effect.Effect<void, never, Transaction>>(1_000)
+  const uses = yield* Queue.dropping<Effect.Effect<void, never, Transaction>>(sharedBounds.lastUses.total)
   // Together: each transaction waits for the disk.
   yield* Queue.takeBetween(uses, 1, atOnce).pipe(
     Effect.flatMap((some) =>

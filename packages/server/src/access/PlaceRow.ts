@@ -17,6 +17,8 @@ export const placeFields = {
   env_id: Schema.NullOr(EnvId),
   env_name: Schema.NullOr(EnvName),
   env_protected: Schema.NullOr(Schema.Number),
+  env_secrets: Schema.NullOr(Schema.Number),
+  env_bytes: Schema.NullOr(Schema.Number),
   rules: Schema.String,
   group_rules: Schema.String
 }
@@ -29,6 +31,13 @@ export interface Named<Id, Name> {
   readonly name: Name
 }
 
+/** How much an environment holds. */
+export interface Extent {
+  readonly secrets: number
+  /** The values together. */
+  readonly bytes: number
+}
+
 /** A place by the names of a path, with an actor's role and rules there. */
 export interface FoundPlace {
   readonly org: Named<OrgId, OrgName>
@@ -37,6 +46,7 @@ export interface FoundPlace {
   readonly env: Named<EnvId, EnvName> | null
   /** Whether changes of the environment need votes. */
   readonly isProtected: boolean
+  readonly extent: Extent
   readonly role: Role | null
   readonly grants: ReadonlyArray<Grant>
 }
@@ -75,6 +85,7 @@ export const placeIn = (row: PlaceRow): FoundPlace | null => {
         project: named(row.project_id, row.project_name),
         env: named(row.env_id, row.env_name),
         isProtected: row.env_protected === 1,
+        extent: { secrets: row.env_secrets ?? 0, bytes: row.env_bytes ?? 0 },
         role: row.role,
         grants: grantsOf(row)
       }
@@ -140,6 +151,7 @@ const aboutPlace = sql`(CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.
 const columns = <Name extends string>(actorId: Sql<Name>) => sql`
   o.id AS org_id, o.name AS org_name, m.role AS role, p.id AS project_id, p.name AS project_name,
   e.id AS env_id, e.name AS env_name, e.protected AS env_protected,
+  e.secret_count AS env_secrets, e.value_bytes AS env_bytes,
   ${rulesWhere(sql`r.subject_id = ${actorId} AND r.org_id = o.id AND ${aboutPlace}`)} AS rules`
 
 /** The columns of a place for an actor, with the rules of a person's groups. */

@@ -1,6 +1,7 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor, Caller } from "@coffer/domain/Actor"
 import type { Role } from "@coffer/domain/Member"
 import type { Grant, Subject } from "./Decisions.js"
+import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
 import type { FoundPlace } from "./PlaceRow.js"
 
 interface Holder {
@@ -26,3 +27,14 @@ export const mayKnow = (actor: Actor, { org, role }: FoundPlace): boolean =>
   actor.type === "user"
     ? actor.superadmin || role !== null || actor.delegation?.ofSuperadmin === true
     : actor.orgId === org.id
+
+/**
+ * The tenant of a caller: an account's organization, the person's organization on the path, or else the person. A name on a path
+ * alone proves nothing: others could use up the organization's share.
+ */
+export const tenantOfCaller = (caller: Caller): string => {
+  const { actor } = caller
+  if (actor.type === "service_account") return actor.orgId
+  const found = caller instanceof AuthenticatedCaller ? caller.found : null
+  return found !== null && mayKnow(actor, found) ? found.org.id : actor.id
+}

@@ -1,6 +1,7 @@
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { makeFairSemaphore } from "../base/FairSemaphore.js"
+import { sharedBounds } from "../base/SharedBounds.js"
 import { Tenant } from "../base/Tenant.js"
 import { afterCommit, Database, type Transaction } from "../database/Database.js"
 import { indexRepo } from "./IndexRepo.js"
@@ -23,7 +24,7 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
     const repo = yield* indexRepo
     const { transaction } = yield* Database
     /** One batch at a time; the tenants in turn. */
-    const turns = makeFairSemaphore({ permits: 1 })
+    const turns = makeFairSemaphore(sharedBounds.indexBatches)
     /** Logs that this process appended to. */
     const noted = new Set<string>()
     const hasNoted = yield* Effect.makeLatch()

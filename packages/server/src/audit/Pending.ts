@@ -1,23 +1,28 @@
+import { makeShare } from "../base/Share.js"
+import { sharedBounds } from "../base/SharedBounds.js"
 import { countEntries, type EntryGroup, inBatches } from "./AuditEvent.js"
 
-const maxGroups = 10_000
-/** How many characters of metadata are kept: one entry can have 250,000. */
-const maxCharacters = 16 * 1024 * 1024
 const batchSize = 200
 
 /** The groups of entries that wait for their log, oldest first, and how many entries there was no room for. */
 export const makePending = () => {
   const groups: Array<EntryGroup> = []
-  let characters = 0
+  const share = makeShare(sharedBounds.pendingEntries)
+  /** The characters of metadata: one entry can have 250,000. */
+  const characters = makeShare(sharedBounds.pendingCharacters)
   const missing = new Map<string, number>()
 
   /** Returns false, and keeps nothing, if there is no room. */
   const offer = (group: EntryGroup): boolean => {
-    const more = group.characters
-    if (groups.length >= maxGroups || characters + more > maxCharacters) return false
+    if (!share.has(group.log, 1) || !characters.take(group.log, group.characters)) return false
+    share.keep(group.log, 1)
     groups.push(group)
-    characters += more
     return true
+  }
+
+  const forget = (group: EntryGroup): void => {
+    share.giveBack(group.log, 1)
+    characters.giveBack(group.log, group.characters)
   }
 
   /** Keeps a group that could not be appended, or counts its entries as missing if there is no room. */
@@ -28,7 +33,7 @@ export const makePending = () => {
   /** Takes the oldest groups, in batches that are appended in one event-loop tick each. */
   const take = (byLog: boolean): ReadonlyArray<ReadonlyArray<EntryGroup>> => {
     const taken = groups.splice(0, batchSize)
-    for (const group of taken) characters -= group.characters
+    taken.forEach(forget)
     if (!byLog) return inBatches(taken)
     const logs = new Map<string, Array<EntryGroup>>()
     for (const group of taken) logs.set(group.log, [...(logs.get(group.log) ?? []), group])
@@ -38,7 +43,10 @@ export const makePending = () => {
   /** Puts back what could not be appended, in front of what came later. */
   const putBack = (some: ReadonlyArray<EntryGroup>): void => {
     groups.unshift(...some)
-    for (const group of some) characters += group.characters
+    for (const group of some) {
+      share.keep(group.log, 1)
+      characters.keep(group.log, group.characters)
+    }
   }
 
   /** Returns the numbers of missing entries by log, and forgets them. */
@@ -49,10 +57,13 @@ export const makePending = () => {
   }
 
   /** Takes everything. Returns the groups, and how many more entries are missing. */
-  const takeAll = () => ({
-    groups: groups.splice(0),
-    missing: takeMissing().reduce((sum, [, entries]) => sum + entries, 0)
-  })
+  const takeAll = () => {
+    groups.forEach(forget)
+    return {
+      groups: groups.splice(0),
+      missing: takeMissing().reduce((sum, [, entries]) => sum + entries, 0)
+    }
+  }
 
   return {
     offer,

@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { makeFairQueue } from "./FairQueue.js"
+import { sharedBounds } from "./SharedBounds.js"
 import { tenantOf } from "./Tenant.js"
 
 /** Whether a fiber holds a lock that others wait for. Then it waits for no other fiber's slice. */
@@ -86,7 +87,7 @@ export const pause = (millis: number) =>
   })
 
 /** How long `pacing` lets work run before it waits for the next tick, in milliseconds. */
-const sliceMillis = 5
+const { total: sliceMillis } = sharedBounds.eventLoop
 
 /** Returns an effect to run between the steps of long work: waits for the next tick once a slice has passed. */
 export const pacing = () => {

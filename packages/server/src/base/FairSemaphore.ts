@@ -1,13 +1,8 @@
 import * as Effect from "effect/Effect"
 import { makeFairQueue } from "./FairQueue.js"
 import type { Restore } from "./Restore.js"
+import { mayTake, type SharedBound } from "./SharedBounds.js"
 import { tenantOf } from "./Tenant.js"
-
-interface Bounds {
-  readonly permits: number
-  /** How many permits one tenant may hold at once. */
-  readonly each?: number
-}
 
 interface Waiter {
   readonly tenant: string
@@ -18,14 +13,14 @@ interface Waiter {
  * A semaphore whose permits go to the waiting tenants in turn. The toolkit's `PartitionedSemaphore` loses a permit if a fiber is
  * interrupted between its wake-up and its next step, and does not bound what one tenant holds.
  */
-export const makeFairSemaphore = ({ each = Infinity, permits }: Bounds) => {
-  let free = permits
+export const makeFairSemaphore = (bound: Pick<SharedBound, "each" | "total">) => {
+  let free = bound.total
   const held = new Map<string, number>()
   const waiting = makeFairQueue<Waiter>()
   /** Waiters that let all others go first. */
   const last = new Set<Waiter>()
 
-  const mayHave = (tenant: string): boolean => (held.get(tenant) ?? 0) < each
+  const mayHave = (tenant: string): boolean => mayTake(bound, held.get(tenant) ?? 0, bound.total - free, 1)
 
   const grant = (waiter: Waiter): void => {
     free--
@@ -33,14 +28,21 @@ export const makeFairSemaphore = ({ each = Infinity, permits }: Bounds) => {
     waiter.grant()
   }
 
-  const grantNext = (): void => {
-    if (free === 0) return
-    const next = waiting.take(mayHave)
-    if (next !== undefined) return grant(next)
+  const takeLast = (): Waiter | undefined => {
     for (const waiter of last) {
       if (!mayHave(waiter.tenant)) continue
       last.delete(waiter)
-      return grant(waiter)
+      return waiter
+    }
+    return undefined
+  }
+
+  /** Grants what is free. A permit that is given back also raises what its tenant may have. */
+  const grantAll = (): void => {
+    while (free > 0) {
+      const next = waiting.take(mayHave) ?? takeLast()
+      if (next === undefined) return
+      grant(next)
     }
   }
 
@@ -50,7 +52,7 @@ export const makeFairSemaphore = ({ each = Infinity, permits }: Bounds) => {
     if (rest > 0) held.set(tenant, rest)
     else held.delete(tenant)
     free++
-    grantNext()
+    grantAll()
   }
 
   /** Calls `granted` once the tenant has a permit, at once if one is free. Returns how to stop waiting. */

@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import type * as Fiber from "effect/Fiber"
 
-/** On whose behalf a fiber works: an organization, a caller without one, or the network of a stranger. */
+/** On whose behalf a fiber works: the id of an organization or of a caller without one, or the network of a stranger. */
 export interface TenantShape {
   name: string
 }

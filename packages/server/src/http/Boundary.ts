@@ -10,7 +10,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import { ServerConfig } from "../base/Config.js"
 import { AccessLog } from "../base/logging/AccessLog.js"
-import { tooManyResponses } from "./MemoryBudget.js"
+import { smallResponse, tooManyResponses } from "./LargeResponses.js"
 import { type ErrorForm, errorResponse, toResponse, unrouted } from "./Failure.js"
 import { isVaultPath } from "./vault/Target.js"
 import { vaultError } from "./vault/Errors.js"
@@ -32,17 +32,14 @@ const corsFor = (allowedOrigins: ReadonlyArray<string>) =>
     maxAge: 600
   })
 
-/** A response up to this size, in bytes, fits into the operating system's send buffer. */
-const smallResponse = 64 * 1024
-
 /** Reserves memory for a large response until it was sent. Static documents are exempt: all responses share their bytes. */
 const withReservation = (
-  { hold, info, method }: NodeRequest,
+  { info, memory, method }: NodeRequest,
   response: HttpServerResponse.HttpServerResponse,
   form: ErrorForm
 ): HttpServerResponse.HttpServerResponse => {
   const size = response.body._tag === "Uint8Array" && info.actor !== null ? response.body.contentLength : 0
-  const isHeld = hold(info.actor ?? "", size > smallResponse ? size : 0)
+  const isHeld = memory.hold(size > smallResponse ? size : 0)
   // A committed change must not be reported as failed, so only reads are refused.
   return isHeld || method !== "GET" ? response : form(tooManyResponses)
 }

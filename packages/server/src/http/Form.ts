@@ -1,13 +1,13 @@
 import { type AnyApiError, UnsupportedMediaType } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { sharedBounds } from "../base/SharedBounds.js"
 import { readBytes, type TooSlow } from "./Body.js"
 import { makeMemoryBudget } from "./MemoryBudget.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
 const limit = 8 * 1024
-const mebibyte = 1024 * 1024
-const budget = makeMemoryBudget({ total: mebibyte, each: 128 * 1024 })
+const budget = makeMemoryBudget(sharedBounds.forms)
 
 const isForm = (contentType = ""): boolean =>
   /^application\/x-www-form-urlencoded\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())

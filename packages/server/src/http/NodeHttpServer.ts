@@ -10,14 +10,13 @@ import * as RuntimeFlags from "effect/RuntimeFlags"
 import * as Scope from "effect/Scope"
 import type { Server } from "node:http"
 import type { BlockList } from "node:net"
-import { makeMemoryBudget } from "./MemoryBudget.js"
+import { CurrentResponse, makeLargeResponses } from "./LargeResponses.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { writeResponse } from "./NodeResponse.js"
 import { withoutOverlap } from "./Pipelining.js"
+import { makeTurns } from "./Turns.js"
 import { RequestInfo } from "../base/RequestInfo.js"
 import { Tenant } from "../base/Tenant.js"
-
-const mebibyte = 1024 * 1024
 
 /**
  * Runs the app of a fiber in a scope, which releases what the app held before the client reads the response. The fiber is
@@ -46,17 +45,18 @@ const serveOn =
         runtimeFlags,
         RuntimeFlags.make(RuntimeFlags.Interruption, RuntimeFlags.RuntimeMetrics)
       )
-      // Large responses that wait for their clients.
-      const responses = makeMemoryBudget({ total: 16 * mebibyte, each: 12 * mebibyte })
+      const memoryOf = makeLargeResponses()
+      const inTurn = makeTurns()
       const served = middleware === undefined ? app : middleware(app)
 
       server.on(
         "request",
         withoutOverlap((source, response) => {
-          const request = new NodeRequest(source, responses.untilClosed(response), proxies)
+          const request = new NodeRequest(source, (tenant) => memoryOf(response, tenant), proxies)
           const context = Context.make(HttpServerRequest.HttpServerRequest, request).pipe(
             Context.add(RequestInfo, request.info),
-            Context.add(Tenant, request.tenant)
+            Context.add(Tenant, request.tenant),
+            Context.add(CurrentResponse, request.memory)
           )
           const answered = Effect.flatMap(inScope(served), (answer) => writeResponse(request, response, answer)).pipe(
             // Close the connection; the client would wait for ever otherwise.
@@ -67,9 +67,22 @@ const serveOn =
               )
             )
           )
-          const fiber = Runtime.runFork(Runtime.make({ context, fiberRefs, runtimeFlags: flags }))(answered)
-          response.on("close", () => {
-            if (!response.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+          const { info, tenant } = request
+          inTurn({
+            source,
+            network: tenant.name,
+            begin: (name) => {
+              if (response.destroyed) return
+              tenant.name = name
+              const fiber = Runtime.runFork(Runtime.make({ context, fiberRefs, runtimeFlags: flags }))(answered)
+              response.on("close", () => {
+                if (!response.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+              })
+            },
+            onEnd: (learn) =>
+              response.once("close", () => {
+                if (info.actor !== null) learn(tenant.name)
+              })
           })
         })
       )

@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http"
 import type { BlockList } from "node:net"
 import type { TooSlow } from "./Body.js"
-import type { Hold } from "./MemoryBudget.js"
+import type { ResponseMemory } from "./LargeResponses.js"
 import { infoOf } from "./RequestFacts.js"
 import type { RequestInfoShape } from "../base/RequestInfo.js"
 import type { TenantShape } from "../base/Tenant.js"
@@ -41,13 +41,13 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   readonly info: RequestInfoShape
   /** The client's network, until admission knows the organization and the caller. */
   readonly tenant: TenantShape
+  readonly memory: ResponseMemory
   /** Checks the caller's right and reads the body. Set by admission. */
   body: Effect.Effect<unknown, AnyApiError | TooSlow> = unread
 
   constructor(
     readonly source: IncomingMessage,
-    /** Reserves the memory of the response. */
-    readonly hold: Hold,
+    memoryOf: (tenant: TenantShape) => ResponseMemory,
     proxies: BlockList | null = null
   ) {
     super()
@@ -59,6 +59,7 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
     this.headers = headersOf(source.headers)
     this.info = infoOf(this, proxies)
     this.tenant = { name: clientNetwork(this.info.ip) }
+    this.memory = memoryOf(this.tenant)
   }
 
   /** The request of the current fiber. */

@@ -14,6 +14,7 @@ import type { TlsSettings } from "../base/config/TlsSettings.js"
 import { StartupError } from "../base/StartupError.js"
 import { bodyFails } from "./Body.js"
 import { readCertificate } from "./Certificate.js"
+import { cutIfSlow } from "./LargeResponses.js"
 import { answerList, connectionEvent, isAnswered, OneRequest } from "./ListMethod.js"
 import { httpServerOn } from "./NodeHttpServer.js"
 import { renewCertificate } from "./Renewal.js"
@@ -132,8 +133,11 @@ const continueWhenRead =
     server.emit("request", request, response)
   }
 
-/** Tracks the connections of a server. Closes a connection whose client reads nothing of its response for a while. */
-const trackConnections = (server: Server, silenceMillis: number): Connections => {
+/**
+ * Tracks the connections of a server. Closes a connection whose client reads nothing of its response for a while, or reads it too
+ * slowly.
+ */
+const trackConnections = (server: Server, timeouts: Timeouts): Connections => {
   const connections = new Map<Socket, Connection>()
   server.on(connectionEvent(server), (socket: Socket) => {
     connections.set(socket, { open: [], last: null, idleAt: 0 })
@@ -148,8 +152,10 @@ const trackConnections = (server: Server, silenceMillis: number): Connections =>
     connection.open.push(exchange)
     connection.last = request
     response.once("prefinish", () => {
+      if (socket.writableLength === 0) return
       // Node restores its own timeout once the response was sent. Slow progress does not count as silence.
-      if (socket.writableLength > 0) socket.setTimeout(silenceMillis)
+      socket.setTimeout(timeouts.silence)
+      cutIfSlow(response, socket.writableLength, timeouts)
     })
     response.once("close", () => {
       connection.open.splice(connection.open.indexOf(exchange), 1)
@@ -231,6 +237,8 @@ export interface Timeouts {
   readonly arrival: number
   /** Without progress while a response is being sent. */
   readonly silence: number
+  /** The mean rate at which a client must read a response after that time, in bytes a millisecond. */
+  readonly rate?: number
 }
 
 const defaultTimeouts: Timeouts = { arrival: 30_000, silence: 30_000 }
@@ -243,8 +251,8 @@ const optionsOf = ({ arrival }: Timeouts) => ({
   connectionsCheckingInterval: Math.min(1_000, arrival)
 })
 
-const prepared = <S extends Server>(server: S, { silence }: Timeouts): S => {
-  const connections = trackConnections(server, silence)
+const prepared = <S extends Server>(server: S, timeouts: Timeouts): S => {
+  const connections = trackConnections(server, timeouts)
   closeGracefully(server, connections)
   return server
     .on("request", toOriginForm)

@@ -5,6 +5,8 @@ import * as Predicate from "effect/Predicate"
 import { createRequire } from "node:module"
 import { Worker } from "node:worker_threads"
 import { nextTick } from "../base/EventLoop.js"
+import { makeFairSemaphore } from "../base/FairSemaphore.js"
+import { sharedBounds } from "../base/SharedBounds.js"
 import { parseJson } from "./Json.js"
 import type { Text } from "./JsonWorker.js"
 
@@ -21,7 +23,7 @@ const refuse = (wrong: string) => new ValidationError({ message: `the body: ${wr
  * current request dies, and the next one starts a new thread.
  */
 export const makeThreadClient = (script: string) => {
-  const oneAtATime = Effect.unsafeMakeSemaphore(1)
+  const turns = makeFairSemaphore(sharedBounds.bodyParser)
   let running: Worker | undefined
 
   const start = (): Worker => {
@@ -59,7 +61,7 @@ export const makeThreadClient = (script: string) => {
     })
 
   // Uninterruptible: the next request would receive the reply to an interrupted one.
-  return (text: Text): Effect.Effect<unknown> => oneAtATime.withPermits(1)(Effect.uninterruptible(send(text)))
+  return (text: Text): Effect.Effect<unknown> => turns.inside(Effect.uninterruptible(send(text)))
 }
 
 // The built file, even if this module runs from source: a worker needs JavaScript.

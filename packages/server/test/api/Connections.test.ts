@@ -167,6 +167,27 @@ describe("a client that does not read", () => {
     })
   )
 
+  it.scopedLive("is cut off when it reads too slowly, however steadily", () =>
+    Effect.gen(function* () {
+      const { port } = yield* serving({ silence: 700, rate: 20_000 })
+      const socket = yield* deaf(port)
+      let isOpen = true
+      socket.once("close", () => {
+        isOpen = false
+      })
+      socket.write(get("/large"))
+      let size = 0
+      // More often than the silence allows, and ten times too slow for the rate.
+      while (isOpen && size < largeText.length) {
+        const part: unknown = socket.read(Math.min(32 * 1024, socket.readableLength))
+        if (Buffer.isBuffer(part)) size += part.length
+        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
+      }
+      assert.isFalse(isOpen)
+      assert.isBelow(size, largeText.length)
+    })
+  )
+
   it.scopedLive("holds no more than its share of what waits: another large answer is refused, a small one is not", () =>
     Effect.gen(function* () {
       const { calls, port } = yield* serving()

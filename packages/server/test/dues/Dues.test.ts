@@ -43,7 +43,7 @@ const dueAt = (actor: Actor, name: string) =>
 const matrix = (actor: Actor, ifNoneMatch?: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).project(projectPath(), "env.list").pipe(asActor(actor))
-    return yield* (yield* ProjectMatrix).read(place, [EnvName.make("prod")], ifNoneMatch)
+    return yield* Effect.scoped((yield* ProjectMatrix).read(place, [EnvName.make("prod")], ifNoneMatch))
   })
 
 describe("the due date of a secret", () => {

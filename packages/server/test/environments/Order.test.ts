@@ -39,7 +39,7 @@ const list = (actor: Actor, project?: string) =>
 const matrix = (actor: Actor, ifNoneMatch?: string) =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).project(projectPath(), "env.list").pipe(asActor(actor))
-    return yield* (yield* ProjectMatrix).read(place, undefined, ifNoneMatch)
+    return yield* Effect.scoped((yield* ProjectMatrix).read(place, undefined, ifNoneMatch))
   }).pipe(Effect.provide(ProjectMatrix.Default))
 const create = (actor: Actor, name: string) =>
   Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck, Fiber } from "effect"
 import { runs } from "../../../domain/test/support/Runs.js"
 
-const makePass = () => makeFairSemaphore({ permits: 1 }).inside<void, never, never>
+const makePass = () => makeFairSemaphore({ total: 1, each: 1 }).inside<void, never, never>
 
 /** Every few steps another fiber has its turn, as after some two thousand otherwise. */
 const inShortTurns = (before: number, effect: Effect.Effect<void>) =>
@@ -50,7 +50,7 @@ describe("a semaphore with one permit", () => {
 
   it.effect("lets a tenant in after one of another, however many of them wait", () =>
     Effect.gen(function* () {
-      const { inside } = makeFairSemaphore({ permits: 1 })
+      const { inside } = makeFairSemaphore({ total: 1, each: 1 })
       const order: Array<string> = []
       const enter = (name: string, isLast = false) =>
         as(name)(
@@ -95,7 +95,7 @@ describe("a semaphore", () => {
         FastCheck.array(step, { maxLength: 60 }),
         FastCheck.nat(),
         (permits, each, steps, seed) => {
-          const { isFree, release, request } = makeFairSemaphore({ permits, each })
+          const { isFree, release, request } = makeFairSemaphore({ total: permits, each })
           const held: Array<string> = []
           const waiting: Array<{ readonly tenant: string; readonly stop: () => void }> = []
           const heldBy = (tenant: string) => held.filter((one) => one === tenant).length
@@ -133,7 +133,7 @@ describe("a semaphore", () => {
   it("grants a permit to each tenant that waits before any tenant has a second one", () => {
     FastCheck.assert(
       FastCheck.property(FastCheck.array(FastCheck.constantFrom("a", "b", "c", "d"), { minLength: 1 }), (asking) => {
-        const { release, request } = makeFairSemaphore({ permits: 1 })
+        const { release, request } = makeFairSemaphore({ total: 1, each: 1 })
         const granted: Array<string> = []
         request("first", () => undefined)
         for (const tenant of asking) request(tenant, () => void granted.push(tenant))

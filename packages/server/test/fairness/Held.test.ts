@@ -9,7 +9,7 @@ import { servingContract } from "../support/Serving.js"
 
 const large = HttpApiEndpoint.get("large", "/large")
   .addSuccess(Schema.String)
-  .annotate(LargeResponse, 1024)
+  .annotate(LargeResponse, 1024 * 1024)
   .middleware(Authentication)
 const contract = HttpApi.make("test").add(HttpApiGroup.make("calls").add(large).middleware(Admission))
 

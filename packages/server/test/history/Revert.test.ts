@@ -226,7 +226,7 @@ const prepared = Effect.gen(function* () {
   yield* writeBundle(ada, { set: large("second") })
   const revisions = yield* Revisions
   const entering = enterFor(ada, "secret.write")
-  const prepare = (request: RevertRequest = { to: 1 }) => revisions.prepare(entering, request)
+  const prepare = (request: RevertRequest = { to: 1 }) => Effect.scoped(revisions.prepare(entering, request))
   const apply = (plan: PreparedRevert | null, request: RevertRequest = { to: 1 }) =>
     transaction(
       Effect.flatMap(entering, (place) =>

@@ -236,10 +236,7 @@ export const driver = (users: ReadonlyArray<Person>) =>
 
       listSecrets: (caller: Caller, at: At) => by(caller, Effect.flatMap(inEnv(at, "secret.list"), secrets.list)),
       readAll: (caller: Caller, at: At) =>
-        by(
-          caller,
-          Effect.flatMap(inEnv(at, "secret.read"), (place) => bundles.read(place))
-        ),
+        by(caller, Effect.scoped(Effect.flatMap(inEnv(at, "secret.read"), (place) => bundles.read(place)))),
       readSecret: (caller: Caller, at: At, key: string) =>
         by(
           caller,

@@ -92,7 +92,7 @@ it("bodies that do not end are held up to a bound, and what others send and ask 
     socket.write(patch(mebibyte))
     senders.push(socket)
   }
-  // One caller has 36 MiB.
+  // One organization has half of 64 MiB.
   while (refused < 24) await new Promise((resolve) => setTimeout(resolve, 10))
   assert.strictEqual((await program.call("GET", "/health")).status, 200)
   assert.strictEqual((await program.call("POST", "/api/orgs", { token: eve, body: { name: "eves" } })).status, 201)

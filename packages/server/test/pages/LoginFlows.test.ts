@@ -31,7 +31,10 @@ const name = "__Host-coffer-flow"
 const requested = (headers: IncomingHttpHeaders) => {
   const source = new IncomingMessage(new Socket())
   Object.assign(source.headers, headers)
-  return Effect.provideService(HttpServerRequest.HttpServerRequest, new NodeRequest(source, () => true))
+  return Effect.provideService(
+    HttpServerRequest.HttpServerRequest,
+    new NodeRequest(source, () => ({ hold: () => true, begin: () => Effect.void }))
+  )
 }
 
 /** The cookie that a browser has after a flow was kept. */

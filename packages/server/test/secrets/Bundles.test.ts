@@ -151,7 +151,7 @@ describe("a bundle", () => {
       const ada = yield* organization()
       yield* setSecret(ada, "A", "hunter2")
       const place = yield* enter(ada, "secret.read")
-      const read = yield* (yield* Bundles).read(place)
+      const read = yield* Effect.scoped((yield* Bundles).read(place))
       assert.notInclude(inspect(read, { depth: 9, showHidden: true }) + JSON.stringify(read), "hunter2")
     }).pipe(onDatabase())
   )

@@ -462,7 +462,9 @@ export const readBundle = (
   Effect.gen(function* () {
     const place = yield* enter(actor, "secret.read", options.path)
     const { path: _, ...request } = options
-    const { bundle, etag } = yield* (yield* Bundles).read(place, { ...request, keys: options.keys?.map(key) })
+    const { bundle, etag } = yield* Effect.scoped(
+      (yield* Bundles).read(place, { ...request, keys: options.keys?.map(key) })
+    )
     return {
       etag,
       revision: bundle?.revision,

@@ -5,16 +5,27 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { SmtpSettings } from "../config/MailSettings.js"
 import { ServerConfig } from "../Config.js"
+import { sharedBounds } from "../SharedBounds.js"
 import { type MailKind, smtpSender } from "./SmtpSender.js"
 
 const loginCodes: MailKind = {
   name: "a login code",
-  queueCapacity: 1_000,
+  queue: sharedBounds.loginMails,
   connections: 4,
   lifetime: Duration.minutes(10)
 }
-const notices: MailKind = { name: "a notice", queueCapacity: 200, connections: 1, lifetime: Duration.hours(1) }
-const invitations: MailKind = { name: "an invitation", queueCapacity: 200, connections: 1, lifetime: Duration.hours(1) }
+const notices: MailKind = {
+  name: "a notice",
+  queue: sharedBounds.otherMails,
+  connections: 1,
+  lifetime: Duration.hours(1)
+}
+const invitations: MailKind = {
+  name: "an invitation",
+  queue: sharedBounds.otherMails,
+  connections: 1,
+  lifetime: Duration.hours(1)
+}
 
 const body = (code: string) => `Your login code is ${code}
 

@@ -13,6 +13,9 @@ import type { SMTPTransportOptions } from "nodemailer"
 import { counter } from "../Metrics.js"
 import type { SmtpSettings } from "../config/MailSettings.js"
 import { RequestInfo } from "../RequestInfo.js"
+import { makeShare } from "../Share.js"
+import type { SharedBound } from "../SharedBounds.js"
+import { Tenant } from "../Tenant.js"
 
 /** Mails that the mail server did not accept. */
 const mailFailures = counter(
@@ -26,6 +29,7 @@ interface Mail {
   readonly text: Redacted.Redacted
   /** The id of the request that caused the mail, for the log. */
   readonly request: string
+  readonly tenant: string
   /** Milliseconds since the epoch. */
   readonly queuedAt: number
   /** Runs if the mail was not sent, but a later mail to the same address may be. */
@@ -47,7 +51,7 @@ export class SmtpFailure extends Data.TaggedError("SmtpFailure")<{
 export interface MailKind {
   /** For the log. */
   readonly name: string
-  readonly queueCapacity: number
+  readonly queue: SharedBound
   readonly connections: number
   /** The longest that a mail waits. */
   readonly lifetime: Duration.Duration
@@ -99,7 +103,7 @@ export const smtpFailure = (error: unknown): SmtpFailure => {
 }
 
 /** Queues mails of a kind, and sends them to the mail server (RFC 5321). */
-export const smtpSender = (smtp: SmtpSettings, { connections, lifetime: longest, name, queueCapacity }: MailKind) =>
+export const smtpSender = (smtp: SmtpSettings, { connections, lifetime: longest, name, queue: bound }: MailKind) =>
   Effect.gen(function* () {
     // Loaded on demand: development mode does not need it.
     const { createTransport } = yield* Effect.promise(() => import("nodemailer"))
@@ -107,7 +111,8 @@ export const smtpSender = (smtp: SmtpSettings, { connections, lifetime: longest,
       Effect.sync(() => createTransport(transportOptions(smtp))),
       (transport) => Effect.sync(() => transport.close())
     )
-    const queue = yield* Mailbox.make<Mail>({ capacity: queueCapacity, strategy: "dropping" })
+    const queue = yield* Mailbox.make<Mail>()
+    const share = makeShare(bound)
 
     const attempt = ({ subject, text, to }: Mail) =>
       Effect.tryPromise({
@@ -155,7 +160,10 @@ export const smtpSender = (smtp: SmtpSettings, { connections, lifetime: longest,
         Effect.annotateLogs({ request: mail.request })
       )
 
-    const worker = Effect.forever(Effect.flatMap(queue.take, deliver)).pipe(
+    const next = Effect.tap(queue.take, ({ tenant }) => {
+      share.giveBack(tenant, 1)
+    })
+    const worker = Effect.forever(Effect.flatMap(next, deliver)).pipe(
       Effect.catchTag("NoSuchElementException", () => Effect.void)
     )
     const workers = yield* Effect.forkScoped(
@@ -186,9 +194,11 @@ export const smtpSender = (smtp: SmtpSettings, { connections, lifetime: longest,
     }: Pick<Mail, "subject" | "text" | "to"> & Partial<Pick<Mail, "lifetime" | "lost">>) =>
       Effect.gen(function* () {
         const { id } = yield* RequestInfo
-        const mail = { ...given, lifetime, lost }
-        const taken = yield* queue.offer({ ...mail, request: id, queuedAt: yield* Clock.currentTimeMillis })
-        if (!taken) {
+        const tenant = (yield* Tenant).name
+        const mail = { ...given, lifetime, lost, tenant }
+        if (share.take(tenant, 1)) {
+          yield* queue.offer({ ...mail, request: id, queuedAt: yield* Clock.currentTimeMillis })
+        } else {
           yield* Metric.increment(mailFailures)
           yield* Effect.logError(`${name} was not mailed: too many mails wait for the mail server`)
           yield* mail.lost

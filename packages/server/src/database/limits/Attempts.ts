@@ -2,13 +2,13 @@ import { Overloaded } from "@coffer/domain/Errors"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { type FairSemaphore, makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { makeShare, type Share } from "../../base/Share.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
+import { tenantOf } from "../../base/Tenant.js"
 
 /** How long a refusal is repeated from memory. */
 const rememberedMillis = 1_000
 const maxRemembered = 10_000
-
-/** How many attempts of one subject wait for the one before. */
-const maxWaiting = 32
 
 const overloaded = new Overloaded({ message: "too many requests at once: try again in 1 second", retryAfter: 1 })
 
@@ -39,26 +39,32 @@ export const makeRefusals = () => {
  * stranger's requests would wait for the lock of a limit with all connections of the pool in hand.
  */
 export const makeTurns = () => {
-  const queues = new Map<string, { readonly turn: FairSemaphore; users: number }>()
+  const queues = new Map<string, { readonly turn: FairSemaphore; readonly share: Share; users: number }>()
 
   const join = (subject: string) =>
-    Effect.sync(() => {
-      const queue = queues.get(subject) ?? { turn: makeFairSemaphore({ permits: 1 }), users: 0 }
+    Effect.withFiberRuntime<{ readonly turn: FairSemaphore; readonly leave: Effect.Effect<void> }>((fiber) => {
+      const tenant = tenantOf(fiber)
+      const queue = queues.get(subject) ?? {
+        turn: makeFairSemaphore(sharedBounds.attemptTurn),
+        share: makeShare(sharedBounds.attempts),
+        users: 0
+      }
+      if (!queue.share.take(tenant, 1)) return Effect.die(overloaded)
       queues.set(subject, queue)
       queue.users++
-      return queue
+      const leave = Effect.sync(() => {
+        queue.share.giveBack(tenant, 1)
+        if (--queue.users === 0) queues.delete(subject)
+      })
+      return Effect.succeed({ turn: queue.turn, leave })
     })
 
   /** Dies with Overloaded if too many attempts of the subject wait: the boundary responds with it. */
   return (subject: string) =>
     <A, E, R>(attempt: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
       Effect.acquireUseRelease(
-        Effect.suspend(() => ((queues.get(subject)?.users ?? 0) > maxWaiting ? Effect.die(overloaded) : join(subject))),
+        join(subject),
         ({ turn }) => turn.inside(attempt),
-        (queue) =>
-          Effect.sync(() => {
-            queue.users--
-            if (queue.users === 0) queues.delete(subject)
-          })
+        ({ leave }) => leave
       )
 }

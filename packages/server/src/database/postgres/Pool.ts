@@ -5,6 +5,7 @@ import type * as Fiber from "effect/Fiber"
 import pg, { type ClientBase, type ClientConfig, type PoolClient, type QueryResult } from "pg"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import type { Restore } from "../../base/Restore.js"
 import { tenantOf } from "../../base/Tenant.js"
 import type { PoolState } from "../Database.js"
@@ -67,9 +68,6 @@ const makeWait = ({ currentContext }: Fiber.RuntimeFiber<unknown, unknown>, answ
   } as const
 }
 
-/** How much of a number one tenant may have at once: the rest is kept for others. */
-const partOf = (all: number): number => Math.max(1, all - Math.ceil(all / 5))
-
 const noteLost = (): void => {
   lostConnections.unsafeUpdate(1, [])
 }
@@ -99,7 +97,7 @@ export const makePool = ({ config, connections, onMoved, patience }: PoolSetting
     const closed = new WeakSet<ClientBase>()
 
     /** The pool itself serves its waiters in the order of arrival, so only as many ask it as there are connections. */
-    const slots = makeFairSemaphore({ permits: connections, each: partOf(connections) })
+    const slots = makeFairSemaphore(sharedBounds.connections.sized(connections))
     let waiting = 0
 
     /** When the database last answered, and when it first did not answer since then. */
@@ -290,8 +288,7 @@ export const makePool = ({ config, connections, onMoved, patience }: PoolSetting
     })
 
     /** Snapshots use their connections for long, so the other half serves short statements. */
-    const maxSnapshots = Math.ceil(connections / 2)
-    const snapshots = makeFairSemaphore({ permits: maxSnapshots, each: partOf(maxSnapshots) })
+    const snapshots = makeFairSemaphore(sharedBounds.connectionSnapshots.sized(Math.ceil(connections / 2)))
 
     return { acquire, reading, refusalOf, snapshots, silentMillis, unanswered, state } as const
   })

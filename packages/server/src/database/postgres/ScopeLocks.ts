@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto"
 import * as Effect from "effect/Effect"
 import { type FairSemaphore, makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { makeShare, type Share } from "../../base/Share.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
+import { tenantOf } from "../../base/Tenant.js"
 import { rankOf, type Scope, scopeKey } from "../Scopes.js"
 import { DatabaseBusy } from "../Unavailable.js"
 
@@ -15,14 +18,13 @@ const lockOf = (scope: Scope): string =>
 export const lockStatements = (scopes: ReadonlyArray<Scope>): string =>
   scopes.map((scope) => `; ${lockOf(scope)}`).join("")
 
-/** How many changes of a scope may wait in this process. */
-const maxWaiting = 200
 /** A change that waited longer is not begun: its caller must have a response within five seconds. */
 const maxWaitMillis = 4_000
 
 interface Line {
   readonly turn: FairSemaphore
   /** The changes that wait, and the one that runs. */
+  readonly share: Share
   size: number
 }
 
@@ -34,15 +36,21 @@ export const makeScopeLines = () => {
   const lines = new Map<string, Line>()
 
   const inLine = <A, E, R>(scope: Scope, inner: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.suspend(() => {
+    Effect.withFiberRuntime((fiber) => {
       const key = scopeKey(scope)
-      const line = lines.get(key) ?? { turn: makeFairSemaphore({ permits: 1 }), size: 0 }
-      if (line.size > maxWaiting) return Effect.die(new DatabaseBusy())
+      const tenant = tenantOf(fiber)
+      const line = lines.get(key) ?? {
+        turn: makeFairSemaphore(sharedBounds.scopeTurn),
+        share: makeShare(sharedBounds.scopeLine),
+        size: 0
+      }
+      if (!line.share.take(tenant, 1)) return Effect.die(new DatabaseBusy())
       lines.set(key, line)
       line.size++
       return Effect.ensuring(
         line.turn.inside(inner),
         Effect.sync(() => {
+          line.share.giveBack(tenant, 1)
           if (--line.size === 0) lines.delete(key)
         })
       )

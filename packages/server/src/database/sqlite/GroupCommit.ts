@@ -10,6 +10,7 @@ import * as Exit from "effect/Exit"
 import * as FiberSet from "effect/FiberSet"
 import { HoldsLock, urgentTick } from "../../base/EventLoop.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { isBusy } from "../../base/Reason.js"
 import type { Restore } from "../../base/Restore.js"
 import { changing, settle } from "../Changing.js"
@@ -59,7 +60,7 @@ export const groupCommit = (
 ) =>
   Effect.gen(function* () {
     /** The mutex of the writing connection. Only its holder changes the state, until the connection is closed. */
-    const writer = makeFairSemaphore({ permits: 1 })
+    const writer = makeFairSemaphore(sharedBounds.writer)
     const { granted, isExhausted, patiently, refused } = makePatience()
     const fork = yield* FiberSet.makeRuntime()
     let state: State = { _tag: "Idle" }

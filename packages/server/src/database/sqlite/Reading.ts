@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Pool from "effect/Pool"
 import * as Scope from "effect/Scope"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { busyTimeoutMillis } from "./Busy.js"
 import { isInside, Snapshot } from "../Database.js"
 import { openConnection } from "./Connection.js"
@@ -15,10 +16,6 @@ const settings = [
   "cell_size_check = ON",
   "temp_store = MEMORY"
 ]
-
-/** How many snapshots can be open at once, and how many of them for one tenant. */
-const maxSnapshots = 6
-const maxSnapshotsEach = 4
 
 /** A read-only connection. Reads never wait for a transaction, and see only committed changes. */
 const readOnly = (path: string) =>
@@ -37,10 +34,15 @@ export const readingOf = (path: string) =>
     const reading = yield* readOnly(path)
     // The pool's fiber inherits interruptibility: without it, a database opened in a finalizer could never close.
     const pool = yield* Effect.interruptible(
-      Pool.makeWithTTL({ acquire: readOnly(path), min: 0, max: maxSnapshots, timeToLive: Duration.infinity })
+      Pool.makeWithTTL({
+        acquire: readOnly(path),
+        min: 0,
+        max: sharedBounds.snapshots.total,
+        timeToLive: Duration.infinity
+      })
     )
 
-    const slots = makeFairSemaphore({ permits: maxSnapshots, each: maxSnapshotsEach })
+    const slots = makeFairSemaphore(sharedBounds.snapshots)
 
     const within = <A, E, R>(connection: SqlConnection.Connection, effect: Effect.Effect<A, E, R>) =>
       Effect.acquireUseRelease(

@@ -28,7 +28,8 @@ const RevisionRow = Schema.Struct({
   is_protected: Schema.Number,
   expires_at: Schema.NullOr(Schema.Number),
   revision: Schema.Number,
-  due_revision: Schema.Number
+  due_revision: Schema.Number,
+  secret_count: Schema.Number
 })
 
 /** A live environment of an organization, with the number of its secrets. */
@@ -89,7 +90,7 @@ export const environmentsRepo = Effect.gen(function* () {
     /** The environments with the revisions of their secrets and of their due dates. */
     revisions: all(RevisionRow)`
       SELECT e.id AS id, e.name AS name, e.position AS position, e.protected AS is_protected, e.expires_at AS expires_at,
-        e.revision AS revision, e.due_revision AS due_revision
+        e.revision AS revision, e.due_revision AS due_revision, e.secret_count AS secret_count
       FROM environments e WHERE e.project_id = ${"projectId"} AND ${liveEnv} ORDER BY e.name`,
 
     /** Those that the project orders itself. */

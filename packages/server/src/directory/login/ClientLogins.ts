@@ -23,6 +23,7 @@ import { hashToken } from "../../keys/Token.js"
 import { clientNetwork } from "../../database/limits/ClientNetwork.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { clientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLoginsRepo.js"
 import { CodeAges } from "./CodeAges.js"
@@ -38,7 +39,7 @@ const beginnings: RateLimit = { kind: "device", max: 30, window: 15 * minute }
 /** Rate limit for wrong codes, per network of a client. */
 const wrongCodes: RateLimit = { kind: "user_code", max: 10, window: 15 * minute }
 /** How many device logins may be pending, over all networks: their rows are made without a credential. */
-const maxPending = 10_000
+const { total: maxPending } = sharedBounds.deviceLogins
 
 const logInAgain = new Forbidden({
   message: "your logins were ended after you logged in here: run coffer login again"

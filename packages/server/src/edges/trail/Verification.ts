@@ -6,12 +6,12 @@ import { genesis, headMac, link, sameLink } from "../../audit/Chain.js"
 import { EntryReader, type FoundRow } from "../../audit/EntryReader.js"
 import { makeListCheck } from "../../audit/ListCheck.js"
 import { pacing } from "../../base/EventLoop.js"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { Instance } from "../../keys/Instance.js"
 
 /** How many entries one statement of a verification reads: an entry can hold 250 KB, and a statement blocks the event loop. */
 const rowsAtOnce = 25
-/** How many logs are verified at the same time. */
-const maxVerifications = 16
 
 export interface VerifyRequest {
   readonly from_seq?: number
@@ -25,7 +25,7 @@ export const makeVerification = Effect.gen(function* () {
   const index = yield* AuditIndex
   const { auditKey } = yield* Instance
   const checkList = yield* makeListCheck(auditKey)
-  const verifications = yield* Effect.makeSemaphore(maxVerifications)
+  const verifications = makeFairSemaphore(sharedBounds.verifications)
   const locks = new Map<string, { readonly lock: Effect.Semaphore; users: number }>()
 
   /** Runs one verification of a log at a time. Other logs are verified concurrently, so a short log need not wait for a long one. */
@@ -35,7 +35,7 @@ export const makeVerification = Effect.gen(function* () {
       locks.set(log, ofLog)
       ofLog.users++
       return Effect.ensuring(
-        ofLog.lock.withPermits(1)(verifications.withPermits(1)(verification)),
+        ofLog.lock.withPermits(1)(verifications.inside(verification)),
         Effect.sync(() => {
           if (--ofLog.users === 0) locks.delete(log)
         })

@@ -46,7 +46,7 @@ export type BehindRow = typeof BehindRow.Type
 
 const IdRow = Schema.Struct({ id: Schema.String })
 const DueIdRow = Schema.Struct({ id: WebhookDeliveryId })
-const WebhookIdRow = Schema.Struct({ webhook_id: WebhookId })
+const DueWebhookRow = Schema.Struct({ webhook_id: WebhookId, org_id: OrgId })
 const CountRow = Schema.Struct({ count: Schema.Number })
 const OldestRow = Schema.Struct({ oldest: Schema.NullOr(Schema.String) })
 
@@ -142,8 +142,8 @@ export const deliveriesRepo = Effect.gen(function* () {
       SELECT id FROM webhook_deliveries
       WHERE webhook_id = ${"webhookId"} AND lane = ${"lane"} AND state = 'pending' AND kind = 'event' LIMIT 1`,
 
-    dueWebhooks: all(WebhookIdRow)`
-      SELECT DISTINCT d.webhook_id AS webhook_id
+    dueWebhooks: all(DueWebhookRow)`
+      SELECT DISTINCT d.webhook_id AS webhook_id, w.org_id AS org_id
       FROM webhook_deliveries d ${usingIndex("webhook_deliveries_due")} ${sendable}`,
 
     due: all(DueIdRow)`

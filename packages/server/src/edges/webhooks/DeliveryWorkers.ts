@@ -1,14 +1,15 @@
 import type { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
+import { Tenant } from "../../base/Tenant.js"
 import { now } from "../../base/Time.js"
 import { isLeaseLost } from "../../database/jobs/Lease.js"
 import { deliveriesRepo } from "./DeliveriesRepo.js"
 import { makeFanOut } from "./FanOut.js"
 import { makeSender } from "./Sender.js"
 
-/** How many deliveries are in flight at the same time: those to three organizations whose receivers are all slow. */
-const maxAtOnce = 256
 const workersOfWebhook = 4
 
 /** How long a delivery waits that could not be sent because of this server. */
@@ -25,14 +26,14 @@ export const makeDeliveryWorkers = Effect.gen(function* () {
   const repo = yield* deliveriesRepo
   const fanOut = yield* makeFanOut
   const send = yield* makeSender
-  const slots = yield* Effect.makeSemaphore(maxAtOnce)
+  const slots = makeFairSemaphore(sharedBounds.deliveries)
   /** What is being sent. */
   const busy = new Set<WebhookDeliveryId>()
 
   /** Reloads the delivery once a slot is free: it may have been skipped, or its webhook changed. */
   const sendOne = (id: WebhookDeliveryId) =>
     slots
-      .withPermits(1)(
+      .inside(
         Effect.gen(function* () {
           const row = yield* repo.toSend({ id, now: yield* now })
           if (row !== undefined) yield* send(row)
@@ -70,9 +71,10 @@ export const makeDeliveryWorkers = Effect.gen(function* () {
   /** The workers of the webhooks that have deliveries whose time has come. */
   const workers = Effect.gen(function* () {
     const rows = yield* repo.dueWebhooks({ now: yield* now })
-    return rows.flatMap(({ webhook_id: id }) =>
-      Array.from({ length: workersOfWebhook }, (_none, index): Worker => ({ name: `${id} ${index}`, run: work(id) }))
-    )
+    return rows.flatMap(({ org_id: name, webhook_id: id }) => {
+      const run = Effect.provideService(work(id), Tenant, { name })
+      return Array.from({ length: workersOfWebhook }, (_none, index): Worker => ({ name: `${id} ${index}`, run }))
+    })
   })
 
   return { fanOut, workers } as const

@@ -6,7 +6,6 @@ import {
   AnyContentType,
   BodyLimit,
   ForDelegations,
-  LargeResponse,
   RecentLogin,
   Requires
 } from "@coffer/domain/api/Requirement"
@@ -192,7 +191,6 @@ class KeyValueGroup extends HttpApiGroup.make("vaultKv")
       .addError(ReferenceRefused)
       .annotate(Requires, "secret.read")
       .annotate(ForDelegations, "any")
-      .annotate(LargeResponse, 8 * 1024 * 1024)
   )
   .add(
     HttpApiEndpoint.get("list", "/v1/:project_name/metadata")

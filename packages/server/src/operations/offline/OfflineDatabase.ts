@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type { ClientBase } from "pg"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { StartupError } from "../../base/StartupError.js"
 import { Database } from "../../database/Database.js"
 import { rootReason } from "../../base/Reason.js"
@@ -26,7 +27,7 @@ export const databaseOn = (client: ClientBase) => {
       {
         acquire: () => Effect.succeed({ client, release: () => undefined, spentMillis: 0, isClosed: () => false }),
         refusalOf: (error) => (isLost(error) ? new DatabaseUnavailable({ cause: error }) : error),
-        snapshots: makeFairSemaphore({ permits: 1 })
+        snapshots: makeFairSemaphore(sharedBounds.connectionSnapshots.sized(1))
       },
       compiled,
       ofCommand

@@ -68,7 +68,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           (place) => bundles.write(place, payload, headers["if-match"], draft),
           { ahead: bundles.ahead(payload) }
         )
-      )
+      ).pipe(Effect.scoped)
     )
     const copy = gated("environments.copy", ({ headers, path, payload }: Of<"copy">) =>
       Effect.suspend(() => {
@@ -79,14 +79,14 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
             Effect.flatMap(from, (from) => promotion.copy(to, from, payload, headers["if-match"], prepared))
           )
         )
-      })
+      }).pipe(Effect.scoped)
     )
     const revert = gated("environments.revert", ({ headers, path, payload }: Of<"revert">) =>
       Effect.flatMap(revisions.prepare(access.guarded(path, "secret.write"), payload), (prepared) =>
         access.change(access.guarded(path, "secret.write"), (place) =>
           revisions.revert(place, payload, headers["if-match"], prepared)
         )
-      )
+      ).pipe(Effect.scoped)
     )
     const remove = gated(
       "environments.delete",

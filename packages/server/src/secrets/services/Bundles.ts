@@ -10,8 +10,10 @@ import * as Either from "effect/Either"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { admitKeys } from "../../access/DelegatedKeys.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import type { Extent } from "../../access/PlaceRow.js"
 import { Database } from "../../database/Database.js"
 import { namesETag } from "../../http/ETag.js"
+import { beginLargeResponse } from "../../http/LargeResponses.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { type Passage, referenceRefused, ReferenceReader } from "../references/ReferenceReader.js"
@@ -79,6 +81,13 @@ const wantedOf = ({
 /** A bundle without resolved references. */
 const asStored = { closure: null, passages: [] }
 const unresolved = { values: new Map<SecretKey, never>(), passed: [] }
+
+/** What a bundle has of each secret besides its value: key, version, time. */
+const bytesOfSecret = 160
+
+/** The size of a bundle's response. Of references, it is known only when they are resolved. */
+const bundleBytes = (extent: Extent | null): number =>
+  extent === null ? 0 : extent.bytes + extent.secrets * bytesOfSecret
 
 /** How many keys a message explains. */
 const maxExplained = 20
@@ -184,9 +193,11 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
           const etag = yield* currentTag(place, form, raw)
           if (etag !== undefined && namesETag(ifNoneMatch, etag)) return { etag, bundle: undefined }
         }
+        yield* beginLargeResponse(bundleBytes(place.extent))
         const first = yield* stored(place, keys)
         const { closure, passages, revision, rows } =
           raw || !first.isReferring ? { ...first, ...asStored } : yield* whole(place, keys, first)
+        if (closure !== null) yield* beginLargeResponse(bundleBytes(place.extent) + closure.bytes)
         const opened = Array.zip(rows, yield* versions.openAll(place, rows))
         const { passed, values } = closure === null ? unresolved : yield* resolved(closure, opened)
         const errors: globalThis.Array<BundleError> = []
@@ -235,7 +246,9 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       Effect.flatMap(wantedOf(request), (wanted) =>
         wanted.size <= smallChange
           ? Effect.succeed(null)
-          : Effect.flatMap(entering, (place) => changes.draft(place, wanted, request.dry_run === true))
+          : Effect.flatMap(Effect.zipRight(changes.beginLarge, entering), (place) =>
+              changes.draft(place, wanted, request.dry_run === true)
+            )
       )
 
     /** Sends what `write` reads first: see `Access.change`. */

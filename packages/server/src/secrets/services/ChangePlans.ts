@@ -1,9 +1,13 @@
 import { mayReveal } from "@coffer/domain/Actor"
+import { Overloaded } from "@coffer/domain/Errors"
 import type { EnvId } from "@coffer/domain/Ids"
 import type { SecretKey } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
+import type * as Scope from "effect/Scope"
 import type { Place } from "../../access/Access.js"
+import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { kindOf } from "../../keys/Envelope.js"
 import type { Totals } from "../stored/ChangesRepo.js"
@@ -13,6 +17,14 @@ import { deletion, inByteOrder, isSet, type SetStep, setStep, type Step, unchang
 
 /** Changes of more keys are planned and encrypted before their transaction, which keeps other writers waiting. */
 export const smallChange = 50
+
+/** How long a large change waits for its turn. */
+const patience = "30 seconds"
+
+const tooManyChanges = new Overloaded({
+  message: "too many changes of many keys at once: try again in 1 second",
+  retryAfter: 1
+})
 
 /** The requested changes by key: what to set, or null to delete the secret. */
 export type Wanted = ReadonlyMap<SecretKey, Content | null>
@@ -124,5 +136,17 @@ export const makeChangePlans = Effect.gen(function* () {
     return contents === undefined ? null : yield* draftFrom(place, contents, wanted, { dryRun })
   })
 
-  return { draft, draftFrom, isCurrent, plan } as const
+  const turns = makeFairSemaphore(sharedBounds.largeChanges)
+
+  /**
+   * Waits for the turn of a change that is prepared, until the end of its request: what is prepared takes ten times the memory of
+   * what was sent. Of one tenant, the next is prepared while one is written. Dies with Overloaded: the boundary responds with it.
+   */
+  const beginLarge: Effect.Effect<void, never, Scope.Scope> = turns.scoped.pipe(
+    Effect.timeoutFail({ duration: patience, onTimeout: () => tooManyChanges }),
+    Effect.orDie,
+    Effect.asVoid
+  )
+
+  return { beginLarge, draft, draftFrom, isCurrent, plan } as const
 })

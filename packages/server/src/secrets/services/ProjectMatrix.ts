@@ -10,6 +10,7 @@ import { dueOf } from "../stored/DueColumns.js"
 import { endOf, environmentsRepo, positionOf, protectionOf } from "../../directory/environments/Repo.js"
 import { mapInSlices } from "../../base/EventLoop.js"
 import { namesETag } from "../../http/ETag.js"
+import { beginLargeResponse } from "../../http/LargeResponses.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { traced } from "../../base/tracing/Traced.js"
@@ -27,7 +28,11 @@ interface Column extends Within {
   readonly expires_at: number | null
   readonly revision: number
   readonly due_revision: number
+  readonly secret_count: number
 }
+
+/** The size of a cell in the response, with its part of the key. */
+const bytesOfCell = 200
 
 /** A row while its columns are read. */
 interface OpenRow {
@@ -142,6 +147,8 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
           resource_id: place.project.id,
           metadata: { with: columns.flatMap(({ name, place }) => (place === null ? [] : [name])) }
         })
+        const cells = columns.reduce((sum, { place, secret_count }) => sum + (place === null ? 0 : secret_count), 0)
+        yield* beginLargeResponse(cells * bytesOfCell)
         const rows = new Map<SecretKey, OpenRow>()
         const digestOf = makeDigests()
         const filled = yield* Effect.forEach(columns, (column, index) =>

@@ -72,6 +72,8 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
     ) {
       if (keys !== undefined && keys.length <= smallChange) return null
       const { from, to } = yield* entering
+      if (keys === undefined && from.extent !== null && from.extent.secrets <= smallChange) return null
+      yield* changes.beginLarge
       const source = yield* repo.contents(from.env.id, keys)
       if (source === undefined || source.secrets.length <= smallChange) return null
       const wanted = yield* valuesOf(from, source.secrets)

@@ -180,6 +180,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
       entering: Effect.Effect<Place<"secret.write">, E, R>,
       { dry_run, to }: RevertRequest
     ) {
+      yield* changes.beginLarge
       const place = yield* entering
       // Values are decrypted and encrypted after the snapshot, for which other readers wait.
       const read = yield* snapshot(

@@ -2,11 +2,11 @@ import { Overloaded, UseBudget } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { useRefusals } from "./UseMetrics.js"
 
-const maxOfServer = 16
-const maxOfOrganization = 8
-const maxOfAccount = 4
+const { total: maxOfServer } = sharedBounds.uses
+const { total: maxOfAccount } = sharedBounds.usesOfAccount
 /** How long a request waits for a slot: each of those in flight takes 30 seconds at most. */
 const patience = "4 seconds"
 
@@ -18,14 +18,14 @@ const ownFull = new UseBudget({
 const allFull = Effect.zipRight(
   Metric.increment(useRefusals("concurrency")),
   new Overloaded({
-    message: `all slots for requests with secrets are in use, ${maxOfServer} of the server and ${maxOfOrganization} of an organization: try again in 1 second`,
+    message: `all slots for requests with secrets are in use, ${maxOfServer} of the server and ${maxOfServer / 2} of an organization, or fewer beside others: try again in 1 second`,
     retryAfter: 1
   })
 )
 
 /** Bounds the requests that are in flight at the same time. Slots go to the waiting organizations in turn. */
 export const makeSlots = Effect.sync(() => {
-  const slots = makeFairSemaphore({ permits: maxOfServer, each: maxOfOrganization })
+  const slots = makeFairSemaphore(sharedBounds.uses)
   const taken = new Map<string, number>()
 
   /** Returns whether the account has not all of its slots. */

@@ -14,6 +14,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { outcomeOf } from "../../database/Database.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
+import { sharedBounds } from "../../base/SharedBounds.js"
 import { Outbound, type OutboundResponse, OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { bytesToRead, responseOf, strictest, type Withheld, withheldSentences } from "./UpstreamResponse.js"
@@ -27,9 +28,6 @@ import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./U
 
 /** How long a use takes at most: waiting, granting, the request, and the scrub of its response. */
 const patienceMillis = 30_000
-
-/** How many responses are scrubbed at once: each takes up to 60 MiB of memory meanwhile. */
-const scrubsAtOnce = { permits: 4, each: 2 }
 
 /** What is left until a time. */
 const until = (deadline: number) => Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, deadline - now))
@@ -103,7 +101,8 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
     const audit = yield* AuditLog
     const { broker, brokerUrl } = yield* ServerConfig
     const inSlot = yield* makeSlots
-    const scrubs = makeFairSemaphore(scrubsAtOnce)
+    // Each takes up to 60 MiB of memory meanwhile.
+    const scrubs = makeFairSemaphore(sharedBounds.scrubs)
 
     const enabled = broker
       ? Effect.void
