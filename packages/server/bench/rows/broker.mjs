@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { ask, settle, startCoffer } from "../support/coffer.mjs"
 import { median } from "../support/load.mjs"
 
-const certificateIn = (folder) => {
+export const certificateIn = (folder) => {
   const [key, cert] = [join(folder, "key.pem"), join(folder, "ca.pem")]
   const form = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
   const files = ["-addext", "subjectAltName=DNS:localhost", "-keyout", key, "-out", cert]

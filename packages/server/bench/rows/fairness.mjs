@@ -1,6 +1,13 @@
+import { mkdtempSync } from "node:fs"
+import { createServer } from "node:https"
+import { connect } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { once } from "node:events"
 import { setTimeout as sleep } from "node:timers/promises"
-import { logIn, settleOrg, startCoffer } from "../support/coffer.mjs"
+import { ask, logIn, settleOrg, startCoffer } from "../support/coffer.mjs"
 import { percentile } from "../support/load.mjs"
+import { certificateIn } from "./broker.mjs"
 import { shared } from "./postgres.mjs"
 
 /** The longest that another organization may wait for a response, in milliseconds. */
@@ -106,6 +113,294 @@ export const fairnessOf = async (engine, server, seconds) => {
   return results
 }
 
+const mebibyte = 1024 * 1024
+
+/** The memory of a small machine, in MiB. Its server lives through all rows below. */
+const smallMachine = 512
+
+/** Requests of a bystander: how long each took, and how many were refused. */
+const watch = async (isOver, request) => {
+  const times = []
+  const refused = new Map()
+  while (!isOver()) {
+    const begun = performance.now()
+    const status = await request(times.length)
+    times.push(performance.now() - begun)
+    if (status >= 400) refused.set(status, (refused.get(status) ?? 0) + 1)
+    await sleep(5)
+  }
+  return { times: times.sort((a, b) => a - b), refused }
+}
+
+const noResponse = 599
+
+const statusOf = async (server, method, path, { body, key, token }) => {
+  try {
+    const response = await fetch(server.url + path, {
+      method,
+      headers: {
+        ...(key === undefined ? { authorization: `Bearer ${token}` } : { "x-api-key": key }),
+        ...(body !== undefined && { "content-type": "application/json" })
+      },
+      body
+    })
+    await response.arrayBuffer()
+    return response.status
+  } catch {
+    // The connection broke, or the server has ended.
+    await sleep(100)
+    return noResponse
+  }
+}
+
+/** Asks for a path on connections of its own and reads 4 KiB of the responses a second. Asks again when it is cut or refused. */
+const readSlowly = async (server, path, key, isOver) => {
+  const { hostname, port } = new URL(server.url)
+  while (!isOver()) {
+    const socket = connect({ host: hostname, port: Number(port), highWaterMark: 4096 })
+    socket.on("error", () => undefined)
+    let isOpen = true
+    socket.once("close", () => (isOpen = false))
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${key}\r\n\r\n`)
+    socket.pause()
+    while (isOpen && !isOver()) {
+      const part = socket.read(4096)
+      // A refusal ends here: the rest of a response does not fit into one part.
+      if (part !== null && / 503 /.test(part.toString("latin1").slice(0, 20))) break
+      await sleep(isOver() ? 0 : 250)
+    }
+    socket.destroy()
+  }
+}
+
+const anotherAccount = async (server, { org, owner }, permission, name) => {
+  const { body: account } = await ask(server, "POST", `/api/orgs/${org}/service-accounts`, {
+    token: owner,
+    body: { name }
+  })
+  await ask(server, "POST", `/api/orgs/${org}/acl`, {
+    token: owner,
+    body: {
+      subject_type: "service_account",
+      subject_id: account.id,
+      project_pattern: "web",
+      env_pattern: "prod",
+      permission
+    }
+  })
+  return account.api_key
+}
+
+/** Two accounts of one organization that read 7 MB slowly, on four connections each. */
+const slowReaders = async (server, { ada }) => {
+  const large = await settleOrg(server, ada, { org: "slow", secrets: 0 })
+  for (let part = 0; part < 7; part++) {
+    const set = Object.fromEntries(
+      Array.from({ length: 16 }, (_, index) => [`LARGE_${part}_${index}`, "v".repeat(63_000)])
+    )
+    await ask(server, "PATCH", `${large.env}/bundle`, { token: ada, body: { set } })
+  }
+  const keys = [large.key, await anotherAccount(server, large, "read", "second")]
+  return (isOver) =>
+    Promise.all(
+      keys.flatMap((key) => Array.from({ length: 4 }, () => readSlowly(server, `${large.env}/bundle`, key, isOver)))
+    )
+}
+
+/** 200 connections of one organization that read secrets, each the next as soon as it has one. */
+const goodReads = async (server, { ada }) => {
+  const large = await settleOrg(server, ada, { org: "many", secrets: 100 })
+  const { hostname, port } = new URL(server.url)
+  const readAll = async (isOver, index) => {
+    const socket = connect({ host: hostname, port: Number(port) })
+    socket.on("error", () => undefined)
+    const path = `${large.env}/secrets/${large.keys[index % large.keys.length]}`
+    const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${large.key}\r\n\r\n`
+    while (!isOver() && !socket.destroyed) {
+      socket.write(request)
+      await Promise.race([once(socket, "data"), once(socket, "close")]).catch(() => undefined)
+    }
+    socket.destroy()
+  }
+  return (isOver) => Promise.all(Array.from({ length: 200 }, (_, index) => readAll(isOver, index)))
+}
+
+/** One line of nested lists, as large as the call takes, again and again. */
+const nestedLists = async (server, { ada }) => {
+  const depth = 4 * mebibyte
+  const body = JSON.stringify({ name: "nested", organization: `${"[".repeat(depth)}${"]".repeat(depth)}` })
+  return async (isOver) => {
+    while (!isOver()) await statusOf(server, "POST", "/api/imports", { token: ada, body })
+  }
+}
+
+/** Twenty clients that change 2,000 keys each, of environments of their own. */
+const largeChanges = async (server, { ada }) => {
+  const large = await settleOrg(server, ada, { org: "changes", secrets: 0 })
+  const base = large.env.slice(0, large.env.lastIndexOf("/"))
+  const names = Array.from({ length: 20 }, (_, index) => `env-${index}`)
+  for (const name of names) await ask(server, "POST", base, { token: ada, body: { name } })
+  const bodies = [bulkOf(1), bulkOf(2)]
+  return async (isOver) => {
+    const statuses = new Map()
+    await Promise.all(
+      names.map(async (name) => {
+        for (let round = 0; !isOver(); round++) {
+          const status = await statusOf(server, "PATCH", `${base}/${name}/bundle`, {
+            token: ada,
+            body: bodies[round % 2]
+          })
+          statuses.set(status, (statuses.get(status) ?? 0) + 1)
+        }
+      })
+    )
+    return statuses
+  }
+}
+
+/** A host that answers `/small`, and nothing else ever. */
+const startHanging = async (files) => {
+  const server = createServer(certificateIn(files), (incoming, response) => {
+    if (incoming.url === "/small") response.end("{}")
+  })
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve))
+  return {
+    host: `localhost:${server.address().port}`,
+    stop: () => {
+      server.close()
+      server.closeAllConnections()
+    }
+  }
+}
+
+/** Lets accounts of an organization make requests with a secret to a host. Returns their keys. */
+const usersOf = async (server, { env, org, owner }, names, host) => {
+  const made = await Promise.all(
+    names.map(async (name) => {
+      const { body } = await ask(server, "POST", `/api/orgs/${org}/service-accounts`, { token: owner, body: { name } })
+      const rule = { subject_type: "service_account", subject_id: body.id, permission: "use" }
+      await ask(server, "POST", `/api/orgs/${org}/acl`, {
+        token: owner,
+        body: { ...rule, project_pattern: "*", env_pattern: "*" }
+      })
+      return body.api_key
+    })
+  )
+  await ask(server, "POST", `${env}/secrets/KEY_0/use-rules`, {
+    token: owner,
+    body: {
+      hosts: [host],
+      paths: ["/*"],
+      place: { in: "header", name: "authorization", format: "Bearer {}" },
+      accounts: names,
+      per_minute: 6_000,
+      per_day: 1_000_000
+    }
+  })
+  return made
+}
+
+const useOf = (server, { env }, key, url) =>
+  statusOf(server, "POST", `${env}/use`, { key, body: JSON.stringify({ method: "GET", url, secrets: ["KEY_0"] }) })
+
+/** Two organizations whose accounts make requests to a host that never answers. */
+const hangingUses = async (server, { ada, host }) => {
+  const keys = []
+  for (const org of ["hanging", "hanging-too"]) {
+    const scene = await settleOrg(server, ada, { org, secrets: 1 })
+    for (const key of await usersOf(server, scene, ["one", "two", "three"], host)) keys.push({ key, scene })
+  }
+  const hang = async (isOver, { key, scene }) => {
+    while (!isOver()) await useOf(server, scene, key, `https://${host}/never`)
+  }
+  return (isOver) =>
+    Promise.race([
+      Promise.all(keys.flatMap((one) => Array.from({ length: 4 }, () => hang(isOver, one)))),
+      // The last of them hang for 30 seconds more.
+      (async () => {
+        while (!isOver()) await sleep(100)
+      })()
+    ])
+}
+
+const loadsBeside = [
+  { name: "two accounts of one organization that read 7 MB slowly", prepare: slowReaders },
+  { name: "200 connections of good reads", prepare: goodReads },
+  { name: "lines of 8 MiB of nested lists to POST /api/imports", prepare: nestedLists },
+  { name: "20 clients that change 2,000 keys each", prepare: largeChanges },
+  { name: "two organizations with hanging hosts", prepare: hangingUses }
+]
+
+const described = ({ refused, times }) =>
+  `${milliseconds(times)}${[...refused].map(([status, count]) => `, ${count} × ${status}`).join("")}`
+
+/** A refusal counts as a response that took too long. */
+const worstOf = ({ refused, times }) => (refused.size > 0 ? 10_000 : percentile(times, 0.99))
+
+/** Measures another organization's write and bundle of 50 KB beside loads that must not touch it, on a small machine. */
+export const besideOf = async (engine, start, seconds) => {
+  const files = mkdtempSync(join(tmpdir(), "coffer-hanging-"))
+  const hanging = await startHanging(files)
+  const server = await start({
+    nodeArgs: [`--max-old-space-size=${smallMachine / 2}`],
+    env: {
+      SERVICE_BROKER: "1",
+      SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8,::1",
+      NODE_EXTRA_CA_CERTS: join(files, "ca.pem")
+    }
+  })
+  const ada = await logIn(server, "ada@example.com")
+  const small = await settleOrg(server, await logIn(server, "bob@example.com"), {
+    org: "small",
+    secrets: 100,
+    value: () => "v".repeat(400)
+  })
+  const [user] = await usersOf(server, small, ["user"], hanging.host)
+  const results = []
+  let peak = 0
+  const sampling = setInterval(() => (peak = Math.max(peak, server.memory())), 50)
+  for (const { name, prepare: prepareLoad } of loadsBeside) {
+    const run = await prepareLoad(server, { ada, host: hanging.host })
+    const end = performance.now() + seconds * 1000
+    const isOver = () => performance.now() > end
+    peak = server.memory()
+    const idle = peak
+    const own = { token: small.owner }
+    const [, puts, bundles, uses] = await Promise.all([
+      run(isOver),
+      sleep(500).then(() =>
+        watch(isOver, (index) =>
+          statusOf(server, "PUT", `${small.env}/secrets/KEY_1`, { ...own, body: `{"value":"${index}"}` })
+        )
+      ),
+      sleep(500).then(() => watch(isOver, () => statusOf(server, "GET", `${small.env}/bundle`, own))),
+      sleep(500).then(() => watch(isOver, () => useOf(server, small, user, `https://${hanging.host}/small`)))
+    ])
+    const row = (what, found) => ({
+      row: `${engine}: 99th percentile of ${what} of another organization, milliseconds`,
+      against: `beside ${name}`,
+      measured: described(found),
+      base: `memory ${idle.toFixed(0)}, then ${peak.toFixed(0)} MiB`,
+      ratio: worstOf(found),
+      target,
+      atLeast: false
+    })
+    results.push(row("PUT", puts), row("bundles of 50 KB", bundles), row("requests with secrets", uses), {
+      row: `${engine}: peak of resident memory, MiB`,
+      against: `beside ${name}`,
+      measured: `${peak.toFixed(0)} MiB`,
+      base: `${idle.toFixed(0)} MiB before`,
+      ratio: peak,
+      target: smallMachine,
+      atLeast: false
+    })
+  }
+  clearInterval(sampling)
+  await server.stop()
+  hanging.stop()
+  return results
+}
+
 const secondsOf = ({ quick }) => (quick ? 4 : 20)
 
 const sqliteRow = {
@@ -132,4 +427,23 @@ const postgresRow = {
   }
 }
 
-export const rows = [sqliteRow, postgresRow]
+const besideRow = {
+  name: "beside",
+  run: (context) =>
+    besideOf("SQLite", (options) => startCoffer(context.folder("beside"), options), secondsOf(context) / 2)
+}
+
+const postgresBesideRow = {
+  name: "postgres-beside",
+  run: async (context) => {
+    const { postgres } = await shared(context)
+    const databaseUrl = await postgres.database("beside")
+    return besideOf(
+      "PostgreSQL",
+      (options) => startCoffer(context.folder("postgres-beside"), { ...options, databaseUrl }),
+      secondsOf(context) / 2
+    )
+  }
+}
+
+export const rows = [sqliteRow, postgresRow, besideRow, postgresBesideRow]
