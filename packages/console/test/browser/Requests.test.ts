@@ -222,7 +222,7 @@ describe.skipIf(!hasBrowser())(`requests${why}`, { timeout: 180_000 }, () => {
   })
 
   it("lets a person ask for access, and says what became of a request", async () => {
-    const { carl, grace } = await everybody()
+    const { ada, carl, grace } = await everybody()
     const visit = await Visit.open(`/${org}/webshop`, carl)
     await visit.sees("You have no access to webshop yet")
     await visit.press("Ask for access…")

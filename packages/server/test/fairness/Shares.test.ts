@@ -122,6 +122,7 @@ describe("the tenant of a caller", () => {
     name: "ada",
     superadmin: false,
     sessionId: null,
+    sessionKind: null,
     loginIsRecent: true,
     mayRecover: true,
     hasPasskey: false,

@@ -16,7 +16,6 @@ const needNoId: Readonly<Record<string, string>> = {
   "path.key": "the secret that the change touches is compared by id: see the test below",
   "path.use_rule_id": "is an id",
   "path.removed_id": "is an id",
-  "path.removed_id": "is an id",
   "payload.keys": "the secrets that the change touches are compared by id, and the values that move to them",
   "payload.set": "the secrets that the change touches are compared by id",
   "payload.delete": "the secrets that the change touches are compared by id",

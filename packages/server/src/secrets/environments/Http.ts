@@ -118,7 +118,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
         Effect.flatMap(source, (from) => created(place, { id, end, origin: { from, keys, prepared } }))
       )
     })
-    const create = gated("environments.create", make)
+    const create = gated("environments.create", (request: Of<"create">) => Effect.scoped(make(request)))
     return handlers
       .handle("create", create)
       .handle(
