@@ -248,9 +248,6 @@ describe("every command that changes an environment", () => {
         "project create other",
         "env protect prod --project other",
         // Names that protected places had.
-        "env create gone",
-        "env protect gone --may-break-glass ada@example.com",
-        "env delete gone --break-glass moved --yes",
         "project create freed",
         "env protect prod --project freed --may-break-glass ada@example.com",
         "project rename freed kept --break-glass moved",

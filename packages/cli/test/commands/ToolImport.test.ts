@@ -186,7 +186,7 @@ describe("coffer import, from a file", () => {
   it("asks for votes where an environment is protected, and writes the others", async () => {
     await ok("env", "create", "guarded")
     await ok("env", "create", "open")
-    await ok("env", "protect", "guarded", "--needed", "1")
+    await ok("env", "protect", "guarded", "--needed", "1", "--may-break-glass", "ada@example.com")
     put(
       "votes.json",
       [doppler("guarded", { A: "1", URL: "https://${open.A}" }), doppler("open", { A: "1" })]
