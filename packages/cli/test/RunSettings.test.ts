@@ -105,7 +105,7 @@ describe("--mask", () => {
     const script = `printf 's3cr3t'; sleep 0.3; printf -- "-token %s\\n" "$TOKEN"; printenv TLS
       echo "$TOKEN$TOKEN" >&2; echo "$PIN" >&2; printf %s "$TOKEN" | base64; exit 7`
     const { code, stderr, stdout } = await run(["--mask", "--only", "TOKEN,TLS,PIN", ...sh(script)])
-    const lines = [`${mask} ${mask}`, mask, mask, "end", "", Buffer.from("s3cr3t-token").toString("base64"), ""]
+    const lines = [`${mask} ${mask}`, mask, mask, "end", "", mask, ""]
     assert.strictEqual(stdout, lines.join("\n"))
     const note = "coffer: not masked, because the value is shorter than 4 characters: PIN\n"
     assert.deepStrictEqual([code, stderr], [7, `${note}${mask}${mask}\n123\n`])

@@ -196,7 +196,7 @@ describe("coffer delegate", () => {
     rmSync(join(config(), "delegations"), { force: true })
     mkdirSync(join(file(), "in the way"), { recursive: true })
     const after = await refused("delegate", "--for", "late", "--place", "acme/webshop/dev", "--json")
-    assert.match(after.stderr, /acme\.webshop\.dev cannot be written: .*; the delegation was revoked again\n$/)
+    assert.match(after.stderr, /acme\.webshop\.dev cannot be written: .*; the delegation was revoked again"\}\}\n$/)
     const { data } = await place.server.call("GET", "/api/orgs/acme/audit-logs?limit=2", { token: place.home.token })
     assert.deepStrictEqual(
       data.map(({ action, metadata }: { readonly action: string; readonly metadata: { readonly name: string } }) => [
