@@ -98,7 +98,7 @@ describe("coffer doctor", () => {
     const { all, code, of, stderr } = await doctor([], {
       env: { SERVICE_API_KEY: secret, HTTP_PROXY: "http://ada:s3cret@proxy.example:3128" }
     })
-    assert.deepStrictEqual([code, stderr], [1, "coffer: doctor found a problem\n"])
+    assert.deepStrictEqual([code, stderr], [1, `{"error":{"code":"FAILED","message":"doctor found a problem"}}\n`])
     assert.match(of("credential") ?? "", /^problem: .*SERVICE_API_KEY/)
     assert.strictEqual(of("proxy"), "ok: HTTP_PROXY is not used for a server on this machine")
     const session = readFileSync(place.home.session, "utf8")
