@@ -129,7 +129,11 @@ const writes = [
 const oneWriter = "Write a file for the user by output/OutputFile.ts, which replaces no file of others."
 const fileWrites = [
   ...["node:fs", "fs"].map((name) => ({ name, importNames: [...writes, "default"], message: oneWriter })),
-  ...["node:fs/promises", "fs/promises"].map((name) => ({ name, message: oneWriter })),
+  ...["node:fs/promises", "fs/promises"].map((name) => ({
+    name,
+    importNames: [...writes, "default"],
+    message: oneWriter
+  })),
   {
     name: "@coffer/client/internal/PrivateFile",
     importNames: ["stagePrivate", "writePrivate"],

@@ -27,22 +27,21 @@ describe("a command in this process", () => {
       yield* runInProcess(["org", "create", "passing"], env)
       const remove = (answers?: ReadonlyArray<string>) =>
         runInProcess(["org", "delete", "--org", "passing"], env, answers === undefined ? {} : { answers })
-      const question = "Delete the organization passing with all its projects and secrets? [y/N] "
+      const question =
+        "This deletes the organization passing with all its projects and secrets. Type passing to go on: "
       assert.deepStrictEqual(yield* remove(), {
         code: 2,
         stdout: "",
         stderr: "coffer: nobody can be asked here: add --yes to continue without a question\n"
       })
-      assert.deepStrictEqual(yield* remove(["no"]), {
+      assert.deepStrictEqual(yield* remove(["y"]), {
         code: 1,
         stdout: "",
-        stderr: `${question}coffer: nothing was changed\n`
+        stderr: `${question}coffer: that is another name: nothing was changed\n`
       })
-      assert.deepStrictEqual(yield* remove([" Yes "]), {
-        code: 0,
-        stdout: "organization passing deleted\n",
-        stderr: question
-      })
+      const done = yield* remove(["passing"])
+      assert.deepStrictEqual([done.code, done.stdout], [0, "organization passing deleted\n"])
+      assert.match(done.stderr, /bring it back with: coffer org restore passing\n$/)
       assert.strictEqual((yield* runInProcess(["org", "get", "--org", "passing"], env)).code, 4)
     })
   )

@@ -131,7 +131,7 @@ describe("an unknown command", () => {
     assert.strictEqual(meant(tree, ["env"], "undelete"), "coffer env restore")
     assert.strictEqual(meant(tree, ["org"], "undo"), "coffer org restore")
     assert.strictEqual(meant(tree, ["env"], "rm"), "coffer env delete")
-    const letters = [..."abcdefghijklmnopqrstuvwxyz-"]
+    const letters = Array.from("abcdefghijklmnopqrstuvwxyz-")
     const typosOf = (word: string): ReadonlyArray<string> =>
       [...word, ""].flatMap((_letter, at) => [
         word.slice(0, at) + word.slice(at + 1),

@@ -59,7 +59,7 @@ const foundIn = (org: OrgName, here: OrgName | null, query: string) =>
         } satisfies FoundKeys
       }
       if (isLast) return nothing
-      after = page.pagination.next_cursor ?? undefined
+      after = page.pagination.next_cursor
     }
     return { commands: [], notes: [`Not all keys of ${org} were searched: type more of the name.`] } satisfies FoundKeys
   }).pipe(

@@ -84,19 +84,19 @@ const followHistory = (event: PopStateEvent): void => {
     return note()
   }
   const distance = next - at
-  let isBack = false
-  let isDone = false
+  // Of an object: the function may run before this one goes on, or long after.
+  const way = { isBack: false, isDone: false }
   keepAndLeave("page", () => {
-    isDone = true
-    if (isBack) {
+    way.isDone = true
+    if (way.isBack) {
       isAgreed = true
       return history.go(distance)
     }
     at = next
     note()
   })
-  if (isDone) return
-  isBack = true
+  if (way.isDone) return
+  way.isBack = true
   history.go(-distance)
 }
 

@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser())(`what a person would lose${why}`, { timeout: 300_
     await visit.page.getByLabel("I have stored the key").check()
     await visit.page.keyboard.press("Escape")
     await visit.page.locator("dialog").first().waitFor({ state: "detached" })
-    assert.strictEqual((await ada.call("GET", `/api/orgs/${org}/webhooks`)).data.length, before + 1)
+    assert.strictEqual((await ada.call("GET", `/api/orgs/${org}/webhooks`)).data.length, Number(before) + 1)
     await visit.close()
   })
 })

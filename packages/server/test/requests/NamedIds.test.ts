@@ -1,7 +1,7 @@
 import { Api } from "@coffer/domain/Api"
 import { namingFields } from "@coffer/server/directory/requests/NamedIds"
 import { HttpApi } from "@effect/platform"
-import { Option, Schema, SchemaAST } from "effect"
+import { Option, type Schema, type SchemaAST } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { machines } from "../authorization/Service.js"
 import type { Json } from "../support/Program.js"

@@ -40,7 +40,7 @@ describe("kill -9", { timeout: 600_000 }, () => {
     const stateOf = async (name: string): Promise<"live" | "removed" | "gone"> => {
       const isLive = (await ask("GET", `${project}/envs`)).data.some((env: Json) => env.name === name)
       const removed = (await ask("GET", `${project}/trash?name=${name}`)).data
-      assert.isAtMost(Number(isLive) + removed.length, 1)
+      assert.isAtMost(Number(isLive) + Number(removed.length), 1)
       return isLive ? "live" : removed.length === 1 ? "removed" : "gone"
     }
     const checkWhole = async (name: string) => {
