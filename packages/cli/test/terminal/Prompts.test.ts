@@ -13,7 +13,11 @@ describe("a question that is left by ctrl-C", () => {
   }
 
   it("ends its line at [y/N]", async () => {
-    await leave(Terminal.coffer(place.home, "env", "delete", "staging"), "[y/N] ")
+    await leave(Terminal.coffer(place.home, "secret", "delete", "API_KEY"), "[y/N] ")
+  })
+
+  it("ends its line at the name of a place to delete", async () => {
+    await leave(Terminal.coffer(place.home, "env", "delete", "staging"), "Type staging to go on: ")
   })
 
   it("ends its line at Code:", async () => {
