@@ -115,6 +115,7 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
       case "DELETE /api/auth/logout":
         token = await world.login(world.root, 3)
     }
+    if (endpoint.path.includes("/:removed_id")) await world.remove(endpoint, token)
     const answer = await world.sound(endpoint, token)
     if (endpoint.call === "POST /api/auth/delegations") world.move({ delegation_id: answer.body.id })
     // The one before is finished.

@@ -9,7 +9,8 @@ import {
   type Place,
   requestOf,
   useRuleBody,
-  webhookBody
+  webhookBody,
+  removedName
 } from "../authorization/Contract.js"
 import { freshSettings } from "../backups/Endpoint.js"
 import { clusterFederation, podClaims, Signer } from "../federations/Signer.js"
@@ -254,6 +255,27 @@ export class World {
   /** Says where the next calls are about. */
   move(place: Partial<Record<keyof Place, string>>): void {
     Object.assign(this.#place, place)
+  }
+
+  /** Removes a place of its own, for a call that restores or erases it. */
+  async remove({ path }: Endpoint, token: string): Promise<void> {
+    const { org_name, project_name } = this.place
+    const above = `/api/orgs/${org_name}`
+    const [lists, trash] = path.startsWith("/api/trash")
+      ? ["/api/orgs", "/api/trash"]
+      : path.includes(":project_name")
+        ? [`${above}/projects/${project_name}/envs`, `${above}/projects/${project_name}/trash`]
+        : [`${above}/projects`, `${above}/trash`]
+    const name = path.endsWith("/erase") ? removedName : `r${++this.#fresh}-${this.marks.name}`.slice(0, 50)
+    for (const [method, at, body] of [
+      ["POST", lists, { name }],
+      ["DELETE", `${lists}/${name}`, undefined]
+    ] as const) {
+      const { status, text } = await this.program.call(method, at, { token, body })
+      assert.isBelow(status, 300, `${method} ${at}: ${text}`)
+    }
+    const { body } = await this.program.call("GET", `${trash}?name=${name}`, { token })
+    this.move({ removed_id: body.data[0].id })
   }
 
   about(): About {
