@@ -439,20 +439,23 @@ describe("among two tenants", () => {
     await service.do(owner, "DELETE", "/api/orgs/phoenix")
     assert.strictEqual(await service.status(account, "GET", "/api/auth/me"), 401)
 
-    await service.do(attacker.owner, "POST", "/api/orgs", { name: "phoenix" })
-    await service.do(attacker.owner, "POST", "/api/orgs/phoenix/projects", { name: "web" })
+    // The name is kept for those who may bring the organization back.
+    const taken = await service.call(attacker.owner, "POST", "/api/orgs", { body: { name: "phoenix" } })
+    assert.deepStrictEqual([taken.status, taken.body.error.code], [409, "CONFLICT"])
+    await service.do(owner, "POST", "/api/orgs", { name: "phoenix" })
+    await service.do(owner, "POST", "/api/orgs/phoenix/projects", { name: "web" })
     const secrets = "/api/orgs/phoenix/projects/web/envs/prod/secrets"
-    for (const caller of [owner, developer]) {
+    for (const caller of [attacker.owner, developer]) {
       assert.strictEqual(await service.status(caller, "GET", "/api/orgs/phoenix"), 404)
       assert.strictEqual(await service.status(caller, "GET", secrets), 404)
     }
     assert.strictEqual(await service.status(account, "GET", secrets), 401)
-    assert.deepStrictEqual((await service.do(attacker.owner, "GET", secrets)).data, [])
-    assert.deepStrictEqual((await service.do(attacker.owner, "GET", "/api/orgs/phoenix/acl")).data, [])
-    const members = (await service.do(attacker.owner, "GET", "/api/orgs/phoenix/members")).data
+    assert.deepStrictEqual((await service.do(owner, "GET", secrets)).data, [])
+    assert.deepStrictEqual((await service.do(owner, "GET", "/api/orgs/phoenix/acl")).data, [])
+    const members = (await service.do(owner, "GET", "/api/orgs/phoenix/members")).data
     assert.deepStrictEqual(
       members.map((member: Json) => member.email),
-      [attacker.owner.email]
+      [owner.email]
     )
   })
 

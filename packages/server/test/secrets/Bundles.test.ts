@@ -79,7 +79,7 @@ describe("a bundle", () => {
       let writing = true
       const writer = yield* Effect.fork(
         Effect.ensuring(
-          Effect.forEach(Array.range(2, 9), writeAll),
+          Effect.forEach(Array.range(2, 20), writeAll),
           Effect.sync(() => (writing = false))
         )
       )
