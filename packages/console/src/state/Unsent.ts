@@ -1,14 +1,13 @@
 import { signal } from "@preact/signals"
 import type * as Effect from "effect/Effect"
 import { useEffect, useRef } from "preact/hooks"
-import type { Failure } from "../client/Calls.js"
 import { forgetText, labelOf, typedFields, watchTyping } from "./Typed.js"
 
 /** What a person may do in place of losing something. */
 export interface Instead {
   /** The words on the button. */
   readonly word: string
-  readonly effect: Effect.Effect<unknown, Failure>
+  readonly effect: Effect.Effect<unknown, { readonly _tag: string; readonly message: string }>
   readonly done: () => void
 }
 

@@ -76,8 +76,9 @@ const refusals = (): ReadonlyArray<Refused> =>
           return [stranger, { endpoint, caller: account, status: 403 }]
         case "superadmin":
           return [stranger, { endpoint, caller: outsider, status: 403 }]
-        // Every member and every account may ask.
+        // Every member and every account may ask. Who may vote is known of the request alone.
         case "request.create":
+        case "request.list":
           return [stranger, { endpoint, caller: outsider, status: 404 }]
         default:
           return [

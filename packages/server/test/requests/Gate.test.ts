@@ -42,6 +42,11 @@ const elsewhere: Readonly<Record<string, ReadonlyArray<string>>> = {
     "DELETE /api/orgs/:org_name",
     "DELETE /api/orgs/:org_name/projects/:project_name"
   ],
+  "brings back or erases a removed place, with its votes if it was protected: see Trash.test.ts": [
+    "/api/trash",
+    "/api/orgs/:org_name/trash",
+    "/api/orgs/:org_name/projects/:project_name/trash"
+  ],
   "is an operator's": ["/api/backups"]
 }
 

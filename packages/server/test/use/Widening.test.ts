@@ -173,7 +173,10 @@ const without = [
   `POST ${rules}`,
   `PATCH ${rules}/:use_rule_id`,
   `DELETE ${rules}/:use_rule_id`,
-  `POST ${project}/:project_name/envs/:env_name/use`
+  `POST ${project}/:project_name/envs/:env_name/use`,
+  // Values come back with the rules that they had.
+  `POST ${project}/:project_name/trash/:removed_id/restore`,
+  `POST ${project}/:project_name/trash/:removed_id/erase`
 ]
 
 const changes = (() => {
