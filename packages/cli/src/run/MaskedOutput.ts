@@ -1,5 +1,5 @@
 import type { BundleSecret } from "@coffer/client/internal/BundleClient"
-import { spellingsOf } from "@coffer/domain/Spellings"
+import { bytesAsText, spellingsOf } from "@coffer/domain/Spellings"
 import * as Redacted from "effect/Redacted"
 import type { Readable, Writable } from "node:stream"
 import { Masker } from "./Masker.js"
@@ -35,8 +35,10 @@ const encodingsOf = (texts: ReadonlyArray<string>): ReadonlyArray<Buffer> => {
   for (const text of [...new Set(texts)].sort((one, other) => one.length - other.length)) {
     // Some twenty spellings, of which the longest has six characters for one.
     if (text.length * 40 > room) break
+    const plain = bytesAsText(text)
     for (const { text: spelling } of spellingsOf(text)) {
-      if (spelling.length < leastLength) continue
+      // Values of several lines are masked line by line.
+      if (spelling.length < leastLength || spelling === plain) continue
       found.push(Buffer.from(spelling, "latin1"))
       room -= spelling.length
     }
