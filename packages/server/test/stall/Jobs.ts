@@ -156,6 +156,7 @@ export const sources: Readonly<
 > = {
   "audit/AuditLog.ts": { job: "the entries of many refused reads" },
   "audit/AuditStream.ts": { job: "the audit stream" },
+  "audit/UncleanEnds.ts": { unmeasured: "one entry for each server that was killed" },
   "audit/IndexJob.ts": { job: "the search index of the audit logs" },
   "access/DecisionMails.ts": {
     unmeasured: "200 members at a time, in slices, for requests that wait for a person: the table has none"
@@ -176,6 +177,8 @@ export const sources: Readonly<
   "directory/identities/ProviderClient.ts": { unmeasured: "one request at the start, to the provider" },
   "edges/webhooks/Job.ts": { unmeasured: "a few rows at a time, for webhooks that the table has not" },
   "database/jobs/ClockCheck.ts": { unmeasured: "one row every minute, with PostgreSQL" },
+  "database/jobs/Succession.ts": { unmeasured: "two small reads a second, and the end of the process" },
+  "directory/users/Users.ts": { unmeasured: "a look at the protections of a person's organizations, after a disabling" },
   "database/jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },
   "database/jobs/OnOneServer.ts": { unmeasured: "two reads every two seconds, with PostgreSQL" },
   "http/Renewal.ts": { unmeasured: "two small files every 30 seconds, with TLS alone" },
