@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser())(`what was removed${why}`, { timeout: 120_000 }, (
     await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click()
     await visit.sees("the environment name staging is in use")
     await visit.isAccessible("restoring an environment")
-    await visit.fill("Name", "staging-old")
+    await page.getByRole("dialog").getByLabel("Name").fill("staging-old")
     await page.getByRole("dialog").getByRole("button", { name: "Restore" }).click()
     await expect.poll(() => rows.count()).toBe(0)
     const { value } = await ada.call("GET", `${path}/envs/staging-old/secrets/API_KEY`)
