@@ -153,10 +153,11 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
       ...{ name: "script", org, project: "webshop", env: "dev", permission: "read", reveal: true, expires_in: 3600 }
     })
     await open("/-/account")
-    await visit.sees("script")
+    const row = visit.page.getByRole("row", { name: /^script / })
+    await row.waitFor()
     await press("Revoke the delegation to script")
     await visit.confirm("Revoke")
-    await visit.page.getByText("script").first().waitFor({ state: "detached" })
+    await row.waitFor({ state: "detached" })
     await visit.page.waitForTimeout(100)
     assert.strictEqual(await visit.page.evaluate("document.activeElement.id"), "page")
   })
