@@ -111,7 +111,7 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
     assert.deepStrictEqual(await shown(), dokploy)
     await dialog().getByLabel("It runs in").selectOption("Vault Secrets Operator")
     await visit.sees('roleId: "machines/panel"')
-    await visit.page.keyboard.press("Escape")
+    await visit.leaveKey()
 
     await begin("mounts", "Vault's CSI provider")
     assert.strictEqual(await dialog().getByLabel("It signs in").inputValue(), "without a stored key")
