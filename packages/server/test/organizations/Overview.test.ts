@@ -118,7 +118,9 @@ describe("the overview of an organization", () => {
           const { result, statements } = yield* statementsOf(show(ada))
           assert.strictEqual(result.projects, 1_000)
           assert.isTrue(result.data.length === 50 && result.pagination.has_next)
-          const reads = statements.filter(({ text }) => text.startsWith("SELECT") && text.includes("e.secret_count AS secrets,"))
+          const reads = statements.filter(
+            ({ text }) => text.startsWith("SELECT") && text.includes("e.secret_count AS secrets,")
+          )
           assert.strictEqual(reads.length, 15 + 1, "200 environments each, and what is left")
           const pages = yield* everyPage(ada, 100)
           const all = pages.flatMap(({ data }) => data)

@@ -178,7 +178,9 @@ export const sources: Readonly<
   "edges/webhooks/Job.ts": { unmeasured: "a few rows at a time, for webhooks that the table has not" },
   "database/jobs/ClockCheck.ts": { unmeasured: "one row every minute, with PostgreSQL" },
   "database/jobs/Succession.ts": { unmeasured: "two small reads a second, and the end of the process" },
-  "directory/users/Users.ts": { unmeasured: "a look at the protections of a person's organizations, after a disabling" },
+  "directory/users/Users.ts": {
+    unmeasured: "a look at the protections of a person's organizations, after a disabling"
+  },
   "database/jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },
   "database/jobs/OnOneServer.ts": { unmeasured: "two reads every two seconds, with PostgreSQL" },
   "http/Renewal.ts": { unmeasured: "two small files every 30 seconds, with TLS alone" },
