@@ -106,7 +106,11 @@ const roleIn = (org: Org, caller: User | Account): Role | undefined => {
 /** The people or machine behind a credential, or nobody. */
 const behind = (caller: Caller): User | Account | undefined => {
   if ("superadmin" in caller) return caller
-  return caller.good && caller.account.alive && caller.account.org.alive ? caller.account : undefined
+  const { account, good } = caller
+  const { org, project } = account
+  // An account that is bound to a project ends with it.
+  const isPlaced = org.alive && (project === null || org.projects.includes(project))
+  return good && account.alive && isPlaced ? account : undefined
 }
 
 const isAdmin = (org: Org, who: User | Account): boolean => {
@@ -191,11 +195,15 @@ const endRules = (world: World, org: Org, subject: User | Account) => {
 
 // Organizations
 
+/** Whether a name is kept for those who could bring back a removed organization. */
+const isKept = (world: World, name: string, who: User | Account): boolean =>
+  world.orgs.some((org) => !org.alive && org.name === name && !isOwner(org, who))
+
 export const createOrg = (world: World, caller: Caller, name: string): Answer<Org> => {
   const who = behind(caller)
   if (who === undefined) return no(401)
   if (who.type === "account") return no(403)
-  if (liveOrg(world, name) !== undefined) return no(409)
+  if (liveOrg(world, name) !== undefined || isKept(world, name, who)) return no(409)
   const made: Org = { name, alive: true, members: [{ user: who, role: "owner" }], projects: [] }
   world.orgs.push(made)
   return { status: 200, made }
@@ -206,7 +214,7 @@ export const renameOrg = (world: World, caller: Caller, name: string, to: string
   if (at.status !== 0) return at
   if (!isOwner(at.org, at.who)) return no(403)
   const other = liveOrg(world, to)
-  if (other !== undefined && other !== at.org) return no(409)
+  if ((other !== undefined && other !== at.org) || isKept(world, to, at.who)) return no(409)
   at.org.name = to
   return yes
 }
