@@ -49,7 +49,7 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
     `${renamed("organization", facts)}${facts.with("passkey_recovery", (by) => ` (recovery without a passkey: ${by})`)}`,
   "org.delete": (facts) => `deleted the organization ${facts.text("name")}`,
   "org.restore": (facts) =>
-    `restored the removed organization ${facts.text("before") || facts.text("name")}${facts.has("before") ? ` as ${facts.text("name")}` : ""}`,
+    `restored the removed organization ${facts.has("before") ? `${facts.text("before")} as ${facts.text("name")}` : facts.text("name")}`,
   "org.erase": (facts) => `erased the removed organization ${facts.text("name")} for good`,
   "org.export": (facts) =>
     `asked to export the organization ${facts.text("name")}${facts.has("versions") ? ", with earlier versions" : ""}`,
@@ -64,7 +64,7 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "project.update": (facts) => renamed("project", facts),
   "project.delete": (facts) => `deleted the project ${facts.text("name")}`,
   "project.restore": (facts) =>
-    `restored the removed project ${facts.text("before") || facts.text("name")}${facts.has("before") ? ` as ${facts.text("name")}` : ""}`,
+    `restored the removed project ${facts.has("before") ? `${facts.text("before")} as ${facts.text("name")}` : facts.text("name")}`,
   "project.erase": (facts) => `erased the removed project ${facts.text("name")} for good`,
   "declared.set": (facts) =>
     `${facts.has("before") ? "changed the declaration of" : "declared"} ${facts.text("key")}${facts.inPlace()}`,

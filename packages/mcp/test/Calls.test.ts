@@ -317,7 +317,7 @@ describe("a change of a protected environment", () => {
     await service.post("/api/orgs/acme/projects", { name: "guarded" })
     await agent.use("secret_set", { key: "KEY", value: "one", ...at })
     const protection = "/api/orgs/acme/projects/guarded/envs/prod/protection"
-    await service.request("PUT", protection, { needed: 1, approvers: "owners" })
+    await service.request("PUT", protection, { needed: 1, approvers: "owners", self: true })
     const change = { key: "KEY", value: "canary-value", reason: "INC-12", ...at }
     const text = await agent.refused("secret_set", change, "CHANGE_REQUESTED")
     const { data } = await service.request("GET", "/api/orgs/acme/requests?state=pending")
