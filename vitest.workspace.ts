@@ -104,7 +104,14 @@ const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   console: ["browser/Pages"],
   mcp: ["Faults"],
-  server: ["audit/{IndexKilled,Ranges}", "authorization/Meanwhile", "backups/Store", "deploy/Cluster", "trash/Kills", "vault/Programs"]
+  server: [
+    "audit/{IndexKilled,Ranges}",
+    "authorization/Meanwhile",
+    "backups/Store",
+    "deploy/Cluster",
+    "trash/Kills",
+    "vault/Programs"
+  ]
 }
 
 /** What all tests of a project share. */
