@@ -145,7 +145,7 @@ describe("the changes of one scope on PostgreSQL", () => {
       assert.deepStrictEqual(yield* names, ["other"])
       yield* Deferred.succeed(go, undefined)
       const exits = yield* Fiber.joinAll(fibers)
-      assert.strictEqual(exits.filter(Exit.isSuccess).length, 201)
+      assert.strictEqual(exits.filter(Exit.isSuccess).length, 200)
       for (const exit of exits) if (Exit.isFailure(exit)) assert.strictEqual(tagOf(exit), "DatabaseBusy")
     }).pipe(withDatabase({ connections: 4 }))
   )
