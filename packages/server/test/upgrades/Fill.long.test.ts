@@ -10,6 +10,8 @@ afterAll(cleanUp)
 
 /** Why nothing fills a table or a column. */
 const empty: Readonly<Record<string, string>> = {
+  freed_names: "names of protected places that changed, which the filling does not change",
+  "request_votes.comment": "a comment is optional",
   instances: "servers on PostgreSQL alone",
   jobs: "servers on PostgreSQL alone",
   "requests.key_id": "no server writes it",
