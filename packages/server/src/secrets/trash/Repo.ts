@@ -73,7 +73,7 @@ export const trashRepo = Effect.map(query, ({ all, first, returning, write }) =>
     WHERE id = ${"id"} AND removed_at IS NOT NULL RETURNING id, name`,
 
   restoreEnvironment: returning(RestoredEnv)`
-    UPDATE environments SET removed_at = NULL, name = ${"name"}, updated_at = ${"now"}
+    UPDATE environments SET removed_at = NULL, name = ${"name"}, updated_at = ${"now"}, revision = revision - 1
     WHERE id = ${"id"} AND removed_at IS NOT NULL RETURNING id, name`,
 
   forget: write`DELETE FROM trash WHERE place_id = ${"id"}`,
