@@ -40,7 +40,7 @@ const onBoth = ["access/Access", "audit/{AuditIndex,Flush}", "database/Port", "o
 /** The others of these, which run on PostgreSQL in the long tier only. */
 const onBothInLongTier = [
   "acl/{AccessTable,RulesThatEnd}",
-  "archives/{Archives,Kills}",
+  "archives/{Archives,Columns,Kills}",
   "api/{Client,Connections}",
   "audit/{AuditLog,UncleanEnds}",
   "authorization/{Delegations,Races}",

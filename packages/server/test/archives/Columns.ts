@@ -233,6 +233,8 @@ export const without: Readonly<Record<string, string>> = {
   database_fence: server,
   drills: server,
   due_mails: server,
+  // The same, on PostgreSQL.
+  schema_migrations: server,
   effect_sql_migrations: server,
   erasures: server,
   instance: server,
