@@ -37,12 +37,12 @@ const row = {
         atLeast: false
       },
       {
-        row: "processor time, in ms, that 1,000 own rules with patterns add to a read",
-        against: "one rule",
+        row: "processor time that 1,000 own rules with patterns add to a read",
+        against: "a read with one rule",
         measured: `${matched.cpu.toFixed(0)} µs`,
         base,
-        ratio: median(matched.rounds.map(({ cpu }, index) => (cpu - small.rounds[index].cpu) / 1000)),
-        target: 1,
+        ratio: median(matched.rounds.map(({ cpu }, index) => cpu / small.rounds[index].cpu - 1)),
+        target: 2,
         atLeast: false
       },
       {
