@@ -1,6 +1,7 @@
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as FiberId from "effect/FiberId"
 import { StartupError } from "./StartupError.js"
 
@@ -21,8 +22,15 @@ export const endProcess = ({ mayRestart, message }: { readonly message: string; 
     })
   )
 
-/** Runs a program until it ends, or until one of its services ends the process. */
+/**
+ * Runs a program until it ends, or until one of its services ends the process. The program has a fiber of its own, which has ended
+ * before this does, also when it is interrupted: whatever is around it would else be released while it still runs.
+ */
 export const untilEnded = <A, E, R>(program: Effect.Effect<A, E, R>) =>
   Effect.flatMap(Deferred.make<never, StartupError>(), (end) =>
-    Effect.raceFirst(Effect.provideService(program, ProcessEnd, end), Deferred.await(end))
+    Effect.acquireUseRelease(
+      Effect.fork(Effect.interruptible(Effect.provideService(program, ProcessEnd, end))),
+      (running) => Effect.raceFirst(Fiber.join(running), Deferred.await(end)),
+      Fiber.interrupt
+    )
   )
