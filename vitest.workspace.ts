@@ -62,7 +62,7 @@ const onBothInLongTier = [
   "secrets/{Bundles,Matrix,Secrets}",
   "stall/Tenants",
   "trail/{Pages,Queue}",
-  "trash/{Kills,Trash}",
+  "trash/Trash",
   "upgrades/Upgrades",
   "use/Uses",
   "users/Users",
@@ -88,6 +88,7 @@ const onBothInSoak = [
   "requests/{Notices,WaysOfWriting}",
   "secrets/{DecryptionFailures,KeySearch,Removed}",
   "trail/{Activity,Filters,Verify}",
+  "trash/Kills",
   "use/{ApprovalMails,Approvals,Widening}",
   "vault/{Table,Tenants}"
 ]

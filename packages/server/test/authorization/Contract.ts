@@ -197,7 +197,7 @@ const asks: Readonly<Record<string, (about: About) => Ask>> = {
   [`POST ${envs}/:env_name/use`]: ({ place }) => ({
     body: { method: "GET", url: "https://api.invalid/v1/x", secrets: [place.key] }
   }),
-  [`PUT ${envs}/:env_name/protection`]: () => ({ body: { needed: 1, approvers: "owners" } }),
+  [`PUT ${envs}/:env_name/protection`]: () => ({ body: { needed: 1, approvers: "owners", self: true } }),
   "PUT /api/orgs/:org_name/projects/:project_name/previews": () => ({ body: { from: "staging", pattern: "pr-*" } }),
   "POST /api/orgs/:org_name/requests": ({ place }) => ({ body: accessBody(place) }),
   "GET /api/orgs/:org_name/keys": ({ place }) => ({ query: { query: place.key } }),
