@@ -12,7 +12,7 @@ import { masterKey, servicesAt, transaction } from "../support/Services.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
 /** How large an organization may become. */
-const limits = {
+export const limits = {
   members: 10_000,
   projects: 2_000,
   environments: 100,
@@ -311,7 +311,6 @@ export const fill = async (path: string): Promise<Limits> => {
     }
 
     const proven = session(root)
-    database.prepare("UPDATE sessions SET proven_at = ? WHERE id = ?").run(now, proven.id)
     const far = Date.now() + 86_400_000
     const exported = randomUUID()
     insert("exports", {
@@ -327,12 +326,15 @@ export const fill = async (path: string): Promise<Limits> => {
       ...{ created_at: at, expires_at: far }
     })
 
+    const everyRight = session(root).text
+    // Most changes need a recent login.
+    database.prepare("UPDATE sessions SET proven_at = ? WHERE user_id = ?").run(now, root)
     return {
       proven: proven.text,
       exported,
       imported,
       credentials: {
-        root: session(root).text,
+        root: everyRight,
         ruled: ruled.text,
         powerless: session(powerless).text,
         outsider: session(outsider).text

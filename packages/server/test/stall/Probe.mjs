@@ -1,13 +1,14 @@
 /**
  * Loaded into a server whose stalls are measured. At SIGUSR2 it prints what a fixed piece of work takes in this process at
- * the moment, and begins to measure; at SIGURG it prints the longest turn of the event loop since then. At SIGHUP, whatever
- * sleeps for a minute or longer wakes up.
+ * the moment, and begins to measure; at SIGURG it prints the longest turn of the event loop since then, and how many rows the
+ * largest transaction changed. At SIGHUP, whatever sleeps for a minute or longer wakes up.
  *
  * A turn is measured in processor time of the main thread where the system tells it (Linux), because other programs on the
  * machine lengthen the wall time of a turn and not what the server computes in it.
  */
 import { openSync, readSync, writeSync } from "node:fs"
 import { isMainThread } from "node:worker_threads"
+import Sqlite from "better-sqlite3"
 
 const threadTime = () => {
   try {
@@ -54,8 +55,48 @@ const rememberSleepers = () => {
   })
 }
 
+/** The rows that the largest transaction changed: of calls, and of the search index of the audit logs, which follows them. */
+const largest = { rows: 0, index: 0 }
+
+/** Of the open transaction. */
+let open = { rows: 0, isIndex: false }
+
+/** Counts the rows that a statement changes, cascades included. */
+const counting = (statement, text, total) => {
+  const ends = /^\s*(?:COMMIT|ROLLBACK\s*$)/i.test(text)
+  const begins = /^\s*BEGIN/i.test(text)
+  const isIndex = /\baudit_(?:indexed|postings)\b/.test(text)
+  const around = (run) => (...values) => {
+    if (begins) open = { rows: 0, isIndex: false }
+    const before = total.get()
+    const result = run.apply(statement, values)
+    const rows = total.get() - before
+    open.rows += rows
+    open.isIndex ||= isIndex && rows > 0
+    if (ends) {
+      const kind = open.isIndex ? "index" : "rows"
+      largest[kind] = Math.max(largest[kind], open.rows)
+    }
+    return result
+  }
+  return Object.assign(statement, { run: around(statement.run), all: around(statement.all) })
+}
+
+const countRows = () => {
+  const { prepare } = Sqlite.prototype
+  const totals = new WeakMap()
+  Sqlite.prototype.prepare = function (text) {
+    const statement = prepare.call(this, text)
+    if (statement.readonly && !/^\s*(?:BEGIN|COMMIT|ROLLBACK)/i.test(text)) return statement
+    const total = totals.get(this) ?? prepare.call(this, "SELECT total_changes()").pluck()
+    totals.set(this, total)
+    return counting(statement, text, total)
+  }
+}
+
 if (isMainThread) {
   rememberSleepers()
+  countRows()
   const cpu = threadTime()
   let before = { cpu: cpu(), wall: performance.now() }
   const longest = { cpu: 0, wall: 0 }
@@ -75,10 +116,12 @@ if (isMainThread) {
     before = { cpu: cpu(), wall: performance.now() }
     longest.cpu = 0
     longest.wall = 0
+    largest.rows = 0
+    largest.index = 0
   })
 
   process.on("SIGURG", () => {
     look()
-    writeSync(2, `${JSON.stringify({ longest })}\n`)
+    writeSync(2, `${JSON.stringify({ longest: { ...longest, ...largest } })}\n`)
   })
 }

@@ -15,6 +15,7 @@ import { masterKey } from "../support/Services.js"
 import { measuredJobs } from "./Jobs.js"
 import { fill, fullKeys, type Limits, superadmin } from "./Limits.js"
 import { malicious, type Row, rows } from "./Rows.js"
+import { fewRows, indexRows, manyRows } from "./Transactions.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
 // No request holds the event loop for longer than this, in milliseconds, on a machine on which the calibration takes as long as
@@ -88,6 +89,10 @@ interface Stall {
   /** As it was measured. */
   readonly raw: number
   readonly wall: number
+  /** The rows that the largest transaction changed. */
+  readonly rows: number
+  /** The same for a transaction of the search index of the audit logs. */
+  readonly index: number
   readonly status: number
 }
 
@@ -108,9 +113,9 @@ const begin = async (program: Program): Promise<number> => {
 }
 
 /** The longest turn since the measurement began. */
-const end = async (program: Program): Promise<Pick<Stall, "cpu" | "wall">> => {
+const end = async (program: Program): Promise<Pick<Stall, "cpu" | "wall" | "rows" | "index">> => {
   const { longest } = (await signalled(program, "SIGURG", /^\{"longest".*\}$/m)) as {
-    readonly longest: Pick<Stall, "cpu" | "wall">
+    readonly longest: Pick<Stall, "cpu" | "wall" | "rows" | "index">
   }
   return longest
 }
@@ -190,7 +195,7 @@ const attempt = async (call: string, caller: Caller, [, ask]: Row): Promise<Stal
   })
   await sleep(60)
   const longest = await end(program)
-  return { cpu: scaled(longest.cpu, calibration), raw: longest.cpu, wall: longest.wall, status: answer.status }
+  return { ...longest, cpu: scaled(longest.cpu, calibration), raw: longest.cpu, status: answer.status }
 }
 
 interface Line extends Stall {
@@ -211,16 +216,18 @@ const measure = async (call: string, caller: Caller, row: Row): Promise<void> =>
 }
 
 afterAll(() => {
-  process.stdout.write(`${["ms", "unscaled", "wall", "status", "caller", "call", "input"].join("\t")}\n`)
-  for (const { call, caller, cpu, input, raw, status, wall } of table.toSorted((a, b) => b.cpu - a.cpu)) {
+  process.stdout.write(
+    `${["ms", "unscaled", "wall", "rows", "index", "status", "caller", "call", "input"].join("\t")}\n`
+  )
+  for (const { call, caller, cpu, index, input, raw, rows, status, wall } of table.toSorted((a, b) => b.cpu - a.cpu)) {
     process.stdout.write(
-      `${[cpu.toFixed(0), raw.toFixed(0), wall.toFixed(0), status, caller, call, input].join("\t")}\n`
+      `${[cpu.toFixed(0), raw.toFixed(0), wall.toFixed(0), rows, index, status, caller, call, input].join("\t")}\n`
     )
   }
   cleanUp()
 })
 
-describe("no call holds the event loop for longer than its budget", () => {
+describe("no call holds the event loop for longer than its budget, or changes more rows in a transaction", () => {
   for (const { call, requires } of endpoints) {
     it.skipIf(slow.has(call) && !isSoak)(
       call,
@@ -233,6 +240,9 @@ describe("no call holds the event loop for longer than its budget", () => {
         }
         const over = table.filter((line) => line.call === call && line.cpu > (known[call] ?? budget) * tolerance)
         assert.deepStrictEqual(over, [])
+        const large = table.filter((line) => line.call === call && line.rows > (manyRows[call] ?? fewRows))
+        assert.deepStrictEqual(large, [], "a transaction changes more rows than test/stall/Transactions.ts allows")
+        assert.isAtMost(Math.max(...table.map(({ index }) => index)), indexRows, "in one batch of the search index")
       },
       600_000
     )
@@ -257,9 +267,9 @@ describe("no call holds the event loop for longer than its budget", () => {
         await own.stop("SIGKILL")
         rmSync(folder, { recursive: true })
         const line: Line = {
+          ...longest,
           cpu: scaled(longest.cpu, calibration),
           raw: longest.cpu,
-          wall: longest.wall,
           status: 0,
           call: name,
           input: "",
