@@ -15,7 +15,7 @@ import { Pattern } from "../Pattern.js"
 import { body, field, LimitParameter, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, ForDelegations, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, ForDelegations, RecentLogin, Requires } from "./Requirement.js"
 
 const subject = {
   subject_type: field(SubjectType, "the kind of subject to explain"),
@@ -78,6 +78,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .addSuccess(response(list(AclRule), "The rules"))
       .addError(Forbidden)
       .annotate(Requires, "acl.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List access rules")
       .annotate(OpenApi.Description, "For admins and owners.")
   )
@@ -110,6 +111,7 @@ export class AclApi extends HttpApiGroup.make("acl")
       .addSuccess(response(AccessPage, "A page of the subject's permissions"))
       .addError(Forbidden)
       .annotate(Requires, "acl.explain")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Show what a subject may do in each environment, and why")
       .annotate(
         OpenApi.Description,

@@ -26,7 +26,7 @@ import { withMessage } from "../Message.js"
 import { LimitParameter, optional } from "../Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, Compressible, Requires } from "./Requirement.js"
 
 const filters = {
   action: optional(AuditAction),
@@ -64,6 +64,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .addSuccess(response(AuditPage, "A page of entries"))
       .addError(Forbidden)
       .annotate(Requires, "audit.read")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Read an organization's audit log, newest first")
       .annotate(
         OpenApi.Description,
@@ -96,6 +97,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .addSuccess(response(AuditActivity, "The activity"))
       .addError(Forbidden)
       .annotate(Requires, "audit.read")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Count an organization's entries over time, by action and by actor")
       .annotate(
         OpenApi.Description,
@@ -112,6 +114,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .addSuccess(response(AuditPage, "A page of entries"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Read all audit logs, including those of removed organizations")
       .annotate(
         OpenApi.Description,

@@ -10,7 +10,7 @@ import { SecretKey } from "../Names.js"
 import { body, list } from "../Schemas.js"
 import { response } from "./Response.js"
 import { EnvPath, paths, ProjectPath, projectPath } from "./Paths.js"
-import { Admission, ForDelegations, LargeResponse, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, ForDelegations, LargeResponse, RecentLogin, Requires } from "./Requirement.js"
 
 const declared = `${paths.project}/declared` as const
 const KeyPath = Schema.Struct({ ...projectPath, key: SecretKey })
@@ -22,6 +22,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
       .addSuccess(response(list(DeclaredKey), "The declared keys"))
       .addError(Forbidden)
       .annotate(Requires, "declared.list")
+      .annotate(Compressible, true)
       .annotate(LargeResponse, 4 * 1024 * 1024)
       .annotate(OpenApi.Summary, "List the keys that a project declares")
       .annotate(
@@ -71,6 +72,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
+      .annotate(Compressible, true)
       .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "Compare an environment with what its project declares, without returning values")
       .annotate(

@@ -10,7 +10,7 @@ import { body, LimitParameter, optional } from "../Schemas.js"
 import { SecretListed } from "../Secret.js"
 import { response } from "./Response.js"
 import { OrgPath, paths, SecretPath } from "./Paths.js"
-import { Admission, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, Compressible, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 export class DuesApi extends HttpApiGroup.make("dues")
   .add(
@@ -52,6 +52,7 @@ export class DuesApi extends HttpApiGroup.make("dues")
       .addSuccess(response(DuePage, "A page of due secrets, the earliest first"))
       .addError(Forbidden)
       .annotate(Requires, "due.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List the secrets of an organization that are due, without returning values")
       .annotate(
         OpenApi.Description,

@@ -41,7 +41,7 @@ import { RawParameter } from "../Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
 import { response, SendsETag } from "./Response.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, BodyLimit, Compressible, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 /** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
@@ -97,6 +97,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addSuccess(response(list(Environment), "The environments"))
       .addError(Forbidden)
       .annotate(Requires, "env.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List environments")
       .annotate(
         OpenApi.Description,
@@ -159,6 +160,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(Forbidden)
       .addError(RateLimited)
       .annotate(Requires, "env.list")
+      .annotate(Compressible, true)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Compare the keys of all environments of a project, without returning values")
       .annotate(
@@ -285,6 +287,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.compare")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Compare the keys of two environments, without returning values")
       .annotate(
         OpenApi.Description,
@@ -303,6 +306,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addSuccess(response(list(Revision), "The revisions"))
       .addError(Forbidden)
       .annotate(Requires, "secret.list")
+      .annotate(Compressible, true)
       .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "List the changes of an environment, newest first, without values")
       .annotate(

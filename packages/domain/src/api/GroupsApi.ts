@@ -11,7 +11,7 @@ import { UserId } from "../Ids.js"
 import { Email, GroupName, NewGroupName } from "../Names.js"
 import { body, field, list } from "../Schemas.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const groupPath = { ...orgPath, group_name: GroupName }
@@ -49,6 +49,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       .addSuccess(response(list(Group), "The groups"))
       .addError(Forbidden)
       .annotate(Requires, "group.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List groups")
       .annotate(OpenApi.Description, "For admins and owners, by name.")
   )
@@ -94,6 +95,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       .addSuccess(response(list(GroupMember), "The members"))
       .addError(Forbidden)
       .annotate(Requires, "group.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List the members of a group")
       .annotate(OpenApi.Description, "For admins and owners, by e-mail address.")
   )

@@ -7,7 +7,7 @@ import { Forbidden } from "../Errors.js"
 import { HistoryCursor, ProjectRevisions } from "../ProjectRevision.js"
 import { LimitParameter, optional } from "../Schemas.js"
 import { paths, ProjectPath } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, Compressible, Requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 export class HistoryApi extends HttpApiGroup.make("history")
@@ -18,6 +18,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
       .addSuccess(response(ProjectRevisions, "A page of revisions"))
       .addError(Forbidden)
       .annotate(Requires, "env.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List the changes of all environments of a project, newest first, without values")
       .annotate(
         OpenApi.Description,

@@ -7,7 +7,7 @@ import { Forbidden } from "../Errors.js"
 import { FoundKeyPage, KeyCursor, KeyQuery } from "../FoundKey.js"
 import { LimitParameter, optional } from "../Schemas.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, Compressible, Requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 export class KeysApi extends HttpApiGroup.make("keys")
@@ -18,6 +18,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       .addSuccess(response(FoundKeyPage, "A page of found keys"))
       .addError(Forbidden)
       .annotate(Requires, "key.find")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Find keys by a part of their name, without returning values")
       .annotate(
         OpenApi.Description,

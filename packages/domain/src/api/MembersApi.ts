@@ -12,7 +12,7 @@ import { Email } from "../Names.js"
 import { body, field, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
 
 const role = "a role in the organization"
 
@@ -47,6 +47,7 @@ export class MembersApi extends HttpApiGroup.make("members")
       .addSuccess(response(list(Member), "The members"))
       .addError(Forbidden)
       .annotate(Requires, "member.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List members and their roles")
       .annotate(OpenApi.Description, "For any member.")
   )

@@ -12,7 +12,7 @@ import { Organization, passkeyRecoveries } from "../Organization.js"
 import { body, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
 
 const nothingNamed = withMessage("takes name, passkey_recovery, or both")
 
@@ -54,6 +54,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .addSuccess(response(list(Organization), "The organizations"))
       .addError(Forbidden)
       .annotate(Requires, "credential")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List the caller's organizations")
       .annotate(OpenApi.Description, "A superadmin sees all organizations, a service account its own.")
   )

@@ -7,7 +7,7 @@ import { Forbidden } from "../Errors.js"
 import { Overview, OverviewCursor } from "../Overview.js"
 import { LimitParameter, optional } from "../Schemas.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Requires } from "./Requirement.js"
+import { Admission, Compressible, Requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 export class OverviewApi extends HttpApiGroup.make("overview")
@@ -18,6 +18,7 @@ export class OverviewApi extends HttpApiGroup.make("overview")
       .addSuccess(response(Overview, "A page of projects"))
       .addError(Forbidden)
       .annotate(Requires, "project.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Show how much is in each project of an organization, and its last change")
       .annotate(
         OpenApi.Description,

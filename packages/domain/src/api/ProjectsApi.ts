@@ -12,7 +12,7 @@ import { Project } from "../Project.js"
 import { body, list, optional } from "../Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
 
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
@@ -39,6 +39,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .addSuccess(response(list(Project), "The projects"))
       .addError(Forbidden)
       .annotate(Requires, "project.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List projects")
       .annotate(OpenApi.Description, "For any member. A service account that is bound to a project sees only that one.")
   )

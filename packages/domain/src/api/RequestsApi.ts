@@ -21,7 +21,7 @@ import { body, field, LimitParameter, list, optional } from "../Schemas.js"
 import { SecretKey } from "../Names.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const requests = `${paths.org}/requests` as const
@@ -100,6 +100,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .addSuccess(response(RequestPage, "The requests"))
       .addError(Forbidden)
       .annotate(Requires, "request.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List requests for access and for changes")
       .annotate(
         OpenApi.Description,

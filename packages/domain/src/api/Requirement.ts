@@ -60,6 +60,12 @@ export class AnyContentType extends Context.Tag("@coffer/domain/Requirement/AnyC
 export class LargeResponse extends Context.Tag("@coffer/domain/Requirement/LargeResponse")<LargeResponse, number>() {}
 
 /**
+ * Whether the response of an endpoint is compressed for clients that accept it. Only where it can hold no secret: the length of a
+ * compressed response reveals a secret to whoever chooses a text beside it (BREACH).
+ */
+export class Compressible extends Context.Tag("@coffer/domain/Requirement/Compressible")<Compressible, boolean>() {}
+
+/**
  * Runs between authentication and the handler. Rejects unknown query parameters, and checks `Requires` before the body is
  * read. It fails only with errors that the endpoint declares.
  */

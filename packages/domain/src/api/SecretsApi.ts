@@ -50,7 +50,7 @@ import {
 import { RedactedSecretValue } from "../SecretValues.js"
 import { response } from "./Response.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
-import { Admission, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, Compressible, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 
 const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
@@ -149,6 +149,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
+      .annotate(Compressible, true)
       .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List keys, without returning values")
       .annotate(
@@ -189,6 +190,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(Forbidden)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
+      .annotate(Compressible, true)
       .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "List what a secret refers to and what refers to it, without values")
       .annotate(
@@ -211,6 +213,7 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .addError(RateLimited)
       .addError(DecryptionFailed)
       .annotate(Requires, "secret.list")
+      .annotate(Compressible, true)
       .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List a secret's versions, newest first, without values")
       .annotate(

@@ -20,7 +20,7 @@ import {
 } from "../ServiceAccount.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
 
 const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
 const networksExample = ["10.20.0.0/16", "2001:db8:7::/48"]
@@ -66,6 +66,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .addSuccess(response(list(ServiceAccount), "The accounts"))
       .addError(Forbidden)
       .annotate(Requires, "service_account.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List service accounts")
       .annotate(OpenApi.Description, "Keys are not returned.")
   )

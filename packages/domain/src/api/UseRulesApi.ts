@@ -11,7 +11,7 @@ import { body, list } from "../Schemas.js"
 import { changedUseRule, newUseRule, UseRule } from "../UseRule.js"
 import { response } from "./Response.js"
 import { paths, SecretPath, secretPath } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
 
 const rules = `${paths.env}/secrets/:key/use-rules` as const
 const RulePath = Schema.Struct({ ...secretPath, use_rule_id: UseRuleId })
@@ -23,6 +23,7 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
       .addSuccess(response(list(UseRule), "The rules"))
       .addError(Forbidden)
       .annotate(Requires, "use_rule.list")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List the use rules of a secret")
       .annotate(OpenApi.Description, "Oldest first. For people with `admin`.")
   )

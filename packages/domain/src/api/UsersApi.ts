@@ -10,7 +10,7 @@ import { field, LimitParameter, optional } from "../Schemas.js"
 import { UserCursor } from "../UserCursor.js"
 import { DisabledParameter, DisabledUser, EmailPrefix, UserPage, UserRecord } from "../UserRecord.js"
 import { response } from "./Response.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
 
 const UserPath = Schema.Struct({ user_id: field(UserId, "the user's id", graceId) })
 
@@ -28,6 +28,7 @@ export class UsersApi extends HttpApiGroup.make("users")
       .addSuccess(response(UserPage, "A page of users"))
       .addError(Forbidden)
       .annotate(Requires, "superadmin")
+      .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List all users, by e-mail")
       .annotate(
         OpenApi.Description,

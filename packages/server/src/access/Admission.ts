@@ -3,6 +3,7 @@ import {
   Admission,
   AnyContentType,
   BodyLimit,
+  Compressible,
   defaultBodyLimit,
   ForDelegations,
   LargeResponse,
@@ -46,6 +47,8 @@ interface EndpointLimits {
   readonly takesAnyContentType: boolean
   /** The memory in bytes of a response that may be large; null if responses are small. */
   readonly largeResponse: number | null
+  /** Whether the response may be compressed. */
+  readonly isCompressible: boolean
   readonly recentLogin: RecentLoginRule
   readonly check: ReturnType<typeof entry>
   /** The name under which a refusal is recorded. */
@@ -101,6 +104,7 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         ),
         isOfBroker: ofBroker.includes(group.identifier),
         largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeResponse)),
+        isCompressible: Option.getOrElse(Context.getOption(mergedAnnotations, Compressible), () => false),
         check: entry(access, requires, call)
       })
     }
@@ -151,6 +155,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         const caller = Option.getOrNull(Context.getOption(context, CurrentCaller))
         const actor = caller?.actor ?? null
         info.route = route.path
+        request.isCompressible = limits.isCompressible
         info.actor = actor?.id ?? null
         request.tenant.name = caller === null ? clientNetwork(info.ip) : tenantOfCaller(caller)
         const { bodyLimit, check, largeResponse, parameters, recentLogin, takesAnyContentType } = limits

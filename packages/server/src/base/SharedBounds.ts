@@ -108,6 +108,14 @@ export const sharedBounds = {
     beyond:
       "the response that has waited longest for its client, for a second or more, is cut, of the tenant or of all; else 503"
   },
+  compressions: {
+    what: "responses that are compressed, each in a thread of Node's",
+    unit: "responses",
+    total: 2,
+    each: 1,
+    holder: "tenant",
+    beyond: inTurn
+  },
   largeChanges: {
     what: "changes of more than 50 keys that are prepared",
     unit: "changes",

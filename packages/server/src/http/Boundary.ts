@@ -10,6 +10,7 @@ import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import { ServerConfig } from "../base/Config.js"
 import { AccessLog } from "../base/logging/AccessLog.js"
+import { makeCompression } from "./Compression.js"
 import { smallResponse, tooManyResponses } from "./LargeResponses.js"
 import { type ErrorForm, errorResponse, toResponse, unrouted } from "./Failure.js"
 import { isVaultPath } from "./vault/Target.js"
@@ -79,6 +80,7 @@ export const BoundaryLive = HttpApiBuilder.middleware(
     const { corsAllowedOrigins, tracing, vaultApi } = settings
     const observe = yield* RequestObserver
     const log = yield* AccessLog
+    const compress = makeCompression()
     const hasCors = corsAllowedOrigins.length > 0
     const cors = corsFor(corsAllowedOrigins)
     return (app) => {
@@ -103,7 +105,8 @@ export const BoundaryLive = HttpApiBuilder.middleware(
           const millis = performance.now() - started
           observe?.(sentMethod, info.route, response.status, millis)
           log(sentMethod, info, response.status, millis)
-          return withPreResponseHandlers(request, response, form)
+          const sent = withPreResponseHandlers(request, response, form)
+          return request.isCompressible ? Effect.flatMap(sent, (plain) => compress(request, plain)) : sent
         })
         return tracing === null ? handled : withRequestSpan(request, handled)
       })

@@ -44,6 +44,8 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   readonly memory: ResponseMemory
   /** Checks the caller's right and reads the body. Set by admission. */
   body: Effect.Effect<unknown, AnyApiError | TooSlow> = unread
+  /** Whether the response can hold no secret, so that it may be compressed. Set by admission. */
+  isCompressible = false
 
   constructor(
     readonly source: IncomingMessage,

@@ -3,6 +3,7 @@ import * as Headers from "@effect/platform/Headers"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
+import { preferredCoding } from "./AcceptEncoding.js"
 import { namesETag } from "./ETag.js"
 
 /** The codings of the build, the best first. */
@@ -44,20 +45,13 @@ export const readStaticFile = Effect.fnUntraced(function* (path: string, content
   return file
 })
 
-/** Whether an `Accept-Encoding` header takes a coding (RFC 9110, section 12.5.3). */
-const accepts = (header: string, coding: string): boolean => {
-  const weights = new Map(
-    header.split(",").map((part) => {
-      const [name = "", ...parameters] = part.split(";").map((text) => text.trim().toLowerCase())
-      const weight = parameters.find((parameter) => parameter.startsWith("q="))
-      return [name, weight === undefined ? 1 : Number(weight.slice(2))] as const
-    })
+const variantFor = (variants: ReadonlyArray<Variant>, acceptEncoding: string | undefined): Variant | undefined => {
+  const preferred = preferredCoding(
+    acceptEncoding,
+    variants.flatMap(({ coding }) => coding ?? [])
   )
-  return (weights.get(coding) ?? weights.get("*") ?? 0) > 0
+  return variants.find(({ coding }) => coding === preferred)
 }
-
-const variantFor = (variants: ReadonlyArray<Variant>, acceptEncoding: string | undefined): Variant | undefined =>
-  variants.find(({ coding }) => coding === null || (acceptEncoding !== undefined && accepts(acceptEncoding, coding)))
 
 /** Responds with the best variant of a file that the request takes, or with 304 if the client has it. */
 export const staticResponse = (
