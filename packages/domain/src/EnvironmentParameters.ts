@@ -1,6 +1,7 @@
 /** What the calls of environments take beside their paths. */
 import * as Schema from "effect/Schema"
 import { bundleFormats } from "./Bundle.js"
+import { matrixFormats } from "./CompactMatrix.js"
 import { maxMatrixEnvironments } from "./Matrix.js"
 import { withMessage } from "./Message.js"
 import { EnvName, SecretKey } from "./Names.js"
@@ -76,4 +77,9 @@ export const ResolvedParameter = flagParameter("`1`: compares the values that re
 export const BundleFormatParameter = Schema.Literal(...bundleFormats).annotations({
   description: "`object`: one flat JSON object of keys and values",
   examples: ["object"]
+})
+
+export const MatrixFormatParameter = Schema.Literal(...matrixFormats).annotations({
+  description: "`compact`: each key, writer and time once, in a sixth of the bytes",
+  examples: ["compact"]
 })

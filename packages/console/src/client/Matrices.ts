@@ -1,3 +1,4 @@
+import { matrixOf } from "@coffer/domain/CompactMatrix"
 import { defined } from "@coffer/domain/Defined"
 import type { Matrix } from "@coffer/domain/Matrix"
 import type { OrgName, ProjectName } from "@coffer/domain/Names"
@@ -18,7 +19,8 @@ export const readMatrix = (org: OrgName, project: ProjectName): Effect.Effect<Ma
   Effect.suspend(() => {
     const place = `${org}/${project}`
     const before = known?.place === place ? known : null
-    return Effect.map(requestMatrix(org, project, before?.etag), ([matrix, { headers }]) => {
+    return Effect.map(requestMatrix(org, project, before?.etag), ([sent, { headers }]) => {
+      const matrix = matrixOf(sent)
       const found = matrix ?? before?.matrix ?? { environments: [], others: [], data: [] }
       const etag = headers["etag"]
       if (matrix !== undefined) known = etag === undefined ? null : { place, etag, matrix }
@@ -30,7 +32,7 @@ const requestMatrix = (org: OrgName, project: ProjectName, etag: string | undefi
   call("environments", (api) =>
     api.matrix({
       path: { org_name: org, project_name: project },
-      urlParams: {},
+      urlParams: { format: "compact" },
       headers: defined({ "if-none-match": etag }),
       withResponse: true
     })

@@ -206,6 +206,7 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("GET", `${org}/projects/webshop/matrix`, { by })
   await ask("GET", `${org}/projects/webshop/matrix?envs=staging`, { by })
   await ask("GET", `${org}/projects/webshop/matrix?envs=staging,nowhere`, { by })
+  await ask("GET", `${org}/projects/webshop/matrix?envs=staging&format=compact`, { by })
   await ask("GET", `${env}/revisions`, { by })
   await ask("GET", `${env}/revisions?limit=1`, { by })
   await ask("POST", `${env}/revert`, { by, body: { to: 1, dry_run: true }, why: "a version is destroyed" })

@@ -381,6 +381,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   [`POST ${env}/revert`]: [["2,000 deleted, tried", () => ({ body: { to: 0, dry_run: true } })]],
   "GET /api/orgs/:org_name/projects/:project_name/matrix": [
     ["2 × 2,000 of 4 KiB", () => ({ query: "envs=full,other" })],
+    ["2 × 2,000 of 4 KiB, compact", () => ({ query: "envs=full,other&format=compact" })],
     ["24 environments", () => ({})]
   ],
   "GET /api/orgs/:org_name/projects/:project_name/revisions": [

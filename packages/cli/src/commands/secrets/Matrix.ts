@@ -1,4 +1,5 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
+import { matrixOf } from "@coffer/domain/CompactMatrix"
 import type { MatrixCell } from "@coffer/domain/Matrix"
 import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
 import type { EnvName } from "@coffer/domain/Names"
@@ -26,7 +27,7 @@ const statusOf = (present: ReadonlyArray<MatrixCell>, missing: ReadonlyArray<Env
 
 /** The keys of all environments of a project: where each is missing, and where its value differs. No value is read. */
 export const matrix = Effect.fnUntraced(function* (call: Call, path: ProjectPath) {
-  const response = yield* call("environments", (api) => api.matrix({ path, urlParams: {}, headers: {} }))
+  const response = matrixOf(yield* call("environments", (api) => api.matrix({ path, urlParams: {}, headers: {} })))
   // Without If-None-Match there is always a matrix.
   const { data, environments, others } = response ?? { data: [], environments: [], others: [] }
   const ordered = inStageOrder(environments)

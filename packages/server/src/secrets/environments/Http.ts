@@ -2,7 +2,8 @@ import { Api } from "@coffer/domain/Api"
 import type { EnvironmentsApi } from "@coffer/domain/api/EnvironmentsApi"
 import { ValidationError } from "@coffer/domain/Errors"
 import { EnvId } from "@coffer/domain/Ids"
-import { MatrixRow } from "@coffer/domain/Matrix"
+import { makeCompactLists } from "@coffer/domain/CompactMatrix"
+import { type Matrix, MatrixRow } from "@coffer/domain/Matrix"
 import { BundledSecret, type BundleWritten, SecretChange } from "@coffer/domain/Bundle"
 import { SecretDifference } from "@coffer/domain/Diff"
 import { Revision } from "@coffer/domain/Revision"
@@ -14,8 +15,9 @@ import * as Layer from "effect/Layer"
 import { Access, type Place } from "../../access/Access.js"
 import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
 import { makeSettling } from "../../directory/trash/Settling.js"
+import { mapInSlices } from "../../base/EventLoop.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { longList, longObject } from "../../http/LongList.js"
+import { longList, longLists, longObject } from "../../http/LongList.js"
 import { Bundles } from "../services/Bundles.js"
 import { ProjectMatrix } from "../services/ProjectMatrix.js"
 import { Promotion } from "../services/Promotion.js"
@@ -34,6 +36,14 @@ const changes = longList(SecretChange)
 const differences = longList(SecretDifference)
 const listed = longList(Revision)
 const rows = longList(MatrixRow)
+
+/** The compact form of a matrix. */
+const compactRows = ({ data, environments, others }: Matrix) =>
+  Effect.suspend(() => {
+    const { add, done } = makeCompactLists()
+    const known = JSON.stringify({ environments, others }).slice(0, -1)
+    return Effect.flatMap(mapInSlices(data, add), () => longLists({ ...done() }, [`${known},`, "}"]))
+  })
 
 /** Responds with the result of a change and the environment's new ETag. */
 const respondWritten = <E, R>(
@@ -136,7 +146,8 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
           const place = yield* access.project(path, "env.list")
           const { etag, found } = yield* matrix.read(place, urlParams.envs, headers["if-none-match"])
           yield* withETag(etag)
-          return found === undefined ? unchanged : yield* rows(found)
+          if (found === undefined) return unchanged
+          return yield* urlParams.format === "compact" ? compactRows(found) : rows(found)
         })
       )
       .handle("delete", (request) => Effect.flatMap(remove(request), settleRemoved))
