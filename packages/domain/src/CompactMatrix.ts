@@ -33,11 +33,9 @@ export type CompactFacts = typeof CompactFacts.Type
 export const CompactMatrix = Schema.Struct({
   environments: Matrix.fields.environments,
   others: Matrix.fields.others,
-  writers: field(
-    Schema.Array(Schema.String),
-    "the e-mails or service account names of those who wrote the secrets",
-    ["ada@example.com"]
-  ),
+  writers: field(Schema.Array(Schema.String), "the e-mails or service account names of those who wrote the secrets", [
+    "ada@example.com"
+  ]),
   writes: field(
     Schema.Array(Schema.Array(Schema.Int)),
     "the last changes of the cells: the time in milliseconds since 1970, and the place in `writers`",
@@ -123,4 +121,4 @@ const expanded = ({ data, environments, facts, others, writers, writes }: Compac
 
 /** What a client gets, in whichever form it asked for; after 304 nothing. */
 export const matrixOf = (found: CompactMatrix | Matrix | void): Matrix | undefined =>
-  found !== undefined && "writes" in found ? expanded(found) : found ?? undefined
+  found !== undefined && "writes" in found ? expanded(found) : (found ?? undefined)

@@ -28,7 +28,9 @@ const cell: fc.Arbitrary<MatrixCell> = fc
     rotate_every_days: few(fc.integer({ min: 1, max: 3_650 })),
     due_at: few(time)
   })
-  .map((all) => Schema.decodeUnknownSync(Matrix.fields.data.from)([{ key: "A", cells: [JSON.parse(JSON.stringify(all))] }]))
+  .map((all) =>
+    Schema.decodeUnknownSync(Matrix.fields.data.from)([{ key: "A", cells: [JSON.parse(JSON.stringify(all))] }])
+  )
   .map(([row]) => row?.cells[0] ?? assert.fail("there is a cell"))
 
 const matrix: fc.Arbitrary<Matrix> = fc
@@ -46,7 +48,10 @@ const matrix: fc.Arbitrary<Matrix> = fc
       ),
       others: fc.constant([]),
       data: fc
-        .array(fc.array(fc.option(cell), { minLength: columns, maxLength: columns }), { minLength: rows, maxLength: rows })
+        .array(fc.array(fc.option(cell), { minLength: columns, maxLength: columns }), {
+          minLength: rows,
+          maxLength: rows
+        })
         .map((all) => all.map((cells, index) => ({ key: SecretKey.make(`KEY_${index}`), cells })))
     })
   )
@@ -73,7 +78,12 @@ describe("the compact form of a matrix", () => {
     const now = "2026-02-01T08:30:00.000Z"
     const data = Array.from({ length: 1_000 }, (_, index) => ({
       key: SecretKey.make(`SERVICE_SETTING_${index}`),
-      cells: Array.from({ length: 5 }, (): MatrixCell => ({ version: 3, updated_at: now, updated_by: "ada@example.com", same: 1 }))
+      cells: Array.from({ length: 5 }, (): MatrixCell => ({
+        version: 3,
+        updated_at: now,
+        updated_by: "ada@example.com",
+        same: 1
+      }))
     }))
     const { data: rows, writers, writes } = compact({ environments: [], others: [], data })
     assert.deepStrictEqual([writers, writes], [["ada@example.com"], [[Date.parse(now), 0]]])

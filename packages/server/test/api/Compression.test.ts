@@ -141,8 +141,14 @@ describe("Accept-Encoding", () => {
   it("refuses plain content only where it says so", () => {
     const refusing = ["identity;q=0", "gzip, identity;q=0", "gzip, *;q=0"]
     const taking = [undefined, "", "gzip", "*", "*;q=0, identity", "identity;q=0.1"]
-    assert.deepStrictEqual(refusing.filter((header) => !refusesPlain(header)), [])
-    assert.deepStrictEqual(taking.filter((header) => refusesPlain(header)), [])
+    assert.deepStrictEqual(
+      refusing.filter((header) => !refusesPlain(header)),
+      []
+    )
+    assert.deepStrictEqual(
+      taking.filter((header) => refusesPlain(header)),
+      []
+    )
   })
 })
 
@@ -195,9 +201,7 @@ describe("the memory of a compressed response", () => {
       before = performance.now()
     }, 1)
     const body = HttpServerResponse.text(text)
-    const all = await Promise.all(
-      Array.from({ length: 6 }, () => Effect.runPromise(compress(requested(), body)))
-    )
+    const all = await Promise.all(Array.from({ length: 6 }, () => Effect.runPromise(compress(requested(), body))))
     clearInterval(timer)
     for (const response of all) assert.isBelow(sizeOf(response), text.length / 50)
     assert.isBelow(longest, 500)
