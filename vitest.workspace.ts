@@ -52,6 +52,7 @@ const onBothInLongTier = [
   "groups/{Groups,LoginGroups}",
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
+  "members/Consent",
   "members/Invitations",
   "model/Races",
   "operations/Drain",

@@ -323,6 +323,7 @@ $ coffer project delete shop --org acme-inc --yes
 $ coffer project restore shop --org acme-inc
 $ coffer project delete shop --org acme-inc --yes
 $ coffer project erase shop --org acme-inc --yes
+$ coffer org leave --org acme-inc --yes
 $ coffer org delete acme-inc --yes
 $ coffer org list --removed
 $ coffer org restore acme-inc

@@ -57,7 +57,8 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "org.export_end": (facts) => `ended the export of ${facts.text("requester")}`,
   "org.import": (facts) => `imported the organization ${facts.text("name")}: ${facts.text("secrets", "some")} secrets`,
   "org.member_invite": (facts) => `invited ${facts.text("email")} as ${facts.text("role", "a member")}`,
-  "org.member_remove": (facts) => `removed ${facts.text("email")} from the organization`,
+  "org.member_remove": (facts) =>
+    facts.has("left") ? "left the organization" : `removed ${facts.text("email")} from the organization`,
   "org.member_role_update": (facts) =>
     `changed the role of ${facts.text("email")} to ${facts.text("role")}${facts.with("before", (role) => ` (was ${role})`)}`,
   "project.create": (facts) => `created the project ${facts.text("name")}`,

@@ -24,6 +24,11 @@ export const Member = Schema.Struct({
   name: field(Schema.String, "its name", "grace"),
   role: field(OpenRole, "a role in the organization", "developer"),
   created_at: createdAt,
+  accepted: optional(
+    Schema.Boolean,
+    "whether the person has accepted the membership, by a first call in the organization; only in the list",
+    true
+  ),
   has_access: optional(
     Schema.Boolean,
     "whether the role or a rule gives access to secrets; only in the list, for admins and owners",
@@ -31,7 +36,7 @@ export const Member = Schema.Struct({
   ),
   last_seen_at: optional(
     Schema.NullOr(Timestamp),
-    "time of the last login or request, to about a minute; null: never; only in the list, for admins and owners",
+    "time of the last login or request, to about a minute; null: never, or the membership is not accepted; only in the list, for admins and owners",
     "2026-02-01T08:30:00.000Z"
   )
 }).annotations({ identifier: "Member", description: "a person in an organization" })

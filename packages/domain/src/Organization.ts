@@ -12,6 +12,11 @@ export const Organization = Schema.Struct({
   id: field(OrgId, "its id"),
   name: field(OrgName, "its name"),
   role: field(Schema.NullOr(OpenRole), "the caller's own role, if it has one", "owner"),
+  accepted: optional(
+    Schema.Boolean,
+    "false: the caller was invited and has made no call in it yet, so it binds the caller to nothing; left out otherwise",
+    false
+  ),
   passkey_recovery: optional(
     extensibleEnum("PasskeyRecovery", "what removes a lost passkey of a member", passkeyRecoveries),
     "what removes a lost passkey of a member: a login, or nothing",

@@ -40,6 +40,7 @@ export const needs = {
   "member.invite": { on: "org", role: "admin" },
   "member.update": { on: "org", role: "owner" },
   "member.remove": { on: "org", role: "admin" },
+  "member.leave": { on: "org", role: "member" },
   "project.list": { on: "org", role: "member", account: "any" },
   "project.create": { on: "org", role: "admin" },
   "project.read": { on: "project", role: "member", account: "any" },

@@ -57,6 +57,7 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
   ["org.import", { name: "acme", secrets: 42 }, "imported the organization acme: 42 secrets"],
   ["org.member_invite", { email: "b@c.de", role: "admin" }, "invited b@c.de as admin"],
   ["org.member_remove", { email: "b@c.de" }, "removed b@c.de from the organization"],
+  ["org.member_remove", { email: "b@c.de", left: true }, "left the organization"],
   [
     "org.member_role_update",
     { email: "b@c.de", role: "owner", before: "admin" },

@@ -21,7 +21,7 @@ const columns = {
 /** What only admins see. */
 const adminColumns = {
   access: (member: Member) => (member.has_access === true ? "yes" : "none yet"),
-  seen: (member: Member) => member.last_seen_at ?? "never"
+  seen: (member: Member) => (member.accepted === false ? "invited" : (member.last_seen_at ?? "never"))
 }
 
 const list = atOrg("list", {

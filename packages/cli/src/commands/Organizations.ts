@@ -8,6 +8,8 @@ import * as Effect from "effect/Effect"
 import { asking, atOrg, atServer, group, wide, yes } from "../grammar/Command.js"
 import { argument, option, optionalArgument } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
+import { note } from "../terminal/Print.js"
+import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../terminal/View.js"
 import { exportCommands } from "./organizations/Export.js"
 import { importCommand } from "./organizations/Import.js"
@@ -35,6 +37,24 @@ const kindAt = (given: CommandLineSettings): Kind => ({
   place: serverOption(given)
 })
 
+/** How many invitations are named. Anybody may invite anybody. */
+const maxNamed = 3
+
+const noteInvitations = (invited: ReadonlyArray<Organization>) =>
+  Effect.forEach(
+    [
+      ...invited
+        .slice(0, maxNamed)
+        .map(
+          ({ name }) =>
+            `you were invited to ${name}: its first use accepts that; to decline: coffer org leave --org ${name}`
+        ),
+      ...(invited.length > maxNamed ? [`you were invited to ${invited.length - maxNamed} more organizations`] : [])
+    ],
+    note,
+    { discard: true }
+  )
+
 const list = atServer("list", {
   description: "List your organizations",
   examples: ["coffer org list", "coffer org list --json", "coffer org list --removed"],
@@ -46,7 +66,10 @@ const list = atServer("list", {
           (removed) => removedView(removed, kindAt(given))
         )
       : Effect.map(
-          call("organizations", (api) => api.list({})),
+          Effect.tap(
+            call("organizations", (api) => api.list({})),
+            ({ data }) => noteInvitations(data.filter(({ accepted }) => accepted === false))
+          ),
           (orgs) => listView(orgs, columns, "you are in no organization; make one with: coffer org create NAME")
         )
 })
@@ -166,12 +189,28 @@ const erase = atServer("erase", {
     })
 })
 
+const leave = atOrg("leave", {
+  description: "Leave the organization, or decline the invitation to it",
+  examples: ["coffer org leave --org acme"],
+  options: { yes },
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      yield* confirm(
+        `Leave the organization ${path.org_name}? Your rules, groups and delegations there end; only its admins can let you in again`,
+        options.yes
+      )
+      yield* call("members", (api) => api.leave({ path }))
+      return doneView(`you have left the organization ${path.org_name}`)
+    })
+})
+
 export const orgCommand = group("org", "Organizations", [
   list,
   create,
   get,
   overview,
   rename,
+  leave,
   ...exportCommands,
   importCommand,
   remove,

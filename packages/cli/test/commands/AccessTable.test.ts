@@ -40,11 +40,11 @@ describe("acl table", () => {
 })
 
 describe("member list", () => {
-  it("says to admins who has no access yet, and who never logged in; to others it does not", async () => {
+  it("says to admins who has no access yet, and who was invited and has not come; to others it does not", async () => {
     await ok("member", "invite", "new@example.com", "--role", "developer")
     const lines = (await prints("member", "list")).split("\n").map((line) => line.split("\t"))
     const of = (email: string) => lines.find(([first]) => first === email)?.slice(4)
-    assert.deepStrictEqual(of("new@example.com"), ["none yet", "never"])
+    assert.deepStrictEqual(of("new@example.com"), ["none yet", "invited"])
     assert.strictEqual(of("grace@example.com")?.[0], "yes")
     assert.strictEqual(of("ada@example.com")?.[0], "yes")
     assert.match(of("ada@example.com")?.[1] ?? "", /Z$/)

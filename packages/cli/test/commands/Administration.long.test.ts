@@ -303,6 +303,7 @@ describe("every command that destroys", () => {
   const id = "00000000-0000-7000-8000-000000000000"
   it.concurrent.each([
     ["org", "delete"],
+    ["org", "leave"],
     ["project", "delete"],
     ["environment", "delete", "dev"],
     ["secret", "delete", "API_KEY"],

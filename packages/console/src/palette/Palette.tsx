@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { Dialog } from "../kit/Dialog.js"
 import { useLoad } from "../kit/Load.js"
 import { place } from "../routing/Router.js"
-import { organizations } from "../state/Organizations.js"
+import { isInvitedTo, isJoined, organizations } from "../state/Organizations.js"
 import { type Command, pageCommands } from "./Commands.js"
 import "./Palette.css"
 import { foundKeys } from "./FoundKeys.js"
@@ -19,8 +19,8 @@ export const Palette = ({ close }: { readonly close: () => void }) => {
   const more = useLoad("places", () => foundPlaces(here))
   const typed = useSignal("")
   const org = here === null || here.at === "server" ? null : here.org
-  const orgs = organizations.value.map(({ name }) => name)
-  const keys = useLoad(typed.value, () => foundKeys(org, orgs, typed.value))
+  const orgs = organizations.value.filter(isJoined).map(({ name }) => name)
+  const keys = useLoad(typed.value, () => foundKeys(isInvitedTo(org) ? null : org, orgs, typed.value))
   const { isLoading, value } = keys.loaded.value
   const active = useSignal(0)
   const field = useRef<HTMLInputElement>(null)

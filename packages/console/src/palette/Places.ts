@@ -6,7 +6,7 @@ import { readMatrix } from "../client/Matrices.js"
 import { shownPages } from "../pages/Shown.js"
 import { orgAddress, type Place, projectAddress, secretAddress, serverAddress } from "../routing/Places.js"
 import { navigate } from "../routing/Router.js"
-import { organizations } from "../state/Organizations.js"
+import { isInvitedTo, isJoined, organizations } from "../state/Organizations.js"
 import type { Command } from "./Commands.js"
 
 const to = (title: string, hint: string, address: string): Command => ({
@@ -51,8 +51,10 @@ export const foundPlaces = (place: Place | null) =>
   Effect.map(
     Effect.all(
       [
-        ...organizations.value.map(({ name }) => projectsOf(name)),
-        ...(place?.at === "project" || place?.at === "secret" ? [keysOf(place.org, place.project)] : [])
+        ...organizations.value.filter(isJoined).map(({ name }) => projectsOf(name)),
+        ...((place?.at === "project" || place?.at === "secret") && !isInvitedTo(place.org)
+          ? [keysOf(place.org, place.project)]
+          : [])
       ].map((one) => Effect.orElseSucceed(one, (): ReadonlyArray<Command> => [])),
       { concurrency: 4 }
     ),

@@ -6,6 +6,8 @@ import type { PageProps, PlaceAt } from "../pages/PageProps.js"
 import { type PageRow, pages } from "../pages/Pages.js"
 import { missingFor } from "../pages/Shown.js"
 import type { Place } from "../routing/Places.js"
+import { isInvitedTo } from "../state/Organizations.js"
+import { InvitationPage } from "./InvitationPage.js"
 import { MissingPage } from "./MissingPage.js"
 
 type Loading<At extends Place["at"]> =
@@ -53,6 +55,7 @@ const host = <At extends Place["at"]>(rows: ReadonlyArray<PageRow<At>>, place: P
 
 /** The page of a place. */
 export const PageHost = ({ place }: { readonly place: Place | null }) => {
+  if (place !== null && "org" in place && isInvitedTo(place.org)) return <InvitationPage org={place.org} />
   switch (place?.at) {
     case undefined:
       return <MissingPage />

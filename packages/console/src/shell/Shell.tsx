@@ -5,7 +5,7 @@ import { Link } from "../routing/Link.js"
 import { place } from "../routing/Router.js"
 import { usePasted } from "../staging/Pasted.js"
 import { begin } from "../state/Begin.js"
-import { mayInOrg } from "../state/Organizations.js"
+import { isInvitedTo, mayInOrg } from "../state/Organizations.js"
 import { waiting, watchWaiting } from "../state/Waiting.js"
 import { AccountMenu } from "./AccountMenu.js"
 import { AskApproval } from "./AskApproval.js"
@@ -24,10 +24,11 @@ export const Shell = () => {
   usePasted(here)
   const org = here === null || here.at === "server" ? null : here.org
   const count = org === null ? 0 : (waiting.value.get(org) ?? 0)
+  const isInvited = isInvitedTo(org)
   const isBegun = session.loaded.value.value !== null
   useEffect(
-    () => (isBegun && org !== null && mayInOrg(org, "request.list") ? watchWaiting(org) : undefined),
-    [isBegun, org]
+    () => (isBegun && org !== null && !isInvited && mayInOrg(org, "request.list") ? watchWaiting(org) : undefined),
+    [isBegun, org, isInvited]
   )
   // Together with the count of the tab.
   useLayoutEffect(() => {

@@ -11,6 +11,16 @@ import { me } from "./Session.js"
 /** The caller's organizations, with its roles. */
 export const organizations = signal<ReadonlyArray<Organization>>([])
 
+/**
+ * Whether the caller has accepted the membership. A call in another organization would accept it, so the console makes none there
+ * before the person opens it.
+ */
+export const isJoined = ({ accepted }: Organization): boolean => accepted !== false
+
+/** Whether the caller was invited to the organization of a place, and has not accepted. */
+export const isInvitedTo = (org: OrgName | null): boolean =>
+  organizations.value.some((one) => one.name === org && !isJoined(one))
+
 export const readOrganizations = Effect.suspend(() => call("organizations", (api) => api.list())).pipe(
   Effect.map(({ data }) => data),
   Effect.tap((found) =>

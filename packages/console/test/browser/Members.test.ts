@@ -1,19 +1,19 @@
 import { assert, describe, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
-import { Person } from "../support/Person.js"
+import { type Json, Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
 
 const why = hasBrowser() ? "" : ` [${noChromium}]`
 
 describe.skipIf(!hasBrowser())(`the members page${why}`, { timeout: 120_000 }, () => {
-  it("shows who has no access yet, who never logged in, and what a person may do where", async () => {
+  it("shows who has no access yet, who was invited, and what a person may do where", async () => {
     const ada = await Person.login("invites@example.com")
     await ada.organization("inviting", {})
     await ada.call("POST", "/api/orgs/inviting/members", { email: "invited@example.com", role: "developer" })
     const visit = await Visit.open("/inviting/-/members", ada)
     const row = visit.page.getByRole("row", { name: /invited@example.com/ })
     await row.getByText("no access yet").waitFor()
-    await row.getByText("never logged in").waitFor()
+    await row.getByText("invited", { exact: true }).waitFor()
     await visit.isAccessible("members without access")
     await ada.call("POST", "/api/orgs/inviting/acl", {
       ...{ subject_type: "user", email: "invited@example.com", permission: "read" },
@@ -23,6 +23,43 @@ describe.skipIf(!hasBrowser())(`the members page${why}`, { timeout: 120_000 }, (
     await visit.page.getByRole("row", { name: "webshop/dev read rule web* / dev" }).waitFor()
     await visit.page.getByRole("row", { name: "webshop/prod none" }).waitFor()
     await visit.isAccessible("access of a person")
+    await visit.close()
+  })
+
+  it("stand behind an invitation until it is accepted or declined, and may be left later", async () => {
+    const ada = await Person.login("asks-in@example.com")
+    await ada.organization("asking-in", {})
+    const body = { email: "asked-in@example.com", role: "developer" }
+    await ada.call("POST", "/api/orgs/asking-in/members", body)
+    const accepted = async () => {
+      const { data } = await ada.call("GET", "/api/orgs/asking-in/members")
+      return data.find(({ email }: Json) => email === body.email)?.accepted
+    }
+    const person = await Person.login(body.email)
+    const visit = await Visit.open("/asking-in/-/members", person, { accepts: false })
+    await visit.sees("You were invited to asking-in")
+    await visit.isAccessible("an invitation")
+    // Neither the page nor the search of all organizations.
+    await visit.page.keyboard.press("Control+k")
+    await visit.page.getByRole("combobox").fill("webshop")
+    await visit.sees("Nothing that you may see has this name")
+    await visit.page.keyboard.press("Escape")
+    assert.isFalse(await accepted())
+    await visit.press("Accept")
+    await visit.page.getByRole("heading", { name: "Members", exact: true }).waitFor()
+    assert.isTrue(await accepted())
+
+    await visit.page.getByRole("link", { name: "Coffer" }).click()
+    await visit.press("Leave asking-in")
+    await visit.page.locator("dialog[open]").getByRole("button", { name: "Leave", exact: true }).click()
+    await visit.sees("Welcome to Coffer")
+    assert.isUndefined(await accepted())
+    await ada.call("POST", "/api/orgs/asking-in/members", body)
+    await visit.page.reload()
+    await visit.page.getByRole("cell", { name: "developer invited" }).waitFor()
+    await visit.press("Decline asking-in")
+    await visit.page.locator("dialog[open]").getByRole("button", { name: "Decline", exact: true }).click()
+    await visit.sees("Welcome to Coffer")
     await visit.close()
   })
 

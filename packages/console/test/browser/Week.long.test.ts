@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser())(`the first week of thirty people${why}`, { timeou
     await steps.take("give three people access by rules", admin, async () => {
       for (const name of newcomers) {
         await admin.follow("Members")
-        const row = admin.page.getByRole("row", { name: new RegExp(`^${of(name)} no access yet never logged in`) })
+        const row = admin.page.getByRole("row", { name: new RegExp(`^${of(name)} no access yet invited`) })
         await admin.click(row.getByRole("button", { name: /^Access/ }))
         await admin.page.getByRole("row", { name: "webshop/prod none" }).waitFor()
         await admin.follow("Grant by a rule")

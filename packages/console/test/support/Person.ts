@@ -81,6 +81,12 @@ export class Person {
     return text === "" ? undefined : JSON.parse(text)
   }
 
+  /** Accepts all invitations, as a first call in each organization does. */
+  async accept(): Promise<void> {
+    const { data } = await this.call("GET", "/api/orgs")
+    for (const { accepted, name } of data) if (accepted === false) await this.call("GET", `/api/orgs/${name}`)
+  }
+
   /** Makes an organization with a project and some values. */
   async organization(org: string, values: Readonly<Record<string, Readonly<Record<string, string>>>> = {}) {
     await this.call("POST", "/api/orgs", { name: org })

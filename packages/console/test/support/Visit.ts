@@ -40,8 +40,9 @@ export class Visit {
     readonly page: Page
   ) {}
 
-  /** Opens an address as a person, or as nobody. */
-  static async open(path: string, person?: Person): Promise<Visit> {
+  /** Opens an address as a person, who accepts all invitations first, or as nobody. */
+  static async open(path: string, person?: Person, { accepts = true } = {}): Promise<Visit> {
+    if (accepts) await person?.accept()
     const { url } = inject("server")
     const context = await (
       await browser()

@@ -84,6 +84,22 @@ export class MembersApi extends HttpApiGroup.make("members")
         "Only an owner can remove an owner. The last owner cannot be removed. CONFLICT if nobody could then end the protection of an environment: another member has to vote first. Service accounts that the person created stay valid, and the person may know their keys: find them by `created_by`, and rotate the keys."
       )
   )
+  .add(
+    HttpApiEndpoint.del("leave", `${paths.org}/members/me`)
+      .setPath(OrgPath)
+      .addSuccess(response(HttpApiSchema.NoContent, "The caller is no member any more"))
+      .addError(Forbidden)
+      .addError(Conflict)
+      .addError(LastOwner)
+      .addError(Reauthenticate)
+      .annotate(Requires, "member.leave")
+      .annotate(RecentLogin, "always")
+      .annotate(OpenApi.Summary, "Leave an organization, or decline an invitation")
+      .annotate(
+        OpenApi.Description,
+        "For any member, for themselves. Ends what the removal of a member ends: rules, places in groups, delegations. An owner can leave only if another owner has accepted the membership. CONFLICT if the votes of a protected environment would then not be enough."
+      )
+  )
   .middleware(Admission)
   .middleware(Authentication)
   .annotate(OpenApi.Title, "Members")

@@ -7,6 +7,8 @@ import { reads } from "../Hints.js"
 import { pages } from "../Pages.js"
 import { parameters, tool } from "../Tool.js"
 
+const isJoined = ({ accepted }: Organization) => accepted !== false
+
 const organizations = pages({
   item: Organization.pick("name", "role"),
   nameOf: ({ name }) => name,
@@ -25,7 +27,10 @@ export const orgList = tool({
   at: "server",
   output: organizations.output,
   run: (call, _, parameters) =>
-    call("organizations", (api) => api.list()).pipe(Effect.map(({ data }) => organizations.page(data, parameters)))
+    call("organizations", (api) => api.list()).pipe(
+      // A call in one that the person was invited to would accept the invitation, which is not the agent's to decide.
+      Effect.map(({ data }) => organizations.page(data.filter(isJoined), parameters))
+    )
 })
 
 const members = pages({

@@ -9,7 +9,7 @@ import {
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/AclRule"
 import { ApprovalRequired, type Forbidden, type NotFound } from "@coffer/domain/Errors"
-import type { EnvId, OrgId, ProjectId, RemovedId } from "@coffer/domain/Ids"
+import { type EnvId, type OrgId, type ProjectId, type RemovedId, UserId } from "@coffer/domain/Ids"
 import type { Role } from "@coffer/domain/Member"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import type { Action, GuardedAction, ScopeOf } from "@coffer/domain/Permissions"
@@ -17,6 +17,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import type { AuditLog } from "../audit/AuditLog.js"
 import { actorSource, type AuditSource } from "../audit/AuditEvent.js"
+import { makeAcceptances } from "./Acceptances.js"
 import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
 import { Authenticator } from "./Authenticator.js"
 import { makeChange } from "./Change.js"
@@ -33,6 +34,7 @@ import { makePlaceRefusals, type PathNames } from "./PlaceRefusals.js"
 import { type Asked, isPreviewAction, makePreviews } from "./Previews.js"
 import { refuse } from "./Refusal.js"
 import { removedRepo } from "./Removed.js"
+import { Requester } from "./Requester.js"
 import { accessRepo } from "./Repo.js"
 import { mayKnow, subjectOf } from "./Subject.js"
 
@@ -134,6 +136,13 @@ const guardedOf = (place: EnvPlace<Action>): Guarded => ({
   env: place.env.name
 })
 
+/** Whether a person acts as a member of an organization: not an agent or a requester's change, nor by a right of the server. */
+const isOwnAct = (caller: Caller, action: Action, via: "role" | "rule" | "superadmin"): boolean =>
+  via !== "superadmin" &&
+  action !== "member.leave" &&
+  delegationOf(caller.actor) === null &&
+  !(caller instanceof Requester)
+
 /**
  * Resolves the names on a path to a place and decides with `Permissions.decide`. Fails with NotFound for names that do not
  * exist or that the caller may not know of. Fails with Forbidden, which names the missing right, and records the refusal.
@@ -142,6 +151,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* accessRepo
     const { everywhere, founder, person } = yield* makeServerRights
+    const accept = yield* makeAcceptances
     const gate = yield* makeGate
     const removed = yield* removedRepo
     const { refuseAt, refuseDelegation } = yield* makePlaceRefusals
@@ -180,7 +190,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         find(caller, { org: org_name, project: project_name, env: env_name }),
         (found): Effect.Effect<P, NotFound | Forbidden> => {
           if (found === null || !mayKnow(actor, found)) return notVisible(`organization ${org_name}`)
-          const { env, grants, org, project, role } = found
+          const { env, grants, invitation, org, project, role } = found
           const scopedElsewhere =
             actor.type === "service_account" && actor.project !== null && actor.project.id !== project?.id
           if (project_name !== null && (project === null || scopedElsewhere)) {
@@ -193,7 +203,10 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           const finish = (decision: Decision): Effect.Effect<P, Forbidden> => {
             if (!decision.allowed) return refuseAt(actor, found, path, action, decision.missing)
             const place = make(new OrgPlace(action, actor, decision.via, role, grants, org), found)
-            return place === null ? Effect.dieMessage("a place was entered that has no row") : Effect.succeed(place)
+            if (place === null) return Effect.dieMessage("a place was entered that has no row")
+            return invitation !== null && isOwnAct(caller, action, decision.via)
+              ? Effect.as(accept({ membership: invitation, orgId: org.id, userId: UserId.make(actor.id) }), place)
+              : Effect.succeed(place)
           }
           const decision = decide(action, subject, names)
           return decision.allowed || asked === null || project === null || !isPreviewAction(action)

@@ -8,7 +8,7 @@ import { mapInSlices } from "../base/EventLoop.js"
 import { allPages } from "../database/Pages.js"
 import { query, sql } from "../database/Query.js"
 import { decide, type PlaceNames } from "./Decisions.js"
-import { grantsOf, groupRulesOf, rulesWhere } from "./PlaceRow.js"
+import { acceptedMember, grantsOf, groupRulesOf, rulesWhere } from "./PlaceRow.js"
 
 const MemberRow = Schema.Struct({
   user_id: UserId,
@@ -30,7 +30,7 @@ export interface Decider {
 
 /**
  * Returns a function that lists the members of an organization who may do an action at a place: first by a rule, then by their
- * role. A superadmin counts only as a member.
+ * role. A superadmin counts only as a member, and a member only once the membership is accepted.
  */
 export const makeDeciders = Effect.gen(function* () {
   const { all } = yield* query
@@ -41,7 +41,7 @@ export const makeDeciders = Effect.gen(function* () {
       ${rulesWhere(sql`r.subject_id = m.user_id AND r.org_id = m.org_id`)} AS rules,
       ${groupRulesOf(sql`m.user_id`, sql`m.org_id`)} AS group_rules
     FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
-    WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.user_id > ${"after"}
+    WHERE m.org_id = ${"orgId"} AND ${acceptedMember} AND m.user_id > ${"after"}
     ORDER BY m.user_id LIMIT ${"limit"}`
 
   return Effect.fnUntraced(function* (action: Action, orgId: OrgId, place: PlaceNames) {

@@ -12,6 +12,8 @@ export const placeFields = {
   org_id: Schema.NullOr(OrgId),
   org_name: Schema.NullOr(OrgName),
   role: Schema.NullOr(Role),
+  /** The membership that the actor has not accepted yet; null if there is none. */
+  invitation: Schema.NullOr(Schema.String),
   project_id: Schema.NullOr(ProjectId),
   project_name: Schema.NullOr(ProjectName),
   env_id: Schema.NullOr(EnvId),
@@ -48,6 +50,8 @@ export interface FoundPlace {
   readonly isProtected: boolean
   readonly extent: Extent
   readonly role: Role | null
+  /** The id of a membership that the actor has not accepted yet. */
+  readonly invitation: string | null
   readonly grants: ReadonlyArray<Grant>
 }
 
@@ -87,6 +91,7 @@ export const placeIn = (row: PlaceRow): FoundPlace | null => {
         isProtected: row.env_protected === 1,
         extent: { secrets: row.env_secrets ?? 0, bytes: row.env_bytes ?? 0 },
         role: row.role,
+        invitation: row.invitation,
         grants: grantsOf(row)
       }
 }
@@ -120,6 +125,9 @@ const rulesIn = <Name extends string>(source: Sql<Name>) => sql`
 export const rulesWhere = <Name extends string>(condition: Sql<Name>) =>
   rulesIn(sql`acl_rules r WHERE ${condition} AND ${liveRule}`)
 
+/** The members `m` who have accepted: their organization may be told of them, and mail them. */
+export const acceptedMember = sql`m.removed_at IS NULL AND m.accepted_at IS NOT NULL`
+
 /** What logins brought `lg` that still counts. It ends by the database's clock, before maintenance deletes it. */
 export const liveLogin = sql`lg.expires_at > ${databaseTime}`
 
@@ -149,7 +157,8 @@ const aboutPlace = sql`(CAST(${"env"} AS TEXT) IS NULL OR r.project_pattern = p.
       OR r.project_pattern LIKE '%?%' OR r.project_pattern LIKE '%{%')`
 
 const columns = <Name extends string>(actorId: Sql<Name>) => sql`
-  o.id AS org_id, o.name AS org_name, m.role AS role, p.id AS project_id, p.name AS project_name,
+  o.id AS org_id, o.name AS org_name, m.role AS role,
+  CASE WHEN m.accepted_at IS NULL THEN m.id END AS invitation, p.id AS project_id, p.name AS project_name,
   e.id AS env_id, e.name AS env_name, e.protected AS env_protected,
   e.secret_count AS env_secrets, e.value_bytes AS env_bytes,
   ${rulesWhere(sql`r.subject_id = ${actorId} AND r.org_id = o.id AND ${aboutPlace}`)} AS rules`

@@ -20,7 +20,11 @@ const ProtectionRow = Schema.Struct({
   updated_at: Schema.String
 })
 
-const VoterRow = Schema.Struct({ id: UserIdSchema, email: Schema.typeSchema(Email) })
+const VoterRow = Schema.Struct({
+  id: UserIdSchema,
+  email: Schema.typeSchema(Email),
+  accepted_at: Schema.NullOr(Schema.String)
+})
 
 /** The protection of an environment. */
 export interface StoredProtection {
@@ -40,6 +44,8 @@ export interface StoredProtection {
 export interface Voter {
   readonly id: UserId
   readonly email: Email
+  /** When the person accepted the membership; null: nobody knows whether the person ever will. */
+  readonly accepted_at: string | null
 }
 
 const isEmail = Schema.is(Schema.typeSchema(Email))
@@ -78,13 +84,14 @@ export const makeProtections = Effect.gen(function* () {
     FROM protections WHERE env_id = ${"envId"} AND removed_at IS NULL`
 
   const byRole = all(VoterRow)`
-    SELECT u.id AS id, u.email AS email FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
+    SELECT u.id AS id, u.email AS email, m.accepted_at AS accepted_at
+    FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
     WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL
       AND (m.role = 'owner' OR (m.role = 'admin' AND ${"admins"} = 1))
     ORDER BY m.user_id`
 
   const byEmail = first(VoterRow)`
-    SELECT u.id AS id, u.email AS email FROM users u
+    SELECT u.id AS id, u.email AS email, m.accepted_at AS accepted_at FROM users u
     JOIN members m ON m.user_id = u.id AND m.org_id = ${"orgId"} AND m.removed_at IS NULL
     WHERE u.email = ${"email"} AND u.disabled_at IS NULL`
 
@@ -92,8 +99,8 @@ export const makeProtections = Effect.gen(function* () {
   const find = (envId: EnvId): Effect.Effect<StoredProtection | null> =>
     Effect.map(ofEnv({ envId }), (row) => (row === undefined ? null : protectionOf(row)))
 
-  /** The members who may vote now. */
-  const votersOf = (orgId: OrgId, approvers: Approvers): Effect.Effect<ReadonlyArray<Voter>> =>
+  /** The members who may vote now, with those who have not accepted yet. */
+  const candidatesOf = (orgId: OrgId, approvers: Approvers): Effect.Effect<ReadonlyArray<Voter>> =>
     typeof approvers === "string"
       ? byRole({ orgId, admins: approvers === "admins" ? 1 : 0 })
       : Effect.map(
@@ -101,5 +108,9 @@ export const makeProtections = Effect.gen(function* () {
           (rows) => rows.flatMap((row) => (row === undefined ? [] : [row]))
         )
 
-  return { find, votersOf } as const
+  /** The members who may vote now. Their mails and counts are of people who have accepted alone. */
+  const votersOf = (orgId: OrgId, approvers: Approvers): Effect.Effect<ReadonlyArray<Voter>> =>
+    Effect.map(candidatesOf(orgId, approvers), (all) => all.filter(({ accepted_at }) => accepted_at !== null))
+
+  return { find, candidatesOf, votersOf } as const
 })

@@ -55,6 +55,7 @@ export const makeVotingMembers = Effect.gen(function* () {
     SELECT u.id AS id, u.email AS email, m.role AS role
     FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
     WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.user_id > ${"after"}
+      AND (m.accepted_at IS NOT NULL OR ${"invited"} = 1)
     ORDER BY m.user_id LIMIT ${"limit"}`
 
   const kindPage = all(TermsRow)`
@@ -69,12 +70,15 @@ export const makeVotingMembers = Effect.gen(function* () {
     JOIN environments x ON x.id = one.env_id JOIN projects y ON y.id = x.project_id
     WHERE one.env_id > ${"after"} ORDER BY one.env_id LIMIT ${"limit"}`
 
-  /** The members who are not disabled. All are taken for writers: rules are not read. */
-  const members = (orgId: OrgId): Effect.Effect<ReadonlyArray<KnownMember>> =>
+  /**
+   * The members who are not disabled. All are taken for writers: rules are not read. Whoever has not accepted the membership may never
+   * vote, and counts only with `invited`.
+   */
+  const members = (orgId: OrgId, { invited = false } = {}): Effect.Effect<ReadonlyArray<KnownMember>> =>
     Effect.flatMap(
       pages(
         "",
-        (after, limit) => memberPage({ orgId, after, limit }),
+        (after, limit) => memberPage({ orgId, after, limit, invited: invited ? 1 : 0 }),
         ({ id }): string => id
       ),
       (rows) => mapInSlices(rows, (row) => ({ ...row, writes: true }))
@@ -91,10 +95,10 @@ export const makeVotingMembers = Effect.gen(function* () {
     )
 
   /** The protected environments of an organization whose protection nobody could end. */
-  const stuck = Effect.fnUntraced(function* (orgId: OrgId) {
+  const stuck = Effect.fnUntraced(function* (orgId: OrgId, who: { readonly invited?: boolean } = {}) {
     const found = yield* kinds(orgId)
     if (found.length === 0) return []
-    const people = yield* members(orgId)
+    const people = yield* members(orgId, who)
     return found.filter((kind) => isStuck(kind, people)).map(({ name }) => name)
   })
 
@@ -111,7 +115,7 @@ export const makeVotingMembers = Effect.gen(function* () {
     const lost = found.filter((kind) => isStuck(kind, after) && !isStuck(kind, before)).map(({ name }) => name)
     if (lost.length === 0) return
     return yield* new Conflict({
-      message: `without ${email}, nobody could end the protection of ${namesOf(lost)} or get its votes: first let somebody else vote, or protect it so that the requester's own vote counts (self) or that an owner may change it at once (break_glass)`
+      message: `without ${email}, nobody could end the protection of ${namesOf(lost)} or get its votes: first let somebody else vote, who has accepted the invitation, or protect it so that the requester's own vote counts (self) or that an owner may change it at once (break_glass)`
     })
   })
 

@@ -21,6 +21,7 @@ import { requestNames } from "./migrations/0045_request_names.js"
 import { trash } from "./migrations/0046_trash.js"
 import { voteComments } from "./migrations/0047_vote_comments.js"
 import { importSteps } from "./migrations/0048_import_steps.js"
+import { acceptedMembers } from "./migrations/0049_accepted_members.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -48,5 +49,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   requestNames,
   trash,
   voteComments,
-  importSteps
+  importSteps,
+  acceptedMembers
 ]

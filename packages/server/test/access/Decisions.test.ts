@@ -24,6 +24,7 @@ const table: Readonly<
   "member.invite": ["yes", "yes", "no", "no", "no"],
   "member.update": ["yes", "no", "no", "no", "no"],
   "member.remove": ["yes", "yes", "no", "no", "no"],
+  "member.leave": ["yes", "yes", "yes", "yes", "no"],
   "project.list": ["yes", "yes", "yes", "yes", "yes"],
   "project.create": ["yes", "yes", "no", "no", "no"],
   "project.read": ["yes", "yes", "yes", "yes", "yes"],

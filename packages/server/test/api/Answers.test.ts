@@ -419,6 +419,10 @@ const calls = async (program: Program): Promise<Recorder> => {
   await ask("POST", "/api/auth/federate", { body: { token: "e30.e30.e30", account: "acme" } })
   await ask("DELETE", `${org}/service-accounts/${account.id}`, { by })
   await ask("DELETE", `${org}/members/${other}`, { by })
+  await ask("DELETE", `${org}/members/me`, { by, why: "the last owner" })
+  await ask("DELETE", `${org}/members/me`, outsider)
+  await ask("POST", `${org}/members`, { by, body: { email: "dev@example.com", role: "developer" } })
+  await ask("DELETE", `${org}/members/me`, { by: dev })
 
   recorder.part("Audit logs, people and backups")
   await ask("GET", `${org}/audit-logs?limit=2`, { by })
@@ -610,8 +614,10 @@ it("answers as the release before it, to the byte but for ids and times", { time
   const directory = mkdtempSync(join(tmpdir(), "coffer-answers-"))
   const program = await Program.start({ ...variables, BACKUP_DIR: directory, SERVICE_PUBLIC_URL: publicUrl })
   const recorded = await calls(program)
+  // As the router does, the path with the fewest parameters comes first.
+  const byParameters = endpoints.toSorted((one, other) => one.path.split(":").length - other.path.split(":").length)
   const made = new Set(
-    recorded.succeeded.map((call) => endpoints.find(({ method, path }) => shapeOf(method, path).test(call))?.call)
+    recorded.succeeded.map((call) => byParameters.find(({ method, path }) => shapeOf(method, path).test(call))?.call)
   )
   assert.deepStrictEqual(
     endpoints

@@ -57,6 +57,7 @@ imports.declared           never begun
 imports.finish             never begun
 imports.secrets            never begun
 members.invite             always
+members.leave              always
 members.remove             always
 members.setRole            always
 organizations.create       never empty

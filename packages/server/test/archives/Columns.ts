@@ -26,7 +26,8 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   members: {
     ...{ id, org_id: id, created_at: made, updated_at: made, removed_at: live },
     user_id: travels("members.email"),
-    role: travels("members.role")
+    role: travels("members.role"),
+    accepted_at: stays("an archive is its importer's word: each person accepts on the new server")
   },
   groups: {
     ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live },

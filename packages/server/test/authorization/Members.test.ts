@@ -47,7 +47,7 @@ describe("an invitation", () => {
     assert.match(created_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     // Version 4: an age of a user is nobody's business.
     assert.match(user_id, /^[0-9a-f]{8}-[0-9a-f]{4}-4/)
-    assert.deepInclude(await members(), { ...answer.body, has_access: false, last_seen_at: null })
+    assert.deepInclude(await members(), { ...answer.body, accepted: false, has_access: false, last_seen_at: null })
   })
 
   it("makes the user, who finds the organization after the first login", async () => {

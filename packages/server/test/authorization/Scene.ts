@@ -229,6 +229,8 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     }
     const { user_id: id } = await asRoot("POST", `${org}/members`, { email: address, role })
     const caller = { id, kind, headers: (await session(id)).headers }
+    // Accepts the membership, which the call itself would otherwise do in a step more.
+    await server.do(caller.headers, "GET", org)
     if (permission === undefined) return caller
     const subject = { subject_type: "user", email: address, permission }
     const rule = await asRoot("POST", `${org}/acl`, { ...subject, project_pattern: "web*", env_pattern: "*" })

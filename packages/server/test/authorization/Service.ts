@@ -76,10 +76,12 @@ export class Service {
     return { id, email, token, headers }
   }
 
-  /** Invites a person and logs it in. */
+  /** Invites a person, who logs in and accepts. */
   async member(inviter: Caller, org: string, email: string, role: Role): Promise<Person> {
     await this.do(inviter, "POST", `/api/orgs/${org}/members`, { email, role })
-    return this.person(email)
+    const person = await this.person(email)
+    await this.do(person, "GET", `/api/orgs/${org}`)
+    return person
   }
 
   async account(creator: Caller, org: string, fields: Readonly<Record<string, unknown>> = {}): Promise<Account> {

@@ -1,3 +1,4 @@
+import { roles } from "@coffer/domain/Member"
 import { passkeysOf } from "../support/SoftAuthenticator.js"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
@@ -348,6 +349,15 @@ const ownMember = async ({ fresh }: Cell): Promise<Own> => {
   return { user_id: member.user_id }
 }
 
+const ownMembership = async ({ actor, fresh, rule }: Cell): Promise<Own> => {
+  if (actor === "superadmin") {
+    await service.do(ada, "POST", `${acme}/members`, { email: emailFor(actor, rule) })
+    return {}
+  }
+  const role = roles.find((one) => one === actor) ?? assert.fail(`${actor} is no member`)
+  return { headers: (await service.member(ada, "acme", `own.${fresh}@example.com`, role)).headers }
+}
+
 const ownKey = async ({ fresh }: Cell): Promise<Own> => {
   const key = `OWN_${fresh}`
   await service.do(ada, "PUT", `${prod}/secrets/${key}`, { value: "first" })
@@ -556,6 +566,7 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/orgs/:org_name/members": row(201, admins, "member.invite"),
   "GET /api/orgs/:org_name/members": row(200, members, "member.list"),
   "PATCH /api/orgs/:org_name/members/:user_id": row(200, owners, "member.update"),
+  "DELETE /api/orgs/:org_name/members/me": row(204, members, "member.leave", ownMembership),
   "DELETE /api/orgs/:org_name/members/:user_id": row(204, admins, "member.remove", ownMember),
 
   [`POST ${projects}`]: row(201, admins, "project.create"),

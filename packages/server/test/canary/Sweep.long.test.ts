@@ -40,6 +40,7 @@ const later = [
   "PATCH /api/orgs/:org_name/groups/:group_name",
   "DELETE /api/orgs/:org_name/groups/:group_name",
   "DELETE /api/orgs/:org_name/members/:user_id",
+  "DELETE /api/orgs/:org_name/members/me",
   "PATCH /api/orgs/:org_name/projects/:project_name",
   "PATCH /api/orgs/:org_name",
   "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name",

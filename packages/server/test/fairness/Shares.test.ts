@@ -136,6 +136,7 @@ describe("the tenant of a caller", () => {
     env: null,
     isProtected: false,
     extent: { secrets: 0, bytes: 0 },
+    invitation: null,
     role,
     grants: []
   })

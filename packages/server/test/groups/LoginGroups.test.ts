@@ -29,6 +29,7 @@ import {
   organization,
   orgPath,
   outcome,
+  person,
   transaction
 } from "../support/Services.js"
 import { adding, creating, doors, facts, granting, into, named, setting, tableOf } from "./Support.js"
@@ -162,6 +163,46 @@ const seen = (admin: Actor, person: UserActor) =>
       rules: (JSON.parse(rights?.group_rules ?? "[]") as ReadonlyArray<unknown>).length
     }
   }).pipe(asActor(admin))
+
+describe("the groups of a person who was invited", () => {
+  it.effect("are told to the organization when the person accepts, with an entry, and not before", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* creating(ada, "backend")
+      yield* granting(ada, "backend", "write")
+      yield* mapping(ada, ["eng", "backend"])
+      const members = yield* Members
+      const place = yield* into("member.list").pipe(asActor(ada))
+      const bob = yield* person("bob@example.com")
+      yield* transaction(
+        Effect.flatMap(into("member.invite"), (into) => members.invite(into, bob.email, "developer"))
+      ).pipe(asActor(ada))
+      yield* logIn("bob@example.com", "eng", "staff")
+      const told = Effect.gen(function* () {
+        const found = (yield* members.list(place)).find(({ user_id }) => user_id === bob.id)
+        return {
+          accepted: found?.accepted,
+          access: found?.has_access,
+          members: (yield* membersOf(ada, "backend")).map(({ email }) => email),
+          count: yield* countOf(ada, "backend"),
+          removal: yield* outcome(removing(ada, "backend", bob)),
+          entries: facts(yield* entries(), "group.login").length,
+          table: (yield* tableOf(ada, bob.email)).map(({ permission }) => permission)
+        }
+      })
+      assert.deepStrictEqual(yield* told, {
+        ...{ accepted: false, access: false, members: [], count: 0, removal: "NotFound", entries: 0 },
+        table: [null, null, null]
+      })
+      // The first call: the groups count in it already.
+      assert.strictEqual(yield* reads(bob), "success")
+      assert.deepStrictEqual(yield* told, {
+        ...{ accepted: true, access: true, members: [bob.email], count: 1, removal: "Conflict", entries: 1 },
+        table: ["write", "write", "write"]
+      })
+    }).pipe(withLogins)
+  )
+})
 
 describe("groups that a login brought", () => {
   it.effect("equal those that a person was added to until they end, and none from then on, whatever is asked", () =>

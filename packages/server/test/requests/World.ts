@@ -45,6 +45,8 @@ export const startWorld = async (settings: Readonly<Record<string, string>> = {}
       const address = email(`${word()}@example.com`)
       const person = await pair.first.person(address)
       const { user_id } = await pair.first.asRoot("POST", `${org}/members`, { email: address, role })
+      // Accepts: only then, the person counts as a voter.
+      await pair.first.do(person.headers, "GET", org)
       return { ...person, email: address, member: `${org}/members/${user_id}` }
     }
     const owner = await member("owner")

@@ -286,6 +286,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/orgs/:org_name/members": [body("", ({ attempt }) => ({ email: `invited-${attempt}@example.com` }))],
   "GET /api/orgs/:org_name/members": [["10,000", () => ({})]],
   "PATCH /api/orgs/:org_name/members/:user_id": [body("", () => ({ role: "member" }))],
+  "DELETE /api/orgs/:org_name/members/me": [plain],
   "DELETE /api/orgs/:org_name/members/:user_id": [
     ["with 1,000 rules", (about) => ({ place: { user_id: one(about.limits.members, about) } })]
   ],

@@ -26,6 +26,7 @@ export const manyRows: Readonly<Record<string, number>> = {
   [`POST ${project}/envs/:env_name/revert`]: ofSecrets,
   [`POST ${project}/envs/:env_name/secrets/:key/destroy`]: 2 * 1_000 + fewRows,
   "DELETE /api/orgs/:org_name/members/:user_id": limits.rulesOfOne + fewRows,
+  "DELETE /api/orgs/:org_name/members/me": limits.rulesOfOne + fewRows,
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": limits.rulesOfOne + fewRows,
   "PUT /api/orgs/:org_name/groups/:group_name/members": 2 * 2_000 + fewRows,
   // Imports are written in steps of 200 records, however large their organization is.

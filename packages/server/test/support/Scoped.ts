@@ -70,8 +70,8 @@ export const rules: Readonly<Record<string, Rule>> = {
     alone: /^ ?DELETE FROM login_groups(?: WHERE \(user_id, org_id, provider_group\) IN .*)?$/
   },
   login_codes: { scopes: ["address", "user"], alone: RegExp(expired("login_codes")) },
-  // The founder's scope: nobody else knows the new organization.
-  members: { scopes: ["org", "user"] },
+  // The founder's scope: nobody else knows the new organization. A first call accepts for good: rules count a member later at worst.
+  members: { scopes: ["org", "user"], alone: /^ ?UPDATE members SET accepted_at = / },
   organizations: { scopes: ["org", "user"] },
   previews: ofOrganization,
   projects: ofOrganization,

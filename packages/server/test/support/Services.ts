@@ -486,13 +486,13 @@ const idOf = (table: string, column: string, wanted: string) =>
     return row.id
   })
 
-/** A member by SQL: the calls about members are not built yet. */
+/** A member by SQL, who has accepted. */
 export const member = (address: string, role: Role, org = "acme") =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const actor = yield* person(address)
     const row = { id: uuid(), org_id: yield* idOf("organizations", "name", org), user_id: actor.id, role }
-    yield* sql`INSERT INTO members ${sql.insert({ ...row, created_at: stamp, updated_at: stamp })}`
+    yield* sql`INSERT INTO members ${sql.insert({ ...row, created_at: stamp, updated_at: stamp, accepted_at: stamp })}`
     return actor
   })
 

@@ -207,9 +207,14 @@ describe("a webhook", () => {
           ["aaron@example.com", "admin"],
           ["grace@example.com", "admin"],
           ["gone@example.com", "admin"],
-          ["dev@example.com", "developer"]
+          ["dev@example.com", "developer"],
+          ["never@example.com", "admin"]
         ] as const) {
           yield* transaction((yield* Members).invite(place, email(address), role))
+          // Accepts, but for one of them.
+          if (address !== "never@example.com") {
+            yield* (yield* Access).org(orgPath(), "org.read").pipe(asActor(yield* person(address)))
+          }
         }
         const gone = yield* person("gone@example.com")
         yield* transaction((yield* usersRepo).disable({ id: gone.id, now: yield* now }))

@@ -58,7 +58,11 @@ const Row = (props: RowProps) => {
       <th scope="row">
         {email} {isOwn && <span class="badge">you</span>}{" "}
         {member.has_access === false && <span class="badge warn">no access yet</span>}{" "}
-        {member.last_seen_at === null && <span class="badge">never logged in</span>}
+        {member.accepted === false ? (
+          <span class="badge">invited</span>
+        ) : (
+          member.last_seen_at === null && <span class="badge">never logged in</span>
+        )}
       </th>
       <td>{role}</td>
       <td class="quiet">

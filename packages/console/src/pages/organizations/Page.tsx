@@ -14,9 +14,10 @@ import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
-import { organizations, readOrganizations } from "../../state/Organizations.js"
+import { isJoined, organizations, readOrganizations } from "../../state/Organizations.js"
 import { facts } from "../../state/Server.js"
 import { me } from "../../state/Session.js"
+import { Leave } from "./Leave.js"
 
 /** Of more organizations, the page reads no numbers. */
 const regarded = 12
@@ -67,7 +68,7 @@ const lastChange = ({ data, pagination }: Overview) =>
       )
 
 const Row = ({
-  org: { name, role },
+  org: { accepted, name, role },
   overview
 }: {
   readonly org: Organization
@@ -79,19 +80,23 @@ const Row = ({
       <th scope="row">
         <Link to={orgAddress(name)}>{name}</Link>
       </th>
-      <td>{role ?? "superadmin"}</td>
+      <td>
+        {role ?? "superadmin"} {accepted === false && <span class="badge">invited</span>}
+      </td>
       <td>{overview?.projects.toLocaleString("en")}</td>
       <td>{changed !== null && <When time={changed} />}</td>
+      <td class="actions">{role !== null && <Leave isInvited={accepted === false} name={name} />}</td>
     </tr>
   )
 }
 
 /** The list stands before the numbers have come. */
 const List = ({ found }: { readonly found: ReadonlyArray<Organization> }) => {
-  const overviews = useLoad(found.map(({ name }) => name).join(" "), () => read(found))
+  const joined = found.filter(isJoined)
+  const overviews = useLoad(joined.map(({ name }) => name).join(" "), () => read(joined))
   const { value } = overviews.loaded.value
   return (
-    <Table label="Organizations" heads={["Organization", "Your role", "Projects", "Last change"]}>
+    <Table label="Organizations" heads={["Organization", "Your role", "Projects", "Last change", ""]}>
       {found.map((org) => (
         <Row key={org.name} org={org} overview={value?.get(org.name)} />
       ))}
@@ -122,6 +127,7 @@ const RemovedOrganizations = ({ found }: { readonly found: ReadonlyArray<Organiz
 /** The caller's organizations. The first page of a newcomer. */
 export const Page = () => {
   const found = organizations.value
+  const joined = found.filter(isJoined)
   if (found.length === 0) {
     return (
       <section class="narrow">
@@ -141,11 +147,11 @@ export const Page = () => {
       <Create />
       <List found={found} />
       <RemovedOrganizations found={found} />
-      <Attention key={found.length} orgs={found.slice(0, regarded).map(({ name }) => name)} />
-      {found.length > regarded && (
+      <Attention key={joined.length} orgs={joined.slice(0, regarded).map(({ name }) => name)} />
+      {joined.length > regarded && (
         <p class="quiet" role="note">
           What is due and what waits is shown for the first {regarded} organizations.{" "}
-          {found.length === regarded + 1 ? "1 more is" : `${(found.length - regarded).toLocaleString("en")} more are`}{" "}
+          {joined.length === regarded + 1 ? "1 more is" : `${(joined.length - regarded).toLocaleString("en")} more are`}{" "}
           not regarded here: open an organization to see what is due in it.
         </p>
       )}

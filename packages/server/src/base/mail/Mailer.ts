@@ -65,7 +65,8 @@ Coffer keeps secrets for programs. To begin, ask ${inviter} for the server's add
   coffer project list --server-url ADDRESS --org ${org}
 
 The login asks for your e-mail address, this one, and mails you a code.
-If you do not know ${inviter}, ignore this mail.
+Your first call in ${org} accepts the invitation. To decline it, run: coffer org leave --server-url ADDRESS --org ${org}
+If you do not know ${inviter}, ignore this mail: nothing binds you.
 `
 
 // Bypasses the log's level and format, because nobody could log in without the code.

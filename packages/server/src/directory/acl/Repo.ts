@@ -32,7 +32,8 @@ const UserRow = Schema.Struct({
   id: UserId,
   email: Schema.typeSchema(Email),
   superadmin: Schema.Number,
-  role: Schema.NullOr(Role)
+  role: Schema.NullOr(Role),
+  accepted_at: Schema.NullOr(Schema.String)
 })
 
 const AccountRow = Schema.Struct({
@@ -97,7 +98,8 @@ export const aclRepo = Effect.gen(function* () {
 
     /** The role is null for a user who is not a member. */
     findUser: first(UserRow)`
-      SELECT u.id AS id, u.email AS email, u.superadmin AS superadmin, m.role AS role FROM users u
+      SELECT u.id AS id, u.email AS email, u.superadmin AS superadmin, m.role AS role, m.accepted_at AS accepted_at
+      FROM users u
       LEFT JOIN members m ON m.user_id = u.id AND m.org_id = ${"orgId"} AND m.removed_at IS NULL
       WHERE u.email = ${"email"}`,
 

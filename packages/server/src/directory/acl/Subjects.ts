@@ -52,7 +52,9 @@ export const makeSubjects = Effect.gen(function* () {
       const user = yield* repo.findUser({ orgId, email: ref.email })
       if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
       const own: ReadonlyArray<Grant> = yield* repo.grantsOf({ orgId, subjectId: user.id })
-      const ofGroups = yield* repo.groupGrantsOf({ orgId, subjectId: user.id })
+      const ofAllGroups = yield* repo.groupGrantsOf({ orgId, subjectId: user.id })
+      // What a login brought is the business of an organization once the person has accepted it.
+      const ofGroups = ofAllGroups.filter(({ member_until }) => user.accepted_at !== null || member_until === null)
       const grants = [
         ...own,
         ...ofGroups.map(({ expires_at, group_name: group, member_until, ...rule }) => ({

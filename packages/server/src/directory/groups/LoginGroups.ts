@@ -1,12 +1,12 @@
-import type { OrgId, UserId } from "@coffer/domain/Ids"
+import type { UserId } from "@coffer/domain/Ids"
 import type { Email } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { type Brought, loginGroupsEvent, loginGroupsSource } from "../../access/LoginGroupsEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { nextTick } from "../../base/EventLoop.js"
-import { timestamp } from "../../base/Time.js"
 import { loginGroupsRepo, type MappedRow } from "./LoginRepo.js"
 
 interface Person {
@@ -28,8 +28,7 @@ export const makeLoginGroups = Effect.gen(function* () {
 
   /** Records which groups a person is in by this login and was not in by the last one, or the other way round. */
   const record = Effect.fnUntraced(function* (
-    person: Person,
-    orgId: OrgId,
+    person: Brought,
     before: ReadonlyArray<MappedRow>,
     after: ReadonlyArray<MappedRow>
   ) {
@@ -37,16 +36,8 @@ export const makeLoginGroups = Effect.gen(function* () {
     const added = [...brought].filter((name) => !held.has(name))
     const removed = [...held].filter((name) => !brought.has(name))
     if (added.length === 0 && removed.length === 0) return
-    const expires_at = timestamp((yield* Clock.currentTimeMillis) + maxAge)
-    yield* audit.write(
-      { actor: { type: "user", id: person.id, name: person.email }, orgId },
-      {
-        action: "group.login",
-        resource_type: "member",
-        resource_id: person.id,
-        metadata: { email: person.email, added, removed, ...(brought.size > 0 && { expires_at }) }
-      }
-    )
+    const expiresAt = brought.size > 0 ? (yield* Clock.currentTimeMillis) + maxAge : null
+    yield* audit.write(loginGroupsSource(person), loginGroupsEvent(person, { added, removed, expiresAt }))
   })
 
   /**
@@ -58,21 +49,22 @@ export const makeLoginGroups = Effect.gen(function* () {
     const names = new Set(providerGroups)
     yield* repo.hold({ userId })
     const orgs = yield* repo.orgs({ userId })
-    const mapped = yield* Effect.forEach(orgs, ({ org_id: orgId }) =>
+    const mapped = yield* Effect.forEach(orgs, ({ accepted_at, org_id: orgId }) =>
       Effect.zipRight(
         nextTick,
-        Effect.map(repo.mapped({ orgId, userId }), (rows) => ({ orgId, rows }))
+        Effect.map(repo.mapped({ orgId, userId }), (rows) => ({ orgId, rows, isAccepted: accepted_at !== null }))
       )
     )
     yield* repo.removeAll({ userId })
-    for (const { orgId, rows } of mapped) {
+    for (const { isAccepted, orgId, rows } of mapped) {
       const after = rows.filter(({ provider_group }) => names.has(provider_group))
       for (const providerGroup of Array.dedupe(after.map(({ provider_group }) => provider_group))) {
         yield* repo.insert({ userId, orgId, providerGroup, maxAge })
       }
+      // The organization is told when the person accepts the membership.
+      if (!isAccepted) continue
       yield* record(
-        person,
-        orgId,
+        { ...person, orgId },
         rows.filter(({ is_held }) => is_held === 1),
         after
       )

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { databaseTime, query } from "../../database/Query.js"
 
-const OrgRow = Schema.Struct({ org_id: OrgId })
+const OrgRow = Schema.Struct({ org_id: OrgId, accepted_at: Schema.NullOr(Schema.String) })
 
 const MappedRow = Schema.Struct({
   provider_group: Schema.String,
@@ -24,7 +24,7 @@ export const loginGroupsRepo = Effect.map(
 
       /** The organizations of a person that map groups. */
       orgs: all(OrgRow)`
-        SELECT m.org_id AS org_id FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
+        SELECT m.org_id AS org_id, m.accepted_at AS accepted_at FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
         WHERE m.user_id = ${"userId"} AND m.removed_at IS NULL
           AND EXISTS (SELECT 1 FROM group_mappings x WHERE x.org_id = m.org_id)
         ORDER BY m.org_id`,

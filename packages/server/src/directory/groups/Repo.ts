@@ -2,7 +2,7 @@ import { GroupId, type OrgId, UserId } from "@coffer/domain/Ids"
 import { Email, GroupName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveLogin, liveRule, loginGroups } from "../../access/PlaceRow.js"
+import { acceptedMember, liveLogin, liveRule, loginGroups } from "../../access/PlaceRow.js"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
 
@@ -49,6 +49,10 @@ const members = sql`
   SELECT u.id AS user_id, u.email AS email, u.name AS name, gm.added_by AS added_by, gm.created_at AS created_at
   FROM group_members gm JOIN users u ON u.id = gm.user_id WHERE gm.group_id = ${"groupId"}`
 
+/** What the organization is told of logins `lg`. */
+const toldLogin = sql`EXISTS (
+  SELECT 1 FROM members m WHERE m.org_id = lg.org_id AND m.user_id = lg.user_id AND ${acceptedMember})`
+
 const brought = sql`
   SELECT u.id AS user_id, u.email AS email, u.name AS name, lg.provider_group AS provider_group,
     lg.expires_at AS expires_at`
@@ -61,7 +65,7 @@ export const groupsRepo = Effect.gen(function* () {
   const memberPage = all(MemberRow)`${members} AND gm.user_id > ${"after"} ORDER BY gm.user_id LIMIT ${"limit"}`
   const broughtPage = all(BroughtRow)`
     ${brought} FROM login_groups lg JOIN users u ON u.id = lg.user_id
-    WHERE lg.org_id = ${"orgId"} AND lg.provider_group = ${"providerGroup"} AND ${liveLogin} AND lg.user_id > ${"after"}
+    WHERE lg.org_id = ${"orgId"} AND lg.provider_group = ${"providerGroup"} AND ${liveLogin} AND ${toldLogin} AND lg.user_id > ${"after"}
     ORDER BY lg.user_id LIMIT ${"limit"}`
   const peoplePage = all(UserRow)`
     SELECT m.user_id AS user_id, u.email AS email, u.name AS name
@@ -104,7 +108,7 @@ export const groupsRepo = Effect.gen(function* () {
       SELECT count(DISTINCT lg.user_id) AS count FROM group_mappings gx
       CROSS JOIN login_groups lg
       WHERE gx.group_id = ${"groupId"} AND lg.org_id = gx.org_id AND lg.provider_group = gx.provider_group
-        AND ${liveLogin} AND NOT EXISTS (
+        AND ${liveLogin} AND ${toldLogin} AND NOT EXISTS (
         SELECT 1 FROM group_members gm WHERE gm.group_id = gx.group_id AND gm.user_id = lg.user_id)`,
 
     /** The provider's groups that stand for a group: at most 200. */
@@ -122,6 +126,7 @@ export const groupsRepo = Effect.gen(function* () {
     findBrought: first(BroughtRow)`
       ${brought} FROM users u CROSS JOIN ${loginGroups}
         AND u.id = ${"userId"} AND lg.user_id = u.id AND lg.org_id = ${"orgId"} AND gx.group_id = ${"groupId"}
+        AND ${toldLogin}
       ORDER BY lg.provider_group LIMIT 1`,
 
     removeMappings: write`DELETE FROM group_mappings WHERE group_id = ${"groupId"}`,

@@ -23,6 +23,7 @@ export const MembersHttp = HttpApiBuilder.group(Api, "members", (handlers) =>
       .handle("setRole", ({ path, payload }) =>
         access.change(access.org(path, "member.update"), (place) => members.setRole(place, path.user_id, payload.role))
       )
+      .handle("leave", ({ path }) => access.change(access.org(path, "member.leave"), members.leave))
       .handle("remove", ({ path }) =>
         access.change(access.org(path, "member.remove"), (place) => members.remove(place, path.user_id))
       )

@@ -14,14 +14,14 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { Users } from "../login/Users.js"
 import { ServerConfig } from "../../base/Config.js"
-import { forEachInSlices } from "../../base/EventLoop.js"
+import { mapInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { afterCommit } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { Mailer } from "../../base/mail/Mailer.js"
-import { membersRepo } from "./Repo.js"
+import { type MemberRow, membersRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 export const maxMembers = 10_000
@@ -32,7 +32,9 @@ const mailsOfPlace: RateLimit = { kind: "invitation.place", max: 1, window: hour
 const mailsOfAddress: RateLimit = { kind: "invitation.address", max: 5, window: hour }
 const mailsOfInviter: RateLimit = { kind: "invitation.inviter", max: 100, window: hour }
 
-type MemberPlace = Place<"member.invite" | "member.update" | "member.remove">
+type MemberPlace = Place<"member.invite" | "member.update" | "member.remove" | "member.leave">
+
+const memberOf = ({ is_accepted, ...member }: MemberRow): Member => ({ ...member, accepted: is_accepted === 1 })
 
 /** The members of an organization and their roles. An organization always has an owner. */
 export class Members extends Effect.Service<Members>()("@coffer/server/Members", {
@@ -108,26 +110,28 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       Effect.fnUntraced(function* (place: Place<"member.list">): Effect.fn.Return<ReadonlyArray<Member>> {
         // Who has rules is for those who may list them.
         if (!mayAlso(place, "acl.list", { org: place.org.name, project: "", env: "" })) {
-          return yield* repo.all(place.org.id)
+          return yield* mapInSlices(yield* repo.all(place.org.id), memberOf)
         }
         const rows = yield* repo.withAccess(place.org.id)
-        return yield* forEachInSlices(rows, ({ has_access, ...member }) =>
-          Effect.sync((): Member => ({ ...member, has_access: has_access === 1 }))
-        )
+        return yield* mapInSlices(rows, ({ has_access, ...member }): Member => ({
+          ...memberOf(member),
+          has_access: has_access === 1
+        }))
       })
     )
 
-    /** Fails with LastOwner if the member is the only owner. */
-    const keepAnOwner = (place: MemberPlace, member: { readonly role: Role }) =>
-      member.role !== "owner"
-        ? Effect.void
-        : Effect.flatMap(repo.countOwners({ orgId: place.org.id }), ({ count }) =>
-            count > 1
-              ? Effect.void
-              : new LastOwner({
-                  message: `organization ${place.org.name} would be left without an owner: make someone else one first`
-                })
-          )
+    /** Fails with LastOwner if the member is the only owner. Owners leave only to another one who has accepted to be one. */
+    const keepAnOwner = Effect.fnUntraced(function* ({ actor, org }: MemberPlace, { role, user_id }: MemberRow) {
+      if (role !== "owner") return
+      const { accepted, count } = yield* repo.otherOwners({ orgId: org.id, userId: user_id })
+      if (accepted > 0 || (count > 0 && actor.id !== user_id)) return
+      return yield* new LastOwner({
+        message:
+          count === 0
+            ? `organization ${org.name} would be left without an owner: make someone else one first`
+            : `no other owner of organization ${org.name} has accepted the invitation yet: one of them has to use it first`
+      })
+    })
 
     const setRole = traced("Members.setRole")(
       Effect.fnUntraced(function* (place: Place<"member.update">, userId: UserId, role: Role) {
@@ -146,51 +150,71 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
           metadata: { email: member.email, role, before: member.role }
         })
         yield* afterCommit(notify(place.org))
-        const updated: Member = { ...member, role }
+        const { is_accepted: _, ...unchanged } = member
+        const updated: Member = { ...unchanged, role }
         return updated
       })
     )
 
     /**
-     * Removes a member with the member's access rules, delegations, places in groups, and votes for requests that wait: a later
-     * invitation must not revive them. Service accounts that the member created stay; the audit entry counts them.
+     * Ends a membership with the person's access rules, delegations, places in groups, and votes for requests that wait: a later
+     * invitation must not revive them. Service accounts that the person created stay; the audit entry counts them.
      */
+    const end = Effect.fnUntraced(function* (
+      place: Place<"member.remove" | "member.leave">,
+      source: AuditSource,
+      { email, role, user_id: userId }: MemberRow
+    ) {
+      const removed_at = yield* now
+      const orgId = place.org.id
+      yield* keepVotes(orgId, email, (members) => members.filter(({ id }) => id !== userId))
+      yield* repo.remove({ orgId, userId, now: removed_at })
+      const rules = yield* repo.removeRules({ orgId, userId, now: removed_at })
+      const groups = yield* repo.removeFromGroups({ orgId, userId })
+      yield* repo.removeFromLogins({ orgId, userId })
+      yield* repo.removeDelegations({ orgId, userId })
+      yield* repo.removeFromUseRules({ orgId, userId })
+      yield* repo.removeVotes({ orgId, userId })
+      const { count: service_accounts } = yield* repo.countAccountsOf({ orgId, email })
+      yield* audit.write(source, {
+        action: "org.member_remove",
+        resource_type: "member",
+        resource_id: userId,
+        metadata: {
+          email,
+          role,
+          rules_removed: rules.length,
+          ...(groups.length > 0 && { groups_left: groups.length }),
+          service_accounts,
+          ...(place.action === "member.leave" && { left: true })
+        }
+      })
+      yield* afterCommit(notify(place.org))
+    })
+
     const remove = traced("Members.remove")(
       Effect.fnUntraced(function* (place: Place<"member.remove">, userId: UserId) {
-        const removed_at = yield* now
         const member = yield* repo.find({ orgId: place.org.id, userId })
         if (member === undefined) return yield* notFound(`member ${userId}`)
         const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
         yield* keepAnOwner(place, member)
-        yield* keepVotes(place.org.id, member.email, (members) => members.filter(({ id }) => id !== userId))
-        yield* repo.remove({ orgId: place.org.id, userId, now: removed_at })
-        const rules = yield* repo.removeRules({ orgId: place.org.id, userId, now: removed_at })
-        const groups = yield* repo.removeFromGroups({ orgId: place.org.id, userId })
-        yield* repo.removeFromLogins({ orgId: place.org.id, userId })
-        yield* repo.removeDelegations({ orgId: place.org.id, userId })
-        yield* repo.removeFromUseRules({ orgId: place.org.id, userId })
-        yield* repo.removeVotes({ orgId: place.org.id, userId })
-        const { count: service_accounts } = yield* repo.countAccountsOf({
-          orgId: place.org.id,
-          email: member.email
-        })
-        yield* audit.write(source, {
-          action: "org.member_remove",
-          resource_type: "member",
-          resource_id: userId,
-          metadata: {
-            email: member.email,
-            role: member.role,
-            rules_removed: rules.length,
-            ...(groups.length > 0 && { groups_left: groups.length }),
-            service_accounts
-          }
-        })
-        yield* afterCommit(notify(place.org))
+        yield* end(place, source, member)
       })
     )
 
-    return { invite, list, setRole, remove } as const
+    /** Ends the caller's own membership, also one that was never accepted. */
+    const leave = traced("Members.leave")(
+      Effect.fnUntraced(function* (place: Place<"member.leave">) {
+        const { actor, org } = place
+        if (actor.type !== "user") return yield* denied(audit, place, "only a person leaves an organization")
+        const member = yield* repo.find({ orgId: org.id, userId: actor.id })
+        if (member === undefined) return yield* notFound(`a membership of yours in organization ${org.name}`)
+        yield* keepAnOwner(place, member)
+        yield* end(place, sourceOf(place), member)
+      })
+    )
+
+    return { invite, leave, list, setRole, remove } as const
   }),
   dependencies: [DecisionMails.Default, RateLimits.Default, Users.Default]
 }) {}

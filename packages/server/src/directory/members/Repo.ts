@@ -12,8 +12,10 @@ const MemberRow = Schema.Struct({
   email: Schema.typeSchema(Email),
   name: Schema.String,
   role: Role,
-  created_at: Schema.String
+  created_at: Schema.String,
+  is_accepted: Schema.Literal(0, 1)
 })
+export type MemberRow = typeof MemberRow.Type
 
 const WithAccessRow = Schema.Struct({
   ...MemberRow.fields,
@@ -22,10 +24,12 @@ const WithAccessRow = Schema.Struct({
 })
 
 const CountRow = Schema.Struct({ count: Schema.Number })
+const OwnersRow = Schema.Struct({ count: Schema.Number, accepted: Schema.Number })
 const GroupRow = Schema.Struct({ group_id: Schema.String })
 const IdRow = Schema.Struct({ id: Schema.String })
 
-const columns = sql`m.user_id AS user_id, u.email AS email, u.name AS name, m.role AS role, m.created_at AS created_at`
+const columns = sql`m.user_id AS user_id, u.email AS email, u.name AS name, m.role AS role, m.created_at AS created_at,
+  CASE WHEN m.accepted_at IS NULL THEN 0 ELSE 1 END AS is_accepted`
 
 export const membersRepo = Effect.gen(function* () {
   const { all, first, one, returning, write } = yield* query
@@ -39,11 +43,14 @@ export const membersRepo = Effect.gen(function* () {
   const page = all(MemberRow)`SELECT ${columns} ${ofOrg}`
 
   const pageWithAccess = all(WithAccessRow)`
-    SELECT ${columns}, u.last_seen_at AS last_seen_at, CASE
+    SELECT ${columns}, CASE WHEN m.accepted_at IS NULL THEN NULL ELSE u.last_seen_at END AS last_seen_at, CASE
         WHEN m.role IN ('owner', 'admin') OR u.superadmin = 1 OR EXISTS (
           SELECT 1 FROM acl_rules r WHERE r.subject_id = m.user_id AND r.org_id = m.org_id AND ${liveRule})
           OR EXISTS (
-          SELECT 1 FROM ${groupRules(sql`m.user_id`, sql`m.org_id`)})
+          SELECT 1 FROM group_members gm CROSS JOIN acl_rules r
+          WHERE gm.user_id = m.user_id AND gm.org_id = m.org_id AND r.subject_id = gm.group_id AND r.org_id = gm.org_id
+            AND ${liveRule})
+          OR (m.accepted_at IS NOT NULL AND EXISTS (SELECT 1 FROM ${groupRules(sql`m.user_id`, sql`m.org_id`)}))
         THEN 1 ELSE 0 END AS has_access ${ofOrg}`
 
   return {
@@ -70,9 +77,10 @@ export const membersRepo = Effect.gen(function* () {
     count: one(CountRow)`
       SELECT count(*) AS count FROM members WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-    countOwners: one(CountRow)`
-      SELECT count(*) AS count FROM members
-      WHERE org_id = ${"orgId"} AND role = 'owner' AND removed_at IS NULL`,
+    /** The owners beside one: how many, and how many of them have accepted that. */
+    otherOwners: one(OwnersRow)`
+      SELECT count(*) AS count, count(accepted_at) AS accepted FROM members
+      WHERE org_id = ${"orgId"} AND user_id <> ${"userId"} AND role = 'owner' AND removed_at IS NULL`,
 
     /** How many service accounts of the organization the person created. */
     countAccountsOf: one(CountRow)`

@@ -8,12 +8,18 @@ import { freedNamesRepo } from "../../access/FreedNames.js"
 import { notVisible } from "../../access/NotFound.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { mapInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { makeRemovals, orgNameTaken } from "../trash/Removals.js"
-import { organizationsRepo } from "./Repo.js"
+import { type OrganizationRow, organizationsRepo } from "./Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
+
+const organizationOf = ({ is_invited, ...row }: OrganizationRow): Organization => ({
+  ...row,
+  ...(is_invited === 1 && { accepted: false })
+})
 
 export interface OrganizationChanges {
   readonly name?: OrgName
@@ -50,18 +56,20 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
     /** The actor's organizations; all of them for a superadmin. */
     const list = traced("Organizations.list")(
       Effect.fnUntraced(function* (actor: Actor) {
-        if (actor.type === "user") return yield* actor.superadmin ? repo.all(actor.id) : repo.ofMember(actor.id)
+        if (actor.type === "user") {
+          const rows = yield* actor.superadmin ? repo.all(actor.id) : repo.ofMember(actor.id)
+          return yield* mapInSlices(rows, organizationOf)
+        }
         const own = yield* repo.find({ id: actor.orgId, actorId: actor.id })
-        return own === undefined ? [] : [own]
+        return own === undefined ? [] : [organizationOf(own)]
       })
     )
 
     const get = traced("Organizations.get")(
       Effect.fnUntraced(function* (place: Place<"org.read">) {
-        return (
-          (yield* repo.find({ id: place.org.id, actorId: place.actor.id })) ??
-          (yield* notVisible(`organization ${place.org.name}`))
-        )
+        const found = yield* repo.find({ id: place.org.id, actorId: place.actor.id })
+        if (found === undefined) return yield* notVisible(`organization ${place.org.name}`)
+        return organizationOf(found)
       })
     )
 
@@ -85,7 +93,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
           resource_id: id,
           metadata: { name, before, ...(changes.passkey_recovery !== undefined && { passkey_recovery }) }
         })
-        const updated: Organization = { ...found, name, passkey_recovery, updated_at }
+        const updated: Organization = { ...organizationOf(found), name, passkey_recovery, updated_at }
         return updated
       })
     )

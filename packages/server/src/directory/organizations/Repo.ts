@@ -11,6 +11,7 @@ const OrganizationRow = Schema.Struct({
   id: OrgId,
   name: OrgName,
   role: Schema.NullOr(Role),
+  is_invited: Schema.Number,
   passkey_recovery: Schema.Literal(...passkeyRecoveries),
   created_at: Schema.String,
   updated_at: Schema.String
@@ -19,7 +20,10 @@ const OrganizationRow = Schema.Struct({
 const StampRow = Schema.Struct({ created_at: Schema.String })
 
 const columns = sql`
-  o.id AS id, o.name AS name, m.role AS role, o.passkey_recovery AS passkey_recovery, o.created_at AS created_at, o.updated_at AS updated_at`
+  o.id AS id, o.name AS name, m.role AS role,
+  CASE WHEN m.id IS NOT NULL AND m.accepted_at IS NULL THEN 1 ELSE 0 END AS is_invited, o.passkey_recovery AS passkey_recovery, o.created_at AS created_at, o.updated_at AS updated_at`
+
+export type OrganizationRow = typeof OrganizationRow.Type
 
 export const organizationsRepo = Effect.gen(function* () {
   const { all, first, returning, write } = yield* query
@@ -67,7 +71,7 @@ export const organizationsRepo = Effect.gen(function* () {
       WHERE id = ${"id"} AND removed_at IS NULL RETURNING created_at`,
 
     insertOwner: write`
-      INSERT INTO members (id, org_id, user_id, role, created_at, updated_at)
-      VALUES (${"id"}, ${"orgId"}, ${"userId"}, 'owner', ${"now"}, ${"now"})`
+      INSERT INTO members (id, org_id, user_id, role, created_at, updated_at, accepted_at)
+      VALUES (${"id"}, ${"orgId"}, ${"userId"}, 'owner', ${"now"}, ${"now"}, ${"now"})`
   } as const
 })

@@ -3,6 +3,7 @@ import { OrgName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { liveSession } from "../../access/ActorRepo.js"
+import { acceptedMember } from "../../access/PlaceRow.js"
 import { query } from "../../database/Query.js"
 
 const PasskeyRow = Schema.Struct({
@@ -60,10 +61,11 @@ export const passkeysRepo = Effect.map(query, ({ all, first, returning, write })
       WHERE id = ${"id"} AND user_id = ${"userId"} AND (counter < ${"counter"} OR counter + ${"counter"} = 0)
       RETURNING name`,
 
-    /** An organization of the person that lets nobody recover by a login. */
+    /** An organization that lets nobody recover by a login, and whose membership the person has accepted. */
     forbidsRecovery: first(OrgRow)`
       SELECT o.name AS name FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
-      WHERE m.user_id = ${"userId"} AND m.removed_at IS NULL AND o.passkey_recovery = 'none' ORDER BY o.name LIMIT 1`,
+      WHERE m.user_id = ${"userId"} AND ${acceptedMember} AND o.passkey_recovery = 'none'
+      ORDER BY o.name LIMIT 1`,
 
     /** A session of a program of the person's. */
     program: first(IdRow)`

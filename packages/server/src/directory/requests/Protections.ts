@@ -3,6 +3,7 @@ import { Conflict } from "@coffer/domain/Errors"
 import type { Email } from "@coffer/domain/Names"
 import type { Approvers, Protection } from "@coffer/domain/Protection"
 import { spanSeconds } from "@coffer/domain/Protection"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/NotFound.js"
@@ -10,7 +11,7 @@ import { DecisionMails } from "../../access/DecisionMails.js"
 import { approversText, makeProtections, type StoredProtection } from "../../access/Protections.js"
 import { makeDeciders } from "../../access/Deciders.js"
 import { prospectsOf, type VotingMember } from "../../access/Voting.js"
-import { makeVotingMembers } from "../../access/VotingMembers.js"
+import { makeVotingMembers, namesOf } from "../../access/VotingMembers.js"
 import { makeVotingNotices } from "../../access/VotingNotices.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
@@ -128,14 +129,21 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
        */
       const checkVoters = Effect.fnUntraced(function* (place: Place<"protection.set">, terms: Terms) {
         const { approvers, break_glass, needed } = terms
-        const voters = yield* protections.votersOf(place.org.id, approvers)
+        const [voters, invited] = Array.partition(
+          yield* protections.candidatesOf(place.org.id, approvers),
+          ({ accepted_at }) => accepted_at === null
+        )
+        const waiting =
+          invited.length === 0
+            ? ""
+            : `. Not counted until they have accepted the invitation: ${namesOf(invited.map(({ email }) => email))}`
         if (voters.length < needed) {
           const who = typeof approvers === "string" ? approvers : "members with these addresses"
           return yield* new Conflict({
-            message: `${needed} people have to approve, and organization ${place.org.name} has ${voters.length} ${who}: nobody could change the environment`
+            message: `${needed} people have to approve, and organization ${place.org.name} has ${voters.length} ${who}: nobody could change the environment${waiting}`
           })
         }
-        const known = yield* protections.votersOf(place.org.id, break_glass)
+        const known = yield* protections.candidatesOf(place.org.id, break_glass)
         const unknown = break_glass.filter((email) => !known.some((voter) => voter.email === email))
         if (unknown.length > 0) {
           return yield* new Conflict({
@@ -145,7 +153,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
         const { alone, canChange, canEnd } = yield* prospects(place, terms)
         if (canEnd && canChange) return alone
         return yield* new Conflict({
-          message: `nobody could end the protection of ${place.project.name}/${place.env.name} again: what an owner asks for needs ${needed === 1 ? "the vote" : `${needed} votes`} of others. Invite somebody who votes, count the requester's own vote (self: true, or --self), or name an owner who may change it at once (break_glass, or --may-break-glass)`
+          message: `nobody could end the protection of ${place.project.name}/${place.env.name} again: what an owner asks for needs ${needed === 1 ? "the vote" : `${needed} votes`} of others. Invite somebody who votes, count the requester's own vote (self: true, or --self), or name an owner who may change it at once (break_glass, or --may-break-glass)${waiting}`
         })
       })
 

@@ -4,6 +4,7 @@ import { maxCounted } from "@coffer/domain/UserRecord"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { liveSession } from "../../access/ActorRepo.js"
+import { acceptedMember } from "../../access/PlaceRow.js"
 import type { SessionLimits } from "../../access/SessionLimits.js"
 import { query, type Sql, sql } from "../../database/Query.js"
 
@@ -100,10 +101,11 @@ export const usersRepo = Effect.gen(function* () {
       DELETE FROM request_votes WHERE user_id = ${"id"} AND request_id IN (
         SELECT r.id FROM requests r WHERE r.state = 'pending')`,
 
-    /** The organizations of a person, after one. */
+    /** The organizations whose membership a person has accepted, after one. */
     organizationsOf: all(OrganizationRow)`
       SELECT o.id AS id, o.name AS name FROM members m JOIN organizations o ON o.id = m.org_id AND o.removed_at IS NULL
-      WHERE m.user_id = ${"userId"} AND m.removed_at IS NULL AND o.id > ${"after"} ORDER BY o.id LIMIT ${"limit"}`,
+      WHERE m.user_id = ${"userId"} AND ${acceptedMember} AND o.id > ${"after"}
+      ORDER BY o.id LIMIT ${"limit"}`,
 
     countEnabledSuperadmins: one(CountRow)`
       SELECT count(*) AS count FROM users WHERE superadmin = 1 AND disabled_at IS NULL`,

@@ -294,8 +294,8 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
             if ((yield* freed.find({ kind: "org", id: org_id, name }, importer.id)) !== undefined)
               return yield* held(name)
             yield* removals.checkName(importer, name)
-            // Somebody who votes may be disabled on this server.
-            const unvotable = yield* stuck(org_id)
+            // Somebody who votes may be disabled on this server. Its people accept when they come.
+            const unvotable = yield* stuck(org_id, { invited: true })
             if (unvotable.length > 0) {
               return yield* new Conflict({
                 message: `nobody could end the protection of ${namesOf(unvotable)} on this server, where people who vote are disabled: have them enabled, and finish the import again`

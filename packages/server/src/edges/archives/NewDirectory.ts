@@ -81,7 +81,9 @@ export const makeNewDirectory = Effect.gen(function* () {
           const rows = yield* Effect.forEach(some, ([email, role]) =>
             Effect.map(Effect.all([uuidV7, users.ensure(email)]), ([id, user]) => ({
               ...{ id, org_id: arriving.id, user_id: user.id, role },
-              ...at
+              ...at,
+              // The archive is the importer's: it proves nothing of what others have accepted.
+              accepted_at: email === arriving.importer.email ? at.created_at : null
             }))
           )
           yield* repo.insertMembers(rows)

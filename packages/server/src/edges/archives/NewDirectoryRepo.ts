@@ -11,7 +11,7 @@ export const newDirectoryRepo = Effect.map(
   query,
   ({ all, insert, write }) =>
     ({
-      insertMembers: insert("members", ["id", "org_id", "user_id", "role", "created_at", "updated_at"]),
+      insertMembers: insert("members", ["id", "org_id", "user_id", "role", "created_at", "updated_at", "accepted_at"]),
       insertGroups: insert("groups", ["id", "org_id", "name", "created_by", "created_at", "updated_at"]),
       insertRules: insert("acl_rules", [
         "id",

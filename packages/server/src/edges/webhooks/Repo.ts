@@ -2,6 +2,7 @@ import { OrgId, WebhookId } from "@coffer/domain/Ids"
 import { Email } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { acceptedMember } from "../../access/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const WebhookRow = Schema.Struct({
@@ -64,10 +65,10 @@ export const webhooksRepo = Effect.gen(function* () {
       VALUES (${"id"}, ${"orgId"}, ${"url"}, ${"events"}, ${"environments"}, ${"format"}, 1, ${"seq"}, 1, ${"createdBy"},
         ${"now"}, ${"now"})`,
 
-    /** The addresses of an organization's owners, and then those of its admins, without users who are disabled. */
+    /** The addresses of an organization's owners, and then those of its admins, without users who are disabled or have not accepted. */
     admins: all(AdminRow)`
       SELECT u.email AS email FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
-      WHERE m.org_id = ${"orgId"} AND m.removed_at IS NULL AND m.role IN ('owner', 'admin')
+      WHERE m.org_id = ${"orgId"} AND ${acceptedMember} AND m.role IN ('owner', 'admin')
       ORDER BY CASE m.role WHEN 'owner' THEN 0 ELSE 1 END, u.email LIMIT ${"limit"}`,
 
     update: write`

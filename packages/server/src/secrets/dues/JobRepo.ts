@@ -4,7 +4,7 @@ import { Email, EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
-import { groupRulesOf, liveEnv, rulesWhere } from "../../access/PlaceRow.js"
+import { acceptedMember, groupRulesOf, liveEnv, rulesWhere } from "../../access/PlaceRow.js"
 
 /** A due date with its secret. Null if the secret or its place was removed. */
 const DueRow = Schema.Struct({
@@ -83,12 +83,12 @@ export const dueJobRepo = Effect.map(
         LEFT JOIN users u ON u.email = d.owner AND u.disabled_at IS NULL
         LEFT JOIN due_mails m ON m.user_id = u.id ORDER BY d.owner`,
 
-      /** The role of a member with the rules of the member and of the member's groups. */
+      /** The role of a member who has accepted, with the rules of the member and of the member's groups. */
       rights: first(RightsRow)`
         SELECT m.role AS role, ${rulesWhere(sql`r.subject_id = m.user_id AND r.org_id = m.org_id`)} AS rules,
           ${groupRulesOf(sql`m.user_id`, sql`m.org_id`)} AS group_rules
         FROM members m
-        WHERE m.org_id = ${"orgId"} AND m.user_id = ${"userId"} AND m.removed_at IS NULL`,
+        WHERE m.org_id = ${"orgId"} AND m.user_id = ${"userId"} AND ${acceptedMember}`,
 
       mailed: write`
         INSERT INTO due_mails (user_id, mailed_at) VALUES (${"userId"}, ${"now"})

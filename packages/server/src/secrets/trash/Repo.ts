@@ -3,6 +3,7 @@ import { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
 import { maxRemoved } from "@coffer/domain/Removed"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { acceptedMember } from "../../access/PlaceRow.js"
 import { envsIn, restorable } from "../../access/Removed.js"
 import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
 import { trashColumns, TrashRow } from "../../directory/trash/Settling.js"
@@ -80,7 +81,7 @@ export const trashRepo = Effect.map(query, ({ all, first, returning, write }) =>
 
   owners: all(OwnerRow)`
     SELECT u.email AS email FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
-    WHERE m.org_id = ${"orgId"} AND m.role = 'owner' AND m.removed_at IS NULL ORDER BY u.email`,
+    WHERE m.org_id = ${"orgId"} AND m.role = 'owner' AND ${acceptedMember} ORDER BY u.email`,
 
   /** Lets nothing bring a place back any more. */
   giveUp: returning(IdRow)`

@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util"
 import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
 import type { PageRequest } from "@coffer/server/edges/trail/Trail"
 import { migrations } from "@coffer/server/database/sqlite/Migrations"
+import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect } from "effect"
 import { everythingAt } from "../../model/Support.js"
@@ -12,6 +13,7 @@ import {
   envPath,
   freshPath,
   invariants,
+  member,
   newProject,
   organization,
   outcome,
@@ -27,6 +29,8 @@ import { list, listAll, type Log, newOrganization, root, verify, verifyAll, writ
 
 /** Enough that the migration takes several steps. */
 const names = Array.makeBy(1_999, (index) => `K${index}`)
+
+const lastWithoutAcceptances = 48
 
 const schemaOf = (path: string) =>
   Effect.scoped(
@@ -144,6 +148,39 @@ describe("a database of the first schema", () => {
       // It is whole: it can take the database's place.
       yield* Effect.provide(check, everythingAt(copy))
       yield* invariants(copy)
+    })
+  )
+})
+
+describe("a database that does not say who accepted a membership", () => {
+  it.scoped("has accepted it of everybody who acted in the organization since, and of nobody else", () =>
+    Effect.gen(function* () {
+      const content = yield* freshPath
+      yield* Effect.gen(function* () {
+        const { actor: ada } = yield* newOrganization("acme")
+        yield* newProject(ada, "webshop")
+        const acts = yield* member("acts@example.com", "admin")
+        yield* setSecret(acts, "A", "one")
+        const refused = yield* member("refused@example.com", "member")
+        assert.strictEqual(yield* outcome(setSecret(refused, "A", "two")), "Forbidden")
+        yield* member("quiet@example.com", "owner")
+        // Who acted before a removal, and was invited again.
+        const again = yield* member("again@example.com", "admin")
+        yield* setSecret(again, "B", "one")
+        yield* (yield* SqlClient.SqlClient)`
+          UPDATE members SET created_at = '2999-01-01T00:00:00.000Z' WHERE user_id = ${again.id}`
+      }).pipe(Effect.provide(everythingAt(content)))
+
+      const path = yield* databaseOfSchema(lastWithoutAcceptances, content)
+      yield* Effect.provide(Effect.void, everythingAt(path))
+      const db = yield* rawAt(path)
+      const rows = db
+        .prepare("SELECT u.email FROM members m JOIN users u ON u.id = m.user_id WHERE m.accepted_at = m.created_at")
+        .pluck()
+        .all()
+      assert.sameMembers(rows, ["acts@example.com", "ada@example.com"])
+      const all = db.prepare("SELECT count(*) FROM members WHERE accepted_at IS NULL").pluck().get()
+      assert.strictEqual(all, 3)
     })
   )
 })
