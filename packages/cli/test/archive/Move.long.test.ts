@@ -79,8 +79,10 @@ beforeAll(async () => {
     "authorization: Bearer {}"
   ]
   await ran(ada, ["use", "allow", "KEY_2", ...use])
-  await call("PUT", `${webshop}/envs/prod/protection`, { needed: 1, approvers: "admins", self: false, break_glass: [] })
   grace = await login(from, "grace")
+  // Accepts: only then, grace counts as a voter.
+  await from.call("GET", "/api/orgs/acme", { token: grace.token })
+  await call("PUT", `${webshop}/envs/prod/protection`, { needed: 1, approvers: "admins", self: false, break_glass: [] })
   identity = await generateX25519Identity()
 })
 afterAll(async () => {

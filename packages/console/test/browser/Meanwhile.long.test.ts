@@ -29,6 +29,8 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
       await ada.call("POST", `${api}/members`, { email: of(name), role: name === "bob" ? "admin" : "developer" })
     }
     ;[bob, carl] = await Promise.all([Person.login(of("bob")), Person.login(of("carl"))])
+    // Only then, bob counts as a voter.
+    await bob.accept()
     visit = await Visit.open(`/${org}`, ada)
   })
   afterAll(async () => {

@@ -29,6 +29,8 @@ const makePeople = async () => {
     ...{ project_pattern: "webshop", env_pattern: "*" }
   })
   const [grace, bob, carl] = await Promise.all(["grace", "bob", "carl"].map((name) => Person.login(of(name))))
+  // Only then, they count as voters.
+  for (const person of [grace, bob, carl]) await person?.accept()
   return { ada, grace: grace ?? ada, bob: bob ?? ada, carl: carl ?? ada }
 }
 

@@ -113,6 +113,16 @@ const sweepSound = async (world: World, root: string): Promise<ReadonlyArray<str
         world.move({ session_id: body.data.find(({ current }: { current: boolean }) => !current).id })
         break
       }
+      case "DELETE /api/orgs/:org_name/members/me": {
+        // The last owner cannot leave.
+        const email = world.address()
+        const body = { email, role: "member" }
+        await world.program.call("POST", `/api/orgs/${world.place.org_name}/members`, { token, body })
+        const left = await world.sound(endpoint, await world.login(email))
+        assert.strictEqual(left.status, 204, left.text)
+        done.push(endpoint.call)
+        continue
+      }
       case "DELETE /api/auth/logout":
         token = await world.login(world.root, 3)
     }

@@ -69,7 +69,10 @@ const fillPeople = async (program: Program, ask: Ask, root: Ask) => {
   for (const [name, role] of Object.entries(roles)) {
     const { user_id } = await ask("POST", `${acme}/members`, { email: `${name}@example.com`, role: "member" })
     if (role !== "member") await ask("PATCH", `${acme}/members/${user_id}`, { role })
-    sessions[name] = { authorization: `Bearer ${await program.login(`${name}@example.com`)}` }
+    const session = { authorization: `Bearer ${await program.login(`${name}@example.com`)}` }
+    sessions[name] = session
+    // Accepts the invitation.
+    await asking(program, session)("GET", acme)
     if (name === "eve") await ask("DELETE", `${acme}/members/${user_id}`)
     if (name === "mallory") await root("POST", `/api/users/${user_id}/disable`)
   }
