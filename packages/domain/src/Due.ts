@@ -3,6 +3,7 @@ import { dayMillis } from "./DueState.js"
 import { withMessage } from "./Message.js"
 import { Email, EnvName, ProjectName, SecretKey } from "./Names.js"
 import { Count, field, list, optional, Timestamp, updatedAt } from "./Schemas.js"
+import { spanMillis, spanPattern } from "./Span.js"
 
 const ops = Email.to.make("ops@example.com")
 
@@ -71,24 +72,14 @@ export const changedDue = {
 }
 
 const withinMessage = withMessage("must be a time from 1h to 366d, such as 12h or 14d")
-const spanForm = /^([1-9][0-9]{0,3})([hd])$/
-
-/** Whether a text is a number of hours or days. */
-export const isSpan = (text: string): boolean => spanForm.test(text)
-
-/** The milliseconds of a span such as 12h or 14d. */
-export const spanMillis = (span: string): number => {
-  const [, count = "0", unit] = spanForm.exec(span) ?? []
-  return Number(count) * (unit === "h" ? dayMillis / 24 : dayMillis)
-}
 
 /** How far ahead a list looks, in a query string. */
 export const DueWithin = Schema.String.pipe(
-  Schema.filter((text) => isSpan(text) && spanMillis(text) <= 366 * dayMillis, {
+  Schema.filter((text) => spanMillis(text) >= spanMillis("1h") && spanMillis(text) <= spanMillis("366d"), {
     ...withinMessage,
-    description: "only secrets that are overdue, or due within this time: hours or days, 1h to 366d",
+    description: "only secrets that are overdue, or due within this time: 1h to 366d",
     examples: ["14d"],
-    jsonSchema: { type: "string", pattern: "^[1-9][0-9]{0,3}[hd]$" }
+    jsonSchema: { type: "string", pattern: spanPattern }
   })
 )
 

@@ -3,6 +3,7 @@ import { grace } from "./Examples.js"
 import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
 import { etag } from "./RecordETag.js"
+import { spanMillis, spanPattern } from "./Span.js"
 import { boundedArray, Count, field, optional, updatedAt } from "./Schemas.js"
 
 /** How many votes a protection may need. */
@@ -45,27 +46,13 @@ export const Approvers = Schema.Union(
 export type Approvers = typeof Approvers.Type
 
 const spanMessage = "must be a time such as 90m, 72h or 7d, from 1 minute to 30 days"
-const spanUnits = { m: 60, h: 60 * 60, d: 24 * 60 * 60 } as const
-const minSeconds = 60
-const maxSeconds = 30 * 24 * 60 * 60
-
-/** The seconds of a span such as `72h`; NaN if it is none. */
-export const spanSeconds = (span: string): number => {
-  const [, count, unit] = /^([1-9][0-9]{0,5})([mhd])$/.exec(span) ?? []
-  return unit === "m" || unit === "h" || unit === "d" ? Number(count) * spanUnits[unit] : Number.NaN
-}
-
-const isSpan = (span: string): boolean => {
-  const seconds = spanSeconds(span)
-  return seconds >= minSeconds && seconds <= maxSeconds
-}
 
 /** How long a request waits for its votes. */
 export const RequestSpan = Schema.String.pipe(
-  Schema.filter(isSpan, {
+  Schema.filter((text) => spanMillis(text) >= spanMillis("1m") && spanMillis(text) <= spanMillis("30d"), {
     ...withMessage(spanMessage),
-    jsonSchema: { type: "string", pattern: "^[1-9][0-9]{0,5}[mhd]$" },
-    description: "a time in minutes, hours or days, from 1 minute to 30 days",
+    jsonSchema: { type: "string", pattern: spanPattern },
+    description: "a time such as 90m, 72h or 7d, from 1 minute to 30 days",
     examples: ["72h"]
   })
 )

@@ -4,6 +4,7 @@ import { DelegablePermission, type Delegation, DelegationName } from "@coffer/do
 import { DelegationId } from "@coffer/domain/Ids"
 import { withMessage } from "@coffer/domain/Message"
 import { SecretKey } from "@coffer/domain/Names"
+import { spanSeconds } from "@coffer/domain/Span"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
@@ -15,22 +16,18 @@ import { argument, flag, option, repeatedOption, requiredOption } from "../gramm
 import { meantBy } from "../grammar/IdKinds.js"
 import { pathForms } from "../grammar/PlacePath.js"
 import { completedBy } from "../grammar/Specs.js"
+import { questionAbout } from "../grammar/Words.js"
 import { note } from "../terminal/Print.js"
 import { doneView, listView } from "../terminal/View.js"
 import { endedLine, shownDelegations } from "./StoredDelegations.js"
-
-const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 }
 
 /** A time such as `30m`, `8h` or `1d`, in seconds. */
 const span = {
   value: "text",
   description: "How long it lasts, such as 30m or 8h; 8h when left out",
   decode: (name: string, text: string) => {
-    const [, digits, unit = ""] = /^([1-9][0-9]{0,7})([smhd])$/.exec(text) ?? []
-    const scale = seconds[unit]
-    return digits === undefined || scale === undefined
-      ? Either.left(`${name} takes a time such as 30m, 8h or 1d`)
-      : Either.right(Number(digits) * scale)
+    const length = spanSeconds(text)
+    return length > 0 ? Either.right(length) : Either.left(`${name} takes a time such as 30m, 8h or 1d`)
   }
 } as const
 
@@ -182,7 +179,10 @@ export const delegateRevoke = atServer("delegate revoke", {
       const forgotten = yield* forgetDelegations(server.origin, ({ id, name }) => id === nameOrId || name === nameOrId)
       if (forgotten > 0) return doneView(`delegation ${nameOrId} had ended, and is forgotten here`, [])
       return yield* new NotThere({
-        message: `there is no delegation ${nameOrId} of yours that has not ended; coffer delegate list shows them`
+        message: `there is no delegation ${nameOrId} of yours that has not ended${questionAbout(
+          nameOrId,
+          data.map(({ name }) => name)
+        )} coffer delegate list shows them`
       })
     })
 })

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/Defined"
 import { programNames } from "@coffer/domain/WorksWith"
 import { atOrg, env, group, wide, yes } from "../grammar/Command.js"
-import { argument, flag, option, repeatedOption } from "../grammar/Fields.js"
+import { argument, flag, option, repeatedOption, secondsOf } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { accountId, NameOrId } from "../subjects/Subjects.js"
 import { note, printJson, write } from "../terminal/Print.js"
@@ -167,7 +167,7 @@ const rotate = atOrg("rotate", {
   examples: ["coffer service-account rotate ci", "coffer service-account rotate ci --grace 3600"],
   options: {
     nameOrId,
-    grace: option("grace", Grace)
+    grace: option("grace", secondsOf(Grace))
   },
   run: ({ call, json, options: { grace, nameOrId }, path }) =>
     Effect.gen(function* () {

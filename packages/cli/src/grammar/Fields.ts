@@ -3,6 +3,7 @@ import * as HelpDoc from "@effect/cli/HelpDoc"
 import * as Options from "@effect/cli/Options"
 import { invalidValue } from "@effect/cli/ValidationError"
 import { brokenRules, sentenceOf } from "@coffer/domain/BrokenRules"
+import { spanOrSecondsMillis } from "@coffer/domain/Span"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
@@ -136,6 +137,16 @@ export const commas = <A, I>(
       const ofItem = (brokenRules(error)[0]?.path.length ?? 0) > 0
       return ofItem ? `${name} takes ${takes}, separated by commas` : sentenceFor(name, error, takes)
     })
+})
+
+/** Whole seconds, as a number alone or as a time such as `15m`. */
+export const secondsOf = (schema: Schema.Schema<number>): Codec<number> => ({
+  value: "text",
+  description: `${descriptionOf(schema)}; also as a time, such as 15m`,
+  decode: (name, text) =>
+    Either.mapLeft(Schema.decodeUnknownEither(schema)(Math.ceil(spanOrSecondsMillis(text) / 1_000)), (error) =>
+      sentenceFor(name, error, "a number of seconds, or a time such as 15m")
+    )
 })
 
 /** Parses a version number; anything else becomes NaN, which the schema rejects. */

@@ -1,9 +1,10 @@
 import { parseDelimiters } from "@coffer/domain/formats/Template"
+import { spanOrSecondsMillis } from "@coffer/domain/Span"
 import * as Either from "effect/Either"
 import { nonInteractiveSpec, placeSpecs } from "../grammar/Place.js"
 import { anyText, argument, type ArgumentSpec, type Codec, flag, option } from "../grammar/Specs.js"
 import type { Values } from "../grammar/Values.js"
-import { parseSignal, parseSpan } from "../run/RunArgv.js"
+import { parseSignal } from "../run/RunArgv.js"
 
 const codec = <A>(decode: (text: string) => A | undefined, takes: string): Codec<A> => ({
   value: "text",
@@ -22,8 +23,8 @@ const mode = codec(
 )
 
 const interval = codec((text) => {
-  const span = parseSpan(text)
-  return span !== undefined && span >= 100 ? span : undefined
+  const span = spanOrSecondsMillis(text)
+  return span >= 100 ? span : undefined
 }, "a time of at least 100ms, such as 20s or 1m")
 
 const delimiters = codec(parseDelimiters, "two pairs of punctuation marks, such as '[[,]]'")

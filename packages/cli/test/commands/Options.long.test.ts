@@ -57,8 +57,8 @@ const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, string]> = [
     "--after must be the next_cursor of an earlier"
   ],
   [
-    "a number with a unit",
-    ["service-account", "rotate", "ci", "--grace", "1h"],
+    "seconds with a unit that none has",
+    ["service-account", "rotate", "ci", "--grace", "1x"],
     "--grace must be a whole number of seconds"
   ],
   [

@@ -1,4 +1,5 @@
 import { SecretKey } from "@coffer/domain/Names"
+import { spanMillis, spanOrSecondsMillis } from "@coffer/domain/Span"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -8,7 +9,6 @@ import * as Schema from "effect/Schema"
 import { command, env, group, nonInteractive, org, project, serverUrl } from "../../grammar/Command.js"
 import { argument, option } from "../../grammar/Fields.js"
 import type { Codec } from "../../grammar/Specs.js"
-import { parseSpan } from "../../run/RunArgv.js"
 import { toTerminal, write, writeValues } from "../../terminal/Print.js"
 import { key } from "../secrets/Keys.js"
 import { readCredentials } from "./Credential.js"
@@ -46,8 +46,8 @@ const span: Codec<number> = {
   value: "text",
   description: "",
   decode: (name, text) => {
-    const millis = parseSpan(text)
-    return millis !== undefined && millis >= 60_000
+    const millis = spanOrSecondsMillis(text)
+    return millis >= 60_000 && millis <= spanMillis("36500d")
       ? Either.right(millis)
       : Either.left(`${name} takes a time of at least 1m, such as 15m or 1h`)
   }

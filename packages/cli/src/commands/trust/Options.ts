@@ -3,7 +3,7 @@ import { Expiry, Issuer, MaxAge, Ttl } from "@coffer/domain/Federation"
 import { FederationName } from "@coffer/domain/Names"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
-import { argument, option, repeatedOption } from "../../grammar/Fields.js"
+import { argument, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
 import { type Codec, completedBy } from "../../grammar/Specs.js"
 import { NameOrId } from "../../subjects/Subjects.js"
 
@@ -59,8 +59,8 @@ export const trustFields = {
   projectId: option("project-id", id, "The project's id, instead of asking GitLab"),
   apiUrl: option("api-url", Schema.NonEmptyString, "The API to ask for the ids, such as that of GitHub Enterprise"),
   name: option("name", FederationName),
-  ttl: option("ttl", Ttl),
-  maxAge: option("max-age", MaxAge),
+  ttl: option("ttl", secondsOf(Ttl)),
+  maxAge: option("max-age", secondsOf(MaxAge)),
   expiresAt: option("expires-at", Expiry)
 }
 

@@ -2,7 +2,7 @@ import { idOf } from "../../grammar/IdKinds.js"
 import { LimitParameter } from "@coffer/domain/Schemas"
 import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
 import { DeliveryCursor, EventPattern, KeyGrace, PlacePattern, WebhookFormat, WebhookUrl } from "@coffer/domain/Webhook"
-import { argument, flag, option, repeatedOption } from "../../grammar/Fields.js"
+import { argument, flag, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 
 export const id = completedBy(
@@ -42,6 +42,6 @@ export const editFields = {
   skip: flag("skip", "Skip the events that were not delivered until now")
 }
 
-export const grace = option("grace", KeyGrace)
+export const grace = option("grace", secondsOf(KeyGrace))
 export const after = option("after", DeliveryCursor, "Go on behind a page, as that page says")
 export const limit = option("limit", LimitParameter)

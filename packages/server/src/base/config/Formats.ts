@@ -1,6 +1,7 @@
 import { isIP } from "node:net"
 import { asciiDomain } from "@coffer/domain/DomainNames"
 import { Email } from "@coffer/domain/Names"
+import { spanMillis } from "@coffer/domain/Span"
 import * as Array from "effect/Array"
 import * as LogLevel from "effect/LogLevel"
 import * as Option from "effect/Option"
@@ -29,19 +30,13 @@ export const integer = (minimum: number, maximum: number): Format<number> => ({
     )
 })
 
+const minuteMillis = 60_000
 const dayMillis = 86_400_000
-const units: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: dayMillis }
-
 /** A duration from one minute to some days, in milliseconds. */
 export const duration = (maxDays: number): Format<number> => ({
   rule: `must be a duration such as 90m, 12h or 7d, of at most ${maxDays}d`,
-  read: (text) => {
-    const [, count = "", unit = ""] = /^([1-9][0-9]{0,5})([mhd])$/.exec(text) ?? []
-    return Option.filter(
-      Option.map(Record.get(units, unit), (millis) => Number(count) * millis),
-      (millis) => millis <= maxDays * dayMillis
-    )
-  }
+  read: (text) =>
+    Option.liftPredicate(spanMillis(text), (millis) => millis >= minuteMillis && millis <= maxDays * dayMillis)
 })
 
 export const word = <A>(words: Readonly<Record<string, A>>): Format<A> => ({

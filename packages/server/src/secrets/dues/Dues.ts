@@ -1,4 +1,5 @@
-import { dueCursorOf, type DuePage, duePositionOf, type DueSecret, spanMillis } from "@coffer/domain/Due"
+import { dueCursorOf, type DuePage, duePositionOf, type DueSecret } from "@coffer/domain/Due"
+import { spanMillis } from "@coffer/domain/Span"
 import type { Email, SecretKey } from "@coffer/domain/Names"
 import type { SecretListed } from "@coffer/domain/Secret"
 import * as Clock from "effect/Clock"
