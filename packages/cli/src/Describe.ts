@@ -2,7 +2,7 @@ import type { Handling, NextStep } from "@coffer/domain/ApiError"
 import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { type AnyApiError, handlingOf } from "@coffer/domain/Errors"
 import { exitCodes, type Failure, plain, withoutEnd } from "./Failures.js"
-import { afterRefusal, type Asker } from "./NextSteps.js"
+import { afterRefusal, type Asker, namesCommand, saysNext } from "@coffer/domain/NextSteps"
 import { ofOlderServer } from "./OlderServer.js"
 
 interface Kind {
@@ -50,12 +50,6 @@ const own: { readonly [Tag in Exclude<Failure["_tag"], AnyApiError["_tag"]>]: Ki
   WrongUsage: { exit: "usage" }
 }
 
-/** Whether the server's message says what to do next. */
-export const saysNext = (message: string): boolean => /: (?:ask|contact|log in|register|run) /.test(message)
-
-/** Whether a message says which command comes next, as that about a passkey. */
-const namesCommand = (message: string): boolean => / by coffer /.test(message)
-
 const afterApiError = ({ exit, next }: Handling, message: string, asker: Asker): Kind => {
   if (namesCommand(message)) return { exit }
   if ((next === "askForRight" || next === "authenticate") && saysNext(message)) return { exit }
@@ -67,14 +61,19 @@ const kindOf = (failure: Failure, asker: Asker): Kind => {
   const handling = failure._tag === "UnknownApiError" ? handlingOf(failure.code) : undefined
   if (handling !== undefined) return afterApiError(handling, failure.message, asker)
   if (failure._tag === "UnexpectedResponse" && failure.isFromProxy) return { exit: "failed" }
+  if (failure._tag === "ServerUnreachable" && failure.next !== undefined) return { exit: "failed" }
   return own[failure._tag]
 }
 
 /** What became of a change that waits, with the next commands. */
-const waiting = ({ request: { env, expires_at, id, needed, project } }: ChangeRequested): string => {
+const waiting = ({ request: { env, expires_at, id, needed, project, was_waiting } }: ChangeRequested): string => {
   const votes = needed === 1 ? "1 person approves it" : `${needed} people approve it`
   const next = `see it with: coffer request show ${id}; voters run: coffer request approve ${id}`
-  return `nothing was changed yet: ${project}/${env} is protected, and request ${id} waits until ${votes}, at most until ${expires_at}; ${next}`
+  const what =
+    was_waiting === true
+      ? `you asked for the same change of ${project}/${env} before, and request ${id} still waits`
+      : `${project}/${env} is protected, and request ${id} waits`
+  return `nothing was changed yet: ${what} until ${votes}, at most until ${expires_at}; ${next}`
 }
 
 /** The message and the exit code of a failure. */

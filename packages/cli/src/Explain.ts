@@ -1,9 +1,9 @@
 import { configuredBy } from "@coffer/client/internal/Credentials"
 import * as Effect from "effect/Effect"
-import { describe, saysNext } from "./Describe.js"
+import { describe } from "./Describe.js"
 import { codeOfFailure, reportFailure } from "./FailureForm.js"
 import type { Failure } from "./Failures.js"
-import type { Asker } from "./NextSteps.js"
+import { type Asker, saysNext } from "@coffer/domain/NextSteps"
 import type { Output } from "./terminal/Output.js"
 
 /** The server does not say which credential it refused, unless that is a delegation. */

@@ -5,7 +5,7 @@ import { tree } from "../src/Commands.js"
 import { describe } from "../src/Describe.js"
 import { locate } from "../src/grammar/Tree.js"
 import { countProblem, readWords } from "../src/grammar/Words.js"
-import { afterRefusal, type Asker, refusals } from "../src/NextSteps.js"
+import { afterRefusal, type Asker, refusals } from "@coffer/domain/NextSteps"
 
 /** Each refusal of the server, as a person and as an account of the variables see it. Null: the message says enough. */
 const cases: ReadonlyArray<readonly [message: string, person: string | null, account?: string | null]> = [

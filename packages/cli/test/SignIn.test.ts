@@ -115,7 +115,11 @@ describe("a sign-in that fails", () => {
       () => ({ SERVICE_ID_TOKEN: "request-token" }),
       /SERVICE_ID_TOKEN is not a signed token/
     ],
-    ["names a file that is missing", () => ({ SERVICE_ID_TOKEN_FILE: "missing" }), /missing cannot be read \(ENOENT\)/],
+    [
+      "names a file that is missing",
+      () => ({ SERVICE_ID_TOKEN_FILE: "missing" }),
+      /missing cannot be read: it does not exist/
+    ],
     ["takes one place for the token", () => ({ SERVICE_ID_TOKEN: "a", SERVICE_ID_TOKEN_FILE: "b" }), /both set/],
     ["wants the account with its organization", () => ({ SERVICE_ACCOUNT: "deploy" }), /must be ORGANIZATION\/ACCOUNT/]
   ]

@@ -22,6 +22,7 @@ export const confirmedNow = (environment: Environment): Effect.Effect<Confirmed>
 export const explain = (error: StartError): StartError => {
   const next = "check the option server"
   if (error._tag === "UnexpectedResponse") {
+    if (error.isFromProxy) return error
     const { redirect, status, url } = error
     return new UnexpectedResponse({ next, status, url, ...defined({ redirect }) })
   }
@@ -36,11 +37,14 @@ const fromCopy = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Confirmed, ServerUnreachable> {
   // Any response takes precedence over the copy.
   if (offline === undefined || failure.answered) return yield* failure
-  const { answered, reason, transient, url } = failure
+  const { answered, next, reason, transient, url } = failure
   const copies = yield* loadCopies
   const { age, refused, savedAt, secrets } = yield* Effect.mapError(
     copies.readCopy(offline.folder, connection, offline.maxAge),
-    ({ message }) => new ServerUnreachable({ answered, next: `and offline: ${message}`, reason, transient, url })
+    ({ message }) => {
+      const steps = [...(next === undefined ? [] : [next]), `and offline: ${message}`]
+      return new ServerUnreachable({ answered, next: steps.join("; "), reason, transient, url })
+    }
   )
   yield* Effect.logWarning(
     `${failure.message}; using the offline copy of ${connection.place}, ${copies.showAge(age)} old`

@@ -1,3 +1,4 @@
+import { configuredBy } from "@coffer/client/internal/Credentials"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Runtime from "effect/Runtime"
@@ -22,10 +23,13 @@ const done = (structuredContent: Record<string, unknown>): ToolResult => ({
 })
 
 /** One line for each failure, as text alone: `structuredContent` must fit the tool's `outputSchema`. */
-const failed = (failures: ReadonlyArray<Failure>): ToolResult => ({
-  content: text(failures.map(describe).join("\n")),
-  isError: true
-})
+const failed = (failures: ReadonlyArray<Failure>): Effect.Effect<ToolResult> =>
+  Effect.map(configuredBy, (variable) => ({
+    content: text(
+      failures.map((failure) => describe(failure, variable === undefined ? "person" : "account")).join("\n")
+    ),
+    isError: true
+  }))
 
 /** Runs the calls of all tools, each in a fiber of its own. */
 const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: string) {
@@ -35,11 +39,14 @@ const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: str
 
   const callTool = (tool: Tool, parameters: unknown, { ask, visits }: Host): Effect.Effect<ToolResult> =>
     tool.use(parameters, { findSettings, connect, confirm: confirmBy(ask), visits }).pipe(
-      Effect.match({ onSuccess: done, onFailure: failed }),
+      Effect.matchEffect({ onSuccess: (made) => Effect.succeed(done(made)), onFailure: failed }),
       Effect.catchAllCause((cause) =>
         Cause.isInterruptedOnly(cause)
           ? Effect.interrupt
-          : Effect.as(noteDefect(cause), failed([new Defect({ message: "something is wrong inside coffer-mcp" })]))
+          : Effect.zipRight(
+              noteDefect(cause),
+              failed([new Defect({ message: "something is wrong inside coffer-mcp" })])
+            )
       )
     )
 
@@ -48,7 +55,7 @@ const makeUse = Effect.fnUntraced(function* (settings: McpSettings, version: str
     const tool = offered.find((candidate) => candidate.name === name)
     if (tool !== undefined) return run(callTool(tool, parameters, host), { signal: host.signal })
     if (!withheld.some((candidate) => candidate.name === name)) return undefined
-    return failed([new ReadOnly({ message: `${name} changes something, and SERVICE_MCP_READ_ONLY is on` })])
+    return run(failed([new ReadOnly({ message: `${name} changes something, and SERVICE_MCP_READ_ONLY is on` })]))
   }
   return use
 }, Effect.provide(warnings))

@@ -6,6 +6,7 @@ import type { BadSetting } from "@coffer/client/internal/Variables"
 import type { NextStep } from "@coffer/domain/ApiError"
 import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import type { AnyApiError } from "@coffer/domain/Errors"
+import { afterRefusal, type Asker, namesCommand } from "@coffer/domain/NextSteps"
 import * as Data from "effect/Data"
 import { plain, quoted } from "./Plain.js"
 
@@ -47,14 +48,16 @@ const wait = "wait before you call again"
 const operator = "tell the user to contact the operator of the server"
 const address = "SERVICE_SERVER_URL, or server_url in service.yml, is right"
 
-/** The next step of each error of the server. */
+const notAgain = "do not call again: tell the user"
+
+/** The next step of each error of the server. Refusals have one each. */
 const steps: { readonly [Step in NextStep]: string } = {
   correct: correctIt,
   correctValue: "correct the value; GET .../declared has the pattern",
   sendLess: "send less",
   authenticate: "ask the user for a valid SERVICE_API_KEY, or to run coffer delegate or coffer login",
   logIn: "ask the user to run coffer login",
-  askForRight: "do not call again: ask the user, or an administrator of the organization, for that right",
+  askForRight: notAgain,
   askReader: "do not call again: ask the user, who may read the value",
   followRules: "do not vary the request to get around it: call secret_uses, or ask the user for a use rule",
   awaitApproval: "tell the user; once it is approved, send the same request again, unchanged",
@@ -109,20 +112,30 @@ const sentence = (code: string, cause: string, next: string | undefined) =>
 const fromServer = (message: string) => `the server says ${quoted(message)}`
 
 /** A change that waits: an agent must neither take it for made nor ask for it again. */
-const waiting = ({ code, request: { id, needed } }: ChangeRequested): string =>
+const waiting = ({ code, request: { id, needed, was_waiting } }: ChangeRequested): string =>
   sentence(
     code,
-    `nothing was changed yet: the environment is protected, and request ${id} waits until ${needed === 1 ? "1 person approves it" : `${needed} people approve it`}`,
+    `nothing was changed yet: ${was_waiting === true ? `the same change was asked for before, and request ${id} still waits` : `the environment is protected, and request ${id} waits`} until ${needed === 1 ? "1 person approves it" : `${needed} people approve it`}`,
     `do not call again, and do not count on the change: tell the user that a person must approve request ${id}, by coffer request approve or in the console`
   )
 
+/** What an agent does after an error of the server. The commands are its person's, and name what the server said: quoted, as data. */
+const nextStep = (next: NextStep, message: string, asker: Asker): string => {
+  const known = next === "askForRight" && !namesCommand(message) ? afterRefusal(message, asker) : undefined
+  return known === undefined ? steps[next] : `${notAgain} what helps: ${quoted(known)}`
+}
+
 /** A failure in one line, for an agent: the code, the cause and the next step. */
-export const describe = (failure: Failure): string => {
+export const describe = (failure: Failure, asker: Asker): string => {
   if (failure._tag === "ChangeRequested") return waiting(failure)
   if ("handling" in failure) {
     // An older server does not have every call of this client.
     const isNoCall = failure._tag === "NotFound" && failure.message.startsWith("no such path")
-    return sentence(failure.code, fromServer(failure.message), isNoCall ? olderProgram : steps[failure.handling.next])
+    return sentence(
+      failure.code,
+      fromServer(failure.message),
+      isNoCall ? olderProgram : nextStep(failure.handling.next, failure.message, asker)
+    )
   }
   if (failure._tag === "UnknownApiError") {
     const { code, next } = own.UnknownApiError
@@ -138,6 +151,9 @@ export const describe = (failure: Failure): string => {
     return sentence(own.SignInFailed.code, cause, `ask the user: ${next}`)
   }
   const { code, next } = own[failure._tag]
+  if (failure._tag === "ServerUnreachable" && failure.next !== undefined) {
+    return sentence(code, plain(failure.message), "tell the user, who can change that")
+  }
   const isFromProxy = failure._tag === "UnexpectedResponse" && failure.isFromProxy
   return sentence(code, plain(failure.message), isFromProxy ? operator : next)
 }

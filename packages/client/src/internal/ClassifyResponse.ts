@@ -5,7 +5,12 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
 import * as Schedule from "effect/Schedule"
-import { type ServerUnreachable, type SignInError, UnexpectedResponse } from "./ClientErrors.js"
+import {
+  type ServerUnreachable,
+  type SignInError,
+  type UnexpectedResponse,
+  unexpectedResponse
+} from "./ClientErrors.js"
 import { parseJson } from "./ParseJson.js"
 import { headerOf, type HttpResponse, textOf } from "./Send.js"
 
@@ -42,7 +47,7 @@ export const classifyResponse = (url: string, response: HttpResponse): Refused |
   const envelope = isGood(status) ? Option.none() : decodeEnvelope(textOf(response))
   if (Option.isSome(envelope)) return new Refused({ response, ...envelope.value })
   const redirect = status >= 300 && status < 400 ? originOf(headerOf(response, "location"), url) : undefined
-  return new UnexpectedResponse({ url, status, ...(redirect === undefined ? {} : { redirect }) })
+  return unexpectedResponse(url, response, redirect)
 }
 
 const busy = new Set([502, 503, 504])

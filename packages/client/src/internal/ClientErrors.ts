@@ -1,3 +1,4 @@
+import { defined } from "@coffer/domain/Defined"
 import * as Data from "effect/Data"
 import type { BadSetting } from "./Variables.js"
 
@@ -40,15 +41,24 @@ export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
     readonly status: number
     /** The origin that a redirect points to. It is not followed: the credential is for `url` only. */
     readonly redirect?: string
+    /** The proxy, named by a variable, that the response came through and may be from. */
+    readonly proxy?: string
   }
 > {
-  /** Whether a proxy in front of the server sent the response, so that the address may be right. */
+  /** Whether a proxy sent the response, so that the address may be right. */
   get isFromProxy(): boolean {
-    return proxyProblems.has(this.status)
+    return this.proxy !== undefined || proxyProblems.has(this.status)
   }
   override get message() {
     const problem = proxyProblems.get(this.status)
-    if (problem !== undefined) return `${this.url} answered ${this.status}: a proxy in front of the server ${problem}`
+    const { proxy } = this
+    if (problem !== undefined) {
+      const who = proxy === undefined ? "a proxy in front of the server" : `the proxy ${proxy} or one behind it`
+      return `${this.url} answered ${this.status}: ${who} ${problem}`
+    }
+    if (proxy !== undefined) {
+      return `the answer ${this.status} for ${this.url} is not a Coffer server's, and may be from the proxy ${proxy}; ask the operator of the proxy whether it lets you reach the server, or name the server's host in NO_PROXY`
+    }
     const found =
       this.redirect === undefined
         ? "not as a Coffer server does"
@@ -56,6 +66,13 @@ export class UnexpectedResponse extends Data.TaggedError("UnexpectedResponse")<
     return `${this.url} answered ${this.status}, ${found}${adviceOf(this)}`
   }
 }
+
+/** The error for a response that is not one of the service. */
+export const unexpectedResponse = (
+  url: string,
+  { proxy, status }: { readonly status: number; readonly proxy?: string },
+  redirect?: string
+): UnexpectedResponse => new UnexpectedResponse({ url, status, ...defined({ redirect, proxy }) })
 
 /** An error of the service that this client does not know or that the endpoint does not declare. */
 export class UnknownApiError extends Data.TaggedError("UnknownApiError")<{

@@ -1,7 +1,8 @@
+import { defined } from "@coffer/domain/Defined"
 import * as Predicate from "effect/Predicate"
 import { ServerUnreachable } from "./ClientErrors.js"
 import { codeOf } from "./FileError.js"
-import { BadProxy } from "./Proxy.js"
+import { ProxyProblem } from "./ProxyProblem.js"
 import { RequestFailed } from "./Send.js"
 
 const messages: Readonly<Record<string, string>> = {
@@ -35,22 +36,34 @@ const code = (error: unknown): string => {
   return codeOf(error)
 }
 
+const proxyProblemIn = (error: unknown): ProxyProblem | undefined =>
+  error instanceof RequestFailed && error.cause instanceof ProxyProblem ? error.cause : undefined
+
 /** Returns a message for people about a failed connection. */
 export const reasonOf = (error: unknown): string => {
-  if (error instanceof RequestFailed && error.cause instanceof BadProxy) return error.cause.message
+  const proxy = proxyProblemIn(error)
+  if (proxy !== undefined) return proxy.reason
   const name = code(error)
   if (name.startsWith("ERR_SSL_")) return "it does not speak TLS there; is it http:// and not https://?"
   if (name.startsWith("HPE_")) return "its response is not HTTP; check the port"
   return messages[name] ?? `the connection failed (${name})`
 }
 
+/** What to do next about a proxy; undefined if none is the matter. */
+const nextAbout = (cause: unknown): string | undefined =>
+  proxyProblemIn(cause)?.next ??
+  (cause instanceof RequestFailed && cause.ignoredProxy !== undefined
+    ? `${cause.ignoredProxy} names a proxy, which Node ${process.version} does not use: Node 22.21, 24.5 or later does`
+    : undefined)
+
 /** The error for a connection that failed with this cause. */
 export const serverUnreachable = (url: string, cause: unknown): ServerUnreachable =>
   new ServerUnreachable({
     url,
     reason: reasonOf(cause),
-    transient: transient.has(code(cause)),
-    answered: cause instanceof RequestFailed && cause.answered
+    transient: proxyProblemIn(cause)?.transient ?? transient.has(code(cause)),
+    answered: cause instanceof RequestFailed && cause.answered,
+    ...defined({ next: nextAbout(cause) })
   })
 
 /** The error for a response that took too long. */

@@ -6,7 +6,7 @@ import { readFileSync } from "node:fs"
 import type { SignInError } from "./ClientErrors.js"
 import type { ApiKey, SessionToken } from "./Credential.js"
 import type { FederatedSession } from "./FederatedSession.js"
-import { codeOf } from "./FileError.js"
+import { readProblem } from "./FileError.js"
 import type { PrivateFileError } from "./PrivateFile.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { readSession } from "./SessionFile.js"
@@ -33,7 +33,8 @@ const configuredKey = Effect.gen(function* () {
     key ??
     (yield* Effect.try({
       try: () => readFileSync(file ?? "", "utf8").replace(/\r?\n$/, ""),
-      catch: (cause) => new BadSetting({ message: `SERVICE_API_KEY_FILE: ${file} cannot be read (${codeOf(cause)})` })
+      catch: (cause) =>
+        new BadSetting({ message: `SERVICE_API_KEY_FILE: ${file} cannot be read: ${readProblem(cause)}` })
     }))
   if (!/^svc_sa_[\x21-\x7e]+$/.test(text)) {
     return yield* new BadSetting({ message: `${name} does not hold an API key: API keys start with svc_sa_` })

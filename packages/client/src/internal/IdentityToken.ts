@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import { existsSync, readFileSync } from "node:fs"
 import { SignInFailed } from "./ClientErrors.js"
 import { reasonOf } from "./ConnectionProblem.js"
-import { codeOf } from "./FileError.js"
+import { readProblem } from "./FileError.js"
 import { makeSend } from "./NodeRequest.js"
 import { parseJson } from "./ParseJson.js"
 import { textOf } from "./Send.js"
@@ -49,7 +49,7 @@ const fromFile = (path: string, where: string) =>
     try: () => readFileSync(path, "utf8").trim(),
     catch: (cause) =>
       new SignInFailed({
-        reason: `${where}: ${path} cannot be read (${codeOf(cause)})`,
+        reason: `${where}: ${path} cannot be read: ${readProblem(cause)}`,
         next: "see whether the token is mounted there, and readable for this user"
       })
   }).pipe(Effect.flatMap((text) => tokenIn(text, `the content of ${path}`)))

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/NameForms"
-import { UnexpectedResponse } from "./ClientErrors.js"
+import { unexpectedResponse } from "./ClientErrors.js"
 import type { Exchange, ExchangeFailure } from "./Exchange.js"
 import { isArray, parseJson } from "./ParseJson.js"
 import { textOf } from "./Send.js"
@@ -106,7 +106,7 @@ const readRecords = Effect.fnUntraced(function* (exchange: Exchange, { path }: N
   const response = yield* once({ url: new URL(`${url}/api/${path.join("/")}`), method: "GET" })
   const found = Option.getOrUndefined(parseJson(textOf(response)))
   if (Predicate.hasProperty(found, "data") && isArray(found.data)) return found.data
-  return yield* new UnexpectedResponse({ url, status: response.status })
+  return yield* unexpectedResponse(url, response)
 })
 
 const fieldOf = (record: unknown, field: string): unknown =>

@@ -2,7 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type * as Scope from "effect/Scope"
 import type { Agent } from "node:http"
-import { obeysProxy, proxyFor } from "./Proxy.js"
+import { obeysProxy, proxyFor, proxyVariable } from "./Proxy.js"
+import { ProxyProblem, proxyProblemOf, refusedByProxy, showProxy, type UsedProxy } from "./ProxyProblem.js"
 import { Held, type HttpRequest, type HttpResponse, RequestFailed, type Send } from "./Send.js"
 import type { ServerUrl } from "./ServerUrl.js"
 import { Variables } from "./Variables.js"
@@ -22,6 +23,7 @@ const moduleOf = ({ secure }: ServerUrl) => process.getBuiltinModule(secure ? "n
 const send = (
   server: ServerUrl,
   agent: Agent,
+  isProxied: boolean,
   isHeld: boolean,
   { body, headers, maxBytes, method, url }: HttpRequest
 ) =>
@@ -32,7 +34,9 @@ const send = (
       fail({ code })
       request.destroy()
     }
-    const request = moduleOf(server).request(url, { agent, method, headers }, (response) => {
+    // Without it, a proxy has the agent's few seconds to open a tunnel.
+    const timeout = isProxied ? { timeout: connectTimeout } : {}
+    const request = moduleOf(server).request(url, { agent, method, headers, ...timeout }, (response) => {
       answered = true
       const chunks: Array<Buffer> = []
       let left = maxBytes ?? longest
@@ -68,6 +72,34 @@ const send = (
     return Effect.sync(() => request.destroy())
   })
 
+const proxyAuthenticationRequired = 407
+
+/** Tells the failures of a proxy from those of what is behind it. Without a tunnel, a proxy answers in the place of the server. */
+const throughProxy =
+  (proxy: UsedProxy, { secure }: ServerUrl, send: Send): Send =>
+  (request) =>
+    send(request).pipe(
+      Effect.mapError((failed) => {
+        const problem = proxyProblemOf(proxy, request.url, failed.cause)
+        return problem === undefined ? failed : new RequestFailed({ cause: problem, answered: false })
+      }),
+      Effect.flatMap((response): Effect.Effect<HttpResponse, RequestFailed> =>
+        secure
+          ? Effect.succeed(response)
+          : response.status === proxyAuthenticationRequired
+            ? new RequestFailed({ cause: refusedByProxy(proxy, request.url, response.status), answered: false })
+            : Effect.succeed({ ...response, proxy: showProxy(proxy) })
+      )
+    )
+
+/** Says that this version of Node uses no proxy, where the direct connection fails. */
+const withoutProxy =
+  (variable: string, send: Send): Send =>
+  (request) =>
+    Effect.mapError(send(request), (failed) =>
+      failed.answered ? failed : new RequestFailed({ cause: failed.cause, answered: false, ignoredProxy: variable })
+    )
+
 /**
  * Connects to one server over `node:http` or `node:https`, which load much faster than `fetch`. All programs send their
  * requests through it. Connections are reused, and closed with the scope.
@@ -76,14 +108,25 @@ const send = (
  * are read here, because Node reads NO_PROXY in its own way.
  */
 export const makeSend = Effect.fnUntraced(function* (server: ServerUrl): Effect.fn.Return<Send, never, Scope.Scope> {
-  const proxy = obeysProxy(process.versions) ? proxyFor(server, yield* Variables) : Either.right(undefined)
-  if (Either.isLeft(proxy)) return () => Effect.fail(new RequestFailed({ cause: proxy.left, answered: false }))
-  const href = proxy.right?.href
-  const proxyEnv = href === undefined ? {} : { HTTP_PROXY: href, HTTPS_PROXY: href }
+  const variables = yield* Variables
+  const variable = proxyVariable(server, variables)
+  const found = proxyFor(server, variables)
+  const isObeyed = obeysProxy(process.versions)
+  if (isObeyed && Either.isLeft(found)) {
+    const { left } = found
+    const next = `correct ${left.variable}, or unset it`
+    const problem = new ProxyProblem({ reason: left.message, next, transient: false })
+    return () => Effect.fail(new RequestFailed({ cause: problem, answered: false }))
+  }
+  const url = Either.getOrUndefined(found)
+  const isProxied = isObeyed && url !== undefined
+  const proxyEnv = isProxied ? { HTTP_PROXY: url.href, HTTPS_PROXY: url.href } : {}
   const options = { keepAlive: true, timeout: idleTimeout, proxyEnv }
   const agent = yield* Effect.acquireRelease(
     Effect.sync(() => new (moduleOf(server).Agent)(options)),
     (agent) => Effect.sync(() => agent.destroy())
   )
-  return (request) => Effect.flatMap(Held, (isHeld) => send(server, agent, isHeld, request))
+  const direct: Send = (request) => Effect.flatMap(Held, (isHeld) => send(server, agent, isProxied, isHeld, request))
+  if (url === undefined || variable === undefined) return direct
+  return isObeyed ? throughProxy({ url, variable }, server, direct) : withoutProxy(variable, direct)
 })

@@ -6,7 +6,10 @@ import type { ServerUrl } from "./ServerUrl.js"
 type Environment = Readonly<Record<string, string | undefined>>
 
 /** A proxy variable that cannot be followed. The message names the variable, but not its text, which may hold a password. */
-export class BadProxy extends Data.TaggedError("BadProxy")<{ readonly message: string }> {}
+export class BadProxy extends Data.TaggedError("BadProxy")<{
+  readonly variable: string
+  readonly message: string
+}> {}
 
 /** Whether Node can use proxies: from 22.21 and 24.5. */
 export const obeysProxy = ({ node }: { readonly node: string }): boolean => {
@@ -73,7 +76,7 @@ const isExcepted = (text: string, { hostname, port, protocol }: URL): Either.Eit
 
 /** The address of a proxy: a URL, or `host:port`. */
 const parseProxy = (name: string, text: string): Either.Either<URL, BadProxy> => {
-  const refuse = (problem: string) => Either.left(new BadProxy({ message: `${name} ${problem}` }))
+  const refuse = (problem: string) => Either.left(new BadProxy({ variable: name, message: `${name} ${problem}` }))
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`
   if (!URL.canParse(address)) return refuse("is not the address of a proxy, such as http://proxy:3128")
   const url = new URL(address)
@@ -98,7 +101,10 @@ export const proxyFor = (server: ServerUrl, env: Environment): Either.Either<URL
     const isDirect = yield* Either.mapLeft(
       isExcepted(except?.text ?? "", new URL(server.base)),
       (entry) =>
-        new BadProxy({ message: `${except?.name ?? ""}: ${entry} is not a range of addresses, such as 10.0.0.0/8` })
+        new BadProxy({
+          variable: except?.name ?? "NO_PROXY",
+          message: `${except?.name ?? ""}: ${entry} is not a range of addresses, such as 10.0.0.0/8`
+        })
     )
     return isDirect ? undefined : yield* parseProxy(found.name, found.text)
   })

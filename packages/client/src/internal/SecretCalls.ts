@@ -4,7 +4,13 @@ import type { AnyApiError } from "@coffer/domain/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { toApiError } from "./ApiFailure.js"
-import { type ServerUnreachable, type SignInError, UnexpectedResponse, type UnknownApiError } from "./ClientErrors.js"
+import {
+  type ServerUnreachable,
+  type SignInError,
+  type UnexpectedResponse,
+  unexpectedResponse,
+  type UnknownApiError
+} from "./ClientErrors.js"
 import type { ApiRequest, Exchange, ExchangeFailure } from "./Exchange.js"
 import { parseJson } from "./ParseJson.js"
 import { type Decode, field, list } from "./PlainRecord.js"
@@ -30,7 +36,7 @@ export const decodeWith =
   <A>({ url }: Exchange, decode: Decode<A>) =>
   (response: HttpResponse): Effect.Effect<A, UnexpectedResponse> =>
     Option.match(Option.flatMap(parseJson(textOf(response)), decode), {
-      onNone: () => Effect.fail(new UnexpectedResponse({ url, status: response.status })),
+      onNone: () => Effect.fail(unexpectedResponse(url, response)),
       onSome: Effect.succeed
     })
 

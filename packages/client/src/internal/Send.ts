@@ -16,6 +16,8 @@ export interface HttpResponse {
   /** By lowercase names. */
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
   readonly body: Uint8Array
+  /** The proxy that the response came through, if the proxy could have written it. */
+  readonly proxy?: string
 }
 
 /** No response came, or an incomplete one. */
@@ -23,6 +25,8 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{
   readonly cause: unknown
   /** Whether the response had begun. */
   readonly answered: boolean
+  /** A variable that names a proxy, which this version of Node does not use. */
+  readonly ignoredProxy?: string
 }> {}
 
 /** Whether a request keeps the process alive until its end. */

@@ -1,3 +1,4 @@
+import { yamlProblem } from "@coffer/domain/formats/YamlProblem"
 import * as Either from "effect/Either"
 import { isMap, isNode, isScalar, isSeq, LineCounter, parseDocument } from "yaml"
 import { helperRulesIn, helpersExample } from "./HelperRules.js"
@@ -29,7 +30,7 @@ export const parseServiceYaml = (source: string): Either.Either<ServiceFile, Yam
   const document = parseDocument(source, { schema: "failsafe", lineCounter: lines, prettyErrors: false })
   const refuse = (offset: number, problem: string) => Either.left({ line: lines.linePos(offset).line, problem })
   const [error] = document.errors
-  if (error !== undefined) return refuse(error.pos[0], `not valid YAML: ${error.message}`)
+  if (error !== undefined) return refuse(error.pos[0], `not valid YAML: ${yamlProblem(error)}`)
   const root = document.contents
   if (root === null || (isScalar(root) && root.source === "")) return Either.right({})
   const start = root.range[0]

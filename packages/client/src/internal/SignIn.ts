@@ -8,7 +8,7 @@ import type * as Scope from "effect/Scope"
 import { audienceOf } from "@coffer/domain/Claims"
 import { accountNameForm, orgNameForm } from "@coffer/domain/NameForms"
 import type { Refused } from "./ClassifyResponse.js"
-import { type SignInError, SignInFailed, UnexpectedResponse } from "./ClientErrors.js"
+import { type SignInError, SignInFailed, unexpectedResponse } from "./ClientErrors.js"
 import { exchangeWith } from "./Connection.js"
 import type { ExchangeFailure } from "./Exchange.js"
 import type { FederatedSession } from "./FederatedSession.js"
@@ -59,7 +59,7 @@ const exchangeToken = Effect.fnUntraced(function* (
   const date = Date.parse(headerOf(response, "date") ?? "")
   const now = Number.isNaN(date) ? yield* Clock.currentTimeMillis : date
   return yield* Option.match(decode(textOf(response), now), {
-    onNone: () => Effect.fail(new UnexpectedResponse({ url, status: response.status })),
+    onNone: () => Effect.fail(unexpectedResponse(url, response)),
     onSome: Effect.succeed
   })
 }, Effect.scoped)

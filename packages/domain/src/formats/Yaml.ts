@@ -1,9 +1,10 @@
 import { maxSecretValueBytes } from "../SecretValueForm.js"
 import { maxKeys } from "../SecretValues.js"
 import * as Either from "effect/Either"
-import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument, type YAMLParseError } from "yaml"
+import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument } from "yaml"
 import { type Entry, Findings, type Format, type Pair, toolHint, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"
+import { yamlProblem } from "./YamlProblem.js"
 import { quoteForYaml } from "./YamlText.js"
 
 /** Words that YAML 1.1 readers take for booleans or null. */
@@ -45,22 +46,6 @@ export const checkSize = (text: string, found: Findings, maxPairs = maxKeys): vo
     if (!markers.has(token)) offset += token.length
   }
 }
-
-const yamlProblems: { readonly [Code in YAMLParseError["code"]]?: string } = {
-  BAD_DQ_ESCAPE: "double quotes hold a backslash that begins no escape; write two backslashes for one",
-  BAD_INDENT: "the line is indented too little, or a bracket does not close",
-  BLOCK_AS_IMPLICIT_KEY: "there is a second colon, or this line is indented too much; write the value in quotes",
-  MISSING_CHAR: "a colon and a value are missing",
-  MULTILINE_IMPLICIT_KEY: "a colon and a space are missing after the key",
-  TAB_AS_INDENT: "the line is indented with a tab; use spaces",
-  UNEXPECTED_TOKEN: "more text follows the value; write all of it in one pair of quotes"
-}
-
-/** What is wrong, without the library's own message, which may quote the file. */
-export const yamlProblem = ({ code, message }: Pick<YAMLParseError, "code" | "message">): string =>
-  message.startsWith("Missing closing")
-    ? "quotes that begin on this line or above do not close"
-    : (yamlProblems[code] ?? "write the value in double quotes")
 
 const read = (text: string): Either.Either<ReadonlyArray<Entry>, Unreadable> => {
   const found = new Findings()

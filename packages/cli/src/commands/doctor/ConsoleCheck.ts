@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
+import { plural } from "../../terminal/Plural.js"
 import { failed, type Finding, ok, problem, warning } from "./Finding.js"
 
 /** `/console.json` of the release that this client is part of, which the release builds in. */
@@ -83,7 +84,7 @@ export const checkConsole = Effect.fnUntraced(
       { concurrency: 4 }
     )
     const [first, ...others] = found.filter((wrong) => wrong !== undefined)
-    if (first === undefined) return ok(check, `the same as the release ${version}: ${found.length} files`)
+    if (first === undefined) return ok(check, `the same as the release ${version}: ${plural(found.length, "file")}`)
     const more = others.length === 0 ? "" : `, and ${others.length} more differ`
     return problem(check, `the server ${first} of the release ${version}${more}; ${remedy}`)
   },

@@ -9,8 +9,9 @@ import { printView, type View } from "../../terminal/View.js"
 import { checkAccount, checkDelegations } from "./AccountChecks.js"
 import { checkCertificate } from "./Certificate.js"
 import { checkConsole } from "./ConsoleCheck.js"
-import { failed, type Finding } from "./Finding.js"
-import { checkClient, checkFiles, checkHeaders, checkProxy, checkServiceFile, checkSettings } from "./LocalChecks.js"
+import { failed, type Finding, warning } from "./Finding.js"
+import { checkClient, checkFiles, checkHeaders, checkServiceFile, checkSettings } from "./LocalChecks.js"
+import { checkProxy, proxyFailure, usedProxy } from "./ProxyCheck.js"
 import { checkServer } from "./ServerChecks.js"
 
 /** The checks that need a server. Without a connection, the others say nothing. */
@@ -18,8 +19,12 @@ const checkRemote = Effect.fnUntraced(function* (settings: Settings) {
   const server = yield* Effect.either(settings.server)
   if (Either.isLeft(server)) return []
   const url = server.right
-  const before = yield* Effect.all([checkProxy(url), checkHeaders(url), checkCertificate(url)])
   const found = yield* Effect.either(checkServer(url))
+  const refusal = Either.isLeft(found) ? proxyFailure(found.left) : undefined
+  const proxy = yield* checkProxy(url, refusal)
+  const headers = yield* checkHeaders(url)
+  if (refusal !== undefined) return [proxy, headers, warning("connection", "no request reached the server: see proxy")]
+  const before = [proxy, headers, yield* checkCertificate(url, yield* usedProxy(url))]
   if (Either.isLeft(found)) return [...before, failed("connection", found.left)]
   const path = yield* Effect.option(settings.envPath)
   return [

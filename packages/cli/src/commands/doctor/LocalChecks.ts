@@ -1,19 +1,17 @@
 import { readHeaders, refuseHeaders } from "@coffer/client/internal/ClientHeaders"
 import { readPrivate, type PrivateFileError } from "@coffer/client/internal/PrivateFile"
-import { obeysProxy, proxyFor, proxyVariable } from "@coffer/client/internal/Proxy"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { allowEnvKey, helpersKey, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
 import { sessionPath } from "@coffer/client/internal/SessionFile"
 import type { MissingSettings, SettingName, Settings } from "@coffer/client/internal/Settings"
-import { type BadSetting, Variables } from "@coffer/client/internal/Variables"
+import type { BadSetting } from "@coffer/client/internal/Variables"
 import { fileTrust } from "@coffer/client/internal/TrustedFiles"
 import { trustedPath } from "@coffer/client/internal/TrustedOrigins"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { Version } from "../../Version.js"
 import { allowanceProblem } from "../../run/FileAllowance.js"
-import { failed, type Finding, ok, problem, warning } from "./Finding.js"
+import { failed, type Finding, ok, warning } from "./Finding.js"
 
 /** The versions of the client and of Node. */
 export const checkClient = Effect.map(Version, (version) =>
@@ -82,26 +80,6 @@ export const checkSettings = (settings: Settings): Effect.Effect<ReadonlyArray<F
     })
   return Effect.all([server, name("org"), name("project"), name("env")])
 }
-
-/** Which proxy is used. Its address may hold a password: only the host is shown. */
-export const checkProxy = (server: ServerUrl) =>
-  Effect.map(Variables, (variables): Finding => {
-    const check = "proxy"
-    const name = proxyVariable(server, variables)
-    if (name === undefined) return ok(check, "not set")
-    if (server.local) return ok(check, `${name} is not used for a server on this machine`)
-    return Either.match(proxyFor(server, variables), {
-      onLeft: ({ message }) => problem(check, message),
-      onRight: (proxy) => {
-        if (proxy === undefined) return ok(check, `${name} is not used for this server, as NO_PROXY says`)
-        if (obeysProxy(process.versions)) return ok(check, `${proxy.host} (${name})`)
-        return warning(
-          check,
-          `${name} is set, but Node ${process.version} does not use it; Node 22.21, 24.5 or later does`
-        )
-      }
-    })
-  })
 
 /** Which headers go to the server for what is before it. Their values are secrets. */
 export const checkHeaders = (server: ServerUrl) =>

@@ -1,4 +1,4 @@
-import { UnexpectedResponse } from "@coffer/client/internal/ClientErrors"
+import { unexpectedResponse } from "@coffer/client/internal/ClientErrors"
 import { headersBefore } from "@coffer/client/internal/Connection"
 import { noResponseWithin, serverUnreachable } from "@coffer/client/internal/ConnectionProblem"
 import { makeSend } from "@coffer/client/internal/NodeRequest"
@@ -39,7 +39,7 @@ const checkHealth = (server: ServerUrl) =>
       Effect.timeoutFail({ duration: "15 seconds", onTimeout: () => noResponseWithin(server.base, 15) })
     )
     const ended = yield* Clock.currentTimeMillis
-    if (response.status !== 200) return yield* new UnexpectedResponse({ url: server.base, status: response.status })
+    if (response.status !== 200) return yield* unexpectedResponse(server.base, response)
     return [
       ok("connection", `${server.base} answers in ${ended - begun} ms`),
       checkClock(headerOf(response, "date"), begun, ended)

@@ -3,7 +3,8 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import { isAlias, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseAllDocuments } from "yaml"
 import { Findings, type Mistake } from "../Format.js"
-import { checkSize, yamlProblem } from "../Yaml.js"
+import { checkSize } from "../Yaml.js"
+import { yamlProblem } from "../YamlProblem.js"
 import { maxDepth, type Member, type Tree } from "./Tree.js"
 
 /** Deeply nested text can fill the stack of V8. */

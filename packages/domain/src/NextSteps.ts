@@ -1,4 +1,7 @@
-/** What a caller can do after a refusal: a table of the refusals of the server, each with its own next step. */
+/**
+ * What a caller can do after a refusal: a table of the refusals of the server, each with its own next step. The command line tells a
+ * person, and the tool server tells an agent what to tell its person.
+ */
 
 /** Whose credential the server has refused: that of a person, or of an account that variables name. */
 export type Asker = "person" | "account"
@@ -118,3 +121,9 @@ export const afterRefusal = (message: string, asker: Asker): string | undefined 
   }
   return undefined
 }
+
+/** Whether the server's message says what to do next. */
+export const saysNext = (message: string): boolean => /: (?:ask|contact|log in|register|run) /.test(message)
+
+/** Whether a message says which command comes next, as that about a passkey. */
+export const namesCommand = (message: string): boolean => / by coffer /.test(message)
