@@ -1,7 +1,8 @@
 import { secretKeyForm } from "@coffer/domain/NameForms"
+import { spanOrSecondsMillis } from "@coffer/domain/Span"
 import { constants } from "node:os"
 import { isPlacePath } from "../grammar/PlacePath.js"
-import { readWords, type Word, type Words } from "../grammar/Words.js"
+import { type Reading, readWords, type Words } from "../grammar/Words.js"
 import { runSyntax } from "./RunOptions.js"
 
 /**
@@ -67,15 +68,6 @@ const parts = {
   "offline-fallback": ["offline-max-age"]
 } as const
 
-const units: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-/** Parses a time such as `500ms`, `5s`, `10m`, `24h` or `7d` to milliseconds; a number alone is seconds. */
-export const parseSpan = (text: string): number | undefined => {
-  const [, digits, unit = "s"] = /^([0-9]{1,9}(?:\.[0-9]{1,3})?)(ms|s|m|h|d)?$/.exec(text) ?? []
-  const scale = units[unit]
-  return digits === undefined || scale === undefined ? undefined : Number(digits) * scale
-}
-
 const isSignal = (name: string): name is NodeJS.Signals => Object.hasOwn(constants.signals, name)
 
 export const parseSignal = (text: string): NodeJS.Signals | undefined => {
@@ -109,8 +101,8 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
   const one = (name: string) => found.get(name)?.[0]
   const list = (name: string) => (found.get(name) ?? []).flatMap((text) => text.split(","))
   const span = (name: string, otherwise: string, least: number) => {
-    const parsed = parseSpan(one(name) ?? otherwise)
-    return parsed !== undefined && parsed >= least ? parsed : undefined
+    const parsed = spanOrSecondsMillis(one(name) ?? otherwise)
+    return parsed >= least ? parsed : undefined
   }
   const interval = span("watch-interval", "5s", 100)
   if (interval === undefined) return "--watch-interval takes a time of at least 100ms, such as 5s or 1m"
@@ -151,17 +143,42 @@ const readOptions = (found: Words["options"]): RunOptions | string => {
   }
 }
 
-/** Takes the place off the words, which is one only where `--` comes next: the first word would start the command. */
-const splitPlace = (words: ReadonlyArray<Word>): readonly [place: string | undefined, words: ReadonlyArray<Word>] => {
-  const [first, second] = words
-  const isPlace = first?.isVerbatim === false && second?.text === "--" && isPlacePath(first.text)
-  return isPlace ? [first.text, words.slice(2)] : [undefined, words]
+/**
+ * Takes the place off the words, which is one only before `--`: else the first word starts the command. Options may stand between
+ * the two, unless a file has the name of the place: that is the command then.
+ */
+const readRun = (
+  argv: ReadonlyArray<string>,
+  exists: (path: string) => boolean
+): { readonly place: string | undefined; readonly reading: Reading } => {
+  const reading = readWords(runSyntax, argv, true)
+  const [first, ...others] = reading.type === "words" ? reading.arguments : []
+  const end = others.findIndex(({ text }) => text === "--")
+  if (reading.type !== "words" || first === undefined || first.isVerbatim || end < 0 || !isPlacePath(first.text)) {
+    return { place: undefined, reading }
+  }
+  const [between, command] = [others.slice(0, end), others.slice(end + 1)]
+  if (end === 0) return { place: first.text, reading: { ...reading, arguments: command } }
+  const isOnlyOptions = between[0]?.text.startsWith("-") === true && !exists(first.text)
+  if (!isOnlyOptions) return { place: undefined, reading }
+  const before = argv.slice(0, argv.length - reading.arguments.length)
+  const all = readWords(runSyntax, [...before, ...between.map(({ text }) => text)], true)
+  // An option that `run` does not have is the command's.
+  const isOther = all.type === "wrong" && all.option !== undefined
+  if (isOther || (all.type === "words" && all.arguments.length > 0)) return { place: undefined, reading }
+  return { place: first.text, reading: all.type === "words" ? { ...all, arguments: command } : all }
 }
 
-/** @param argv the arguments after `run`. */
-export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
+/**
+ * @param argv the arguments after `run`
+ * @param exists whether a path names a file
+ */
+export const splitRunArgv = (
+  argv: ReadonlyArray<string>,
+  exists: (path: string) => boolean = process.getBuiltinModule("node:fs").existsSync
+): RunArgv => {
   const wrong = (message: string): RunArgv => ({ type: "wrong", message })
-  const reading = readWords(runSyntax, argv, true)
+  const { place, reading } = readRun(argv, exists)
   if (reading.type === "help") return reading
   if (reading.type === "wrong") {
     const mayBeCommand = reading.option !== undefined && !reading.message.endsWith("?")
@@ -170,11 +187,10 @@ export const splitRunArgv = (argv: ReadonlyArray<string>): RunArgv => {
   }
   const options = readOptions(reading.options)
   if (typeof options === "string") return wrong(options)
-  const [place, words] = splitPlace(reading.arguments)
   if (place !== undefined && options.env !== undefined) {
     return wrong(`--env ${options.env} and ${place} both name the environment: leave one of them out`)
   }
-  const [command, ...args] = words.map(({ text }) => text)
+  const [command, ...args] = reading.arguments.map(({ text }) => text)
   return command === undefined
     ? wrong("no command is given: write it behind the options, as in: coffer run -- npm start")
     : { type: "run", options: { ...options, env: place ?? options.env }, command, args }

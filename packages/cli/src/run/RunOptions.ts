@@ -71,7 +71,7 @@ export const runSyntax: Syntax = {
     {
       kind: "argument",
       name: "PLACE --",
-      description: `The place, ${pathForms.env} with at least one slash; only before --, as in: acme/webshop/prod -- npm start`,
+      description: `The place, ${pathForms.env} with at least one slash; only before --, with options between the two at most, as in: acme/webshop/prod -- npm start`,
       least: 0,
       most: 1,
       names: "place"

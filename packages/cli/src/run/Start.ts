@@ -1,3 +1,4 @@
+import { readProblem } from "@coffer/client/internal/FileError"
 import * as Data from "effect/Data"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
@@ -84,7 +85,7 @@ const failure = ({ command, path }: Program, cause: unknown): NotStarted => {
   if (code === "E2BIG") {
     return new NotStarted({ code: 125, message: "arguments and environment are larger than the system allows" })
   }
-  return new NotStarted({ code: 126, message: `${command} cannot be executed (${String(code)})` })
+  return new NotStarted({ code: 126, message: `${command} cannot be executed: ${readProblem(cause)}` })
 }
 
 /** Copies an output, with its secrets masked. */

@@ -62,6 +62,37 @@ describe("splitRunArgv", () => {
     assert.strictEqual(splitRunArgv(["acme/webshop/prod", "--"]).type, "wrong")
   })
 
+  it("takes options between a place and --, unless a file has the name of the place", () => {
+    const argv = ["acme/webshop/prod", "--also", "acme/shared/prod", "--quiet", "--", "ls", "--", "-l"]
+    const run = { type: "run", command: "ls", args: ["--", "-l"] } as const
+    const place = { ...none, env: "acme/webshop/prod", also: ["acme/shared/prod"], isQuiet: true }
+    assert.deepStrictEqual<unknown>(
+      splitRunArgv(argv, () => false),
+      { ...run, options: place }
+    )
+    assert.deepStrictEqual<unknown>(
+      splitRunArgv(["--mask", ...argv], () => false),
+      { ...run, options: { ...place, isMasking: true } }
+    )
+    assert.deepStrictEqual<unknown>(
+      splitRunArgv(argv, (path) => path === "acme/webshop/prod"),
+      { type: "run", options: none, command: "acme/webshop/prod", args: argv.slice(1) }
+    )
+    for (const between of [["--port"], ["--aslo", "x"], ["--check", "npm"], ["npm", "--check"]]) {
+      const other = ["bin/start", ...between, "--", "x"]
+      assert.deepStrictEqual<unknown>(
+        splitRunArgv(other, () => false),
+        { type: "run", options: none, command: "bin/start", args: other.slice(1) }
+      )
+    }
+    assert.deepStrictEqual(
+      splitRunArgv(["webshop/prod", "--stop-signal", "NONE", "--watch", "--", "ls"], () => false),
+      { type: "wrong", message: "--stop-signal takes the name of a signal, such as TERM or INT" }
+    )
+    assert.strictEqual(splitRunArgv(["webshop/prod", "--help", "--", "ls"], () => false).type, "help")
+    assert.strictEqual(splitRunArgv(["webshop/prod", "--quiet", "--"], () => false).type, "wrong")
+  })
+
   it("gives help, but not in the command's place", () => {
     assert.strictEqual(splitRunArgv(["--help"]).type, "help")
     assert.strictEqual(splitRunArgv(["--env", "prod", "-h"]).type, "help")
