@@ -1,9 +1,9 @@
 /**
  * Builds the documents that the server serves, in packages/server/dist/documents: the contract as OpenAPI and as a page,
- * and `llms.txt` and `llms-full.txt` from the pages of `docs/`, each with compressed copies. Runs after `tsc -b`.
+ * and `llms.txt`, `llms-full.txt` and a text for each page from those of `docs/`, each with compressed copies. Runs after `tsc -b`.
  */
 import { createHash } from "node:crypto"
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { HttpApi, HttpApiBuilder, HttpApiSwagger, HttpApp, HttpRouter, OpenApi } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
@@ -102,6 +102,18 @@ const notes = `- Credentials: a user's session token as \`Authorization: Bearer 
 - Programs get secrets as environment variables with \`coffer run -- COMMAND\`. Prefer it to reading values.
 - Give each agent its own service account, with \`--no-reveal\` if it needs no values.`
 
+/** The reference of the API, a page for each group of calls: as a whole, it is as long as all others together. */
+const groupPages = (pages) => {
+  const [, ...sections] = (pages.find(({ name }) => name === "api")?.text ?? "").split(/^## /m)
+  return sections.map((section) => {
+    const [title] = section.split("\n", 1)
+    return { name: `api-${title.toLowerCase().replaceAll(" ", "-")}`, title, text: `# ${section.trim()}\n` }
+  })
+}
+
+/** Links between pages, as they are served. */
+const served = (text) => text.replaceAll(/\]\((?!https?:|\/|#)(?:\.\/)?([a-z-]+\.md)(#[^)]*)?\)/g, "](/docs/$1$2)")
+
 const index = (pages) =>
   [
     "# Coffer",
@@ -113,12 +125,17 @@ const index = (pages) =>
       ...pages
         .filter(({ name }) => !apart.includes(name))
         .map(headOf)
-        .map(({ name, sentence, title }) => `- [${title}](/llms-full.txt#${name}): ${sentence}`)
+        .map(({ name, sentence, title }) => `- [${title}](/docs/${name}.md): ${sentence}`)
     ].join("\n"),
     "## API",
     [
       "- [OpenAPI 3.1](/openapi.json): every endpoint with schemas, descriptions and examples",
-      ...document.tags.map(({ description, name }) => `- [${name}](/openapi.json): ${description}`)
+      ...document.tags.map(
+        ({ description, name }) =>
+          `- [${name}](/docs/api-${name.toLowerCase().replaceAll(" ", "-")}.md): ${description}`
+      ),
+      "- [Records](/docs/api-records.md): the records that calls take and return, field by field",
+      "- [Errors](/docs/api-errors.md): the codes of errors, with what a caller does next"
     ].join("\n"),
     "## Optional",
     "- [The API as a page for people](/docs): the same contract, in a browser"
@@ -134,13 +151,21 @@ const full = (pages) =>
 
 const [html, pages] = await Promise.all([page(), readPages()])
 await mkdir(target, { recursive: true })
+await rm(new URL("pages/", target), { recursive: true, force: true })
+await mkdir(new URL("pages/", target))
 await Promise.all(
   Object.entries({
     "openapi.json": `${JSON.stringify(document)}\n`,
     "docs.html": html,
     "docs.csp": policy(html),
     "llms.txt": index(pages),
-    "llms-full.txt": full(pages)
+    "llms-full.txt": full(pages),
+    ...Object.fromEntries(
+      [...pages.filter(({ name }) => name !== "README"), ...groupPages(pages)].map(({ name, text }) => [
+        `pages/${name}.md`,
+        served(text)
+      ])
+    )
   }).map(async ([name, text]) => {
     const path = fileURLToPath(new URL(name, target))
     await writeFile(path, text)

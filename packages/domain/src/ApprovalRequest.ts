@@ -113,6 +113,11 @@ export const ApprovalRequest = Schema.Struct({
   ]),
   may_vote: field(Schema.Boolean, "whether the caller may vote now", true),
   is_own: field(Schema.Boolean, "whether the caller asked, and may withdraw it", false),
+  was_waiting: optional(
+    Schema.Boolean,
+    "true in the response to a change that its caller had asked for already: no second request is made",
+    true
+  ),
   created_at: createdAt,
   expires_at: field(Timestamp, "when it ends without enough votes", "2026-02-03T12:00:00.000Z"),
   decided_at: optional(Timestamp, "when it ended", "2026-01-31T13:00:00.000Z")
@@ -140,8 +145,10 @@ export const RequestPage = Schema.Struct({
 export type RequestPage = typeof RequestPage.Type
 
 /** What a response of 202 says, in a sentence. */
-export const changeRequestedMessage = (id: string): string =>
-  `nothing was changed yet: the environment is protected, and request ${id} waits for approval`
+export const changeRequestedMessage = (id: string, wasWaiting = false): string =>
+  wasWaiting
+    ? `nothing was changed yet: request ${id} asks for the same already, and waits for approval`
+    : `nothing was changed yet: the environment is protected, and request ${id} waits for approval`
 
 /**
  * The change was not made: it waits for votes. The response is 202 with the request. For a caller it is a failure, since what
@@ -156,7 +163,7 @@ export class ChangeRequested extends Schema.TaggedError<ChangeRequested>("coffer
   readonly status = 202
 
   override get message(): string {
-    return changeRequestedMessage(this.request.id)
+    return changeRequestedMessage(this.request.id, this.request.was_waiting)
   }
 }
 

@@ -70,7 +70,9 @@ const readPeople = (columns: ReadonlyArray<Column>, records: ReadonlyArray<CsvRe
   for (const { cells, line } of records) {
     const refuse = (problem: string) => mistakes.push({ line, problem })
     if (cells.length > columns.length) {
-      refuse(`${cells.length} cells, but ${columns.length} columns: put a cell with commas in quotes`)
+      refuse(
+        `${cells.length} ${cells.length === 1 ? "cell" : "cells"}, but ${columns.length} ${columns.length === 1 ? "column" : "columns"}: put a cell with commas in quotes`
+      )
       continue
     }
     const cell = (column: Column) => cells[columns.indexOf(column)]?.trim() ?? ""

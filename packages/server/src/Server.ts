@@ -56,6 +56,7 @@ import { DeclaredHttp } from "./secrets/declared/Http.js"
 import { ProjectsHttp } from "./directory/projects/Http.js"
 import { SecretsHttp } from "./secrets/services/Http.js"
 import { ServiceAccountsHttp } from "./directory/service-accounts/Http.js"
+import { DocumentPagesLive } from "./edges/system/DocumentPages.js"
 import { SecurityTextLive } from "./edges/system/SecurityText.js"
 import { ServerHttp } from "./edges/system/ServerHttp.js"
 import { SystemHttp } from "./edges/system/Http.js"
@@ -154,7 +155,7 @@ const supported = <A, E, R>(services: Layer.Layer<A, E, R>) =>
   )
 
 const ServicesLive = supported(
-  served(Layer.mergeAll(BoundaryLive, ConsoleLive, PagesLive, SecurityTextLive, VaultLive)).pipe(
+  served(Layer.mergeAll(BoundaryLive, ConsoleLive, DocumentPagesLive, PagesLive, SecurityTextLive, VaultLive)).pipe(
     // Before the first request, because requests must not see the superadmins of the previous configuration.
     Layer.provide(SuperadminsLive),
     Layer.merge(MaintenanceLive),

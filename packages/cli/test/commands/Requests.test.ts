@@ -255,10 +255,13 @@ describe("every command that changes an environment", () => {
         "env protect prod --project freed --may-break-glass ada@example.com",
         "project rename freed kept --break-glass moved",
         "org create first",
+        // Somebody else who votes.
+        "member invite grace@example.com --role admin --org first",
         "project create webshop --org first",
         "env protect prod --org first --may-break-glass ada@example.com",
         "org rename second --org first --break-glass moved",
         "org create small",
+        "member invite grace@example.com --role admin --org small",
         "project create webshop --org small",
         "env protect prod --org small --may-break-glass ada@example.com"
       ]) {

@@ -36,6 +36,19 @@ export const isApprover = (approvers: Approvers, role: Role | null, email: Email
 }
 
 /**
+ * Whether a request could get the votes of a protection from the members of its organization.
+ *
+ * @param requester the member who asks, whose own vote counts only with `self`; null for a service account
+ */
+export const couldPass = (
+  { approvers, needed, self }: Omit<VotingTerms, "break_glass">,
+  members: ReadonlyArray<Pick<VotingMember, "email" | "role">>,
+  requester: Email | null
+): boolean =>
+  members.filter(({ email, role }) => (self || email !== requester) && isApprover(approvers, role, email)).length >=
+  needed
+
+/**
  * Decides which changes could get the votes of a protection, or be made by breaking the glass. A person's own vote counts only with
  * `self`.
  */

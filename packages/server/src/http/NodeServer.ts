@@ -290,6 +290,14 @@ const renewedServer = (tls: TlsSettings) =>
     return server
   })
 
+/** The address that a server listens on. The toolkit gives 0.0.0.0 in the place of ::. */
+const boundTo = (server: Server, address: HttpServer.Address): HttpServer.Address => {
+  const bound = server.address()
+  return address._tag === "TcpAddress" && typeof bound === "object" && bound !== null
+    ? { ...address, hostname: bound.address }
+    : address
+}
+
 export const NodeHttpServerLive = Layer.unwrapEffect(
   Effect.map(ServerConfig, ({ host, port, tls, trustedProxies }) =>
     Layer.scoped(
@@ -300,7 +308,11 @@ export const NodeHttpServerLive = Layer.unwrapEffect(
           NodeHttpServer.make(() => server, { host, port }),
           cannotListen(host, port)
         )
-        return httpServerOn(server, address, trustedProxies === null ? null : blockListOf(trustedProxies))
+        return httpServerOn(
+          server,
+          boundTo(server, address),
+          trustedProxies === null ? null : blockListOf(trustedProxies)
+        )
       })
     )
   )

@@ -50,6 +50,9 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
 
 export const securityTextPath = "/.well-known/security.txt"
 
+/** A page of the documentation as text, such as `cli.md`. */
+export const documentPath = "/docs/:page"
+
 /** The pages for browsers, which are not part of the contract. */
 const routes = routesOf(Api, [
   ["GET", "/"],
@@ -60,7 +63,8 @@ const routes = routesOf(Api, [
   ["POST", "/device"],
   ["GET", "/login/provider"],
   ["GET", "/api/auth/oidc/callback"],
-  ["GET", securityTextPath]
+  ["GET", securityTextPath],
+  ["GET", documentPath]
 ])
 
 /** The routes of the Vault API. */

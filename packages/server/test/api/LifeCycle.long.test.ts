@@ -176,9 +176,10 @@ describe.concurrent("settings", () => {
     assertSentence(await Program.refused(noKey), /SERVICE_MASTER_KEY_COMMAND/, 1)
   })
 
-  it.each(["::1", "[::1]"])("that name an address of IPv6 are taken, and its URL is logged: %s", async (host) => {
+  it.each(["::1", "[::1]", "::"])("that name an address of IPv6 are taken, and its URL is logged: %s", async (host) => {
     const program = await Program.start({ SERVICE_HOST: host })
-    const [, url = ""] = await program.said(/listening on (http:\/\/\[::1\]:\d+)"/)
+    const [, url = "", logged] = await program.said(/listening on (http:\/\/\[([:1]+)\]:\d+)"/)
+    assert.strictEqual(logged, host.replace(/[[\]]/g, ""))
     assert.strictEqual((await fetch(`${url}/health`)).status, 200)
     await program.remove()
   })

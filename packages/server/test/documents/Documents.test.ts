@@ -82,11 +82,42 @@ describe("what the server hands out about itself", () => {
     const links = new Set([...index.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => link))
     const full = await (await get("/llms-full.txt")).text()
     for (const link of links) {
-      const [path = "", page] = link.split("#")
-      assert.strictEqual((await get(path, "HEAD")).status, 200, link)
-      if (page !== undefined) assert.include(full, `<!-- docs/${page}.md -->`)
+      assert.strictEqual((await get(link, "HEAD")).status, 200, link)
+      if (/^\/docs\/(?!api-)/.test(link)) assert.include(full, `<!-- docs/${link.slice("/docs/".length)} -->`)
     }
     assert.isAbove(links.size, pages.length)
+  })
+
+  it("is a text for each page, and for each group of calls, none longer than a program can read at once", async () => {
+    const index = await (await get("/llms.txt")).text()
+    const links = [...index.matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, link = ""]) => link)
+    for (const name of pages) assert.include(links, `/docs/${name}`)
+    const { tags }: Json = apiDocument()
+    for (const { name } of Object.values<Json>(tags)) {
+      assert.include(links, `/docs/api-${name.toLowerCase().replaceAll(" ", "-")}.md`)
+    }
+    for (const link of links) {
+      const answer = await get(link)
+      assert.strictEqual(answer.headers.get("content-type"), "text/markdown; charset=utf-8")
+      const text = await answer.text()
+      assert.match(text, /^# \S/, link)
+      // All calls in one, and all records, which a reader of calls searches.
+      const most = link === "/docs/api.md" ? Infinity : link === "/docs/api-records.md" ? 200_000 : 100_000
+      assert.isBelow(text.length, most, link)
+      for (const [, to = ""] of text.matchAll(/\]\((\/docs\/[a-z-]+\.md)/g)) {
+        assert.strictEqual((await get(to, "HEAD")).status, 200, `${link}: ${to}`)
+      }
+    }
+    assert.include(await (await get("/docs/cli.md")).text(), "coffer secret get")
+    assert.include(await (await get("/docs/api-secrets.md")).text(), "/secrets/{key}")
+  })
+
+  it("has no page of another name, and nothing but its own", async () => {
+    for (const path of ["/docs/none.md", "/docs/..%2fopenapi.json", "/docs/cli.md.br", "/docs/openapi.json"]) {
+      const answer = await get(path)
+      assert.deepStrictEqual([answer.status, JSON.parse(await answer.text()).error.code], [404, "NOT_FOUND"], path)
+    }
+    assert.strictEqual((await get("/docs/cli.md", "POST")).status, 405)
   })
 
   it("is every page of the documentation, whole, at /llms-full.txt", async () => {

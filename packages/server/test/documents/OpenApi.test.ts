@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"
 import { Api } from "@coffer/domain/Api"
+import { AskingHeaders } from "@coffer/domain/api/AskingHeaders"
 import { errors } from "@coffer/domain/Errors"
 import { HttpApi } from "@effect/platform"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
@@ -65,6 +66,7 @@ HttpApi.reflect(Api, {
       const struct = ast?._tag === "Refinement" ? ast.from : ast
       return struct?._tag === "TypeLiteral" ? struct.propertySignatures : []
     })
+    if (failures.has(202)) parameterAsts.push(...SchemaAST.getPropertySignatures(AskingHeaders.ast))
     const asts = new Map([...successes].map(([status, { ast }]) => [status, Option.getOrUndefined(ast)]))
     endpoints.push({
       id: `${group.identifier}.${endpoint.name}`,

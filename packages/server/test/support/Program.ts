@@ -116,7 +116,7 @@ export class Program {
     words: ReadonlyArray<string> = []
   ): Promise<Program> {
     const program = new Program(folder, await withDatabase(variables, folder), main, words)
-    const [, port] = await program.said(/listening on https?:\/\/(?:127\.0\.0\.1|\[::1\]):(\d+)/)
+    const [, port] = await program.said(/listening on https?:\/\/(?:127\.0\.0\.1|\[::1?\]):(\d+)/)
     program.#port = Number(port)
     return program
   }

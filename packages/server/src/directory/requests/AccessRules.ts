@@ -16,6 +16,7 @@ import { Database } from "../../database/Database.js"
 import { maxRules, maxRulesOfSubject } from "../acl/Acl.js"
 import { aclRepo } from "../acl/Repo.js"
 import { ruleFacts } from "../acl/RuleExpiry.js"
+import { makeLacksVoters } from "./LacksVoters.js"
 import { Requests } from "./Requests.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
 
@@ -47,6 +48,7 @@ export const makeAccessRules = Effect.gen(function* () {
   const access = yield* Access
   const audit = yield* AuditLog
   const requests = yield* Requests
+  const lacksVoters = yield* makeLacksVoters
   const { clock } = yield* Database
 
   /** Asks for access in the transaction that enters the organization. */
@@ -63,6 +65,8 @@ export const makeAccessRules = Effect.gen(function* () {
     if (allowed.includes(permission) || !couldHave(entered, { id: found.env_id, name: env }, permission)) {
       return yield* nothing
     }
+    const lacking = yield* lacksVoters(place, found, "access")
+    if (lacking !== null) return yield* new Conflict({ message: lacking })
     return yield* requests.store(
       place,
       found,

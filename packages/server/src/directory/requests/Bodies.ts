@@ -1,9 +1,10 @@
 import type { DecryptionFailed } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId, RequestId } from "@coffer/domain/Ids"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { randomBytes } from "node:crypto"
-import { forEachInSlices, mapInSlices } from "../../base/EventLoop.js"
+import { forEachInSlices, mapInSlices, pacing } from "../../base/EventLoop.js"
 import { Database } from "../../database/Database.js"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
@@ -33,7 +34,7 @@ const dataOf = ({ envId, id, orgId, projectId }: BodyPlace, part: number) =>
   lengthPrefixed("coffer/request", orgId, projectId, envId, id, String(part))
 
 /** Joins pieces to parts. */
-function* inParts(pieces: Iterable<string>): Generator<string> {
+function* inParts(pieces: Iterable<string>): Generator<string, void> {
   let some: Array<string> = []
   let size = 0
   for (const piece of pieces) {
@@ -86,8 +87,8 @@ export const makeBodies = Effect.gen(function* () {
     }
   })
 
-  /** Decrypts a call to its JSON. Null if it has ended, and its parts are gone. */
-  const open = Effect.fnUntraced(function* (place: BodyPlace) {
+  /** The key of a call and its encrypted parts. Null if it has ended, and its parts are gone. */
+  const unwrapped = Effect.fnUntraced(function* (place: BodyPlace) {
     const name = keyName(place.id)
     // A request that ends meanwhile would leave the key without the parts.
     const { rows, wrapped } = yield* snapshot(
@@ -100,8 +101,14 @@ export const makeBodies = Effect.gen(function* () {
         )
       })
     )
-    if (wrapped === undefined) return null
-    const key = Buffer.from(yield* unwrapBytes(keyring, name, wrapped))
+    return wrapped === undefined ? null : { rows, key: Buffer.from(yield* unwrapBytes(keyring, name, wrapped)) }
+  })
+
+  /** Decrypts a call to its JSON. Null if it has ended, and its parts are gone. */
+  const open = Effect.fnUntraced(function* (place: BodyPlace) {
+    const opened = yield* unwrapped(place)
+    if (opened === null) return null
+    const { key, rows } = opened
     const texts = yield* forEachInSlices(
       rows,
       ({ ciphertext, part }, expected): Effect.Effect<Buffer, DecryptionFailed> =>
@@ -111,8 +118,31 @@ export const makeBodies = Effect.gen(function* () {
     return yield* Effect.orDie(parseBody(Buffer.concat(texts)))
   })
 
+  /** Whether a call is this one. It is compared part by part until one differs. */
+  const holds = Effect.fnUntraced(function* (place: BodyPlace, json: unknown) {
+    const opened = yield* unwrapped(place)
+    if (opened === null) return false
+    const { key, rows } = opened
+    const texts = inParts(jsonPieces(json))
+    const pace = pacing()
+    let isSame = true
+    for (const { ciphertext, part } of rows) {
+      yield* pace
+      const own = texts.next()
+      isSame =
+        own.done !== true &&
+        Either.match(decrypt(key, dataOf(place, part), ciphertext), {
+          onLeft: () => false,
+          onRight: (text) => text.equals(Buffer.from(own.value))
+        })
+      if (!isSame) break
+    }
+    key.fill(0)
+    return isSame && texts.next().done === true
+  })
+
   /** Erases a call. */
   const remove = (id: RequestId) => Effect.zipRight(removeParts({ id }), removeKey({ name: keyName(id) }))
 
-  return { seal, open, remove } as const
+  return { seal, open, holds, remove } as const
 })

@@ -1,4 +1,5 @@
 import type { CurrentCaller } from "@coffer/domain/Actor"
+import type { AskingHeader } from "@coffer/domain/api/AskingHeaders"
 import { ChangeRequested, Reason } from "@coffer/domain/ApprovalRequest"
 import {
   ApprovalRequired,
@@ -23,7 +24,7 @@ import { Requests } from "./Requests.js"
 const isReason = Schema.is(Reason)
 
 /** The text of a header, which is percent-encoded UTF-8. */
-const reasonIn = (headers: Headers.Headers, name: string) => {
+const reasonIn = (headers: Headers.Headers, name: AskingHeader) => {
   const sent = headers[name]
   if (sent === undefined) return Effect.succeed(null)
   const wrong = new ValidationError({
@@ -35,8 +36,8 @@ const reasonIn = (headers: Headers.Headers, name: string) => {
 }
 
 /** Whether a caller takes a 202 (RFC 7240, section 4.1). */
-const prefersRequest = (headers: Headers.Headers): boolean =>
-  (headers["prefer"] ?? "").split(",").some((preference) => /^\s*respond-async\s*(?:;|$)/i.test(preference))
+const prefersRequest = (headers: Headers.Headers, name: AskingHeader = "prefer"): boolean =>
+  (headers[name] ?? "").split(",").some((preference) => /^\s*respond-async\s*(?:;|$)/i.test(preference))
 
 /** Whether a call only says what it would change. */
 const isDryRun = ({ payload }: CallRequest): boolean =>
@@ -61,7 +62,8 @@ export class GatedCalls extends Effect.Service<GatedCalls>()("@coffer/server/Gat
     const requests = yield* Requests
 
     /**
-     * Makes the handler of a call that passes the gate. Refused there, it becomes a request for those who take a 202.
+     * Makes the handler of a call that passes the gate. Refused there, it becomes a request for those who take a 202. Whatever else
+     * refuses it goes before the votes: nobody asks for what cannot be done.
      *
      * @param run makes the change. It runs again when the request is approved, in the transaction of the last vote
      * @param finish what follows the commit
@@ -78,6 +80,12 @@ export class GatedCalls extends Effect.Service<GatedCalls>()("@coffer/server/Gat
           const { org, request: asked } = yield* requests.ask(call, request, run(request), refusedAt, reason)
           return yield* new ChangeRequested({ request: asked, location: `/api/orgs/${org}/requests/${asked.id}` })
         })
+      const tryIt = (
+        request: Request,
+        { refusedAt }: AskingChange,
+        refused: ApprovalRequired
+      ): Effect.Effect<never, E | Asking, CurrentCaller> =>
+        refusedAt === null ? refused : requests.rehearse(run(request), refusedAt, refused)
       return (request: Request): Effect.Effect<A, E | Asking, CurrentCaller | HttpServerRequest.HttpServerRequest> =>
         Effect.gen(function* () {
           const { headers } = yield* NodeRequest.current
@@ -92,7 +100,7 @@ export class GatedCalls extends Effect.Service<GatedCalls>()("@coffer/server/Gat
           return yield* run(request).pipe(
             Effect.provideService(Passage, passage),
             Effect.catchIf(isRefusedAtGate, (refused): Effect.Effect<never, Asking | E, CurrentCaller> =>
-              prefersRequest(headers) ? ask(request, asking, refused, reason) : Effect.fail<ApprovalRequired>(refused)
+              prefersRequest(headers) ? ask(request, asking, refused, reason) : tryIt(request, asking, refused)
             )
           )
         })

@@ -1,9 +1,16 @@
 import { type Actor, actorName, type CurrentCaller, delegationOf } from "@coffer/domain/Actor"
 import type { ApprovalRequest, RequestKind, RequestPage, RequestState } from "@coffer/domain/ApprovalRequest"
-import { Conflict, type Forbidden, LimitExceeded, type NotFound, type Unauthorized } from "@coffer/domain/Errors"
-import { RequestId } from "@coffer/domain/Ids"
+import {
+  ApprovalRequired,
+  Conflict,
+  type Forbidden,
+  LimitExceeded,
+  type NotFound,
+  type Unauthorized
+} from "@coffer/domain/Errors"
+import { type EnvId, RequestId } from "@coffer/domain/Ids"
 import type { OrgName } from "@coffer/domain/Names"
-import { spanSeconds } from "@coffer/domain/Protection"
+import { spanSeconds } from "@coffer/domain/Span"
 import * as Effect from "effect/Effect"
 import { Access, type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
 import { notFound, notVisible } from "../../access/NotFound.js"
@@ -22,8 +29,10 @@ import { detailsOf } from "./CallDetails.js"
 import { type CallRequest, encodeCall } from "./CallSchemas.js"
 import { DecisionMails } from "../../access/DecisionMails.js"
 import { makeNamedIds } from "./NamedIds.js"
+import { makeLacksVoters } from "./LacksVoters.js"
 import { makeRegisteredCalls } from "./RegisteredCalls.js"
 import { makeRequestMails } from "./RequestMails.js"
+import { makeRepeated } from "./Repeated.js"
 import { type RequestRow, requestsRepo, type Target } from "./Repo.js"
 import { isOwn, requestOf, unprotected, voteRefusal } from "./Views.js"
 
@@ -43,7 +52,7 @@ interface Asked {
   readonly request: ApprovalRequest
 }
 
-type AskRefused = Forbidden | LimitExceeded | NotFound | Unauthorized
+type AskRefused = ApprovalRequired | Forbidden | LimitExceeded | NotFound | Unauthorized
 
 export interface RequestFilter {
   readonly state?: RequestState
@@ -66,6 +75,8 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
     const protections = yield* makeProtections
     const mails = yield* makeRequestMails
     const namedIds = yield* makeNamedIds
+    const lacksVoters = yield* makeLacksVoters
+    const repeated = yield* makeRepeated
     const { attempt, callOf, register } = yield* makeRegisteredCalls
     const { clock } = yield* Database
 
@@ -151,10 +162,52 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       return { row, request: requestOf(place.actor, place.role, row) }
     })
 
-    /**
-     * Asks for a change that the gate refused. It is made and undone first: what would fail is refused at once, and what it alters
-     * is known.
-     */
+    /** Makes a change that the gate refused, and undoes it: what would fail is refused at once, and what it alters is known. */
+    const tried = Effect.fnUntraced(function* <A, E>(
+      change: Effect.Effect<A, E, CurrentCaller>,
+      { actor, org }: Place<"request.create">,
+      envId: EnvId
+    ): Effect.fn.Return<RequestedChange, E> {
+      const passage: RequestedChange = {
+        kind: "requested",
+        envId,
+        approval: null,
+        entered: false,
+        touched: [],
+        revision: null
+      }
+      yield* attempt(change, new Requester(actor, org.id), passage, false)
+      return passage
+    })
+
+    /** A request that nobody but its requester could vote on would wait until it ends. */
+    const requireVoters = (place: Place<"request.create">, target: Target) =>
+      Effect.flatMap(lacksVoters(place, target, "change"), (message) =>
+        message === null ? Effect.void : new ApprovalRequired({ message })
+      )
+
+    const targetOf = Effect.fnUntraced(function* ({ org }: Place<"request.create">, envId: EnvId) {
+      return (yield* repo.targetById({ orgId: org.id, envId })) ?? (yield* notVisible(`organization ${org.name}`))
+    })
+
+    /** Fails with what refuses a change besides the gate, or else as the gate did. */
+    const rehearse = <A, E>(
+      change: Effect.Effect<A, E, CurrentCaller>,
+      { envId, org }: NonNullable<AskingChange["refusedAt"]>,
+      refused: ApprovalRequired
+    ): Effect.Effect<never, E | ApprovalRequired | Forbidden | NotFound | Unauthorized, CurrentCaller> =>
+      access.change(
+        // Whoever cannot ask there, such as for the name of a removed organization, is refused by the gate alone.
+        Effect.mapError(access.org({ org_name: org.name }, "request.create"), () => refused),
+        (place) =>
+          Effect.gen(function* () {
+            yield* tried(change, place, envId)
+            yield* requireVoters(place, yield* targetOf(place, envId))
+            return yield* refused
+          })
+      )
+
+    /** Asks for a change that the gate refused. */
     const ask = <A, E>(
       call: string,
       request: CallRequest,
@@ -166,18 +219,14 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         const json = yield* encodeCall(call, request)
         return yield* access.change(access.org({ org_name: org.name }, "request.create"), (place) =>
           Effect.gen(function* () {
-            const target =
-              (yield* repo.targetById({ orgId: place.org.id, envId })) ??
-              (yield* notVisible(`organization ${org.name}`))
-            const passage: RequestedChange = {
-              kind: "requested",
-              envId,
-              approval: null,
-              entered: false,
-              touched: [],
-              revision: null
+            const target = yield* targetOf(place, envId)
+            const passage = yield* tried(change, place, envId)
+            yield* requireVoters(place, target)
+            const same = yield* repeated(place, target, { call, touched: passage.touched, json })
+            if (same !== null) {
+              const { request } = yield* shown(place, same)
+              return { org: place.org.name, request: { ...request, was_waiting: true } }
             }
-            yield* attempt(change, new Requester(place.actor, place.org.id), passage, false)
             const asked = yield* store(place, target, { kind: "change", call, change: passage, json }, reason)
             return { org: place.org.name, request: asked }
           })
@@ -238,7 +287,20 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       return json ?? (yield* new Conflict({ message: `request ${id} is ${row.state}: its values are gone` }))
     })
 
-    return { register, callOf, attempt, store, ask, find, list, get, bodyOf, shown, forget: bodies.remove } as const
+    return {
+      register,
+      callOf,
+      attempt,
+      store,
+      ask,
+      rehearse,
+      find,
+      list,
+      get,
+      bodyOf,
+      shown,
+      forget: bodies.remove
+    } as const
   }),
   dependencies: [DecisionMails.Default]
 }) {}

@@ -1,4 +1,5 @@
 import { Api } from "@coffer/domain/Api"
+import { AskingHeaders, mayNeedVotes } from "@coffer/domain/api/AskingHeaders"
 import { responseOf, SendsETag } from "@coffer/domain/api/Response"
 import * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
@@ -40,6 +41,7 @@ interface Endpoint {
   readonly pathSchema: Option.Option<Described>
   readonly urlParamsSchema: Option.Option<Described>
   readonly headersSchema: Option.Option<Described>
+  readonly errorSchema: Described
   readonly payloadSchema: Option.Option<Described>
   readonly successSchema: Described
 }
@@ -58,6 +60,18 @@ const fieldsOf = (ast: SchemaAST.AST): ReadonlyArray<SchemaAST.PropertySignature
   return SchemaAST.isTypeLiteral(struct) ? struct.propertySignatures : []
 }
 
+const descriptionOf = (part: SchemaAST.Annotated): string | undefined =>
+  Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(part))
+
+const askingHeaders = fieldsOf(AskingHeaders.ast).map((field): Node => ({
+  name: field.name,
+  in: "header",
+  required: false,
+  schema: { type: "string" },
+  description: descriptionOf(field),
+  example: exampleOfField(field)
+}))
+
 /** Parameters have the descriptions and examples of their fields, else those of their schemas. */
 const describeParameters = (parameters: unknown, endpoint: Endpoint): ReadonlyArray<Node> => {
   const schemas = [endpoint.pathSchema, endpoint.urlParamsSchema, endpoint.headersSchema]
@@ -74,9 +88,6 @@ const describeParameters = (parameters: unknown, endpoint: Endpoint): ReadonlyAr
     }
   })
 }
-
-const descriptionOf = (part: SchemaAST.Annotated): string | undefined =>
-  Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(part))
 
 const withExample = (content: unknown, example: unknown): Node =>
   mapNode(content, (media) => ({ ...nodeOf(media), ...(example !== undefined && { example }) }))
@@ -120,7 +131,10 @@ const describeOperation = (operation: Node, endpoint: Endpoint, schemas: unknown
   const sendsETag = Context.getOrElse(endpoint.annotations, SendsETag, () => false)
   return {
     ...operation,
-    parameters: describeParameters(operation["parameters"], endpoint),
+    parameters: [
+      ...describeParameters(operation["parameters"], endpoint),
+      ...(mayNeedVotes(endpoint) ? askingHeaders : [])
+    ],
     ...(Option.isSome(request) && { requestBody: { ...body, content: withExample(body["content"], request.value) } }),
     responses: mapNode(operation["responses"], (node, status) => {
       const response = nodeOf(node)

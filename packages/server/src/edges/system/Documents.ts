@@ -33,6 +33,19 @@ const ofPage = Effect.gen(function* () {
   }
 })
 
+/** The pages of the documentation, and of the groups of calls, each as a text by its name such as `cli.md`. */
+export const documentPages = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const names = (yield* Effect.orDie(files.readDirectory(pathOf("pages")))).filter((name) => name.endsWith(".md"))
+  const made = yield* Effect.forEach(names, (name) =>
+    Effect.map(
+      document(`pages/${name}`, "text/markdown; charset=utf-8"),
+      (page) => [name, Effect.provideService(page, FileSystem.FileSystem, files)] as const
+    )
+  )
+  return new Map(made)
+})
+
 /** The static documents: OpenAPI 3.1, the page for browsers, and the documentation in the formats of https://llmstxt.org. */
 export const documents = Effect.all({
   openApi: document("openapi.json", "application/json"),
