@@ -76,7 +76,8 @@ describe("secrets", () => {
       project: "shop",
       env: "staging",
       key: "GONE",
-      deleted: true
+      deleted: true,
+      restore: "with: coffer secret undelete GONE --env acme/shop/staging"
     })
     await agent.refused("secret_get", { key: "GONE", env: "staging" }, "NOT_FOUND")
   })
@@ -115,20 +116,15 @@ describe("projects and environments", () => {
       [...namesOf(await person.use("env_list", { project: "webshop" }))],
       ["dev", "staging", "prod", "qa"]
     )
-    assert.deepStrictEqual(await person.use("env_delete", { name: "qa", project: "webshop" }), {
-      org: "acme",
-      project: "webshop",
-      env: "qa",
-      deleted: true
-    })
+    const { restore, ...removed } = await person.use("env_delete", { name: "qa", project: "webshop" })
+    assert.deepStrictEqual(removed, { org: "acme", project: "webshop", env: "qa", deleted: true })
+    assert.match(restore, /^until \d{4}-\d\d-\d\dT\S+Z, with: coffer env restore qa --project acme\/webshop$/)
+    assert.isAbove(Date.parse(restore.slice("until ".length, restore.indexOf(","))), Date.now() + 29 * 86_400_000)
     for (const name of ["dev", "staging", "prod"]) await person.use("env_delete", { name, project: "webshop" })
     assert.deepStrictEqual(await person.use("env_list", { project: "webshop" }), none)
 
-    assert.deepStrictEqual(await person.use("project_delete", { name: "webshop" }), {
-      org: "acme",
-      project: "webshop",
-      deleted: true
-    })
+    const gone = await person.use("project_delete", { name: "webshop" })
+    assert.match(gone.restore, /^until \S+Z, with: coffer project restore webshop --org acme$/)
     await person.refused("env_list", { project: "webshop" }, "NOT_FOUND")
   })
 

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import type { Failure } from "../Failures.js"
 import { CannotDo, NotThere, WrongUsage } from "../Failures.js"
 import { flag, option } from "../grammar/Fields.js"
+import { idOf } from "../grammar/IdKinds.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
 import { ask, canAsk } from "../terminal/Prompts.js"
@@ -12,7 +13,11 @@ import { listView } from "../terminal/View.js"
 
 export const removedFlag = flag("removed", "Those that were deleted and can be restored, instead")
 
-export const idOption = option("id", RemovedId, "The id of the one that is meant, where several had the name")
+export const idOption = option(
+  "id",
+  idOf(RemovedId),
+  "The id of the one that is meant, or its first characters, where several had the name"
+)
 
 /** What is deleted and restored, and its place as options of the next command. */
 export interface Kind {
@@ -62,7 +67,13 @@ export const restorable = Effect.fnUntraced(function* (
   id: RemovedId | undefined,
   { command, place, what }: Kind
 ) {
-  const found = id === undefined ? data[0] : data.find((one) => one.id === id)
+  const meant = id === undefined ? data.slice(0, 1) : data.filter((one) => one.id.startsWith(id))
+  if (meant.length > 1) {
+    return yield* new WrongUsage({
+      message: `${id ?? ""} is the beginning of the ids of ${meant.length} deleted ${what}s: give more of it`
+    })
+  }
+  const [found] = meant
   if (found === undefined) {
     return yield* new NotThere({
       message: `no deleted ${what} ${name}${id === undefined ? "" : ` with this id`} can be restored; coffer ${command} list --removed${place} shows those that can`

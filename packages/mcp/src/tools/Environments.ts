@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { adds, reads, removes } from "../Hints.js"
 import { pages } from "../Pages.js"
 import { changing, parameters, tool } from "../Tool.js"
-import { removed } from "./Removed.js"
+import { removed, restorableBy } from "./Removed.js"
 
 export const envCreate = tool({
   name: "env_create",
@@ -47,7 +47,7 @@ export const envDelete = tool({
   action: "env.delete",
   title: "Delete an environment",
   description:
-    "Removes an environment with all its secrets, at once and out of an agent's power to undo. Returns what was removed. " +
+    "Removes an environment with all its secrets. Returns what was removed, and how a person restores it: tell the user. " +
     "Use it only when the user has named this very environment to be deleted.",
   hints: removes,
   parameters: changing({ name: EnvName }),
@@ -58,6 +58,18 @@ export const envDelete = tool({
   output: removed({ org: OrgName, project: ProjectName, env: EnvName }),
   run: (call, path, { name }) =>
     call("environments", (api) => api.delete({ path: { ...path, env_name: name }, urlParams: {} })).pipe(
-      Effect.as({ org: path.org_name, project: path.project_name, env: name, deleted: true as const })
+      Effect.zipRight(
+        restorableBy(
+          call("trash", (api) => api.environments({ path, urlParams: { name } })),
+          `coffer env restore ${name} --project ${path.org_name}/${path.project_name}`
+        )
+      ),
+      Effect.map((restoring) => ({
+        org: path.org_name,
+        project: path.project_name,
+        env: name,
+        deleted: true as const,
+        ...restoring
+      }))
     )
 })

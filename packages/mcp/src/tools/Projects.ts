@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { adds, reads, removes } from "../Hints.js"
 import { pages } from "../Pages.js"
 import { changing, parameters, tool } from "../Tool.js"
-import { removed } from "./Removed.js"
+import { removed, restorableBy } from "./Removed.js"
 
 export const projectCreate = tool({
   name: "project_create",
@@ -46,7 +46,7 @@ export const projectDelete = tool({
   action: "project.delete",
   title: "Delete a project",
   description:
-    "Removes a project with all its environments and secrets, at once and out of an agent's power to undo. Returns what was removed. " +
+    "Removes a project with all its environments and secrets. Returns what was removed, and how a person restores it: tell the user. " +
     "Use it only when the user has named this very project to be deleted.",
   hints: removes,
   parameters: changing({ name: ProjectName }),
@@ -56,6 +56,12 @@ export const projectDelete = tool({
   output: removed({ org: OrgName, project: ProjectName }),
   run: (call, path, { name }) =>
     call("projects", (api) => api.delete({ path: { ...path, project_name: name } })).pipe(
-      Effect.as({ org: path.org_name, project: name, deleted: true as const })
+      Effect.zipRight(
+        restorableBy(
+          call("trash", (api) => api.projects({ path, urlParams: { name } })),
+          `coffer project restore ${name} --org ${path.org_name}`
+        )
+      ),
+      Effect.map((restoring) => ({ org: path.org_name, project: name, deleted: true as const, ...restoring }))
     )
 })

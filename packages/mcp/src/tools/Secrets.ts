@@ -97,8 +97,8 @@ export const secretDelete = tool({
   name: "secret_delete",
   title: "Delete a secret",
   description:
-    "Removes a secret: programs that need it will fail. Returns what was removed, and where. " +
-    "Use it only when the user wants this key gone; a person can bring it back with the command-line client.",
+    "Removes a secret: programs that need it will fail. Returns what was removed, and how a person restores it: tell the user. " +
+    "Use it only when the user wants this key gone.",
   hints: removes,
   parameters: changing({ key: SecretKey }),
   at: "env",
@@ -106,6 +106,13 @@ export const secretDelete = tool({
   output: removed({ org: OrgName, project: ProjectName, env: EnvName, key: SecretKey }),
   run: (call, path, { key }) =>
     call("secrets", (api) => api.delete({ path: { ...path, key }, urlParams: {} })).pipe(
-      Effect.as({ org: path.org_name, project: path.project_name, env: path.env_name, key, deleted: true as const })
+      Effect.as({
+        org: path.org_name,
+        project: path.project_name,
+        env: path.env_name,
+        key,
+        deleted: true as const,
+        restore: `with: coffer secret undelete ${key} --env ${path.org_name}/${path.project_name}/${path.env_name}`
+      })
     )
 })

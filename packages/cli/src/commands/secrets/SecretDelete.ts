@@ -7,17 +7,30 @@ import { defined } from "@coffer/domain/Defined"
 import { NotThere } from "../../Failures.js"
 import { asking, atEnv, type Call, yes } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
+import { questionAbout } from "../../grammar/Words.js"
+import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView } from "../../terminal/View.js"
+import { serverOption } from "../Trash.js"
 import { sentenceOf, severalKeys } from "./Keys.js"
 
 const placeOf = (path: EnvPath) => `${path.project_name}/${path.env_name}`
+
+/** Versions of a deleted secret are kept until somebody destroys them. */
+const noteUndelete = (key: SecretKey, { env_name, org_name, project_name }: EnvPath, server: string) =>
+  note(`bring it back with: coffer secret undelete ${key} --env ${org_name}/${project_name}/${env_name}${server}`)
 
 const deleteOne = Effect.fnUntraced(function* (
   call: Call,
   path: EnvPath,
   key: SecretKey,
-  options: { readonly yes: boolean; readonly force: boolean; readonly ifVersion: number | undefined }
+  options: {
+    readonly yes: boolean
+    readonly force: boolean
+    readonly ifVersion: number | undefined
+    /** The option of the next command. */
+    readonly server: string
+  }
 ) {
   yield* confirm(`Delete ${key} from ${placeOf(path)}?`, options.yes)
   const urlParams = {
@@ -26,7 +39,8 @@ const deleteOne = Effect.fnUntraced(function* (
   }
   yield* call("secrets", (api) => api.delete({ path: { ...path, key }, urlParams }))
   // As the write of several keys says it.
-  return doneView(`${key} deleted from ${placeOf(path)}`, { data: [{ key, change: "deleted" }] })
+  const { json, text } = doneView(`${key} deleted from ${placeOf(path)}`, { data: [{ key, change: "deleted" }] })
+  return { json, text: Effect.zipRight(text, noteUndelete(key, path, options.server)) }
 })
 
 /** Deletes several secrets by one write. The server takes absent keys, so a dry run looks for them. */
@@ -49,8 +63,13 @@ const deleteMany = Effect.fnUntraced(function* (
   const absent = planned.data.filter(({ change }) => change !== "deleted").map(({ key }) => key)
   if (absent.length > 0) {
     const are = absent.length === 1 ? "is" : "are"
+    const existing = yield* call("secrets", (api) => api.list({ path, urlParams: {} })).pipe(
+      Effect.map(({ data }) => data.map((secret): string => secret.key)),
+      Effect.orElseSucceed(() => [])
+    )
+    const question = questionAbout(absent[0] ?? "", existing)
     return yield* new NotThere({
-      message: `${sentenceOf(absent)} ${are} not in ${placeOf(path)}, and nothing was deleted; coffer secret list shows the keys`
+      message: `${sentenceOf(absent)} ${are} not in ${placeOf(path)}, and nothing was deleted${question} coffer secret list shows the keys`
     })
   }
   yield* confirm(`Delete ${sentenceOf(keys)} from ${placeOf(path)}?`, options.yes)
@@ -80,7 +99,9 @@ export const remove = atEnv("delete", {
     Effect.gen(function* () {
       const keys = [...new Set(named)]
       const [key] = keys
-      if (keys.length === 1 && key !== undefined) return yield* deleteOne(call, path, key, { yes, force, ifVersion })
+      if (keys.length === 1 && key !== undefined) {
+        return yield* deleteOne(call, path, key, { yes, force, ifVersion, server: serverOption(given) })
+      }
       const written = yield* deleteMany(call, path, keys, { yes, force })
       const { json, text } = doneView(`${sentenceOf(keys)} deleted from ${placeOf(path)}`, written)
       return { json, text: Effect.zipRight(text, noteUndo(written, path, given)) }

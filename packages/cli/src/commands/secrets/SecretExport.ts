@@ -13,6 +13,7 @@ import { writeSecrets } from "../../formats/Formats.js"
 import { atEnvPlain, type Call } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { isNotForChildren } from "@coffer/domain/DangerousVariables"
+import { questionAbout } from "../../grammar/Words.js"
 import { plural } from "../../terminal/Plural.js"
 import { note, writeValues } from "../../terminal/Print.js"
 import { isExport } from "../../output/Earlier.js"
@@ -49,7 +50,10 @@ const readChosen = Effect.fnUntraced(function* (call: Call, path: EnvPath, { exc
   if (absent.length === 0) return yield* requireComplete(bundle, except)
   const are = absent.length === 1 ? "is" : "are"
   return yield* new NotThere({
-    message: `${sentenceOf(absent)} of --except ${are} not in ${path.project_name}/${path.env_name}; coffer secret list shows the keys`
+    message: `${sentenceOf(absent)} of --except ${are} not in ${path.project_name}/${path.env_name}${questionAbout(
+      absent[0] ?? "",
+      [...existing]
+    )} coffer secret list shows the keys`
   })
 })
 

@@ -8,6 +8,7 @@ import { readSecrets } from "../../formats/Formats.js"
 import { asking, atEnv } from "../../grammar/Command.js"
 import { argument, flag } from "../../grammar/Fields.js"
 import { type Source, sourceOf } from "../../terminal/Bytes.js"
+import { plural } from "../../terminal/Plural.js"
 import { note } from "../../terminal/Print.js"
 import { withProgress } from "../../terminal/Progress.js"
 import { readText } from "../../terminal/TextFile.js"
@@ -30,7 +31,7 @@ const readFile = (format: FormatName, source: Source, expand: boolean) =>
       const text = yield* readText(source, largest, "larger than any environment: check that it is the right file")
       yield* progress.step(0.5, "checking")
       const found = yield* readSecrets(format, source.name, text, { expand })
-      yield* progress.step(1, `${found.secrets.size + found.references.size} secrets checked`)
+      yield* progress.step(1, `${plural(found.secrets.size + found.references.size, "secret")} checked`)
       return found
     })
   )
@@ -82,7 +83,7 @@ export const importSecrets = atEnv("import", {
         withProgress((progress) => {
           const payload = { set: secrets, ...(references.size > 0 && { references }), dry_run: dryRun }
           const written = call("environments", (api) => api.writeBundle({ path, headers, payload, withResponse: true }))
-          return progress.during(`${dryRun ? "comparing" : "writing"} ${count} secrets`, written)
+          return progress.during(`${dryRun ? "comparing" : "writing"} ${plural(count, "secret")}`, written)
         })
       )
     })
