@@ -9,6 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Call } from "../grammar/Command.js"
 import { note } from "../terminal/Print.js"
+import { plural } from "../terminal/Plural.js"
 import type { Progress } from "../terminal/Progress.js"
 import { nameOf } from "./Contents.js"
 import { type Archive, versionsOf } from "./Unpack.js"
@@ -53,7 +54,7 @@ const sendRecords = Effect.fnUntraced(function* (
   const { declared: keys, environments, fields, projects, secrets, use_rules, versions } = manifest.counts
   const counts = { projects, environments, secrets, versions, use_rules, declared: keys, ...defined({ fields }) }
   const finish = patiently(call("imports", (api) => api.finish({ path, payload: { counts } })))
-  return yield* progress.during(`verifying ${versions} values`, finish)
+  return yield* progress.during(`verifying ${plural(versions, "value")}`, finish)
 })
 
 /** How long a server may take to give an import up, before the program ends without its answer. */

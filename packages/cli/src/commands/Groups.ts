@@ -6,6 +6,7 @@ import { NotThere } from "../Failures.js"
 import { atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { argument } from "../grammar/Fields.js"
 import { emails, groupName as name } from "../subjects/Subjects.js"
+import { questionAbout } from "../grammar/Words.js"
 import { confirm } from "../terminal/Prompts.js"
 import { note } from "../terminal/Print.js"
 import { doneView, listView } from "../terminal/View.js"
@@ -117,7 +118,10 @@ const findMembers = Effect.fnUntraced(function* (
     const found = data.find((member) => member.email === email)
     return found === undefined
       ? new NotThere({
-          message: `${email} is not in the group ${path.group_name}; coffer group members shows who is`
+          message: `${email} is not in the group ${path.group_name}${questionAbout(
+            email,
+            data.map((member) => member.email)
+          )} coffer group members shows who is`
         })
       : Effect.succeed(found)
   })
@@ -193,7 +197,10 @@ const unmap = atOrg("unmap", {
       const rest = data.filter(({ group, provider_group }) => group !== to || provider_group !== providerGroup)
       if (rest.length === data.length) {
         return yield* new NotThere({
-          message: `${providerGroup} does not count as the group ${to}; coffer group mappings shows what does`
+          message: `${providerGroup} does not count as the group ${to}${questionAbout(
+            providerGroup,
+            data.map(({ provider_group }) => provider_group)
+          )} coffer group mappings shows what does`
         })
       }
       const set = yield* call("groups", (api) => api.setMappings({ path, payload: { mappings: rest } }))

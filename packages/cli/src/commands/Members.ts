@@ -7,6 +7,7 @@ import { atOrg, type Call, group, wide, yes } from "../grammar/Command.js"
 import { argument } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
 import { noteAccount } from "../subjects/Subjects.js"
+import { questionAbout } from "../grammar/Words.js"
 import { confirm } from "../terminal/Prompts.js"
 import { doneView, listView, printView } from "../terminal/View.js"
 import { invite } from "./Invite.js"
@@ -55,7 +56,10 @@ const memberId = Effect.fnUntraced(function* (call: Call, path: OrgPath, email: 
   const found = data.find((member) => member.email === email)
   if (found !== undefined) return found.user_id
   return yield* new NotThere({
-    message: `${email} is not a member of ${path.org_name}; coffer member list shows who is`
+    message: `${email} is not a member of ${path.org_name}${questionAbout(
+      email,
+      data.map((member) => member.email)
+    )} coffer member list shows who is`
   })
 })
 

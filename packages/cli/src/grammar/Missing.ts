@@ -1,5 +1,12 @@
 import type { Exchange } from "@coffer/client/internal/Exchange"
-import { type NamePath, placeList, readNames } from "@coffer/client/internal/NameList"
+import {
+  type NameList,
+  type NamePath,
+  orgList,
+  type OrgListKind,
+  placeList,
+  readNames
+} from "@coffer/client/internal/NameList"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Effect from "effect/Effect"
 import { NotThere, withoutEnd } from "../Failures.js"
@@ -17,17 +24,22 @@ interface Thing {
   /** The command that shows what exists, without its place. */
   readonly list: (found: RegExpExecArray) => string
   readonly shows?: string
-  /** Whether the names of the list can be what was meant. */
-  readonly isListed?: true
+  /** The list of the names one of which may be meant. */
+  readonly names?: (path: NamePath) => NameList
 }
+
+const inOrg =
+  (kind: OrgListKind) =>
+  ([org = ""]: NamePath): NameList =>
+    orgList(kind, org)
 
 const plainly = (list: string) => () => list
 
 /** What can be missing. The first form that fits decides. */
 const things: ReadonlyArray<Thing> = [
-  { form: /^organization (\S+) /, depth: 0, list: plainly("coffer org list"), isListed: true },
-  { form: /^project (\S+) /, depth: 1, list: plainly("coffer project list"), isListed: true },
-  { form: /^environment (?:\S+\/)?([^\s/]+) /, depth: 2, list: plainly("coffer env list"), isListed: true },
+  { form: /^organization (\S+) /, depth: 0, list: plainly("coffer org list"), names: placeList },
+  { form: /^project (\S+) /, depth: 1, list: plainly("coffer project list"), names: placeList },
+  { form: /^environment (?:\S+\/)?([^\s/]+) /, depth: 2, list: plainly("coffer env list"), names: placeList },
   { form: /^version \S+ of secret (\S+) /, depth: 3, list: ([, key]) => `coffer secret versions ${key}` },
   { form: /^revision /, depth: 3, list: plainly("coffer env revisions") },
   {
@@ -42,10 +54,11 @@ const things: ReadonlyArray<Thing> = [
     list: plainly("coffer secret list --removed"),
     shows: "shows what can be brought back"
   },
-  { form: /^secret /, depth: 3, list: plainly("coffer secret list") },
+  { form: /^secret (\S+) /, depth: 3, list: plainly("coffer secret list"), names: placeList },
   { form: /^key /, depth: 2, list: plainly("coffer declare list") },
+  { form: /^(\S+@\S+) is not a member /, depth: 1, list: plainly("coffer member list"), names: inOrg("member") },
   { form: /^member | is not a member /, depth: 1, list: plainly("coffer member list") },
-  { form: /^service account /, depth: 1, list: plainly("coffer service-account list") },
+  { form: /^service account (\S+) /, depth: 1, list: plainly("coffer service-account list"), names: inOrg("account") },
   { form: /^federation /, depth: 1, list: plainly("coffer service-account trust list ACCOUNT") },
   { form: /^access rule /, depth: 1, list: plainly("coffer acl list") },
   { form: /^use rule /, depth: 3, list: plainly("coffer use list KEY") },
@@ -57,7 +70,7 @@ const things: ReadonlyArray<Thing> = [
     list: ([, name]) => `coffer env protect ${name}`,
     shows: "makes one"
   },
-  { form: /^group /, depth: 1, list: plainly("coffer group list") },
+  { form: /^group (\S+) /, depth: 1, list: plainly("coffer group list"), names: inOrg("group") },
   { form: /^webhook /, depth: 1, list: plainly("coffer webhook list") },
   { form: /^delivery /, depth: 1, list: plainly("coffer webhook deliveries ID") },
   { form: /^user /, depth: 0, list: plainly("coffer user list") },
@@ -73,8 +86,8 @@ export interface PlacePath {
 }
 
 /** The name that was probably meant. A list that cannot be read suggests none. */
-const suggestionFor = (exchange: Exchange, path: NamePath, name: string) =>
-  readNames(exchange, placeList(path)).pipe(
+const suggestionFor = (exchange: Exchange, list: NameList, name: string) =>
+  readNames(exchange, list).pipe(
     Effect.timeout("3 seconds"),
     Effect.map((names) => nearest(names, name)),
     Effect.orElseSucceed(() => undefined)
@@ -102,12 +115,12 @@ export const explainMissing = Effect.fnUntraced(function* (
       message: `${said}; see what exists with coffer org, project, environment or secret list`
     })
   }
-  const { depth, form, isListed, list, shows = "shows what exists" } = thing
+  const { depth, form, list, names: listed, shows = "shows what exists" } = thing
   const found = form.exec(said)
   const path = names.slice(0, depth)
   const place = path.join("/")
   const [, name = ""] = found ?? []
-  const meant = isListed === true ? yield* suggestionFor(exchange, path, name) : undefined
+  const meant = listed === undefined ? undefined : yield* suggestionFor(exchange, listed(path), name)
   const next = [
     found === null ? "" : list(found),
     ...(depth === 0 ? [] : [placeOption[depth], place]),

@@ -40,9 +40,16 @@ export const isHelp = (word: string): boolean => helpWords.has(word)
 export const nearest = (words: ReadonlyArray<string>, stray: string): string | undefined =>
   nearestBy(words, (word) => {
     if (stray.length > 1 && word.startsWith(stray)) return 0
+    if (word.toLowerCase() === stray.toLowerCase()) return 0
     const distance = editDistance(stray, word)
     return distance <= 2 && distance < word.length / 2 ? distance : Infinity
   })
+
+/** What joins the sentence about a missing name to the command that lists what exists: a question, if one of them is nearly the same. */
+export const questionAbout = (stray: string, names: ReadonlyArray<string>): string => {
+  const meant = nearest(names, stray)
+  return meant === undefined || meant === stray ? ";" : `; did you mean ${meant}?`
+}
 
 /** What is wrong with a value that is none of the choices. */
 export const choiceProblem = (name: string, choices: ReadonlyArray<string>, value: string): string => {

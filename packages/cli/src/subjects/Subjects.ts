@@ -9,6 +9,7 @@ import { NotThere, WrongUsage } from "../Failures.js"
 import type { Call } from "../grammar/Command.js"
 import { argument, argumentsOf, option } from "../grammar/Fields.js"
 import { completedBy } from "../grammar/Specs.js"
+import { questionAbout } from "../grammar/Words.js"
 import { note } from "../terminal/Print.js"
 
 /** A service account by name or id. No name has the form of an id. */
@@ -33,7 +34,10 @@ export const accountId = Effect.fnUntraced(function* (call: Call, path: OrgPath,
     })
   }
   return yield* new NotThere({
-    message: `there is no service account ${account} in ${path.org_name}; coffer service-account list shows them`
+    message: `there is no service account ${account} in ${path.org_name}${questionAbout(
+      account,
+      data.map(({ name }) => name)
+    )} coffer service-account list shows them`
   })
 })
 

@@ -1,4 +1,4 @@
-import { codeOf } from "@coffer/client/internal/FileError"
+import { codeOf, writeProblem } from "@coffer/client/internal/FileError"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -7,11 +7,11 @@ import { fstatSync, fsyncSync, statSync, writeSync } from "node:fs"
 const standardOutput = 1
 
 /** Standard output cannot be written to; `code` is the system's. */
-export class CannotWrite extends Data.TaggedError("CannotWrite")<{ readonly code: string }> {}
+export class CannotWrite extends Data.TaggedError("CannotWrite")<{ readonly code: string; readonly reason: string }> {}
 
 /** Work with a file or a descriptor. */
 export const attempt = <A>(work: () => A): Effect.Effect<A, CannotWrite> =>
-  Effect.try({ try: work, catch: (error) => new CannotWrite({ code: codeOf(error) }) })
+  Effect.try({ try: work, catch: (error) => new CannotWrite({ code: codeOf(error), reason: writeProblem(error) }) })
 
 /** Writes all of it, however long a reader takes. */
 const writeAll = (bytes: Uint8Array): Effect.Effect<void, CannotWrite> =>

@@ -1,4 +1,4 @@
-import { codeOf, hasCode } from "@coffer/client/internal/FileError"
+import { hasCode, writeProblem } from "@coffer/client/internal/FileError"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -41,7 +41,7 @@ const notWritten = (cause: unknown): Effect.Effect<never, CannotDo> =>
   hasCode(cause, "EPIPE")
     ? Effect.die(new ReaderGone())
     : Effect.fail(
-        new CannotDo({ message: `standard output cannot be written to (${codeOf(cause)}), and may be incomplete` })
+        new CannotDo({ message: `standard output cannot be written to, and may be incomplete: ${writeProblem(cause)}` })
       )
 
 const tryWriteError = Option.liftThrowable((text: string) => writeSync(2, text))

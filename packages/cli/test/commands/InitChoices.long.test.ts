@@ -34,9 +34,9 @@ describe("init at a terminal", () => {
         [
           "Organizations:",
           "  1  acme",
-          "org (number or name, empty to leave it out): Projects in acme:",
+          "org (Enter for acme, another name to create it, - to leave it out): Projects in acme:",
           "  1  webshop",
-          "project (number or name, empty to leave it out): Environments in acme/webshop:",
+          "project (Enter for webshop, another name to create it, - to leave it out): Environments in acme/webshop:",
           "  1  dev",
           "  2  staging",
           "  3  prod",
@@ -46,13 +46,21 @@ describe("init at a terminal", () => {
     })
   )
 
+  it.live("takes the only organization and project on Enter", () =>
+    Effect.gen(function* () {
+      const { code, stderr } = yield* init([], ["", "", "dev"])
+      assert.strictEqual(code, 0, stderr)
+      assert.deepStrictEqual(written(), ['org: "acme"', 'project: "webshop"', 'env: "dev"'])
+    })
+  )
+
   it.live("asks no more of what is given, and nothing of what is inside of what is left out", () =>
     Effect.gen(function* () {
       const given = yield* init(["--org", "acme", "--project", "webshop"], ["dev"])
       assert.strictEqual(given.code, 0, given.stderr)
       assert.notInclude(given.stderr, "Organizations")
       assert.deepStrictEqual(written(), ['org: "acme"', 'project: "webshop"', 'env: "dev"'])
-      const left = yield* init(["--force"], ["", "some", ""])
+      const left = yield* init(["--force"], ["-", "some", ""])
       assert.strictEqual(left.code, 0, left.stderr)
       assert.notInclude(left.stderr, "Projects")
       assert.deepStrictEqual(written(), ['project: "some"'])
@@ -130,7 +138,7 @@ describe("init at a terminal", () => {
     const terminal = new Terminal(place.home, [node, client, "init"], { cwd: home.folder })
     await terminal.sees("  1  acme")
     await terminal.answer("org (number or name, empty to leave it out): ", "1\r")
-    await terminal.answer("project (number or name, empty to leave it out): ", "webshop\r")
+    await terminal.answer("project (Enter for webshop, another name to create it, - to leave it out): ", "\r")
     await terminal.answer("env (number or name, empty to leave it out): ", "dev\r")
     await terminal.sees("wrote ")
     assert.strictEqual(await terminal.ended(), 0)
@@ -140,14 +148,24 @@ describe("init at a terminal", () => {
 })
 
 describe("init without a terminal", () => {
-  it.live("asks the server nothing where no name is given", () =>
+  it.live("writes no file with the address alone, and says what to give", () =>
     Effect.gen(function* () {
-      const { code, stderr } = yield* init([], undefined, {
-        HOME: place.home.folder,
-        SERVICE_SERVER_URL: "http://127.0.0.1:1"
-      })
-      assert.deepStrictEqual([code, stderr], [0, ""])
+      const env = { HOME: place.home.folder, SERVICE_SERVER_URL: "http://127.0.0.1:1" }
+      const { code, stderr } = yield* init([], undefined, env)
+      assert.deepStrictEqual(
+        [code, stderr],
+        [
+          2,
+          "coffer: nobody can be asked here for the place, and nothing was written: name it, as in coffer init --env ORG/PROJECT/ENV; coffer org list shows the organizations\n"
+        ]
+      )
+      assert.isUndefined(written())
+      const named = yield* init(["--server-url", "http://127.0.0.1:1"], undefined, env)
+      assert.strictEqual(named.code, 0, named.stderr)
       assert.deepStrictEqual(written(), [])
+      const given = yield* init(["--force"], undefined, { ...env, SERVICE_ORG: "acme" })
+      assert.strictEqual(given.code, 0, given.stderr)
+      assert.deepStrictEqual(written(), ['org: "acme"'])
     })
   )
 

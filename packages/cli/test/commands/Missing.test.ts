@@ -7,6 +7,8 @@ beforeAll(async () => {
   await place.ok("secret", "set", "API_KEY", "one")
   await place.ok("secret", "set", "GONE", "one")
   await place.ok("secret", "delete", "GONE", "--yes")
+  await place.ok("group", "create", "backend")
+  await place.ok("service-account", "create", "deploy", "--no-key")
 })
 
 const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0"
@@ -55,6 +57,15 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "; coffer secret list --env acme/webshop/dev shows what exists"
   ],
   [
+    "a secret with two letters swapped",
+    "secret get API_KYE",
+    "coffer: acme/webshop/dev: secret API_KYE ",
+    "did you mean API_KEY? coffer secret list --env acme/webshop/dev shows what exists"
+  ],
+  ["a secret in other letters", "secret versions api_key", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
+  ["a secret to delete", "secret delete API_KEYS --yes", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
+  ["a secret to render with", "use list APIKEY", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
+  [
     "a version",
     "secret get API_KEY --at 7",
     "coffer: acme/webshop/dev: version 7 of secret API_KEY ",
@@ -92,6 +103,36 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
   ],
   ["an access rule", `acl revoke ${id} --yes`, "coffer: acme: access rule ", "; coffer acl list --org acme"],
   ["a group", "group members nope", "coffer: acme: group nope ", "; coffer group list --org acme"],
+  [
+    "a group nearly named so",
+    "group members backnd",
+    "coffer: acme: group backnd ",
+    "did you mean backend? coffer group"
+  ],
+  [
+    "a member nearly named so",
+    "acl grant --email adda@example.com --project-pattern * --env-pattern * --permission read",
+    "coffer: acme: adda@example.com ",
+    "did you mean ada@example.com? coffer member list --org acme"
+  ],
+  [
+    "a service account nearly named so",
+    "service-account rotate deplyo",
+    "coffer: there is no service account deplyo in acme",
+    "; did you mean deploy? coffer service-account list"
+  ],
+  [
+    "a member to demote",
+    "member set-role ad@example.com admin",
+    "coffer: ad@example.com is not a member of acme",
+    "; did you mean ada@example.com? coffer member list"
+  ],
+  [
+    "a federation",
+    "service-account trust revoke deploy gihub --yes",
+    "coffer: service account deploy has no federation gihub",
+    "; coffer service-account trust list"
+  ],
   ["a webhook", `webhook deliveries ${id}`, "coffer: acme: webhook ", "; coffer webhook list --org acme"],
   ["an approval", `approval approve ${id}`, "coffer: acme: approval ", "; coffer approval list --org acme"],
   [

@@ -152,6 +152,25 @@ describe("a request for access that waits already", () => {
   })
 })
 
+describe("the name of a place that does not exist", () => {
+  it("is noted where it would only give an empty answer, and refused elsewhere", async () => {
+    const explained = await coffer(["acl", "explain", "--email", "ada@example.com", "--env", "stagin"])
+    assert.match(explained.stderr, /environment webshop\/stagin does not exist, .*; did you mean staging\?/)
+    const log = await ok("audit", "list", "--project", "webshopp", "--env", "dev")
+    assert.match(log.stderr, /webshopp matches no project of acme now; did you mean webshop\?/)
+    const hook = [
+      "webhook",
+      "create",
+      "https://hooks.example.com/coffer",
+      "--event",
+      "secret.*",
+      "--environment",
+      "webshop/prodd"
+    ]
+    assert.match((await ok(...hook)).stderr, /^coffer: prodd matches no environment .*; did you mean prod\?\n/)
+  })
+})
+
 describe("a pattern that matches nothing now", () => {
   it("is noted with the nearest name, and kept", async () => {
     const grant = (project: string, env: string) =>

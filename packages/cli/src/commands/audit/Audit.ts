@@ -25,6 +25,7 @@ import { CannotDo, type Failure, WrongUsage } from "../../Failures.js"
 import { atServer, group, org, wide } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { note, printJson, printLine, printList, printMore, toJson, write } from "../../terminal/Print.js"
+import { noteUnmatched } from "../UnmatchedPatterns.js"
 import { activity } from "./Activity.js"
 import { follow } from "./Follow.js"
 
@@ -150,7 +151,7 @@ const list = atServer("list", {
         : undefined)
     )
   },
-  run: ({ call, json, options, settings }) =>
+  run: ({ call, exchange, json, options, settings }) =>
     Effect.gen(function* () {
       if (json && options.csv) return yield* new WrongUsage({ message: "give --json or --csv, not both" })
       const form = json ? "json" : options.csv ? "csv" : "table"
@@ -169,6 +170,9 @@ const list = atServer("list", {
       }
       if (options.all) return yield* everyPage(read, options.after, form)
       const page = yield* read(options.limit, options.after)
+      if (page.data.length === 0 && path !== null && (project ?? env) !== undefined) {
+        yield* noteUnmatched(exchange, path.org_name, [{ project, env: env ?? "*" }])
+      }
       return { json: page, text: onePage(page, options.csv) }
     })
 })

@@ -11,6 +11,7 @@ import { CannotDo, NotThere, WrongUsage } from "../../Failures.js"
 import { meantBy } from "../../grammar/IdKinds.js"
 import { atServer, group, wide } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
+import { questionAbout } from "../../grammar/Words.js"
 import { noBrowserReason, openBrowser } from "../../terminal/Browser.js"
 import { note } from "../../terminal/Print.js"
 import { doneView, listView } from "../../terminal/View.js"
@@ -106,7 +107,13 @@ const remove = atServer("remove", {
         })
       }
       if (found === undefined) {
-        return yield* new NotThere({ message: `you have no passkey ${nameOrId}; coffer passkey list shows them` })
+        const question = questionAbout(
+          nameOrId,
+          data.map(({ name }) => name)
+        )
+        return yield* new NotThere({
+          message: `you have no passkey ${nameOrId}${question} coffer passkey list shows them`
+        })
       }
       yield* call("passkeys", (api) => api.delete({ path: { passkey_id: found.id } }))
       return doneView(`passkey ${found.name} removed`, { id: found.id })

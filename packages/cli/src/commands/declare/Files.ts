@@ -6,6 +6,7 @@ import { CannotDo, WrongUsage } from "../../Failures.js"
 import type { Call } from "../../grammar/Command.js"
 import { isSame, openOutput, type OutputFile, readOutput, reopenOutput, writeOutput } from "../../output/OutputFile.js"
 import { sourceOf } from "../../terminal/Bytes.js"
+import { plural } from "../../terminal/Plural.js"
 import { note, printJson, printTable, showTable } from "../../terminal/Print.js"
 import { agrees, canAsk } from "../../terminal/Prompts.js"
 import { readText } from "../../terminal/TextFile.js"
@@ -40,7 +41,7 @@ const isChange = ({ change }: Change): boolean => change !== "unchanged"
 const approve = Effect.fnUntraced(function* (changes: ReadonlyArray<Change>, project: string) {
   if (yield* canAsk) {
     yield* showTable(columns, rowsOf(changes.filter(isChange)))
-    if (yield* agrees(`Declare ${changes.filter(isChange).length} keys of ${project}?`)) return
+    if (yield* agrees(`Declare ${plural(changes.filter(isChange).length, "key")} of ${project}?`)) return
     return yield* new CannotDo({ message: "nothing was changed" })
   }
   const replaced = changes.filter(({ change }) => change === "updated")
@@ -80,7 +81,7 @@ export const declareFrom = Effect.fnUntraced(function* (
     yield* Effect.forEach(due, ({ key, wanted: payload }, index) =>
       Effect.tapError(
         call("declared", (api) => api.set({ path: { ...path, key }, payload })),
-        () => note(`${index} of ${due.length} keys were declared; ${key} was not`)
+        () => note(`${index} of ${plural(due.length, "key")} ${index === 1 ? "was" : "were"} declared; ${key} was not`)
       )
     )
   }

@@ -1,4 +1,4 @@
-import { codeOf } from "@coffer/client/internal/FileError"
+import { readProblem } from "@coffer/client/internal/FileError"
 import { BadSetting, variable, Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
@@ -7,7 +7,7 @@ import { WrongUsage } from "../../Failures.js"
 const inFile = (name: string, path: string) =>
   Effect.try({
     try: () => readFileSync(path, "utf8").replace(/\r?\n$/, ""),
-    catch: (cause) => new BadSetting({ message: `${name} must name a file that can be read (${codeOf(cause)})` })
+    catch: (cause) => new BadSetting({ message: `${name} must name a file that can be read: ${readProblem(cause)}` })
   })
 
 /** The database's file or URL: the option's, that of the variable that the option names, or the setting's. */

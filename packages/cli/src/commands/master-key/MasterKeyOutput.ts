@@ -14,8 +14,8 @@ import { Output } from "../../terminal/Output.js"
 export const showKey = (key: string): Effect.Effect<void, CannotDo, Output> =>
   Effect.flatMap(Output, ({ writeFlushed }) => writeFlushed(`${key}\n`)).pipe(
     Effect.mapError(
-      ({ code }) =>
-        new CannotDo({ message: `the new key cannot be written to standard output (${code}): nothing was changed` })
+      ({ reason }) =>
+        new CannotDo({ message: `the new key cannot be written to standard output, as ${reason}: nothing was changed` })
     )
   )
 
@@ -41,7 +41,7 @@ export const removeKeyFile = (path: string): Effect.Effect<void, CannotDo> =>
     rmSync(path, { force: true })
   }).pipe(
     Effect.zipRight(flushFolder(dirname(path))),
-    Effect.mapError(({ code }) => new CannotDo({ message: `${path} cannot be removed (${code}): remove it` }))
+    Effect.mapError(({ reason }) => new CannotDo({ message: `${path} cannot be removed, as ${reason}: remove it` }))
   )
 
 const keyFile = (path: string): OutputFile => ({

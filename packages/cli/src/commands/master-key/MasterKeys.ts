@@ -1,4 +1,4 @@
-import { codeOf } from "@coffer/client/internal/FileError"
+import { readProblem } from "@coffer/client/internal/FileError"
 import { BadSetting, variable, Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -48,7 +48,8 @@ const configured = Effect.fnUntraced(function* (name: string, keyFromCommand: Ke
     (yield* Effect.try({
       try: () => oneLine(readFileSync(file ?? "", "utf8")),
       // The path stays out of the message: the key itself may have been put there.
-      catch: (cause) => new BadSetting({ message: `${name}_FILE must name a file that can be read (${codeOf(cause)})` })
+      catch: (cause) =>
+        new BadSetting({ message: `${name}_FILE must name a file that can be read: ${readProblem(cause)}` })
     }))
   const key = keyIn(found)
   const where = text === undefined ? `the file that ${name}_FILE names` : name

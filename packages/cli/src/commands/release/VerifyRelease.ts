@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises"
 import { CannotDo } from "../../Failures.js"
 import { command, json } from "../../grammar/Command.js"
 import { argument, option } from "../../grammar/Fields.js"
+import { plural } from "../../terminal/Plural.js"
 import { printTable } from "../../terminal/Print.js"
 import { printView } from "../../terminal/View.js"
 import { Version } from "../../Version.js"
@@ -60,7 +61,7 @@ const verified = Effect.fnUntraced(function* (
   const outcome = yield* Effect.either(
     Effect.gen(function* () {
       const { sums, text } = yield* checkSums(folder)
-      note("sums", `${sums.size} files are as SHA256SUMS says`)
+      note("sums", `${plural(sums.size, "file is", "files are")} as SHA256SUMS says`)
       const key = yield* keyOf(keyFile)
       yield* checkSignature(folder, text, key)
       note("signature", `SHA256SUMS is signed by the key ${fingerprintOf(key)}`)

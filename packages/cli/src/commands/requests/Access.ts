@@ -1,6 +1,7 @@
 import { Permission } from "@coffer/domain/AclRule"
 import { type ApprovalRequest, Reason } from "@coffer/domain/ApprovalRequest"
-import { RequestSpan, spanSeconds } from "@coffer/domain/Protection"
+import { RequestSpan } from "@coffer/domain/Protection"
+import { spanSeconds } from "@coffer/domain/Span"
 import * as Effect from "effect/Effect"
 import { atEnv, group } from "../../grammar/Command.js"
 import { requiredOption } from "../../grammar/Fields.js"

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { NotThere } from "../../Failures.js"
+import { questionAbout } from "../../grammar/Words.js"
 import { note, show } from "../../terminal/Print.js"
 import { agrees, ask, canAsk } from "../../terminal/Prompts.js"
 import type { Shelf } from "./Catalog.js"
@@ -40,7 +41,9 @@ const checkName = Effect.fnUntraced(function* <Name extends string>(name: Name, 
   const names = yield* shelf?.names ?? Effect.succeed(undefined)
   if (shelf === undefined || names === undefined || names.includes(name)) return name
   if ((yield* canAsk) && (yield* offerToCreate(shelf, name))) return name
-  return yield* new NotThere({ message: `${absent(shelf, name)}; ${shelf.list} shows what there is` })
+  return yield* new NotThere({
+    message: `${absent(shelf, name)}${questionAbout(name, names)} ${shelf.list} shows what there is`
+  })
 })
 
 const menuOf = <Name extends string>({ what, where }: Shelf<Name>, names: ReadonlyArray<Name>) => {
@@ -52,17 +55,21 @@ const menuOf = <Name extends string>({ what, where }: Shelf<Name>, names: Readon
 
 const questionOf = (key: string, names: ReadonlyArray<string> | undefined) => {
   if (names === undefined) return `${key} (empty to leave it out): `
+  if (names.length === 1) return `${key} (Enter for ${names.join("")}, another name to create it, - to leave it out): `
   const ways = names.length === 0 ? "a name to create it" : "number or name"
   return `${key} (${ways}, empty to leave it out): `
 }
 
-/** Asks until the answer is an existing name, one to create, or empty. */
+const leftOut = "-"
+
+/** Asks until the answer is an existing name, one to create, or says that there is none. Enter takes the only one. */
 const askName = Effect.fnUntraced(function* <Name extends string>({ key, schema, shelf }: Wanted<Name>) {
   const names = yield* shelf?.names ?? Effect.succeed(undefined)
   if (shelf !== undefined && names !== undefined) yield* show(menuOf(shelf, names))
   for (;;) {
     const answer = yield* ask(questionOf(key, names))
-    if (answer === "") return undefined
+    if (answer === "" && names?.length === 1) return names[0]
+    if (answer === "" || answer === leftOut) return undefined
     // A name may look like a number.
     const known =
       names?.find((name) => name === answer) ?? (/^[0-9]+$/.test(answer) ? names?.[Number(answer) - 1] : undefined)

@@ -10,12 +10,13 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { join } from "node:path"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo, WrongUsage } from "../../Failures.js"
 import { openOutput, type OutputFile, writeOutput } from "../../output/OutputFile.js"
 import { command, env, org, project, serverUrl } from "../../grammar/Command.js"
 import { placeGiven } from "../../grammar/Place.js"
 import { commas, flag, option, optionalArgument } from "../../grammar/Fields.js"
 import { printLine } from "../../terminal/Print.js"
+import { canAsk } from "../../terminal/Prompts.js"
 import { openCatalog } from "./Catalog.js"
 import { chooseName } from "./NameChoice.js"
 
@@ -68,25 +69,36 @@ const init = command("init", {
       const output = yield* openOutput(settingsFile(path, options.force))
       const place = yield* placeGiven(options)
       const variables = yield* Variables
+      const names = { org: "SERVICE_ORG", project: "SERVICE_PROJECT", env: "SERVICE_ENV" } as const
+      const isNamed =
+        options.serverUrl !== undefined ||
+        options.allowEnv !== undefined ||
+        [place.org, place.project, place.env].some((name) => name !== undefined) ||
+        Object.values(names).some((name) => variable(variables, name) !== undefined)
+      if (!isNamed && !(yield* canAsk)) {
+        return yield* new WrongUsage({
+          message: `nobody can be asked here for the place, and nothing was written: name it, as in coffer init --env ORG/PROJECT/ENV; coffer org list shows the organizations`
+        })
+      }
       const given = options.serverUrl ?? variable(variables, "SERVICE_SERVER_URL")
       const server = yield* address(given ?? defaultServerUrl)
       const catalog = yield* openCatalog(server)
       const org = yield* chooseName({
         key: "org",
         schema: OrgName,
-        given: place.org ?? variable(variables, "SERVICE_ORG"),
+        given: place.org ?? variable(variables, names.org),
         shelf: catalog.orgs
       })
       const project = yield* chooseName({
         key: "project",
         schema: ProjectName,
-        given: place.project ?? variable(variables, "SERVICE_PROJECT"),
+        given: place.project ?? variable(variables, names.project),
         shelf: org && catalog.projectsOf(org)
       })
       const env = yield* chooseName({
         key: "env",
         schema: EnvName,
-        given: place.env ?? variable(variables, "SERVICE_ENV"),
+        given: place.env ?? variable(variables, names.env),
         shelf: org && project && catalog.envsOf(org, project)
       })
       const lines = Object.entries({ server_url: server.base, org, project, env }).flatMap(([key, text]) =>

@@ -5,6 +5,7 @@ import * as Redacted from "effect/Redacted"
 import { CannotDo, NotThere, WrongUsage } from "../../Failures.js"
 import type { Call } from "../../grammar/Command.js"
 import type { NameOrId } from "../../subjects/Subjects.js"
+import { questionAbout } from "../../grammar/Words.js"
 import { readBytes, standardInput } from "../../terminal/Bytes.js"
 import { note } from "../../terminal/Print.js"
 import { doneView } from "../../terminal/View.js"
@@ -45,7 +46,13 @@ export const testFederation = Effect.fnUntraced(function* (
   const { data } = yield* call("serviceAccounts", (api) => api.list({ path }))
   const found = data.find(({ id, name }) => id === account || name === account)
   if (found === undefined) {
-    return yield* new NotThere({ message: `there is no service account ${account} in ${path.org_name}` })
+    const question = questionAbout(
+      account,
+      data.map(({ name }) => name)
+    )
+    return yield* new NotThere({
+      message: `there is no service account ${account} in ${path.org_name}${question} coffer service-account list shows them`
+    })
   }
   const reference = `${path.org_name}/${found.name}`
   const trial = yield* call("federations", (api) => api.try({ path: { ...path, sa_id: found.id }, payload: { token } }))

@@ -1,16 +1,19 @@
 import { readProblem } from "@coffer/client/internal/FileError"
 import { type Federation, PublicKeys } from "@coffer/domain/Federation"
 import { keylessSnippet } from "@coffer/domain/KeylessSnippets"
+import type { OrgPath } from "@coffer/domain/api/Paths"
+import type { ServiceAccountId } from "@coffer/domain/Ids"
 import { FederationName } from "@coffer/domain/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { readFileSync } from "node:fs"
 import { defined } from "@coffer/domain/Defined"
 import { CannotDo, NotThere, WrongUsage } from "../../Failures.js"
-import { atOrg, wide, yes } from "../../grammar/Command.js"
+import { atOrg, type Call, wide, yes } from "../../grammar/Command.js"
 import { argument, requiredOption } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { accountId } from "../../subjects/Subjects.js"
+import { questionAbout } from "../../grammar/Words.js"
 import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
@@ -95,6 +98,13 @@ const columns = {
   "last used": ({ last_used_at }: Federation) => last_used_at
 }
 
+/** Whether an account has a key. It is taken to have one where the caller may not see accounts. */
+const hasKeyOf = (call: Call, path: OrgPath, account: ServiceAccountId) =>
+  call("serviceAccounts", (api) => api.list({ path })).pipe(
+    Effect.map(({ data }) => data.find(({ id }) => id === account)?.key_hint !== ""),
+    Effect.orElseSucceed(() => true)
+  )
+
 const list = atOrg("trust list", {
   description: "List whose tokens a service account signs in with",
   examples: ["coffer service-account trust list ci"],
@@ -103,11 +113,11 @@ const list = atOrg("trust list", {
     Effect.gen(function* () {
       const sa_id = yield* accountId(call, path, options.account)
       const federations = yield* call("federations", (api) => api.list({ path: { ...path, sa_id } }))
-      return listView(federations, columns, `service account ${options.account} signs in with its key alone`, [
-        "name",
-        "conditions",
-        "last used"
-      ])
+      const hasKey = federations.data.length > 0 || (yield* hasKeyOf(call, path, sa_id))
+      const none = hasKey
+        ? `service account ${options.account} signs in with its key alone`
+        : `service account ${options.account} has no key and trusts nobody, so nothing signs in as it; let it trust a CI system or cluster with: coffer service-account trust ${options.account}; or give it a key with: coffer service-account rotate ${options.account}`
+      return listView(federations, columns, none, ["name", "conditions", "last used"])
     })
 })
 
@@ -126,7 +136,10 @@ const revoke = atOrg("trust revoke", {
       const found = data.find((federation) => federation.name === name)
       if (found === undefined) {
         return yield* new NotThere({
-          message: `service account ${account} has no federation ${name}; coffer service-account trust list shows them`
+          message: `service account ${account} has no federation ${name}${questionAbout(
+            name,
+            data.map((federation) => federation.name)
+          )} coffer service-account trust list shows them`
         })
       }
       yield* confirm(`Revoke the federation ${name} of ${account}, with its sessions?`, yes)
