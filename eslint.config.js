@@ -9,7 +9,7 @@ const tests = [
   "packages/*/test/**/*.{ts,tsx}",
   "packages/*/bench/**/*.ts",
   "packages/*/examples/**/*.ts",
-  "packages/console/vite.config.ts",
+  "packages/console/{vite.config,WithoutDocumentation}.ts",
   "vitest.config.ts",
   "vitest.workspace.ts"
 ]

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url"
-import { defineConfig } from "vite"
+import { defineConfig, type Plugin } from "vite"
+import { withoutDocumentation } from "./WithoutDocumentation.js"
 
 const file = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
@@ -10,18 +11,23 @@ const server = process.env["SERVICE_SERVER_URL"] ?? "http://localhost:7100"
 const expected =
   /\/FastCheck\.js$|imported by ".*\/node_modules\/dotenv\/|\/domain\/dist\/Errors\.js is dynamically imported/
 
-const documentation = /\.annotate\(OpenApi\.(?:Summary|Description|Title), (?:"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`)\)/g
-
-/** Leaves out what the contract says for its document alone. */
-const withoutDocumentation = {
-  name: "without-documentation",
-  transform: (code: string, id: string) =>
-    /\/domain\/dist\/api\/\w+\.js$/.test(id) ? { code: code.replace(documentation, ""), map: null } : null
+/** The console reads YAML with its library, and writes it without. */
+const withoutYamlWriter: Plugin = {
+  name: "without-yaml-writer",
+  transform: (code, id) => {
+    if (!/\/yaml\/browser\/dist\/stringify\/\w+\.js$/.test(id)) return null
+    const [, names = ""] = /export \{ (.*) \};/.exec(code) ?? []
+    const refused = '() => { throw new Error("the console writes no YAML with this library") }'
+    return {
+      code: names.replace(/\w+/g, (name) => `export const ${name} = ${refused};`).replaceAll(",", ""),
+      map: null
+    }
+  }
 }
 
 export default defineConfig({
   root: file("./"),
-  plugins: [withoutDocumentation],
+  plugins: [withoutDocumentation, withoutYamlWriter],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   build: {
     // No organization can be named `-`.
@@ -32,6 +38,8 @@ export default defineConfig({
     reportCompressedSize: false,
     target: "es2022",
     rollupOptions: {
+      // Small chunks are sent without compression, and cost a request each.
+      output: { experimentalMinChunkSize: 6_000 },
       onwarn: (warning, warn) => {
         if (!expected.test(warning.exporter ?? warning.message)) warn(warning)
       }

@@ -24,10 +24,17 @@ const once = <A>(load: () => Promise<Effect.Effect<A>>): Effect.Effect<A> => {
  * The typed clients of all groups. Each group is loaded and built on first use, because all take longer than most
  * requests.
  */
-export const groupClients = (options: {
+/** How the clients of groups send their requests. */
+export interface ClientOptions {
   readonly httpClient: HttpClient.HttpClient.With<ClientError | HttpClientError>
   readonly baseUrl: string
-}): GroupClients => ({
+}
+
+/** The groups that the console never calls. Its build leaves them out. */
+type ProgramGroup = "exports" | "imports" | "use"
+
+/** The clients of all groups that the console calls. */
+export const consoleClients = (options: ClientOptions): Omit<GroupClients, ProgramGroup> => ({
   auth: once(() =>
     import("@coffer/domain/api/AuthApi").then(({ AuthApi }) =>
       HttpApiClient.group(AnyApi.add(AuthApi), { ...options, group: "auth" })
@@ -46,16 +53,6 @@ export const groupClients = (options: {
   organizations: once(() =>
     import("@coffer/domain/api/OrganizationsApi").then(({ OrganizationsApi }) =>
       HttpApiClient.group(AnyApi.add(OrganizationsApi), { ...options, group: "organizations" })
-    )
-  ),
-  exports: once(() =>
-    import("@coffer/domain/api/ExportsApi").then(({ ExportsApi }) =>
-      HttpApiClient.group(AnyApi.add(ExportsApi), { ...options, group: "exports" })
-    )
-  ),
-  imports: once(() =>
-    import("@coffer/domain/api/ImportsApi").then(({ ImportsApi }) =>
-      HttpApiClient.group(AnyApi.add(ImportsApi), { ...options, group: "imports" })
     )
   ),
   members: once(() =>
@@ -138,11 +135,6 @@ export const groupClients = (options: {
       HttpApiClient.group(AnyApi.add(UseRulesApi), { ...options, group: "useRules" })
     )
   ),
-  use: once(() =>
-    import("@coffer/domain/api/UseApi").then(({ UseApi }) =>
-      HttpApiClient.group(AnyApi.add(UseApi), { ...options, group: "use" })
-    )
-  ),
   approvals: once(() =>
     import("@coffer/domain/api/ApprovalsApi").then(({ ApprovalsApi }) =>
       HttpApiClient.group(AnyApi.add(ApprovalsApi), { ...options, group: "approvals" })
@@ -186,6 +178,25 @@ export const groupClients = (options: {
   system: once(() =>
     import("@coffer/domain/api/SystemApi").then(({ SystemApi }) =>
       HttpApiClient.group(AnyApi.add(SystemApi), { ...options, group: "system" })
+    )
+  )
+})
+
+export const groupClients = (options: ClientOptions): GroupClients => ({
+  ...consoleClients(options),
+  exports: once(() =>
+    import("@coffer/domain/api/ExportsApi").then(({ ExportsApi }) =>
+      HttpApiClient.group(AnyApi.add(ExportsApi), { ...options, group: "exports" })
+    )
+  ),
+  imports: once(() =>
+    import("@coffer/domain/api/ImportsApi").then(({ ImportsApi }) =>
+      HttpApiClient.group(AnyApi.add(ImportsApi), { ...options, group: "imports" })
+    )
+  ),
+  use: once(() =>
+    import("@coffer/domain/api/UseApi").then(({ UseApi }) =>
+      HttpApiClient.group(AnyApi.add(UseApi), { ...options, group: "use" })
     )
   )
 })

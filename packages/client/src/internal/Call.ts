@@ -32,3 +32,9 @@ export type Call = <Name extends GroupName, A, E, R>(
   group: Name,
   f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>
 ) => Effect.Effect<A, Exclude<E, Extract<E, ToolkitError>> | ClientError, R>
+
+/** `Call` of some groups. */
+export type CallOf<Names extends GroupName> = <Name extends Names, A, E, R>(
+  group: Name,
+  f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>
+) => Effect.Effect<A, Exclude<E, Extract<E, ToolkitError>> | ClientError, R>

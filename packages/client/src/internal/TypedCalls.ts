@@ -6,9 +6,9 @@ import * as Option from "effect/Option"
 import * as ParseResult from "effect/ParseResult"
 import { brokenRules } from "@coffer/domain/BrokenRules"
 import { isApiError } from "@coffer/domain/Errors"
-import { groupClients } from "./ApiClient.js"
+import { type ClientOptions, groupClients } from "./ApiClient.js"
 import { retryAfterOf, unknownApiError } from "./ApiFailure.js"
-import type { Call, ToolkitError } from "./Call.js"
+import type { Call, CallOf, GroupClient, GroupName, ToolkitError } from "./Call.js"
 import { classifyResponse } from "./ClassifyResponse.js"
 import { type ClientError, InvalidRequest } from "./ClientErrors.js"
 import type { Exchange } from "./Exchange.js"
@@ -25,9 +25,14 @@ const notSent = (error: ToolkitError): Effect.Effect<never, InvalidRequest> => {
   return new InvalidRequest({ field, reason: rule?.sentence ?? "does not fit the contract" })
 }
 
-/** Returns the typed call. Errors that the contract declares stay typed; every other failure is a `ClientError`. */
-export const typedCalls = (exchange: Exchange): Call => {
-  const groups = groupClients({ httpClient: toolkitClient(exchange), baseUrl: exchange.url })
+/**
+ * Returns the typed call of some groups. Errors that the contract declares stay typed; every other failure is a `ClientError`.
+ */
+export const callsOf = <Names extends GroupName>(
+  clients: (options: ClientOptions) => { readonly [Name in Names]: Effect.Effect<GroupClient<Name>> },
+  exchange: Exchange
+): CallOf<Names> => {
+  const groups = clients({ httpClient: toolkitClient(exchange), baseUrl: exchange.url })
   const last = Effect.map(
     FiberRef.get(lastResponse),
     Option.map((response) => classifyResponse(exchange.url, response))
@@ -52,3 +57,6 @@ export const typedCalls = (exchange: Exchange): Call => {
       Effect.locally(lastResponse, Option.none())
     )
 }
+
+/** Returns the typed call of all groups. */
+export const typedCalls = (exchange: Exchange): Call => callsOf(groupClients, exchange)

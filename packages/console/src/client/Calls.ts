@@ -1,5 +1,5 @@
 import { asking } from "@coffer/client/internal/Asking"
-import type { GroupClient, GroupName, ToolkitError } from "@coffer/client/internal/Call"
+import type { GroupClient, ToolkitError } from "@coffer/client/internal/Call"
 import type { ClientError } from "@coffer/client/internal/ClientErrors"
 import { ChangeRequested } from "@coffer/domain/ApprovalRequest"
 import { ApprovalRequired, Reauthenticate, Unauthorized } from "@coffer/domain/Errors"
@@ -8,7 +8,7 @@ import { orgOfPath } from "../routing/ApiPlace.js"
 import { askApproval } from "../state/Approval.js"
 import { askLogin } from "../state/Login.js"
 import { noteProposed } from "../state/Proposed.js"
-import { notePath, plainCall } from "./Client.js"
+import { type CalledGroup, notePath, plainCall } from "./Client.js"
 
 /** Everything that a call can fail with has a message for people. */
 export interface Failure {
@@ -28,7 +28,7 @@ const declined = new ApprovalRequired({ message: "nothing was changed or request
  * old for the call, the person is asked to log in; if the environment is protected, to request the change. Then the call is
  * repeated. A call that became a request fails with `ChangeRequested`.
  */
-export const call = <Name extends GroupName, A, E, R>(
+export const call = <Name extends CalledGroup, A, E, R>(
   group: Name,
   f: (api: GroupClient<Name>) => Effect.Effect<A, E, R>,
   headers: Readonly<Record<string, string>> = unasked

@@ -1,7 +1,8 @@
 import { ServerUnreachable } from "@coffer/client/internal/ClientErrors"
+import { consoleClients } from "@coffer/client/internal/ApiClient"
 import { makeExchange } from "@coffer/client/internal/Exchange"
 import { RequestFailed, type Send } from "@coffer/client/internal/Send"
-import { typedCalls } from "@coffer/client/internal/TypedCalls"
+import { callsOf } from "@coffer/client/internal/TypedCalls"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import { noteResponse, noteSilence } from "../state/Connection.js"
@@ -13,6 +14,9 @@ const unreachable = (reason: string) => {
   noteSilence()
   return new ServerUnreachable({ url, reason, transient: true, answered: false })
 }
+
+/** The groups of the contract that the console calls. */
+export type CalledGroup = keyof ReturnType<typeof consoleClients>
 
 /** Receives the path of each request of a call. */
 export const notePath = FiberRef.unsafeMake<(path: string) => void>(() => {})
@@ -48,4 +52,4 @@ const exchange = makeExchange({
 })
 
 /** A call without regard to the session. Pages use `call` of `Calls.ts`. */
-export const plainCall = typedCalls(exchange)
+export const plainCall = callsOf(consoleClients, exchange)
