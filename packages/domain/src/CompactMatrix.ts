@@ -80,7 +80,7 @@ export const makeCompactLists = () => {
     const row = lists.data.length
     const short = cells.map((one, cell) => {
       if (one === null) return null
-      const { same, updated_at, updated_by, version, ...facts } = one
+      const { same, updated_at: _at, updated_by: _by, version, ...facts } = one
       if (Object.keys(facts).length > 0) lists.facts.push({ row, cell, ...facts })
       return [version, same, writeOf(one)]
     })
