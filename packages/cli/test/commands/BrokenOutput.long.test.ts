@@ -55,7 +55,8 @@ describe("a command whose output breaks", () => {
   it.each(commands)("says so when the disk is full: %s", async (command) => {
     const { code, stderr } = await withOutput("exec 3> /dev/full", command)
     assert.strictEqual(code, 1)
-    assert.match(stderr, /^coffer: standard output cannot be written to(, and may be incomplete: the disk is full)?\n$/)
+    const said = command.endsWith("--json") ? `coffer: ${JSON.parse(stderr).error.message}\n` : stderr
+    assert.match(said, /^coffer: standard output cannot be written to(, and may be incomplete: the disk is full)?\n$/)
   })
 
   it("ends quietly when its reader takes the first line alone", async () => {

@@ -67,7 +67,11 @@ const wrong: ReadonlyArray<readonly [string, ReadonlyArray<string>, string]> = [
     "--format takes one of env, shell, docker, json, "
   ],
   ["an option without its value", ["secret", "get", "K", "--env"], "--env needs a value; see coffer secret get --help"],
-  ["an option for a value", ["secret", "list", "--env", "--json"], "--env needs a value, and --json is an option; "],
+  [
+    "an option for a value",
+    ["secret", "list", "--env", "--removed"],
+    "--env needs a value, and --removed is an option; "
+  ],
   [
     "an option for a value, in run",
     ["run", "--env", "--watch", "true"],
