@@ -66,19 +66,21 @@ const counting = (statement, text, total) => {
   const ends = /^\s*(?:COMMIT|ROLLBACK\s*$)/i.test(text)
   const begins = /^\s*BEGIN/i.test(text)
   const isIndex = /\baudit_(?:indexed|postings)\b/.test(text)
-  const around = (run) => (...values) => {
-    if (begins) open = { rows: 0, isIndex: false }
-    const before = total.get()
-    const result = run.apply(statement, values)
-    const rows = total.get() - before
-    open.rows += rows
-    open.isIndex ||= isIndex && rows > 0
-    if (ends) {
-      const kind = open.isIndex ? "index" : "rows"
-      largest[kind] = Math.max(largest[kind], open.rows)
+  const around =
+    (run) =>
+    (...values) => {
+      if (begins) open = { rows: 0, isIndex: false }
+      const before = total.get()
+      const result = run.apply(statement, values)
+      const rows = total.get() - before
+      open.rows += rows
+      open.isIndex ||= isIndex && rows > 0
+      if (ends) {
+        const kind = open.isIndex ? "index" : "rows"
+        largest[kind] = Math.max(largest[kind], open.rows)
+      }
+      return result
     }
-    return result
-  }
   return Object.assign(statement, { run: around(statement.run), all: around(statement.all) })
 }
 
