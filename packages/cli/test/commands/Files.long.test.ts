@@ -174,8 +174,8 @@ describe("import", () => {
     put("bar.env", "BAR=1\n")
     const script = `script -qec "$COFFER secret import bar.env --env staging --json --yes" /dev/null`
     const { stdout } = await home.shell(script)
-    assert.match(stdout, /\[#+-*\] 1 secrets checked/)
-    assert.match(stdout, /\[-*#+-*\] writing 1 secrets/)
+    assert.match(stdout, /\[#+-*\] 1 secret checked/)
+    assert.match(stdout, /\[-*#+-*\] writing 1 secret/)
     const redirected = await home.shell(
       `script -qec "$COFFER secret import bar.env --env staging --json --yes 2>error.txt" /dev/null`
     )

@@ -184,6 +184,7 @@ describe("coffer import, from a file", () => {
   })
 
   it("asks for votes where an environment is protected, and writes the others", async () => {
+    await ok("member", "invite", "grace@example.com", "--role", "owner")
     await ok("env", "create", "guarded")
     await ok("env", "create", "open")
     await ok("env", "protect", "guarded", "--needed", "1", "--may-break-glass", "ada@example.com")
