@@ -176,7 +176,7 @@ export class World {
     }
     // A change that waits for votes, and the glass broken.
     const staging = `${at}/projects/${project}/envs/staging`
-    await make("PUT", `${staging}/protection`, { needed: 1, approvers: "owners", break_glass: [this.root] })
+    await make("PUT", `${staging}/protection`, { needed: 1, approvers: "owners", self: true, break_glass: [this.root] })
     const waiting = { body: { set: { [`K_${key}`]: `pending ${value}` } }, headers: { prefer: "respond-async" } }
     const asked = await this.program.call("PATCH", `${staging}/bundle`, { token, ...waiting })
     assert.strictEqual(asked.status, 202, asked.text)
