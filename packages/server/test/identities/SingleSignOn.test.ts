@@ -479,7 +479,8 @@ describe("groups of the provider", () => {
       { groups: [...many.slice(2), "eng"], _claim_names: { roles: "src1" } }
     ]) {
       forged(more)
-      await logIn(here, verified("grace"))
+      const { reader } = await logIn(here, verified("grace"))
+      assert.strictEqual(await lists(reader), 200)
       assert.lengthOf(await members(), 1)
     }
   })

@@ -137,7 +137,7 @@ describe("a request", () => {
     const accounts = { ...rule, accounts: ["botx"] }
     const [kept, replaced] = [
       await propose(owner.headers, "POST", rules, accounts),
-      await propose(owner.headers, "POST", rules, accounts)
+      await propose(owner.headers, "POST", rules, { ...accounts, paths: ["/v2/*"] })
     ]
     const { state } = (await vote(one, admin.headers, kept.id)).body
     assert.strictEqual(state, "done")

@@ -99,7 +99,7 @@ it("a change that waits is mailed and sent to those whom it concerns, and nothin
   }
   assert.notInclude(first, "INC-12")
   // At most one mail an hour: the next ones that come are about the glass.
-  await propose(admin.headers, "PUT", `${prod}/secrets/A`, { value: other })
+  await propose(ci.headers, "PUT", `${prod}/secrets/A`, { value: other })
 
   // Those who may read there find the values, so there is something to be found.
   const values = `${org}/requests/${id}/values`
