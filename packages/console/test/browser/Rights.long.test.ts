@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser())(`rights and names in the console${why}`, () => {
     const ada = await Person.login("refused@example.com")
     await ada.organization("refusals", { dev: { KEY: "1" } })
     const visit = await Visit.open("/refusals", ada)
-    const address = "**/refusals/projects/webshop/matrix"
+    const address = "**/refusals/projects/webshop/matrix?*"
     const refuse = (status: number, code: string, message: string) =>
       visit.page.route(address, (route) => route.fulfill({ status, json: { error: { code, message } } }))
     await refuse(403, "FORBIDDEN", "bob@example.com has no rule here")

@@ -35,7 +35,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "http/ClientAddress.ts": { list: header },
   "http/ETag.ts": { list: header },
   "http/Form.ts": { query: caller("loop", "8 KiB") },
-  "http/StaticFile.ts": { list: header },
+  "http/AcceptEncoding.ts": { list: header },
   "edges/archives/Structure.ts": { JSON: own("keys of federations, 8,000 characters each") },
   "edges/archives/StructureChecks.ts": { JSON: caller("worker", "16 MiB: 64 KiB or a line of 6 MiB at once", "32") },
   "edges/console/Negotiation.ts": { list: header },
