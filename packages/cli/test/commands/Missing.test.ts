@@ -64,7 +64,7 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
   ],
   ["a secret in other letters", "secret versions api_key", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
   ["a secret to delete", "secret delete API_KEYS --yes", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
-  ["a secret to render with", "use list APIKEY", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
+  ["a secret whose use rules are listed", "use list APIKEY", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
   [
     "a version",
     "secret get API_KEY --at 7",

@@ -87,7 +87,7 @@ HttpApi.reflect(Api, {
 })
 
 describe("the endpoints whose responses are compressed", () => {
-  it("return nothing that is secret, or that could be anything", () => {
+  it("have no field that could hold a secret", () => {
     const marked = endpoints.filter(({ isMarked }) => isMarked)
     assert.isAtLeast(marked.length, 25)
     assert.deepStrictEqual(
@@ -104,7 +104,7 @@ describe("the endpoints whose responses are compressed", () => {
     }
   })
 
-  it("are none of those that return values, keys, tokens or codes, which the search finds", () => {
+  it("leave out those that return values, keys, tokens or codes", () => {
     const found = new Set(endpoints.flatMap(({ name, secrets }) => (secrets.length > 0 ? [name] : [])))
     const secret = [
       ...["secrets.get", "environments.bundle", "requests.values", "exports.secrets", "serviceAccounts.create"],
@@ -169,7 +169,7 @@ describe("the memory of a compressed response", () => {
   const sizeOf = ({ body }: HttpServerResponse.HttpServerResponse) =>
     body._tag === "Uint8Array" ? body.body.length : assert.fail(body._tag)
 
-  it("is that of its compressed form once there is one, and none if it is small", async () => {
+  it("is counted by its compressed size, and a small one is not counted", async () => {
     const compress = makeCompression()
     const text = Array.from({ length: 300_000 }, () => Math.random().toString(36).slice(2, 4)).join("")
     const large = await Effect.runPromise(compress(requested(), HttpServerResponse.text(text)))

@@ -88,7 +88,7 @@ describe("what the server hands out about itself", () => {
     assert.isAbove(links.size, pages.length)
   })
 
-  it("is a text for each page, and for each group of calls, none longer than a program can read at once", async () => {
+  it("links a short text for each page and for each group of calls", async () => {
     const index = await (await get("/llms.txt")).text()
     const links = [...index.matchAll(/\]\((\/docs\/[^)]+)\)/g)].map(([, link = ""]) => link)
     for (const name of pages) assert.include(links, `/docs/${name}`)

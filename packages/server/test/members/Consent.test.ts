@@ -110,7 +110,7 @@ describe("a person whom a stranger put into an organization", () => {
     assert.isString(after.last_seen_at)
   })
 
-  it("accepts it by no refused call, and by declining it neither", async () => {
+  it("does not accept the invitation by a refused call or by declining it", async () => {
     const victim = await someone()
     const { invite, listed, org, owner } = await organization()
     await invite(victim, "member")
@@ -272,7 +272,7 @@ describe("at the same time, on two servers", () => {
     }
   })
 
-  it("a first call, a leave and a removal end the membership once, and a new invitation is accepted by none of them", async () => {
+  it("a first call, a leave and a removal end the membership once, and do not accept a new invitation", async () => {
     for (let round = 0; round < 6; round++) {
       const { invite, listed, org, owner, removals } = await organization()
       const ada = await someone()
