@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { appendFileSync, copyFileSync, readdirSync, rmSync, statSync } from "node:fs"
+import { appendFileSync, copyFileSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -25,9 +25,8 @@ const fill = (spare: number) => {
   } catch {
     // Full now.
   }
-  const { size } = statSync(filler)
-  rmSync(filler)
-  appendFileSync(filler, Buffer.alloc(Math.max(0, size - spare)))
+  // Nothing is written again: a server that goes on may take what this leaves, never make it fail.
+  truncateSync(filler, Math.max(0, statSync(filler).size - spare))
 }
 
 const free = () => {
