@@ -216,9 +216,10 @@ const goodReads = async (server, { ada }) => {
     socket.on("error", () => undefined)
     const path = `${large.env}/secrets/${large.keys[index % large.keys.length]}`
     const request = `GET ${path} HTTP/1.1\r\nHost: x\r\nX-API-Key: ${large.key}\r\n\r\n`
+    const closed = once(socket, "close")
     while (!isOver() && !socket.destroyed) {
       socket.write(request)
-      await Promise.race([once(socket, "data"), once(socket, "close")]).catch(() => undefined)
+      await Promise.race([once(socket, "data"), closed]).catch(() => undefined)
     }
     socket.destroy()
   }
@@ -231,6 +232,42 @@ const nestedLists = async (server, { ada }) => {
   const body = JSON.stringify({ name: "nested", organization: `${"[".repeat(depth)}${"]".repeat(depth)}` })
   return async (isOver) => {
     while (!isOver()) await statusOf(server, "POST", "/api/imports", { token: ada, body })
+  }
+}
+
+/** Imports of the largest organization that the limits allow, one after the other: members, rules, and values of 64 KiB. */
+const largestImports = async (server, { ada: token }) => {
+  const people = Array.from({ length: 10_000 }, (_, index) => `member-${index}@example.com`)
+  const organization = [
+    { projects: { name: "web", strict: false, environments: [{ name: "prod" }] } },
+    ...people.map((email) => ({ members: { email, role: "member" } })),
+    ...people.flatMap((subject, index) =>
+      ["web", "shop"].map((name) => ({
+        rules: {
+          ...{ subject_type: "user", subject, permission: "read" },
+          ...{ project_pattern: `${name}-${index}*`, env_pattern: "{staging,prod}-*" }
+        }
+      }))
+    )
+  ]
+    .map((line) => JSON.stringify(line))
+    .join("\n")
+  const versions = 120
+  const data = Array.from({ length: versions }, (_, index) => ({
+    ...{ key: `KEY_${index}`, version: 1, value: "v".repeat(65_536), current: { use_rules: [] } },
+    ...{ created_at: "2026-01-31T12:00:00.000Z", created_by: "ada@example.com" }
+  }))
+  const counts = { projects: 1, environments: 1, secrets: versions, versions, use_rules: 0, declared: 0 }
+  return async (isOver) => {
+    for (let round = 0; !isOver(); round++) {
+      const { body } = await ask(server, "POST", "/api/imports", {
+        token,
+        body: { name: `imported-${round}`, organization }
+      })
+      const imported = `/api/imports/${body.id}`
+      await ask(server, "PUT", `${imported}/secrets`, { token, body: { project: "web", env: "prod", data } })
+      await ask(server, "POST", `${imported}/finish`, { token, body: { counts } })
+    }
   }
 }
 
@@ -328,6 +365,7 @@ const loadsBeside = [
   { name: "200 connections of good reads", prepare: goodReads },
   { name: "lines of 8 MiB of nested lists to POST /api/imports", prepare: nestedLists },
   { name: "20 clients that change 2,000 keys each", prepare: largeChanges },
+  { name: "imports of the largest organization", prepare: largestImports },
   { name: "two organizations with hanging hosts", prepare: hangingUses }
 ]
 
