@@ -31,6 +31,18 @@ const wrong = {
       JOIN audit_places p ON p.id = k.place WHERE p.project = '' AND p.env = '' AND p.keys = '' AND p.actor_name = ''`
 }
 
+/** The number of rows of each table, while the server runs or afterwards. */
+export const rowsOf = (folder) => {
+  const database = openDatabase(join(folder, "service.db"), { readonly: true })
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+  const rows = tables
+    .pluck()
+    .all()
+    .map((table) => [table, database.prepare(`SELECT count(*) FROM "${table}"`).pluck().get()])
+  database.close()
+  return Object.fromEntries(rows)
+}
+
 /**
  * Returns the problems in the database of a stopped server.
  *

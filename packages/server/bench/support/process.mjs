@@ -1,5 +1,5 @@
 import { once } from "node:events"
-import { closeSync, openSync, readFileSync } from "node:fs"
+import { closeSync, openSync, readdirSync, readFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { ServerProcess } from "../../../client/dist/testing/ServerProcess.js"
@@ -55,6 +55,8 @@ export const start = (command, { cwd, env, logFile, messages = false }) => {
     },
     /** Resident memory, in MiB. */
     memory: () => statusField("VmRSS"),
+    /** The number of open descriptors. */
+    files: () => readdirSync(`/proc/${child.pid}/fd`).length,
     stop: (signal) => server.stop(signal)
   }
 }
