@@ -218,12 +218,21 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       return yield* appendBatches(missing, null)
     })
 
-    /** Writes what is pending in order, after any flush that is already running. The last flush holds nothing. */
+    /**
+     * Writes in order what is pending when it begins, after any flush that is already running: what arrives later is left to the
+     * next, so that a flush ends while others write. One that `isLast` holds nothing.
+     */
     const flushed = (isLast: boolean): Effect.Effect<"done" | "held" | "delayed"> =>
       Effect.suspend(() => {
         const held: Held = new Map()
-        return Effect.suspend(() => appendBatches(pending.take(isShared), isLast ? null : held)).pipe(
-          Effect.repeat({ while: (isDone) => isDone && pending.size() > 0 }),
+        let left = pending.size()
+        const appendSome = Effect.suspend(() => {
+          const batches = pending.take(isShared, left)
+          for (const batch of batches) left -= batch.length
+          return appendBatches(batches, isLast ? null : held)
+        })
+        return appendSome.pipe(
+          Effect.repeat({ while: (isDone) => isDone && left > 0 }),
           Effect.flatMap((isDone) => (isDone ? appendMissing : Effect.succeed(false))),
           Effect.map((isDone) => {
             pending.putBack([...held.values()].flat())
@@ -243,7 +252,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     )
     const lastFlush = flushed(true).pipe(
       Effect.repeat({
-        until: (outcome) => outcome === "done",
+        until: (outcome) => outcome === "done" && pending.isEmpty(),
         schedule: Schedule.spaced(retryWindow),
         times: lastTries
       }),

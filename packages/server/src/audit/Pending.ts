@@ -30,9 +30,9 @@ export const makePending = () => {
     if (!offer(group)) missing.set(group.log, (missing.get(group.log) ?? 0) + countEntries([group]))
   }
 
-  /** Takes the oldest groups, in batches that are appended in one event-loop tick each. */
-  const take = (byLog: boolean): ReadonlyArray<ReadonlyArray<EntryGroup>> => {
-    const taken = groups.splice(0, batchSize)
+  /** Takes the oldest groups, at most `most`, in batches that are appended in one event-loop tick each. */
+  const take = (byLog: boolean, most: number): ReadonlyArray<ReadonlyArray<EntryGroup>> => {
+    const taken = groups.splice(0, Math.min(batchSize, most))
     taken.forEach(forget)
     if (!byLog) return inBatches(taken)
     const logs = new Map<string, Array<EntryGroup>>()

@@ -44,6 +44,36 @@ describe("a flush of the audit queue", () => {
     }).pipe(onDatabase())
   )
 
+  it.effect("ends while others write: it takes what was queued when it began", () =>
+    Effect.gen(function* () {
+      const audit = yield* AuditLog
+      const most = 300
+      let written = 0
+      // One more entry as soon as the flush has taken the last one.
+      const writer = yield* Effect.fork(
+        Effect.whileLoop({
+          while: () => written < most,
+          body: () =>
+            Effect.flatMap(audit.queued, (queued) => {
+              if (queued > 0) return Effect.yieldNow()
+              written++
+              return audit.read(system, event)
+            }),
+          step: () => undefined
+        })
+      )
+      yield* settle
+      yield* audit.flush
+      assert.isBelow(written, most, "the writer is not done")
+      assert.isAtLeast(yield* stored, 1)
+      yield* Fiber.interrupt(writer)
+      const before = yield* stored
+      const left = yield* audit.queued
+      yield* audit.flush
+      assert.strictEqual(yield* stored, before + left, "what came later is left to the next")
+    }).pipe(onDatabase())
+  )
+
   it.effect("cannot be interrupted while it waits: what it took from the queue is written", () =>
     Effect.gen(function* () {
       const audit = yield* AuditLog

@@ -29,11 +29,11 @@ describe("pending audit entries", () => {
         for (const step of steps) {
           if (step.startsWith("offer")) pending.keep(group(step.slice(-1), ++offered))
           else if (step === "append") {
-            for (const { log, millis } of pending.take(byLog).flat()) appended.push([log, millis])
-          } else pending.putBack(pending.take(byLog).flat())
+            for (const { log, millis } of pending.take(byLog, pending.size()).flat()) appended.push([log, millis])
+          } else pending.putBack(pending.take(byLog, pending.size()).flat())
         }
         while (pending.size() > 0) {
-          for (const { log, millis } of pending.take(byLog).flat()) appended.push([log, millis])
+          for (const { log, millis } of pending.take(byLog, pending.size()).flat()) appended.push([log, millis])
         }
         assert.strictEqual(appended.length, offered)
         for (const log of ["a", "b"]) {
@@ -48,13 +48,20 @@ describe("pending audit entries", () => {
     )
   })
 
+  it("are taken no more than asked for: what came later stays", () => {
+    const pending = makePending()
+    for (let id = 1; id <= 5; id++) pending.keep(group("a", id))
+    assert.deepStrictEqual(idsOf(pending.take(true, 3)), [1, 2, 3])
+    assert.strictEqual(pending.size(), 2)
+  })
+
   it("are counted where their log has no room: one log leaves half to the others, and what is there stays", () => {
     const pending = makePending()
     const large = 4 * 1024 * 1024
     for (let id = 1; id <= 4; id++) pending.keep(group("a", id, large))
     assert.isFalse(pending.offer(group("a", 5)))
     for (const log of ["a", "b"]) pending.keep(group(log, 6, large))
-    assert.deepStrictEqual(idsOf(pending.take(false)), [1, 2, 3, 4, 6])
+    assert.deepStrictEqual(idsOf(pending.take(false, 5)), [1, 2, 3, 4, 6])
     assert.deepStrictEqual(pending.takeMissing(), [["a", 1]])
     assert.isTrue(pending.isEmpty())
     assert.isTrue(pending.offer(group("a", 7)))
