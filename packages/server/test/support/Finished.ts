@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { text } from "node:stream/consumers"
-import { masterKey, type Variables } from "./Program.js"
+import { assert } from "vitest"
+import { masterKey, pgWarning, type Variables } from "./Program.js"
 
 /** Runs one of the programs to its end, in a folder and with these variables alone. */
 export const finished = async (folder: string, args: ReadonlyArray<string>, env: Variables) => {
@@ -11,5 +12,6 @@ export const finished = async (folder: string, args: ReadonlyArray<string>, env:
     stdio: ["ignore", "pipe", "pipe"]
   })
   const [said, warned, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "close")])
+  assert.notMatch(warned, pgWarning)
   return { code: code as number | null, said, warned }
 }

@@ -14,6 +14,9 @@ export const unbundled = fileURLToPath(new URL("../../dist/main.js", import.meta
 
 export const masterKey = "c0ffee".padEnd(64, "0")
 
+/** A warning of the PostgreSQL driver, which will refuse in its next version what it warns of now. */
+export const pgWarning = /deprecated and will be removed in pg@/
+
 /** JSON as it came: tests look into it as they expect it to be. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any
 export type Json = any
@@ -189,7 +192,9 @@ export class Program {
   /** Stops it as an operator does, and answers how it ended. */
   async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<Ended> {
     this.signal(signal)
-    return this.ended
+    const ended = await this.ended
+    assert.notMatch(this.log, pgWarning)
+    return ended
   }
 
   /** Kills it, sees that what holds of every database holds of the one that it leaves, and removes its folder. */

@@ -65,6 +65,10 @@ export const connectWith = (config: ClientConfig): Effect.Effect<Client, Refused
     (client) => Effect.promise(() => client.end().catch(() => undefined))
   )
 
+/** The same for a transaction of a command, which sends its writes without waiting for each answer, as those of the pool do. */
+export const connectPipelined = (config: ClientConfig): Effect.Effect<Client, Refused, Scope.Scope> =>
+  connectWith({ ...config, pipeline: true })
+
 /** PostgreSQL refused the login or the database's name: trying again would not help. */
 const isFinal = ({ code }: Refused): boolean => /^(28|3D|42)/.test(code)
 

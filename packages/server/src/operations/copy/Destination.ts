@@ -11,7 +11,7 @@ import { StartupError } from "../../base/StartupError.js"
 import { Database, type Transaction } from "../../database/Database.js"
 import { migrate, schemaState } from "../../database/postgres/Migrations.js"
 import { databaseOn, explained } from "../offline/OfflineDatabase.js"
-import { connectWith, reach } from "../../database/postgres/Reach.js"
+import { connectPipelined, reach } from "../../database/postgres/Reach.js"
 import { requireStopped } from "../offline/Replicas.js"
 import { takeOver } from "../offline/Takeover.js"
 import { checkServer } from "../../database/postgres/ServerChecks.js"
@@ -100,7 +100,7 @@ export const postgresDestination = (
     const connected = <A, E>(use: (client: ClientBase) => Effect.Effect<A, E>) =>
       Effect.scoped(
         Effect.flatMap(
-          Effect.mapError(connectWith(at.config), ({ reason }) => asItWas(reason)),
+          Effect.mapError(connectPipelined(at.config), ({ reason }) => asItWas(reason)),
           use
         )
       )

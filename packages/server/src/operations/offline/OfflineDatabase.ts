@@ -16,7 +16,10 @@ import { makeTransactions } from "../../database/postgres/Transactions.js"
 /** A command may read a large table in one statement. A connection that is silent for longer is lost. */
 const limits = { answerMillis: 60 * 60 * 1000, commitMillis: 10 * 60 * 1000 }
 
-/** The database of an offline command, on one connection: the command runs one transaction or statement at a time. */
+/**
+ * The database of an offline command, on one connection: the command runs one transaction or statement at a time. One that has
+ * transactions is of `connectPipelined`.
+ */
 export const databaseOn = (client: ClientBase) => {
   const compiled = statements(false, () => limits)
   const reading = connectionOf(compiled, (statement) => ask(client, statement))

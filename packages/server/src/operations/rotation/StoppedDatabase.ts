@@ -8,7 +8,7 @@ import { command, found } from "../../database/copy/PostgresSides.js"
 import { Database } from "../../database/Database.js"
 import { schemaState } from "../../database/postgres/Migrations.js"
 import { databaseOn } from "../offline/OfflineDatabase.js"
-import { connectWith, reach } from "../../database/postgres/Reach.js"
+import { connectPipelined, reach } from "../../database/postgres/Reach.js"
 import { requireStopped } from "../offline/Replicas.js"
 import { takeOver } from "../offline/Takeover.js"
 import { rewriteFile } from "../../database/sqlite/Maintain.js"
@@ -60,7 +60,7 @@ const connected = (target: DatabaseTarget) =>
       })
     }
     const client = yield* Effect.mapError(
-      connectWith(at.config),
+      connectPipelined(at.config),
       ({ reason }) => new StartupError({ message: `the database ${at.name} cannot be reached: ${reason}` })
     )
     return { client, at } as const
