@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { withMessage } from "./Message.js"
 import { EnvName } from "./Names.js"
 import { Pattern } from "./Pattern.js"
-import { RequestSpan } from "./Protection.js"
+import { StoredSpan } from "./Protection.js"
 import { field, optional, updatedAt } from "./Schemas.js"
 
 /** How many previews a project may allow at once. */
@@ -29,7 +29,7 @@ export const previewTerms = {
   from: field(EnvName, texts.from, source),
   pattern: field(Pattern, texts.pattern, pattern),
   max: optional(MaxPreviews, `${texts.max}; default: ${previewDefaults.max}`, previewDefaults.max),
-  longest: optional(RequestSpan, `${texts.longest}; default: ${previewDefaults.longest}`, previewDefaults.longest)
+  longest: optional(StoredSpan, `${texts.longest}; default: ${previewDefaults.longest}`, previewDefaults.longest)
 }
 
 export const Previews = Schema.Struct({

@@ -3,7 +3,7 @@ import { grace } from "./Examples.js"
 import { withMessage } from "./Message.js"
 import { Email } from "./Names.js"
 import { etag } from "./RecordETag.js"
-import { spanMillis, spanPattern } from "./Span.js"
+import { spanInMinutes, spanMillis, spanPattern } from "./Span.js"
 import { boundedArray, Count, field, optional, updatedAt } from "./Schemas.js"
 
 /** How many votes a protection may need. */
@@ -47,15 +47,24 @@ export type Approvers = typeof Approvers.Type
 
 const spanMessage = "must be a time such as 90m, 72h or 7d, from 1 minute to 30 days"
 
+const spanTexts = {
+  ...withMessage(spanMessage),
+  jsonSchema: { type: "string", pattern: spanPattern },
+  description: "a time such as 90m, 72h or 7d, from 1 minute to 30 days",
+  examples: ["72h"] as const
+}
+
 /** How long a request waits for its votes. */
 export const RequestSpan = Schema.String.pipe(
-  Schema.filter((text) => spanMillis(text) >= spanMillis("1m") && spanMillis(text) <= spanMillis("30d"), {
-    ...withMessage(spanMessage),
-    jsonSchema: { type: "string", pattern: spanPattern },
-    description: "a time such as 90m, 72h or 7d, from 1 minute to 30 days",
-    examples: ["72h"]
-  })
+  Schema.filter((text) => spanMillis(text) >= spanMillis("1m") && spanMillis(text) <= spanMillis("30d"), spanTexts)
 )
+
+/** The same where it is stored: in whole minutes, hours or days, rounded up. */
+export const StoredSpan = Schema.transform(RequestSpan, RequestSpan, {
+  strict: true,
+  decode: spanInMinutes,
+  encode: (span) => span
+}).annotations(spanTexts)
 
 const texts = {
   needed: "how many people have to approve a request",
@@ -73,7 +82,7 @@ export const protectionTerms = {
   approvers: field(Approvers, texts.approvers, "admins" as const),
   self: optional(Schema.Boolean, `${texts.self}; default: false`, false),
   break_glass: optional(people(), `${texts.breakGlass}; default: nobody`, [grace]),
-  expires_after: optional(RequestSpan, `${texts.expiresAfter}; default: 72h`, "72h"),
+  expires_after: optional(StoredSpan, `${texts.expiresAfter}; default: 72h`, "72h"),
   passkey: optional(Schema.Boolean, `${texts.passkey}; default: false`, false)
 }
 

@@ -27,6 +27,17 @@ export const spanSeconds = (text: string): number => Math.ceil(spanMillis(text) 
 
 export const isSpan = (text: string): boolean => !Number.isNaN(spanMillis(text))
 
+/**
+ * A span as servers of 0.3.0 read it, who may read what is stored during an upgrade: a whole number of minutes, hours or days. It
+ * is rounded up to minutes. A span in that form stays as it is.
+ */
+export const spanInMinutes = (text: string): string => {
+  if (/^[1-9][0-9]{0,5}[mhd]$/.test(text)) return text
+  const minutes = Math.ceil(spanMillis(text) / 60_000)
+  if (minutes % 1_440 === 0) return `${minutes / 1_440}d`
+  return minutes % 60 === 0 ? `${minutes / 60}h` : `${minutes}m`
+}
+
 /** The milliseconds of a span where a number alone is seconds, as options that take seconds have it; NaN if the text is none. */
 export const spanOrSecondsMillis = (text: string): number =>
   spanMillis(/^[0-9]{1,9}(?:\.[0-9]{1,3})?$/.test(text) ? `${text}s` : text)

@@ -1,5 +1,5 @@
 import { DueWithin } from "@coffer/domain/Due"
-import { RequestSpan } from "@coffer/domain/Protection"
+import { RequestSpan, StoredSpan } from "@coffer/domain/Protection"
 import { isSpan, spanMillis, spanOrSecondsMillis, spanSeconds } from "@coffer/domain/Span"
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
@@ -35,6 +35,21 @@ describe("a span of time", () => {
 
   it.each(["59s", "31d", "5w", "72", "0h"])("is refused for requests that wait: %s", (text) => {
     assert.isFalse(Schema.is(RequestSpan)(text))
+  })
+
+  it.each([
+    ["60s", "1m"],
+    ["90s", "2m"],
+    ["90m", "90m"],
+    ["72h", "72h"],
+    ["1.5h", "90m"],
+    ["0.5d", "12h"],
+    ["4w", "28d"],
+    ["604800000ms", "7d"]
+  ])("is stored in the form that servers of 0.3.0 read: %s as %s", (text, stored) => {
+    assert.strictEqual(Schema.decodeUnknownSync(StoredSpan)(text), stored)
+    assert.match(stored, /^([1-9][0-9]{0,5})([mhd])$/)
+    assert.isTrue(Schema.is(RequestSpan)(stored))
   })
 
   it.each([

@@ -81,7 +81,7 @@ describe("a project that allows no previews", () => {
 
 describe("a project that allows previews", () => {
   it("lets those who write on a name do what the terms say, and nothing else", async () => {
-    const of = await scene({ max: 3, longest: "7d" })
+    const of = await scene({ max: 3, longest: "1w" })
     const { account, create, dev, envs, extend, guest, ok, org, remove } = of
     const rules = { "pr-*": "write", preview: "read" }
     const bot = await account(rules)

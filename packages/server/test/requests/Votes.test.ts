@@ -30,6 +30,15 @@ const atOnce = async <A, B>(
   return [await one(second), await later]
 }
 
+describe("a protection", () => {
+  it("keeps how long requests wait in whole minutes, hours or days", async () => {
+    const { call, protectedOne } = world
+    const one = await protectedOne({ expires_after: "60s" })
+    const { body } = await call(one.owner.headers, "GET", `${one.prod}/protection`)
+    assert.strictEqual(body.expires_after, "1m")
+  })
+})
+
 describe("at the same time,", () => {
   it("two last votes make the change once", async () => {
     const { logOf, propose, protectedOne, valueOf, vote } = world
