@@ -1,3 +1,4 @@
+import { Api } from "@coffer/domain/Api"
 import type { MethodNotAllowed, NotFound } from "@coffer/domain/Errors"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as HttpApp from "@effect/platform/HttpApp"
@@ -17,6 +18,7 @@ import { isVaultPath } from "./vault/Target.js"
 import { vaultError } from "./vault/Errors.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { refusal } from "./Refusal.js"
+import { requestHeaders } from "./RequestHeaders.js"
 import { RequestObserver } from "./RequestObserver.js"
 import { withRequestSpan } from "./RequestSpan.js"
 import { routePatternOf } from "./Routes.js"
@@ -28,7 +30,7 @@ const corsFor = (allowedOrigins: ReadonlyArray<string>) =>
   HttpMiddleware.cors({
     allowedOrigins,
     allowedMethods: ["GET", "PUT", "PATCH", "POST", "DELETE"],
-    allowedHeaders: ["Authorization", "X-API-Key", "Content-Type", "If-Match", "If-None-Match", "X-Request-Id"],
+    allowedHeaders: requestHeaders(Api),
     exposedHeaders: ["ETag", "Retry-After", "X-Request-Id"],
     maxAge: 600
   })
