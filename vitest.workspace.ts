@@ -40,7 +40,7 @@ const onBoth = ["access/Access", "audit/{AuditIndex,Flush}", "database/Port", "o
 /** The others of these, which run on PostgreSQL in the long tier only. */
 const onBothInLongTier = [
   "acl/{AccessTable,RulesThatEnd}",
-  "archives/{Archives,Columns,Kills}",
+  "archives/{Archives,Columns,Kills,Protections,References}",
   "api/{Client,Connections}",
   "audit/{AuditLog,UncleanEnds}",
   "authorization/{Delegations,Races}",

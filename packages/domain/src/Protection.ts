@@ -10,7 +10,7 @@ import { boundedArray, Count, field, optional, updatedAt } from "./Schemas.js"
 export const maxNeeded = 3
 
 /** How many people a protection may name. */
-const maxNamed = 100
+export const maxNamed = 100
 
 const neededMessage = withMessage(`must be a whole number from 1 to ${maxNeeded}`)
 

@@ -9,7 +9,7 @@ import { maxRecordsAtOnce } from "../archive/Calls.js"
 import { ArchivedVersion, exampleVersion } from "../archive/ArchivedSecret.js"
 import { ImportFinished, OrganizationImport } from "../archive/Import.js"
 import { SentCounts } from "../archive/Manifest.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate, ReferenceRefused } from "../Errors.js"
 import { ImportId } from "../Ids.js"
 import { EnvName, OrgName, ProjectName, SecretKey } from "../Names.js"
 import { body, boundedArray, field, optional } from "../Schemas.js"
@@ -127,13 +127,15 @@ export class ImportsApi extends HttpApiGroup.make("imports")
       .addSuccess(response(ImportFinished, "The organization"))
       .addError(Forbidden)
       .addError(Conflict)
+      .addError(ReferenceRefused)
+      .addError(LimitExceeded)
       .addError(DecryptionFailed)
       .annotate(Requires, "org.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Verify an imported organization, and make it visible")
       .annotate(
         OpenApi.Description,
-        "Only for the importer. Decrypts every value, checks its digest, and compares the counts. Writes the rest in steps, and makes it visible at the end; after a call that was cut off, the next one goes on where it was. CONFLICT if something is missing, or if the name was taken meanwhile: nothing is visible then, and the import can go on, under another `name` too."
+        "Only for the importer. Decrypts every value, checks its digest, compares the counts, and checks the references as a write does: REFERENCE_REFUSED for a secret that refers to itself, while one that refers to a missing secret is noted in `left_out`. Writes the rest in steps, and makes it visible at the end; after a call that was cut off, the next one goes on where it was. CONFLICT if something is missing, or if the name was taken meanwhile: nothing is visible then, and the import can go on, under another `name` too."
       )
   )
   .add(

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { ImportId } from "../Ids.js"
 import { OrgName } from "../Names.js"
 import { Organization } from "../Organization.js"
-import { createdAt, field, Timestamp } from "../Schemas.js"
+import { createdAt, field, optional, Timestamp } from "../Schemas.js"
 import { ArchiveCounts } from "./Manifest.js"
 
 export const OrganizationImport = Schema.Struct({
@@ -10,7 +10,7 @@ export const OrganizationImport = Schema.Struct({
   name: field(OrgName, "the name that the organization gets when the import is finished"),
   left_out: field(
     Schema.Array(Schema.String),
-    "what this server cannot take over, and why: federations whose issuers it does not trust",
+    "what this server cannot take over, and why: federations whose issuers it does not trust, and people in protections who are not members",
     []
   ),
   created_at: createdAt,
@@ -27,6 +27,11 @@ export type OrganizationImport = typeof OrganizationImport.Type
 
 export const ImportFinished = Schema.Struct({
   organization: field(Organization, "the organization, which is visible now"),
-  counts: field(ArchiveCounts, "how many records it has; the members include the importer")
+  counts: field(ArchiveCounts, "how many records it has; the members include the importer"),
+  left_out: optional(
+    Schema.Array(Schema.String),
+    "the references that cannot be followed: the secrets that they name were not in the archive",
+    []
+  )
 }).annotations({ identifier: "ImportFinished", description: "an organization that was imported and verified" })
 export type ImportFinished = typeof ImportFinished.Type

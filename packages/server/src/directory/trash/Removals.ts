@@ -2,6 +2,7 @@ import { type Actor, actorName } from "@coffer/domain/Actor"
 import { Conflict } from "@coffer/domain/Errors"
 import type { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
 import type { OrgName } from "@coffer/domain/Names"
+import { orgNameInUse } from "@coffer/domain/OrgNameRefusals"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { restorable } from "../../access/Removed.js"
@@ -20,8 +21,7 @@ export type RemovedPlace = { readonly orgId: OrgId; readonly name: string } & (
 const FoundRow = Schema.Struct({ found: Schema.Number })
 
 /** The error for an organization name that somebody else has. It does not say whether that organization was removed. */
-export const orgNameTaken = (name: OrgName) =>
-  new Conflict({ message: `the organization name ${name} is in use: choose another` })
+export const orgNameTaken = (name: OrgName) => new Conflict({ message: orgNameInUse(name) })
 
 /** Notes what is removed, so that it can be restored, and keeps the names of removed organizations. */
 export const makeRemovals = Effect.gen(function* () {

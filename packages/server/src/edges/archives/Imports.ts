@@ -7,7 +7,8 @@ import type { ArchiveCounts, SentCounts } from "@coffer/domain/archive/Manifest"
 import { maxDeclaredKeys } from "@coffer/domain/DeclaredKey"
 import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
 import { ImportId, OrgId, ProjectId } from "@coffer/domain/Ids"
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { orgNameHeld } from "@coffer/domain/OrgNameRefusals"
 import type { Organization } from "@coffer/domain/Organization"
 import { originOf } from "@coffer/domain/Webhook"
 import * as Clock from "effect/Clock"
@@ -33,6 +34,7 @@ import { archiveCounts } from "../../directory/exports/Counts.js"
 import { Federations } from "../../directory/federations/Federations.js"
 import { Users } from "../../directory/login/Users.js"
 import { makeRemovals, orgNameTaken } from "../../directory/trash/Removals.js"
+import { makeImportedReferences } from "../../secrets/archives/ImportedReferences.js"
 import { ImportedSecrets } from "../../secrets/archives/ImportedSecrets.js"
 import { makeImportedValues } from "../../secrets/archives/ImportedValues.js"
 import { importRepo, type ImportRow } from "../../secrets/archives/ImportRepo.js"
@@ -40,7 +42,7 @@ import { checkPattern, sortedNames } from "../../secrets/declared/Declared.js"
 import { declaredRepo } from "../../secrets/declared/Repo.js"
 import { SigningKeys } from "../webhooks/SigningKeys.js"
 import { refusedByCalls } from "./CallRules.js"
-import { checkProtections } from "./ProtectionChecks.js"
+import { admitProtections } from "./ProtectionChecks.js"
 import { type Arriving, makeNewDirectory } from "./NewDirectory.js"
 import { lifetime, lifetimeOfStep, makeNewPlaces } from "./NewPlaces.js"
 import { writePhases } from "./Phases.js"
@@ -48,10 +50,7 @@ import { decodeStructure, linesOfStructure } from "./StructureChecks.js"
 
 const maxImports = 5
 
-const held = (name: OrgName) =>
-  new Conflict({
-    message: `the organization name ${name} belonged to a place that was protected, and is not given out again yet: choose another`
-  })
+const held = (name: OrgName) => new Conflict({ message: orgNameHeld(name) })
 
 /** What was counted otherwise than it was sent: records, and the fields that some of them have. */
 const differenceOf = (sent: SentCounts, found: ArchiveCounts): string | null => {
@@ -82,13 +81,15 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const removals = yield* makeRemovals
     const counts = yield* archiveCounts
     const verifyValues = yield* makeImportedValues
+    const checkReferences = yield* makeImportedReferences
     const newDirectory = yield* makeNewDirectory
     const newPlaces = yield* makeNewPlaces
     const { publicUrl, trustedProxies } = yield* ServerConfig
 
     /** Leaves out what this server would not let be made. Returns why, too. */
-    const admitted = Effect.fnUntraced(function* (structure: ArchivedOrganization) {
-      const left_out: Array<string> = []
+    const admitted = Effect.fnUntraced(function* (archived: ArchivedOrganization, importer: Email) {
+      const { left_out: unvoted, structure } = yield* admitProtections(archived, importer)
+      const left_out = [...unvoted]
       const accounts = yield* forEachInSlices(structure.accounts, (account) =>
         Effect.gen(function* () {
           const kept = yield* Effect.filter(account.federations, (federation) =>
@@ -147,12 +148,11 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const create = traced("Imports.create")(
       Effect.fnUntraced(function* (name: OrgName, lines: string) {
         const { email } = yield* access.founder()
-        const { left_out, structure } = yield* admitted(yield* decodeStructure(lines))
+        const { left_out, structure } = yield* admitted(yield* decodeStructure(lines), email)
         const stored = yield* linesOfStructure(structure)
         const orgId = OrgId.make(yield* uuidV7)
         const id = ImportId.make(yield* uuidV7)
         const at = yield* now
-        yield* checkProtections(structure, email)
         const refused = refusedByCalls(structure, Date.parse(at))
         if (refused !== null) return yield* new ValidationError({ message: `organization: ${refused}` })
         const places = yield* newPlaces(orgId, structure, email, at)
@@ -281,6 +281,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
         if ((yield* repo.withoutValue({ orgId: org_id })).count > 0) {
           return yield* new Conflict({ message: "the import is not complete: a secret has no current value" })
         }
+        const left_out = yield* checkReferences(org_id)
         if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
         yield* writeRest(before, { id: org_id, name, structure, importer })
         const all = yield* counts({ orgId: org_id })
@@ -313,7 +314,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
               created_at: at,
               updated_at: at
             }
-            const finished: ImportFinished = { organization, counts: all }
+            const finished: ImportFinished = { organization, counts: all, left_out }
             return finished
           })
         )

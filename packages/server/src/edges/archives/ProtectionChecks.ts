@@ -2,55 +2,118 @@ import type { ArchivedOrganization, ArchivedProject } from "@coffer/domain/archi
 import { ValidationError } from "@coffer/domain/Errors"
 import type { Role } from "@coffer/domain/Member"
 import type { Email } from "@coffer/domain/Names"
-import { maxNeeded } from "@coffer/domain/Protection"
+import { maxNamed, maxNeeded } from "@coffer/domain/Protection"
 import * as Effect from "effect/Effect"
+import { isApprover, prospectsOf, type VotingMember } from "../../access/Voting.js"
 import { mapInSlices } from "../../base/EventLoop.js"
-import { prospectsOf, type VotingMember, type VotingTerms } from "../../access/Voting.js"
 
 type Environment = ArchivedProject["environments"][number]
+type Terms = NonNullable<Environment["protection"]>
 
 /** More people of a role than a vote needs decide as all of them would. */
 const enough = maxNeeded + 2
 
 const memberOf = ([email, role]: readonly [Email, Role]): VotingMember => ({ email, role, writes: true })
 
-/** Why an environment could not be protected like that; null if it could. */
-const problemOf = (
-  project: string,
-  { expires_at, name, protection }: Environment,
-  roles: ReadonlyMap<Email, Role>,
-  leading: ReadonlyArray<Email>
-): string | null => {
-  if (protection === undefined) return null
-  const place = `environment ${project}/${name}`
-  if (expires_at !== undefined) return `protects ${place}, which ends: one that ends cannot be protected`
-  const { approvers, break_glass = [], needed, self = false } = protection
-  const named = [...(typeof approvers === "string" ? [] : approvers), ...break_glass]
-  const unknown = named.find((email) => !roles.has(email))
-  if (unknown !== undefined) return `protects ${place} with the votes of ${unknown}, who is not a member`
-  const members = [...new Set([...named, ...leading])].flatMap((email) => {
-    const role = roles.get(email)
-    return role === undefined ? [] : [memberOf([email, role])]
-  })
-  const terms: VotingTerms = { needed, approvers, self, break_glass }
-  return prospectsOf(terms, members).canEnd
-    ? null
-    : `protects ${place} so that nobody could end it again: an owner needs the votes of others, self, or break_glass`
+/** The people whom a protection names. */
+const namedIn = ({ approvers, break_glass = [] }: Terms): ReadonlyArray<Email> => [
+  ...new Set([...(typeof approvers === "string" ? [] : approvers), ...break_glass])
+]
+
+/** The terms of a protection without the people who are no members. If none of its voters is one, owners vote. */
+export const withMembersAlone = (
+  { approvers, break_glass, ...terms }: Terms,
+  isMember: (email: Email) => boolean
+): Terms => {
+  const voters = typeof approvers === "string" ? approvers : approvers.filter(isMember)
+  return {
+    ...terms,
+    approvers: voters.length === 0 ? "owners" : voters,
+    ...(break_glass !== undefined && { break_glass: break_glass.filter(isMember) })
+  }
 }
 
-/** Fails unless each protection of a structure is one that the API sets. The importer is an owner of what is imported. */
-export const checkProtections = Effect.fnUntraced(function* (
-  { members, projects }: ArchivedOrganization,
-  importer: Email
-) {
+/** Those who decide on protections: the roles of all members, and some of the owners and admins. */
+interface People {
+  readonly importer: Email
+  readonly roles: ReadonlyMap<Email, Role>
+  readonly leading: ReadonlyArray<Email>
+}
+
+const peopleOf = ({ members }: ArchivedOrganization, importer: Email): People => {
   const roles = new Map<Email, Role>(members.map(({ email, role }) => [email, role]))
   roles.set(importer, "owner")
   const leadersIn = (role: Role) => [...roles].flatMap(([email, has]) => (has === role ? [email] : [])).slice(0, enough)
-  const leading = [...leadersIn("owner"), ...leadersIn("admin")]
-  const problems = yield* mapInSlices(
-    projects.flatMap(({ environments, name }) => environments.map((env) => [name, env] as const)),
-    ([project, env]) => problemOf(project, env, roles, leading)
-  )
-  const problem = problems.find((one) => one !== null)
-  if (problem !== undefined) return yield* new ValidationError({ message: `organization: ${problem}` })
+  return { importer, roles, leading: [...leadersIn("owner"), ...leadersIn("admin")] }
+}
+
+interface Admitted {
+  readonly protection: Terms
+  /** What was changed, and why. */
+  readonly notes: ReadonlyArray<string>
+}
+
+/** A protection of an import that names members alone, and that somebody could end: if nobody else, the importer at once. */
+const admitted = (place: string, archived: Terms, { importer, leading, roles }: People): Admitted => {
+  const notes: Array<string> = []
+  const isMember = (email: Email) => roles.has(email)
+  const protection = withMembersAlone(archived, isMember)
+  const { approvers, break_glass = [], needed, self = false } = protection
+  const strangers = namedIn(archived).filter((email) => !isMember(email))
+  if (strangers.length > 0) {
+    const others = approvers === "owners" && archived.approvers !== "owners" ? ", so that the owners vote there" : ""
+    notes.push(`${strangers.join(", ")} in the protection of environment ${place}: not a member${others}`)
+  }
+  const members = [...new Set([...namedIn(protection), ...leading])].flatMap((email) => {
+    const role = roles.get(email)
+    return role === undefined ? [] : [memberOf([email, role])]
+  })
+  if (!prospectsOf({ approvers, break_glass, needed, self }, members).canEnd) {
+    notes.push(
+      `the votes of others for the protection of environment ${place}: no owner could get ${needed} and end it, so that ${importer} may break the glass there`
+    )
+    return { protection: { ...protection, break_glass: [importer, ...break_glass].slice(0, maxNamed) }, notes }
+  }
+  if (members.filter(({ email, role }) => isApprover(approvers, role, email)).length < needed) {
+    notes.push(
+      `enough votes for environment ${place}: it needs ${needed}, fewer members vote there, and only who may break the glass changes it`
+    )
+  }
+  return { protection, notes }
+}
+
+interface Place {
+  readonly env: Environment
+  readonly notes: ReadonlyArray<string>
+  /** The name of an environment that is protected, and ends. */
+  readonly ending?: string
+}
+
+/**
+ * Makes the protections of a structure be ones that somebody could end, and returns what was changed. Fails with ValidationError for a
+ * protected environment that ends. The importer is an owner of what is imported.
+ */
+export const admitProtections = Effect.fnUntraced(function* (structure: ArchivedOrganization, importer: Email) {
+  const people = peopleOf(structure, importer)
+  const places = structure.projects.flatMap(({ environments, name }) => environments.map((env) => [name, env] as const))
+  const found = yield* mapInSlices(places, ([project, env]): Place => {
+    const { expires_at, name, protection } = env
+    if (protection === undefined) return { env, notes: [] }
+    const place = `${project}/${name}`
+    if (expires_at !== undefined) return { env, notes: [], ending: place }
+    const { notes, protection: kept } = admitted(place, protection, people)
+    return { env: { ...env, protection: kept }, notes }
+  })
+  const ending = found.find((one) => one.ending !== undefined)?.ending
+  if (ending !== undefined) {
+    return yield* new ValidationError({
+      message: `organization: protects environment ${ending}, which ends: one that ends cannot be protected`
+    })
+  }
+  let at = 0
+  const projects = structure.projects.map((project) => ({
+    ...project,
+    environments: found.slice(at, (at += project.environments.length)).map(({ env }) => env)
+  }))
+  return { structure: { ...structure, projects }, left_out: found.flatMap(({ notes }) => notes) } as const
 })

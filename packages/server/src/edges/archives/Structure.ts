@@ -2,7 +2,7 @@ import { Api } from "@coffer/domain/Api"
 import type { archivedRecords } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchiveCounts } from "@coffer/domain/archive/Manifest"
 import { type EnvId, type ProjectId, ServiceAccountId } from "@coffer/domain/Ids"
-import { EnvName, type OrgName } from "@coffer/domain/Names"
+import { type Email, EnvName, type OrgName } from "@coffer/domain/Names"
 import type { PasskeyRecovery } from "@coffer/domain/Organization"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Context from "effect/Context"
@@ -33,6 +33,7 @@ import { networksIn } from "../../directory/service-accounts/ServiceAccounts.js"
 import { formatOf } from "../webhooks/Formats.js"
 import { webhooksRepo } from "../webhooks/Repo.js"
 import { patternsOf } from "../webhooks/Webhooks.js"
+import { withMembersAlone } from "./ProtectionChecks.js"
 
 type Records = typeof archivedRecords
 
@@ -102,11 +103,12 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
         )
       )
 
-    const protectionOf = (id: EnvId) =>
+    const protectionOf = (id: EnvId, isMember: (email: Email) => boolean) =>
       Effect.map(protections.find(id), (found) => {
         if (found === null) return {}
         const { approvers, break_glass, expires_after, needed, passkey, self } = found
-        return { protection: { needed, approvers, self, break_glass, expires_after, passkey } }
+        const terms = { needed, approvers, self, break_glass, expires_after, passkey }
+        return { protection: withMembersAlone(terms, isMember) }
       })
 
     const previewsOf = (projectId: ProjectId) =>
@@ -116,7 +118,7 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
           : { previews: { from: found.source, pattern: found.pattern, max: found.max, longest: found.longest } }
       )
 
-    const projectsOf = (orgId: Place<"org.export">["org"]["id"]) =>
+    const projectsOf = (orgId: Place<"org.export">["org"]["id"], isMember: (email: Email) => boolean) =>
       Effect.flatMap(projects.all(orgId), (rows) =>
         forEachInSlices(rows, ({ id, name, strict = false }) =>
           Effect.gen(function* () {
@@ -124,7 +126,7 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
             const order = (yield* environments.ordered({ projectId: id })).map((env) => env.name)
             const sources = new Map((yield* origins({ projectId: id })).map((env) => [env.name, env.source]))
             const places = yield* Effect.forEach(rows, (env) =>
-              Effect.map(env.is_protected === 1 ? protectionOf(env.id) : Effect.succeed({}), (protection) => {
+              Effect.map(env.is_protected === 1 ? protectionOf(env.id, isMember) : Effect.succeed({}), (protection) => {
                 const from = sources.get(env.name)
                 return { name: env.name, ...protection, ...endOf(env), ...(from !== undefined && { from }) }
               })
@@ -232,7 +234,7 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
           const lists: StructureLists = {
             ...subjects,
             mappings: mapped.map(({ group, provider_group }) => ({ provider_group, group })),
-            projects: yield* projectsOf(id),
+            projects: yield* projectsOf(id, (email) => known.user.has(email)),
             rules: (yield* rulesOf(id)).filter(({ subject, subject_type }) => known[subject_type].has(subject)),
             webhooks: yield* webhooksOf(id)
           }

@@ -54,15 +54,26 @@ class Admitted {
 export type { Admitted }
 
 /** How many references the secrets of a project may have together. */
-const maxEdges = 20_000
+export const maxEdges = 20_000
+
+export const tooManyEdges = (project: string) =>
+  new LimitExceeded({
+    message: `the secrets of ${project} have at most ${maxEdges.toLocaleString("en-US")} references together`
+  })
 
 /** How many secrets a message names. */
-const maxNamed = 20
+export const maxNamed = 20
 
-const edgeOf = ({ env, key, target_env, target_key }: EdgeRow) => ({
+export const edgeOf = ({ env, key, target_env, target_key }: EdgeRow) => ({
   from: { env, key },
   to: { env: target_env, key: target_key }
 })
+
+/** A sentence on the references of a secret that may not be written. */
+export const sentenceOf = (name: string, wrong: Wrong, named: (node: Node) => string): string =>
+  wrong.wrong === "cycle"
+    ? `${name} would refer to itself: ${wrong.way.map(named).join(" -> ")}`
+    : `${name} would exceed the maximum reference depth of ${maxReferenceDepth}`
 
 const refused = (message: string) => new ReferenceRefused({ message })
 
@@ -146,11 +157,6 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
     /** Sends the first statement of `admit` for keys that go. */
     const goneAhead = (projectId: ProjectId, env: EnvName) => repo.anyTo.ahead({ projectId, env })
 
-    const sentenceOf = (place: Place<"secret.write">, key: SecretKey, wrong: Wrong): string =>
-      wrong.wrong === "cycle"
-        ? `${key} would refer to itself: ${wrong.way.map(named(place)).join(" -> ")}`
-        : `${key} would exceed the maximum reference depth of ${maxReferenceDepth}`
-
     /**
      * Fails unless the caller may read every environment on the path of a reference. Otherwise its writer could read foreign
      * values through it. `checked` are the secrets of which this is known.
@@ -214,9 +220,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
         .filter(({ from }) => !changed.has(nodeId(from)))
       const references = [...changed.values()].filter(({ targets }) => targets.length > 0)
       if (edges.length + references.reduce((sum, { targets }) => sum + targets.length, 0) > maxEdges) {
-        return yield* new LimitExceeded({
-          message: `the secrets of a project have at most ${maxEdges.toLocaleString("en-US")} references together`
-        })
+        return yield* tooManyEdges("a project")
       }
       const graph = graphOf(edges, changed.values())
       const check = checking(graph)
@@ -227,10 +231,10 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
             return yield* refused(`${key} has ${targets.length} references: a value has at most ${maxReferences}`)
           }
           yield* checkRights(place, envIds, graph, from, checked)
-          const named = arriving !== undefined ? [] : new Map(targets.map((node) => [nodeId(node), node])).values()
-          for (const target of named) yield* checkTarget(place, envIds, { key, target }, changes)
+          const given = arriving !== undefined ? [] : new Map(targets.map((node) => [nodeId(node), node])).values()
+          for (const target of given) yield* checkTarget(place, envIds, { key, target }, changes)
           const wrong = check(from)
-          if (wrong !== null) return yield* refused(sentenceOf(place, key, wrong))
+          if (wrong !== null) return yield* refused(sentenceOf(key, wrong, named(place)))
         })
       )
       yield* flows.check(place, graph, envIds, {

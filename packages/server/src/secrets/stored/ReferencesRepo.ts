@@ -3,7 +3,7 @@ import { EnvName, SecretKey } from "@coffer/domain/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveEnv } from "../../access/PlaceRow.js"
+import { liveAs, liveEnv } from "../../access/PlaceRow.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { allPages } from "../../database/Pages.js"
 import { joined, query, sql } from "../../database/Query.js"
@@ -16,6 +16,10 @@ export type EdgeRow = typeof EdgeRow.Type
 
 const DependentRow = Schema.Struct({ env_id: EnvId, env: EnvName, key: SecretKey })
 export type DependentRow = typeof DependentRow.Type
+
+const FollowedRow = Schema.Struct({ ...EdgeRow.fields, found: Schema.Literal(0, 1) })
+/** A reference, and whether the secret exists that it names. */
+export type FollowedRow = typeof FollowedRow.Type
 
 const TargetEnvRow = Schema.Struct({ env: EnvName })
 const FoundRow = Schema.Struct({ found: Schema.Number })
@@ -49,6 +53,22 @@ export const referencesRepo = Effect.gen(function* () {
       WHERE r.project_id = ${"projectId"}
         AND (r.target_env, r.target_key, r.secret_id) > (${"env"}, ${"key"}, ${"id"})
       ORDER BY r.target_env, r.target_key, r.secret_id LIMIT ${"limit"}`
+
+  const followed = all(FollowedRow)`
+      SELECT s.id AS id, e.name AS env, s.key AS key, r.target_env AS target_env, r.target_key AS target_key,
+        CASE WHEN EXISTS (
+          SELECT 1 FROM environments o JOIN secrets t ON t.env_id = o.id AND t.key = r.target_key AND t.removed_at IS NULL
+          WHERE o.project_id = r.project_id AND o.name = r.target_env AND ${liveAs("o")}) THEN 1 ELSE 0 END AS found
+      FROM secret_references r ${live}
+      WHERE r.project_id = ${"projectId"}
+        AND (r.target_env, r.target_key, r.secret_id) > (${"env"}, ${"key"}, ${"id"})
+      ORDER BY r.target_env, r.target_key, r.secret_id LIMIT ${"limit"}`
+
+  const placeOf = ({ id, target_env, target_key }: EdgeRow): Readonly<Record<"env" | "key" | "id", string>> => ({
+    env: target_env,
+    key: target_key,
+    id
+  })
 
   const targets = all(TargetRow)`
       SELECT target_env, target_key FROM secret_references
@@ -102,11 +122,10 @@ export const referencesRepo = Effect.gen(function* () {
 
     /** All references of a project, at most about `enough`. */
     edges: (projectId: ProjectId, enough: number) =>
-      pages(
-        { env: "", key: "", id: "" },
-        (after, limit) => edges({ projectId, ...after, limit }),
-        ({ id, target_env, target_key }) => ({ env: target_env, key: target_key, id }),
-        enough
-      )
+      pages({ env: "", key: "", id: "" }, (after, limit) => edges({ projectId, ...after, limit }), placeOf, enough),
+
+    /** The same references, each with whether the secret exists that it names. */
+    followed: (projectId: ProjectId, enough: number) =>
+      pages({ env: "", key: "", id: "" }, (after, limit) => followed({ projectId, ...after, limit }), placeOf, enough)
   } as const
 })
