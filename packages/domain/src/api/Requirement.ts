@@ -1,5 +1,7 @@
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as Context from "effect/Context"
+import * as Option from "effect/Option"
+import type * as SchemaAST from "effect/SchemaAST"
 import type { Action } from "../Permissions.js"
 
 /**
@@ -42,10 +44,50 @@ export class ForDelegations extends Context.Tag("@coffer/domain/Requirement/ForD
   "any" | "whole"
 >() {}
 
-/** The maximum body size of an endpoint in bytes, if it is not `defaultBodyLimit`. */
+/** The maximum body size of an endpoint in bytes, if it is not the one of its kind of body. */
 export class BodyLimit extends Context.Tag("@coffer/domain/Requirement/BodyLimit")<BodyLimit, number>() {}
 
-export const defaultBodyLimit = 1024 * 1024
+/** The limit of bodies with lists or values. */
+const largeBody = 1024 * 1024
+/** The limit of bodies of a few short fields: room for the longest reason, however it is escaped. */
+const smallBody = 8 * 1024
+
+/** Whether a body has neither lists, which are declared as such or by a class, nor values, which are `Redacted`. */
+const isSmall = (ast: SchemaAST.AST): boolean => {
+  switch (ast._tag) {
+    case "TypeLiteral":
+      return ast.indexSignatures.length === 0 && ast.propertySignatures.every(({ type }) => isSmall(type))
+    case "Union":
+      return ast.types.every(isSmall)
+    case "Refinement":
+      return isSmall(ast.from)
+    case "Transformation":
+      return isSmall(ast.from) && isSmall(ast.to)
+    case "AnyKeyword":
+    case "Declaration":
+    case "ObjectKeyword":
+    case "Suspend":
+    case "TupleType":
+    case "UnknownKeyword":
+      return false
+    default:
+      return true
+  }
+}
+
+/**
+ * The maximum body size of an endpoint in bytes; null if it takes no body. For some calls, such as votes, the right is known only
+ * once the body was read, so nobody may send more than the call can use.
+ */
+export const bodyLimitOf = (
+  { payloadSchema }: { readonly payloadSchema: Option.Option<{ readonly ast: SchemaAST.AST }> },
+  annotations: Context.Context<never>
+): number | null =>
+  Option.match(payloadSchema, {
+    onNone: () => null,
+    onSome: ({ ast }) =>
+      Option.getOrElse(Context.getOption(annotations, BodyLimit), () => (isSmall(ast) ? smallBody : largeBody))
+  })
 
 /** Whether an endpoint takes its JSON under any `Content-Type`, for clients that send none. */
 export class AnyContentType extends Context.Tag("@coffer/domain/Requirement/AnyContentType")<

@@ -2,9 +2,8 @@ import { type Actor, CurrentCaller, delegationOf } from "@coffer/domain/Actor"
 import {
   Admission,
   AnyContentType,
-  BodyLimit,
+  bodyLimitOf,
   Compressible,
-  defaultBodyLimit,
   ForDelegations,
   LargeResponse,
   RecentLogin,
@@ -91,9 +90,7 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         call,
         forDelegations: Option.getOrElse(Context.getOption(mergedAnnotations, ForDelegations), () => "none" as const),
         parameters: isStrict ? new Set(parameters) : null,
-        bodyLimit: hasBody
-          ? Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
-          : null,
+        bodyLimit: bodyLimitOf(endpoint, mergedAnnotations),
         withPlainTags: Option.match(endpoint.payloadSchema, {
           onNone: () => identity,
           onSome: ({ ast }) => withPlainTags(ast)

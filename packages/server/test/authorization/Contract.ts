@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { BodyLimit, defaultBodyLimit, Requires } from "@coffer/domain/api/Requirement"
+import { bodyLimitOf, Requires } from "@coffer/domain/api/Requirement"
 import { HttpApi } from "@effect/platform"
 import { Context, Option } from "effect"
 
@@ -24,9 +24,7 @@ const collect = (): ReadonlyArray<Endpoint> => {
         method: endpoint.method,
         path: endpoint.path,
         requires,
-        bodyLimit: Option.isNone(endpoint.payloadSchema)
-          ? null
-          : Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
+        bodyLimit: bodyLimitOf(endpoint, mergedAnnotations)
       })
     }
   })

@@ -783,6 +783,13 @@ const selfOf = ({ actor, caller, rule }: Cell): Readonly<Record<string, string>>
     ? { subject_type: "user", email: emailFor(actor, rule) }
     : { subject_type: "service_account", subject_id: caller.id }
 
+/** Calls of people alone whose places are in the body or have no name: an account is refused by the call's own name. */
+const callsOfPersons = new Map([
+  ["POST /api/auth/delegations", "delegation.create"],
+  ["POST /api/trash/:removed_id/restore", "trash.restoreOrganization"],
+  ["POST /api/trash/:removed_id/erase", "trash.eraseOrganization"]
+])
+
 const refusals: Array<string> = []
 let walked = 0
 
@@ -802,8 +809,7 @@ const walk = async (call: string, actor: Actor, rule: Rule): Promise<string | nu
   const expected = outcome === "ok" ? status : outcome
   if (answer.status === 403) {
     const log = /:org_name|delegations|passkeys|\/trash/.test(call) ? "acme" : "server"
-    // What a delegation would give is in the body, which is not read for an account.
-    const asked = who === delegators && !isPerson(actor) ? "delegation.create" : action
+    const asked = isPerson(actor) ? action : (callsOfPersons.get(call) ?? action)
     refusals.push(`${caller.id} ${asked ?? "?"} ${log}`)
   }
   if (answer.status !== expected) {
@@ -833,7 +839,7 @@ export const testTable = (cells: ReadonlyArray<Who>): void => {
             ? "nothing"
             : who === superadmins
               ? "superadmin"
-              : who === delegating || who === delegators
+              : who === delegating || who === delegators || who === removedOwners
                 ? "person"
                 : call === "GET /api/trash"
                   ? "credential"

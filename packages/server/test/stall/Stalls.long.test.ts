@@ -1,8 +1,7 @@
 import { fileURLToPath } from "node:url"
-import { BodyLimit, defaultBodyLimit } from "@coffer/domain/api/Requirement"
+import { bodyLimitOf } from "@coffer/domain/api/Requirement"
 import { Api } from "@coffer/domain/Api"
 import { HttpApi } from "@effect/platform"
-import { Context, Option } from "effect"
 import { setTimeout as sleep } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { closeSync, copyFileSync, fsyncSync, openSync, rmSync } from "node:fs"
@@ -55,9 +54,8 @@ const limitsOfBodies = new Map<string, number>()
 HttpApi.reflect(Api, {
   onGroup: () => undefined,
   onEndpoint: ({ endpoint, mergedAnnotations }) => {
-    if (Option.isNone(endpoint.payloadSchema)) return
-    const limit = Option.getOrElse(Context.getOption(mergedAnnotations, BodyLimit), () => defaultBodyLimit)
-    limitsOfBodies.set(`${endpoint.method} ${endpoint.path}`, limit)
+    const limit = bodyLimitOf(endpoint, mergedAnnotations)
+    if (limit !== null) limitsOfBodies.set(`${endpoint.method} ${endpoint.path}`, limit)
   }
 })
 
