@@ -21,6 +21,7 @@ import {
   systemLog
 } from "./AuditEvent.js"
 import { groupAppends, type Lost } from "./GroupAppends.js"
+import { watchLogs } from "./LogWatch.js"
 import { makePending } from "./Pending.js"
 import { AuditIndex } from "./AuditIndex.js"
 import { auditRepo } from "./Repo.js"
@@ -58,6 +59,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     const flushing = yield* Effect.makeSemaphore(1)
     const appends = yield* groupAppends
     const { broken, failing } = appends
+    const watch = yield* watchLogs(broken)
 
     let isDelaying = false
 
@@ -276,12 +278,15 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
       flush,
       /**
        * Fails with NotReady while a log cannot be appended to; logs whose last append failed are probed. After a break was
-       * found, fails until the server is restarted.
+       * found, or a log that was removed, fails until the server is restarted.
        */
-      ready: Effect.suspend(() =>
-        broken.size > 0
-          ? new NotReady({ message: "another program changed an audit log: the server's log names it" })
-          : Effect.forEach([...failing], retry, { discard: true })
+      ready: Effect.zipRight(
+        watch,
+        Effect.suspend(() =>
+          broken.size > 0
+            ? new NotReady({ message: "another program changed an audit log: the server's log names it" })
+            : Effect.forEach([...failing], retry, { discard: true })
+        )
       ),
       /** How many groups of entries are pending. */
       queued: Effect.sync(pending.size)

@@ -81,7 +81,8 @@ describe("a log that does not end where its head says", () => {
         yield* damage(sql, acme.id)
         const [found] = yield* sql`SELECT log, seq, chain, created_at, mac FROM audit_heads WHERE log = ${acme.id}`
         assert.isFalse((yield* verify(acme)).valid, "before the next write")
-        assert.strictEqual(yield* outcome(ready), "success")
+        // Readiness sees what is missing; that a head or an entry is not the server's own, only the next write and verify do.
+        assert.strictEqual(yield* outcome(ready), /set back|added/.test(what) ? "success" : "NotReady")
 
         yield* write(acme.id, { n: 100 })
         const added = (yield* entriesOf(acme.id)).slice(-2)
