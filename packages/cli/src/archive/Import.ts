@@ -92,6 +92,7 @@ export const importOrganization = Effect.fnUntraced(function* (options: ImportOp
   const { call } = yield* connect(server, undefined, nonInteractive)
   const archive = yield* readArchive(options)
   const name = as ?? archive.manifest.organization
-  const sent = yield* withProgress((progress) => sendOrganization(call, archive, name, progress))
+  const mayAsk = !json && !nonInteractive
+  const sent = yield* withProgress((progress) => sendOrganization(call, archive, name, { progress, mayAsk }))
   yield* printView(doneOf(sent, archive), json)
 })
