@@ -40,14 +40,18 @@ export class Relay {
         other.destroy()
       })
     }
+    let isCommitting = false
     target.on("data", (data) => {
-      if (!this.#isSilent) client.write(data)
+      if (this.#isSilent) return
+      // The change is made, and its answer does not arrive. Cut before it was made, a pipelined COMMIT could be lost itself.
+      if (isCommitting && data.includes("COMMIT\0")) client.destroy()
+      else client.write(data)
     })
     client.on("data", (data) => {
       if (this.#isSilent) return
+      // A statement ends with a zero: BEGIN names READ COMMITTED.
+      isCommitting ||= this.#cutsCommits && data.includes("COMMIT\0")
       target.write(data)
-      // The change is made, and its answer does not arrive. A statement ends with a zero: BEGIN names READ COMMITTED.
-      if (this.#cutsCommits && data.includes("COMMIT\0")) setImmediate(() => client.destroy())
     })
   }
 
@@ -58,7 +62,7 @@ export class Relay {
     if (!is) this.cut()
   }
 
-  /** Whether a connection is cut after it has passed a COMMIT on. */
+  /** Whether a connection is cut when a COMMIT is answered. */
   set cutsCommits(does: boolean) {
     this.#cutsCommits = does
   }
