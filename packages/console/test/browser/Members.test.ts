@@ -38,6 +38,8 @@ describe.skipIf(!hasBrowser())(`the members page${why}`, { timeout: 120_000 }, (
     const person = await Person.login(body.email)
     const visit = await Visit.open("/asking-in/-/members", person, { accepts: false })
     await visit.sees("You were invited to asking-in")
+    await visit.sees("You get the role developer. Sees projects. Reads and writes what rules allow.")
+    await visit.sees("the invitation ends, and you get no access and no more mails")
     await visit.isAccessible("an invitation")
     // Neither the page nor the search of all organizations.
     await visit.page.keyboard.press("Control+k")
