@@ -20,8 +20,13 @@ export const Networks = ({ account, changed, close, org }: NetworksProps) => {
   const { allowed_networks: before = [], id, name } = account
   const text = useSignal(before.join("\n"))
   const act = useAct()
+  const end = () => {
+    close()
+    // Somebody else has changed them: the next form begins with those.
+    if (act.failure.peek()?._tag === "Conflict") changed()
+  }
   return (
-    <Dialog title={`Networks of ${name}`} busy={act.isBusy} close={close}>
+    <Dialog title={`Networks of ${name}`} busy={act.isBusy} close={end}>
       <TextArea
         label="It may call from"
         text={text}
@@ -32,7 +37,7 @@ export const Networks = ({ account, changed, close, org }: NetworksProps) => {
       <p>From the next request on, its key and its sessions are unknown elsewhere.</p>
       <DialogButtons
         act={act}
-        close={close}
+        close={end}
         word="Save"
         kind="primary"
         decide={() => {

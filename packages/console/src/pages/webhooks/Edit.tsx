@@ -17,13 +17,18 @@ interface EditProps {
 export const Edit = ({ changed, close, org, webhook }: EditProps) => {
   const act = useAct()
   const path = { org_name: org, webhook_id: webhook.id }
+  const end = () => {
+    close()
+    // Somebody else has changed it: the next form begins with that.
+    if (act.failure.peek()?._tag === "Conflict") changed()
+  }
   return (
-    <Dialog title={`Webhook to ${originOf(webhook.url)}`} busy={act.isBusy} close={close}>
+    <Dialog title={`Webhook to ${originOf(webhook.url)}`} busy={act.isBusy} close={end}>
       <Form
         verb="Save"
         from={{ ...webhook, format: webhookFormats.find((one) => one === webhook.format) ?? defaultFormat }}
         act={act}
-        close={close}
+        close={end}
         submit={(payload) => {
           act.run(
             call("webhooks", (api) => api.update({ path, headers: defined({ "if-match": webhook.etag }), payload })),
