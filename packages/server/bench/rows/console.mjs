@@ -12,6 +12,12 @@ const envs = ["dev", "staging", "prod", "preview", "demo", "perf"]
 /** A processor four times slower, and 1.6 Mbit/s with 150 ms to the server and back. */
 const slow = { offline: false, downloadThroughput: 200_000, uploadThroughput: 94_000, latency: 150 }
 
+/**
+ * The aim for all scripts, in KiB. They miss it: 306 in November 2026. A whole run fails for it until they meet it; --quick leaves
+ * this row out. `packages/console/test/unit/Size.test.ts` keeps them from growing meanwhile.
+ */
+const scriptTarget = 280
+
 const scriptKibibytes = () =>
   readdirSync(assets)
     .filter((name) => name.endsWith(".js"))
@@ -107,7 +113,7 @@ const row = {
   name: "console",
   quick: false,
   run: async (context) => {
-    const size = figure("script in all, gzip", scriptKibibytes(), "KiB", 280)
+    const size = figure("script in all, gzip", scriptKibibytes(), "KiB", scriptTarget)
     const executablePath = chromiumPath()
     if (executablePath === undefined) {
       process.stderr.write(`console: paint and frames are left out: ${noChromium}\n`)
