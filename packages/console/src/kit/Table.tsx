@@ -10,6 +10,9 @@ interface TableProps {
   readonly children: ComponentChildren
 }
 
+/** A word that is longer than those of a language: an address, a key, or one that a person made up. */
+const longWord = /\S{25}/
+
 /** A table. On a narrow screen, its rows are cards, and each cell shows the name of its column. */
 export const Table = ({ children, class: name, heads, label }: TableProps) => {
   const body = useRef<HTMLTableSectionElement>(null)
@@ -20,6 +23,7 @@ export const Table = ({ children, class: name, heads, label }: TableProps) => {
       for (const [index, cell] of [...row.cells].entries()) {
         cell.setAttribute("role", cell.tagName === "TH" ? "rowheader" : "cell")
         cell.dataset["label"] = heads[index] ?? ""
+        cell.classList.toggle("long", heads[index] !== "" && longWord.test(cell.textContent))
       }
     }
   })

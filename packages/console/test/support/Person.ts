@@ -67,12 +67,18 @@ export class Person {
     return new Person(email, token)
   }
 
-  async call(method: string, path: string, body?: unknown): Promise<Json> {
+  async call(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {}
+  ): Promise<Json> {
     const answer = await fetch(inject("server").url + path, {
       method,
       headers: {
         ...ownPage(inject("server").url),
-        cookie: `coffer=${this.token}`
+        cookie: `coffer=${this.token}`,
+        ...headers
       },
       ...(body !== undefined && { body: JSON.stringify(body) })
     })

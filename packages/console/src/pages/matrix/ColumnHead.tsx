@@ -9,6 +9,9 @@ const rightsOf = ({ canRead, canWrite, reveals }: Column): string | null => {
   return reveals ? null : "no values"
 }
 
+/** A longer name does not widen the columns. */
+const maxName = 20
+
 /** The head of an environment's column. Its name marks the column and is part of the address. */
 export const ColumnHead = ({ column, index }: { readonly column: Column; readonly index: number }) => {
   const rights = rightsOf(column)
@@ -16,13 +19,14 @@ export const ColumnHead = ({ column, index }: { readonly column: Column; readonl
   return (
     <div
       role="columnheader"
-      class={column.expires_at === undefined ? "matrix-env" : "matrix-env ending"}
+      class={`matrix-env${column.expires_at === undefined ? "" : " ending"}${column.name.length > maxName ? " long" : ""}`}
       aria-colindex={index + 2}
     >
       <button
         type="button"
         class="plain"
         tabIndex={-1}
+        title={column.name}
         aria-pressed={isMarked}
         onClick={() => setQuery("env", isMarked ? null : column.name)}
       >
