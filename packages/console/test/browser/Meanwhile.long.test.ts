@@ -203,6 +203,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await visit.page.getByRole("row", { name: /^two backend/ }).waitFor()
     await ada.call("PUT", `${api}/group-mappings`, { mappings: mappings.slice(1) })
     await visit.press("Remove two as backend")
+    await visit.confirm("Remove the mapping")
     await visit.page.getByRole("row", { name: /^two backend/ }).waitFor({ state: "detached" })
     assert.deepStrictEqual((await ada.call("GET", `${api}/group-mappings`)).data, [mapping("three")])
   })

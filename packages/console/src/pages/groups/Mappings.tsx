@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import { call } from "../../client/Calls.js"
 import { type Action, useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
+import { ConfirmButton } from "../../kit/Confirm.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
@@ -82,22 +83,27 @@ const Row = ({ act, changed, mapping, org }: EditProps & { readonly mapping: Gro
       <td>{group}</td>
       <td class="actions">
         {missingInOrg(org, "group.map") === null && (
-          <button
-            type="button"
-            disabled={act.isBusy.value}
-            onClick={() => {
-              act.run(
-                change(org, (mappings) => mappings.filter((one) => !isSame(one, mapping))),
-                changed
-              )
-            }}
+          <ConfirmButton
+            title={`Remove the mapping of ${provider_group}?`}
+            label={
+              <>
+                Remove
+                <span class="hidden">
+                  {" "}
+                  {provider_group} as {group}
+                </span>
+              </>
+            }
+            verb="Remove the mapping"
+            isDisabled={act.isBusy.value}
+            effect={change(org, (mappings) => mappings.filter((one) => !isSame(one, mapping)))}
+            done={changed}
           >
-            Remove
-            <span class="hidden">
-              {" "}
-              {provider_group} as {group}
-            </span>
-          </button>
+            <p>
+              Whoever is in <Visible text={provider_group} /> at the provider leaves {group} here, unless somebody added
+              them, and loses what its rules give.
+            </p>
+          </ConfirmButton>
         )}
       </td>
     </tr>
