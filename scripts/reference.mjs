@@ -128,7 +128,7 @@ const api = () =>
     generated("the contract in packages/domain"),
     'Bodies are JSON in UTF-8, with `Content-Type: application/json`; unknown fields are rejected. Lists are `{"data":[…]}`. Times are ISO 8601 in UTC. The server also serves this contract as [OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.0) at `/openapi.json`, and as a page at `/docs`. Clients must accept unknown fields, enum values and error codes.',
     `A credential is a person's session token (\`Authorization: Bearer svc_st_…\`) or a service account's key (\`X-API-Key: svc_sa_…\`). "\`read\` here" means: owners and admins of the organization, and subjects with an access rule of that permission for this project and environment. A superadmin may do everything. See [concepts](concepts.md).`,
-    "A body has at most 1 MiB unless stated otherwise, and 8 KiB if it has neither a list nor a value. Every response has the header `X-Request-Id`, the id of the request in the server's log. Lists and comparisons, which hold no secret, are compressed for clients that send `Accept-Encoding: gzip`; their `ETag` is then weak, and either form of it is accepted.",
+    "A body has at most 1 MiB unless stated otherwise. Every response has the header `X-Request-Id`, the id of the request in the server's log. Lists and comparisons, which hold no secret, are compressed for clients that send `Accept-Encoding: gzip`; their `ETag` is then weak, and either form of it is accepted.",
     "## The calls",
     table(
       ["call", "does", "needs"],

@@ -21,7 +21,7 @@ import { body, field, LimitParameter, list, optional } from "../Schemas.js"
 import { SecretKey } from "../Names.js"
 import { RedactedSecretValue } from "../SecretValues.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, Compressible, RecentLogin, Requires, smallBody } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const requests = `${paths.org}/requests` as const
@@ -139,6 +139,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .addError(Conflict)
       .addError(Reauthenticate)
       .annotate(Requires, "request.list")
+      .annotate(BodyLimit, smallBody)
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Approve a request")
       .annotate(
@@ -155,6 +156,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .addError(Conflict)
       .addError(Reauthenticate)
       .annotate(Requires, "request.list")
+      .annotate(BodyLimit, smallBody)
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Refuse a request")
       .annotate(OpenApi.Description, "As a person whom the protection names. One refusal ends the request.")

@@ -1,7 +1,6 @@
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as Context from "effect/Context"
 import * as Option from "effect/Option"
-import type * as SchemaAST from "effect/SchemaAST"
 import type { Action } from "../Permissions.js"
 
 /**
@@ -44,50 +43,25 @@ export class ForDelegations extends Context.Tag("@coffer/domain/Requirement/ForD
   "any" | "whole"
 >() {}
 
-/** The maximum body size of an endpoint in bytes, if it is not the one of its kind of body. */
+/** The maximum body size of an endpoint in bytes, if it is not 1 MiB. */
 export class BodyLimit extends Context.Tag("@coffer/domain/Requirement/BodyLimit")<BodyLimit, number>() {}
 
-/** The limit of bodies with lists or values. */
-const largeBody = 1024 * 1024
-/** The limit of bodies of a few short fields: room for the longest reason, however it is escaped. */
-const smallBody = 8 * 1024
-
-/** Whether a body has neither lists, which are declared as such or by a class, nor values, which are `Redacted`. */
-const isSmall = (ast: SchemaAST.AST): boolean => {
-  switch (ast._tag) {
-    case "TypeLiteral":
-      return ast.indexSignatures.length === 0 && ast.propertySignatures.every(({ type }) => isSmall(type))
-    case "Union":
-      return ast.types.every(isSmall)
-    case "Refinement":
-      return isSmall(ast.from)
-    case "Transformation":
-      return isSmall(ast.from) && isSmall(ast.to)
-    case "AnyKeyword":
-    case "Declaration":
-    case "ObjectKeyword":
-    case "Suspend":
-    case "TupleType":
-    case "UnknownKeyword":
-      return false
-    default:
-      return true
-  }
-}
+const defaultBodyLimit = 1024 * 1024
 
 /**
- * The maximum body size of an endpoint in bytes; null if it takes no body. For some calls, such as votes, the right is known only
- * once the body was read, so nobody may send more than the call can use.
+ * The limit of bodies with a few short fields, for calls whose right is known only when their body was read: room for the longest
+ * comment, however it is escaped.
  */
+export const smallBody = 8 * 1024
+
+/** The maximum body size of an endpoint in bytes; null if it takes no body. */
 export const bodyLimitOf = (
-  { payloadSchema }: { readonly payloadSchema: Option.Option<{ readonly ast: SchemaAST.AST }> },
+  { payloadSchema }: { readonly payloadSchema: Option.Option<unknown> },
   annotations: Context.Context<never>
 ): number | null =>
-  Option.match(payloadSchema, {
-    onNone: () => null,
-    onSome: ({ ast }) =>
-      Option.getOrElse(Context.getOption(annotations, BodyLimit), () => (isSmall(ast) ? smallBody : largeBody))
-  })
+  Option.isNone(payloadSchema)
+    ? null
+    : Option.getOrElse(Context.getOption(annotations, BodyLimit), () => defaultBodyLimit)
 
 /** Whether an endpoint takes its JSON under any `Content-Type`, for clients that send none. */
 export class AnyContentType extends Context.Tag("@coffer/domain/Requirement/AnyContentType")<

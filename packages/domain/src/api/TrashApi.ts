@@ -14,7 +14,7 @@ import { Project } from "../Project.js"
 import { maxRemoved, Removed } from "../Removed.js"
 import { body, field, list, optional } from "../Schemas.js"
 import { orgPath, OrgPath, paths, projectPath, ProjectPath } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, RecentLogin, Requires, smallBody } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const trash = "/api/trash"
@@ -57,6 +57,7 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .addError(Conflict)
       .addError(Reauthenticate)
       .annotate(Requires, "person")
+      .annotate(BodyLimit, smallBody)
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Restore a removed organization")
       .annotate(OpenApi.Description, `Its owners and superadmins. ${asItWas} All owners are mailed.`)
@@ -70,6 +71,7 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .addError(ApprovalRequired)
       .addError(Reauthenticate)
       .annotate(Requires, "person")
+      .annotate(BodyLimit, smallBody)
       .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Erase a removed organization for good")
       .annotate(
