@@ -92,10 +92,20 @@ const engines = {
   group: ["**/database/{sqlite,postgres}/**", "better-sqlite3", "pg", "@effect/sql", "@effect/sql/*", "@effect/sql-*"],
   message: "Use the port: database/Database.ts, Query.ts and Erasures.ts."
 }
-/** The rooms of the server have one order: a room imports only itself and the rooms before it. */
-const laterThan = (room) => ({
-  regex: `^(\\.\\./)+(${layers.slice(layers.indexOf(room) + 1).join("|")})/`,
-  message: `${room}/ must not import a later room: see docs/architecture.md.`
+/** The rooms of a package have one order: a room imports only itself and the rooms before it. */
+const laterThan = (name, room) => {
+  const later = layers[name].slice(layers[name].indexOf(room) + 1)
+  const message = `${room}/ must not import a later room: see docs/architecture.md.`
+  return later.length === 0 ? [] : [{ regex: `^(\\.\\./)+(${later.join("|")})/`, message }]
+}
+
+/** What a room must not import. The options of a rule replace those before: each room has them all. */
+const restricted = (files, patterns, { ignores = [], paths = [] } = {}) => ({
+  files,
+  ignores,
+  rules: {
+    "@typescript-eslint/no-restricted-imports": ["error", { paths: [...imports.paths, ...paths], patterns }]
+  }
 })
 
 /** What composes the server, the port itself, and programs and threads of the operator that work on a database file. */
@@ -120,6 +130,12 @@ const sdk = {
   group: ["@modelcontextprotocol/*", "zod", "zod/*"],
   message: "Only ToolServer.ts knows the SDK: use the types of ToolResult.ts."
 }
+
+/** The contract stands alone. */
+const contract = [
+  { group: ["@coffer/*"], message: "The contract must not import other packages." },
+  { group: ["node:*"], message: "The contract runs in browsers too." }
+]
 
 /** The functions of Node that write, create, move or link files. */
 const writes = [
@@ -218,47 +234,42 @@ export default defineConfig(
       "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs, engines] }]
     }
   },
-  // The options of a rule replace those before: each room has them all.
-  ...layers.flatMap((room) => {
-    const later = room === layers.at(-1) ? [] : [laterThan(room)]
+  ...layers.server.flatMap((room) => {
+    const later = laterThan("server", room)
     const [folder, exempt] = [`packages/server/src/${room}/`, aware.filter((path) => path.includes(`/src/${room}/`))]
-    const rule = (files, patterns) => ({
-      files,
-      rules: {
-        "@typescript-eslint/no-restricted-imports": ["error", { ...imports, patterns: [programs, ...patterns] }]
-      }
-    })
-    return [rule([`${folder}**/*.ts`], [engines, ...later]), ...(exempt.length === 0 ? [] : [rule(exempt, later)])]
+    return [
+      restricted([`${folder}**/*.ts`], [programs, engines, ...later]),
+      ...(exempt.length === 0 ? [] : [restricted(exempt, [programs, ...later])])
+    ]
   }),
+  restricted(["packages/domain/src/*.ts"], contract),
+  ...layers.domain.map((room) =>
+    restricted([`packages/domain/src/${room}/**/*.ts`], [...contract, ...laterThan("domain", room)])
+  ),
   {
     files: ["packages/domain/src/**/*.ts"],
     rules: {
-      "@typescript-eslint/no-restricted-imports": [
-        "error",
-        {
-          ...imports,
-          patterns: [
-            { group: ["@coffer/*"], message: "The contract must not import other packages." },
-            { group: ["node:*"], message: "The contract runs in browsers too." }
-          ]
-        }
-      ],
       "no-restricted-globals": [
         "error",
         ...["Buffer", "process"].map((name) => ({ name, message: "Only Node has it." }))
       ]
     }
   },
-  {
-    files: ["packages/cli/src/**/*.ts"],
-    ignores: writers,
-    rules: {
-      "@typescript-eslint/no-restricted-imports": [
-        "error",
-        { ...imports, paths: [...imports.paths, ...fileWrites], patterns: [programs] }
-      ]
-    }
-  },
+  restricted(["packages/cli/src/*.ts"], [programs], { ignores: writers, paths: fileWrites }),
+  ...layers.cli.flatMap((room) => {
+    const patterns = [programs, ...laterThan("cli", room)]
+    const [folder, some] = [
+      `packages/cli/src/${room}/**/*.ts`,
+      writers.filter((path) => path.includes(`/src/${room}/`))
+    ]
+    return [
+      restricted([folder], patterns, { paths: fileWrites }),
+      ...(some.length === 0 ? [] : [restricted(some, patterns)])
+    ]
+  }),
+  ...layers.console.map((room) =>
+    restricted([`packages/console/src/${room}/**/*.{ts,tsx}`], [programs, ...laterThan("console", room)])
+  ),
   {
     files: ["packages/mcp/src/**/*.ts"],
     ignores: ["packages/mcp/src/ToolServer.ts"],

@@ -1,6 +1,6 @@
 /**
- * Draws docs/architecture.svg: the packages, the rooms (folders) of the clients, and the ten rooms of the server in their order.
- * The captions come from docs/architecture.md, which must have a row for every room. Fails if an import of the server runs back.
+ * Draws docs/architecture.svg: the packages, the rooms (folders) of the contract, and the ten rooms of the server in their order.
+ * The captions come from docs/architecture.md, which must have a row for every room. Fails if an import of a package runs back.
  * With `--check`, it only fails if the picture is stale.
  */
 import { readFile, writeFile } from "node:fs/promises"
@@ -39,10 +39,14 @@ const problems = [
   ...[...described.keys()]
     .filter((one) => !rooms.includes(one))
     .map((one) => `docs/architecture.md has a row for ${one}/, which does not exist`),
-  ...importsBack(packages.get("server")).map(([from, to]) => `server: ${from} imports ${to}, which is in a later room`),
-  ...roomsOf("server")
-    .filter((one) => !layers.includes(one))
-    .map((one) => `server: ${one}/ is not in the order of rooms, scripts/architecture/layers.mjs`)
+  ...Object.keys(layers).flatMap((name) => [
+    ...importsBack(name, packages.get(name)).map(
+      ([from, to]) => `${name}: ${from} imports ${to}, which is in a later room`
+    ),
+    ...[...new Set([...packages.get(name).keys()].filter((path) => path.includes("/")).map(roomOf))]
+      .filter((one) => !layers[name].includes(one))
+      .map((one) => `${name}: ${one}/ is not in the order of rooms, scripts/architecture/layers.mjs`)
+  ])
 ]
 
 const uses = (from, to) => [...packages.get(from).values()].some((one) => one.packages.includes(to))
@@ -64,7 +68,7 @@ const foldersOf = (name) => {
 /** The rooms of the server, the last one on top. */
 const styles = { database: "storage", access: "admission", directory: "feature", secrets: "feature" }
 const rowHeight = 46
-const stack = [...layers].reverse()
+const stack = [...layers.server].reverse()
 stack.forEach((name, index) => {
   const area = {
     x: frame.x + 18,
@@ -79,7 +83,7 @@ stack.forEach((name, index) => {
     text(area.x + 330, area.y + 29, "small", foldersOf(name).join(" · "))
   )
 })
-frame.height = 56 + layers.length * (rowHeight + gap) + 8
+frame.height = 56 + layers.server.length * (rowHeight + gap) + 8
 
 /** The clients, at the left. */
 const clients = { x: 20, y: frame.y, width: 182, height: frame.height }
@@ -118,18 +122,18 @@ legend.forEach(([style, meaning], index) => {
 })
 
 /** The contract, at the bottom. */
-const domain = { x: 20, y: frame.y + frame.height + 46, width: 1160, height: 94 }
-const domainRooms = roomsOf("domain")
-const own = { x: domain.x + 190, y: domain.y + 18, width: 226, height: roomHeight }
-const others = (domain.x + domain.width - 18 - own.x - own.width - 16 * domainRooms.length) / domainRooms.length
+const columns = Math.ceil(layers.domain.length / 2)
+const domain = { x: 20, y: frame.y + frame.height + 46, width: 1160, height: 2 * (roomHeight + gap) + 26 }
+const first = { x: domain.x + 190, y: domain.y + 18 }
+const width = (domain.x + domain.width - 18 - first.x - gap * (columns - 1)) / columns
 drawn.push(text(domain.x + 18, domain.y + 44, "title", "domain"))
 drawn.push(text(domain.x + 18, domain.y + 63, "about", "the contract"))
-drawn.push(room(own, "room", "names, rules, errors", "Permissions: who may do what"))
-domainRooms.forEach((name, index) => {
-  const x = own.x + own.width + 16 + index * (others + 16)
-  drawn.push(
-    room({ x, y: own.y, width: others, height: roomHeight }, "room", name, described.get(`domain/${name}`) ?? "")
-  )
+layers.domain.forEach((name, index) => {
+  const [x, y] = [
+    first.x + (index % columns) * (width + gap),
+    first.y + Math.floor(index / columns) * (roomHeight + gap)
+  ]
+  drawn.push(room({ x, y, width, height: roomHeight }, "room", name, described.get(`domain/${name}`) ?? ""))
 })
 const toDomain = (x, y) => lines.push(arrow(`M${x} ${y}V${domain.y - 3}`))
 if (uses("cli", "domain") && uses("mcp", "domain")) toDomain(clients.x + clients.width / 2, clients.y + clients.height)

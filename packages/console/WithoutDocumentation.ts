@@ -21,7 +21,7 @@ const described: ReadonlySet<string> = new Set(["field", "optional", "response"]
 /** The annotations of a schema that are for the document. Messages and identifiers stay. */
 const documenting: ReadonlySet<string> = new Set(["description", "examples", "jsonSchema"])
 
-/** What an error class says of itself for the document, beside what clients use. */
+/** The options of an error class that serve only the document; clients use the others. */
 const ofErrors: ReadonlySet<string> = new Set(["description", "example"])
 
 const nameOf = (node: unknown): string =>
@@ -79,7 +79,7 @@ const endpoints = /\.annotate\(OpenApi\.(?:Summary|Description|Title), (?:"(?:[^
 export const withoutDocumentation: Plugin = {
   name: "without-documentation",
   transform(code, id) {
-    if (!/\/domain\/dist\/(?:api\/)?\w+\.js$/.test(id)) return null
+    if (!/\/domain\/dist\/(?!archive\/|formats\/)(?:\w+\/)?\w+\.js$/.test(id)) return null
     const plain = id.includes("/domain/dist/api/") ? code.replace(endpoints, "") : code
     return { code: withCuts(plain, cutsIn(this.parse(plain))), map: null }
   }

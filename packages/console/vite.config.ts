@@ -9,7 +9,7 @@ const server = process.env["SERVICE_SERVER_URL"] ?? "http://localhost:7100"
 
 /** dotenv's parser uses no module of Node, and every page loads the errors of the contract. */
 const expected =
-  /\/FastCheck\.js$|imported by ".*\/node_modules\/dotenv\/|\/domain\/dist\/Errors\.js is dynamically imported/
+  /\/FastCheck\.js$|imported by ".*\/node_modules\/dotenv\/|\/domain\/dist\/errors\/Errors\.js is dynamically imported/
 
 /** The console reads YAML with its library, and writes it without. */
 const withoutYamlWriter: Plugin = {

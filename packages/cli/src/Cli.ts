@@ -1,5 +1,5 @@
 import { execute } from "./Execute.js"
-import { runProgram } from "./Program.js"
+import { runProgram } from "./program/Program.js"
 
 /** Starts the client: every command but those with an entry of their own. */
 export const start = (argv: ReadonlyArray<string>, version: string): void => runProgram(execute(argv), version)

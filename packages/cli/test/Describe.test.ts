@@ -1,7 +1,7 @@
 import { UnknownApiError } from "@coffer/client/internal/ClientErrors"
-import { errors, Forbidden, MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/Errors"
+import { errors, Forbidden, MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/errors/Errors"
 import { assert, describe, it } from "@effect/vitest"
-import { describe as tell } from "../src/Describe.js"
+import { describe as tell } from "../src/base/Describe.js"
 
 describe("a refusal of the service", () => {
   it("that was not told apart by the contract is explained as one that was", () => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { tree } from "../src/Commands.js"
-import { failureFormOf } from "../src/FailureForm.js"
+import { failureFormOf } from "../src/program/FailureForm.js"
 import { runInProcess } from "./support/InProcess.js"
 
 /** Nothing listens there. */

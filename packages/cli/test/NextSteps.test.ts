@@ -1,11 +1,11 @@
-import { Forbidden } from "@coffer/domain/Errors"
+import { Forbidden } from "@coffer/domain/errors/Errors"
 import { readFileSync } from "node:fs"
 import { assert, describe as suite, it } from "vitest"
 import { tree } from "../src/Commands.js"
-import { describe } from "../src/Describe.js"
+import { describe } from "../src/base/Describe.js"
 import { locate } from "../src/grammar/Tree.js"
 import { countProblem, readWords } from "../src/grammar/Words.js"
-import { afterRefusal, type Asker, refusals } from "@coffer/domain/NextSteps"
+import { afterRefusal, type Asker, refusals } from "@coffer/domain/errors/NextSteps"
 
 /** Each refusal of the server, as a person and as an account of the variables see it. Null: the message says enough. */
 const cases: ReadonlyArray<readonly [message: string, person: string | null, account?: string | null]> = [

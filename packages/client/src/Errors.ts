@@ -8,8 +8,8 @@ import type {
   NotFound,
   Overloaded,
   Unauthorized
-} from "@coffer/domain/Errors"
-import { defined } from "@coffer/domain/Defined"
+} from "@coffer/domain/errors/Errors"
+import { defined } from "@coffer/domain/base/Defined"
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"
 import type * as Redacted from "effect/Redacted"

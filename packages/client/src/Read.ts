@@ -4,12 +4,12 @@ import { connectTo } from "./internal/Connection.js"
 import type { Exchange } from "./internal/Exchange.js"
 import type { CopySource } from "./internal/OfflineCopy.js"
 import { type CallFailure, listSecrets, readBundleOf } from "./internal/SecretCalls.js"
-import { defined } from "@coffer/domain/Defined"
+import { defined } from "@coffer/domain/base/Defined"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import type { NotFound } from "@coffer/domain/Errors"
+import type { NotFound } from "@coffer/domain/errors/Errors"
 import type { ReadError } from "./Errors.js"
 import { version } from "./Version.js"
 
@@ -80,7 +80,7 @@ const toReadError = Effect.fnUntraced(function* (
     case "Forbidden":
     case "NotFound":
     case "Unauthorized": {
-      const errors = yield* Effect.promise(() => import("@coffer/domain/Errors"))
+      const errors = yield* Effect.promise(() => import("@coffer/domain/errors/Errors"))
       const { _tag, message } = failure
       return yield* new errors[_tag]({ message: sentenceOf(connection, _tag, message) })
     }

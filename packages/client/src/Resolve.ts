@@ -3,7 +3,7 @@ import { configuredBy, machineCredentialFor, sessionFor } from "./internal/Crede
 import type { SignInError } from "./internal/ClientErrors.js"
 import { parseServerUrl, type ServerUrl } from "./internal/ServerUrl.js"
 import { BadSetting } from "./internal/Variables.js"
-import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/NameForms"
+import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/base/NameForms"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

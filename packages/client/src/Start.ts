@@ -1,6 +1,6 @@
 import { ServerUnreachable, UnexpectedResponse } from "./internal/ClientErrors.js"
 import type { Exchange } from "./internal/Exchange.js"
-import { defined } from "@coffer/domain/Defined"
+import { defined } from "@coffer/domain/base/Defined"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,5 +1,5 @@
 /** What applications import from `@coffer/client`: nothing else of the package is public. */
-export type { ApprovalRequest, ChangeRequested } from "@coffer/domain/ApprovalRequest"
+export type { ApprovalRequest, ChangeRequested } from "@coffer/domain/requests/ApprovalRequest"
 export type {
   DatabaseUnavailable,
   DecryptionFailed,
@@ -8,7 +8,7 @@ export type {
   NotFound,
   Overloaded,
   Unauthorized
-} from "@coffer/domain/Errors"
+} from "@coffer/domain/errors/Errors"
 export { Coffer, TestCoffer } from "./Coffer.js"
 export { EmptyEnvironment, MissingSecret, type ReadApiError, type ReadError, type StartError } from "./Errors.js"
 export type { Call } from "./internal/Call.js"

@@ -1,4 +1,4 @@
-import { type Action, type Need, needs } from "@coffer/domain/Permissions"
+import { type Action, type Need, needs } from "@coffer/domain/access/Permissions"
 import type { McpSettings } from "./McpSettings.js"
 
 /** The hints of a tool: hosts decide by them whether an agent may use it. */

@@ -1,4 +1,4 @@
-import { Count, integerParameter, optional } from "@coffer/domain/Schemas"
+import { Count, integerParameter, optional } from "@coffer/domain/base/Schemas"
 import * as Schema from "effect/Schema"
 
 interface PageParameters {

@@ -1,4 +1,4 @@
-import { escapeInvisible, replaceInvisible } from "@coffer/domain/Invisible"
+import { escapeInvisible, replaceInvisible } from "@coffer/domain/base/Invisible"
 
 const replacement = "\ufffd"
 

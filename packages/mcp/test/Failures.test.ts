@@ -1,4 +1,4 @@
-import { Forbidden, MethodNotAllowed, NotFound } from "@coffer/domain/Errors"
+import { Forbidden, MethodNotAllowed, NotFound } from "@coffer/domain/errors/Errors"
 import { assert, describe, it } from "vitest"
 import { describe as tell } from "../src/Failures.js"
 

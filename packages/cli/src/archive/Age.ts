@@ -4,8 +4,8 @@ import * as Chunk from "effect/Chunk"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
-import { WrongUsage } from "../Failures.js"
-import { BadArchive } from "./BadArchive.js"
+import { WrongUsage } from "../base/Failures.js"
+import { BadArchive } from "../base/BadArchive.js"
 import type { Identities, Passphrase, Recipients } from "./Keys.js"
 
 /** The size of a chunk in age's format. Between two chunks, a signal can interrupt. */

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { WrongUsage } from "../Failures.js"
+import { WrongUsage } from "../base/Failures.js"
 import { type OpenOutput, openOutput, writeOutput } from "../output/OutputFile.js"
 import { toTerminal, write } from "../terminal/Print.js"
 

@@ -9,7 +9,7 @@ import {
   totalOfFields
 } from "@coffer/domain/archive/Fields"
 import type { ArchiveCounts } from "@coffer/domain/archive/Manifest"
-import type { EnvName, ProjectName } from "@coffer/domain/Names"
+import type { EnvName, ProjectName } from "@coffer/domain/base/Names"
 
 /** The largest archive before it is encrypted, in bytes. It is made and read in memory: no disk holds a value in the clear. */
 export const maxArchiveBytes = 512 * 1024 * 1024

@@ -1,9 +1,9 @@
 /** What `coffer org export` does. Loaded late, with age: few commands need it. */
-import type { ExportId } from "@coffer/domain/Ids"
-import type { OrgName } from "@coffer/domain/Names"
+import type { ExportId } from "@coffer/domain/base/Ids"
+import type { OrgName } from "@coffer/domain/base/Names"
 import type { OrganizationExport } from "@coffer/domain/archive/Export"
 import * as Effect from "effect/Effect"
-import { Waits } from "../Failures.js"
+import { Waits } from "../base/Failures.js"
 import type { Call } from "../grammar/Command.js"
 import { note } from "../terminal/Print.js"
 import { withProgress } from "../terminal/Progress.js"

@@ -1,8 +1,8 @@
 /** What `coffer org import` does. Loaded late, with age: few commands need it. */
 import { loadSettings } from "@coffer/client/internal/Settings"
-import type { OrgName } from "@coffer/domain/Names"
+import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
-import { CannotDo } from "../Failures.js"
+import { CannotDo } from "../base/Failures.js"
 import { connect } from "../grammar/Command.js"
 import { readBytes, sourceOf } from "../terminal/Bytes.js"
 import { plural } from "../terminal/Plural.js"

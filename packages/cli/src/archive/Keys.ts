@@ -3,7 +3,7 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
-import { CannotDo } from "../Failures.js"
+import { CannotDo } from "../base/Failures.js"
 import type { Codec } from "../grammar/Specs.js"
 
 /** Public keys that an archive is encrypted for. */

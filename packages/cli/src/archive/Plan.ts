@@ -1,5 +1,5 @@
-import type { OrgName } from "@coffer/domain/Names"
-import { originOf } from "@coffer/domain/Webhook"
+import type { OrgName } from "@coffer/domain/base/Names"
+import { originOf } from "@coffer/domain/server/Webhook"
 import * as Effect from "effect/Effect"
 import { plural } from "../terminal/Plural.js"
 import { note, printTable } from "../terminal/Print.js"

@@ -1,4 +1,4 @@
-import type { BundleWritten } from "@coffer/domain/Bundle"
+import type { BundleWritten } from "@coffer/domain/secrets/Bundle"
 import * as Effect from "effect/Effect"
 import { noteWarnings } from "./Warnings.js"
 import { note, printJson, printTable } from "../terminal/Print.js"

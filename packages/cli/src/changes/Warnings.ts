@@ -1,4 +1,4 @@
-import type { KeyWarning } from "@coffer/domain/DeclaredKey"
+import type { KeyWarning } from "@coffer/domain/secrets/DeclaredKey"
 import * as Effect from "effect/Effect"
 import { note } from "../terminal/Print.js"
 

@@ -14,12 +14,12 @@ import {
   readNames
 } from "@coffer/client/internal/NameList"
 import { loadSettings, type Settings } from "@coffer/client/internal/Settings"
-import { orgNameForm } from "@coffer/domain/NameForms"
+import { orgNameForm } from "@coffer/domain/base/NameForms"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { Unfinished } from "../grammar/CompletionSyntax.js"
 import { splitPaths } from "../grammar/PlacePath.js"
-import { Version } from "../Version.js"
+import { Version } from "../base/Version.js"
 import { cached } from "./NameCache.js"
 
 /** Candidates for a word, with the text before and after each. */

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { writeSync } from "node:fs"
-import { Version } from "../Version.js"
+import { Version } from "../base/Version.js"
 import { complete } from "./Complete.js"
 
 /**

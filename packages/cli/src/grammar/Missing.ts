@@ -9,8 +9,8 @@ import {
 } from "@coffer/client/internal/NameList"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import * as Effect from "effect/Effect"
-import { NotThere, withoutEnd } from "../Failures.js"
-import { ofOlderServer } from "../OlderServer.js"
+import { NotThere, withoutEnd } from "../base/Failures.js"
+import { ofOlderServer } from "../base/OlderServer.js"
 import { nearest } from "./Words.js"
 
 /** The names above a place of each depth, as options for the next command. */

@@ -6,7 +6,7 @@ import { isUserDefined } from "@effect/cli/CommandDirective"
 import type { ValidationError } from "@effect/cli/ValidationError"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import type { Failure } from "../Failures.js"
+import type { Failure } from "../base/Failures.js"
 import type { Group, Leaf, Needs } from "./Command.js"
 
 export const parserConfig = CliConfig.make({ isCaseSensitive: true, showBuiltIns: false })

@@ -9,7 +9,7 @@ import {
   readNames
 } from "@coffer/client/internal/NameList"
 import * as Effect from "effect/Effect"
-import { CannotDo, NotThere, WrongUsage } from "../Failures.js"
+import { CannotDo, NotThere, WrongUsage } from "../base/Failures.js"
 import { idNouns } from "./IdKinds.js"
 import type { PlacePath } from "./Missing.js"
 

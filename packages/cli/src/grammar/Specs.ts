@@ -2,7 +2,7 @@
  * What the options and arguments of commands are and mean. Both parsers are made from it: the toolkit's (`Fields.ts`), and
  * the one of the commands that start without the toolkit and without schemas (`Values.ts`).
  */
-import type { IntegerForm } from "@coffer/domain/IntegerForm"
+import type { IntegerForm } from "@coffer/domain/base/IntegerForm"
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Redacted from "effect/Redacted"

@@ -1,4 +1,4 @@
-import { editDistance, nearestBy } from "@coffer/domain/Nearest"
+import { editDistance, nearestBy } from "@coffer/domain/base/Nearest"
 import { parseArgs } from "node:util"
 import type { OptionData, Syntax } from "./Data.js"
 

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { spawnSync } from "node:child_process"
 import { existsSync, realpathSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
-import { CannotDo } from "../Failures.js"
+import { CannotDo } from "../base/Failures.js"
 
 /** What makes git look elsewhere than at the folder: a hook has these. */
 const elsewhere = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"]

@@ -16,7 +16,7 @@ import {
   writeFileSync
 } from "node:fs"
 import { dirname, join } from "node:path"
-import { CannotDo, type WrongUsage } from "../Failures.js"
+import { CannotDo, type WrongUsage } from "../base/Failures.js"
 import type { Input } from "../terminal/Input.js"
 import { agrees, canAsk } from "../terminal/Prompts.js"
 import { checkIgnored } from "./GitIgnored.js"

@@ -1,4 +1,4 @@
-import { isNotForChildren, isOwnCredential } from "@coffer/domain/DangerousVariables"
+import { isNotForChildren, isOwnCredential } from "@coffer/domain/secrets/DangerousVariables"
 
 /** What a CI system gives tokens for. If the account signs in with such a token, the command could do so too. */
 const tokenRequest = new Set(["ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"])

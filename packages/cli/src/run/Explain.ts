@@ -1,11 +1,11 @@
 import * as Effect from "effect/Effect"
-import type { Failure } from "../Failures.js"
+import type { Failure } from "../base/Failures.js"
 import { NotStarted } from "./Start.js"
 
 /** Describes a failure. Loaded late: the errors of the contract are not needed to start a command. */
 export const sentenceOf = (failure: Failure): Effect.Effect<string> =>
   Effect.flatMap(
-    Effect.promise(() => import("../Explain.js")),
+    Effect.promise(() => import("../program/Explain.js")),
     ({ sentenceFor }) => sentenceFor(failure)
   )
 

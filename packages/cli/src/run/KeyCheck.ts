@@ -1,5 +1,5 @@
 import type { BundleRequest } from "@coffer/client/internal/BundleClient"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { clientWith } from "../grammar/Command.js"

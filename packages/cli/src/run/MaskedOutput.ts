@@ -1,5 +1,5 @@
 import type { BundleSecret } from "@coffer/client/internal/BundleClient"
-import { bytesAsText, spellingsOf } from "@coffer/domain/Spellings"
+import { bytesAsText, spellingsOf } from "@coffer/domain/secrets/Spellings"
 import * as Redacted from "effect/Redacted"
 import type { Readable, Writable } from "node:stream"
 import { Masker } from "./Masker.js"

@@ -11,7 +11,7 @@ import type { FileOptions, RunArgv } from "./RunArgv.js"
 import type { Outcome, Signals } from "./Signals.js"
 import { beforeRequest, bundleRequests, fetchSecrets, withoutCopy } from "./Source.js"
 import { start } from "./Start.js"
-import { Version } from "../Version.js"
+import { Version } from "../base/Version.js"
 
 /** The arguments of `coffer run`, where they start a command. */
 export type RunArguments = Extract<RunArgv, { type: "run" }>

@@ -1,5 +1,5 @@
-import { secretKeyForm } from "@coffer/domain/NameForms"
-import { spanOrSecondsMillis } from "@coffer/domain/Span"
+import { secretKeyForm } from "@coffer/domain/base/NameForms"
+import { spanOrSecondsMillis } from "@coffer/domain/base/Span"
 import { constants } from "node:os"
 import { isPlacePath } from "../grammar/PlacePath.js"
 import { type Reading, readWords, type Words } from "../grammar/Words.js"

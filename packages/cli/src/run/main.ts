@@ -8,6 +8,6 @@ export const start = async (command: RunArguments, version: string, signals: Sig
 
 /** Where `coffer render` starts. It shares most of its code with `run`, which does not load the rest. */
 export const startRender = async (argv: ReadonlyArray<string>, version: string): Promise<boolean> => {
-  const { start } = await import("../render/main.js")
+  const { start } = await import("./render/main.js")
   return start(argv, version)
 }

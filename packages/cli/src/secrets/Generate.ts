@@ -1,5 +1,5 @@
 import { type Charset, charsets } from "@coffer/client/internal/GeneratedValue"
-import { maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
+import { maxSecretValueBytes } from "@coffer/domain/secrets/SecretValueForm"
 import * as Either from "effect/Either"
 import type { Codec } from "../grammar/Specs.js"
 import { nearest } from "../grammar/Words.js"

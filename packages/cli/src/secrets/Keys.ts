@@ -1,4 +1,4 @@
-import { secretKeyForm } from "@coffer/domain/NameForms"
+import { secretKeyForm } from "@coffer/domain/base/NameForms"
 import * as Either from "effect/Either"
 import { argument, argumentsOf, type Codec, completedBy, repeatedOption } from "../grammar/Specs.js"
 

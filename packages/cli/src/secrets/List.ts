@@ -1,7 +1,7 @@
 import type { Exchange } from "@coffer/client/internal/Exchange"
 import { type EnvNames, listSecrets } from "@coffer/client/internal/SecretCalls"
 import type { PlainListed } from "@coffer/client/internal/SecretRecords"
-import { dueStateAt } from "@coffer/domain/DueState"
+import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { wideSpec } from "../grammar/Place.js"

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
-import { FailureForm, failureFormOf } from "../FailureForm.js"
-import { exitCodes } from "../Failures.js"
-import { ended, runProgram } from "../Program.js"
+import { FailureForm, failureFormOf } from "../program/FailureForm.js"
+import { exitCodes } from "../base/Failures.js"
+import { ended, runProgram } from "../program/Program.js"
 import { entryFor } from "./Entry.js"
 
 /**

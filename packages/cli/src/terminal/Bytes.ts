@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { identity } from "effect/Function"
 import { createReadStream } from "node:fs"
 import type { Readable } from "node:stream"
-import { CannotDo } from "../Failures.js"
+import { CannotDo } from "../base/Failures.js"
 import { withDefaultSignals } from "./DefaultSignals.js"
 import { Input } from "./Input.js"
 

@@ -5,7 +5,7 @@ import * as Redacted from "effect/Redacted"
 import { spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { CannotDo } from "../Failures.js"
+import { CannotDo } from "../base/Failures.js"
 import { guardSignals } from "./GuardedSignals.js"
 import { makePrivateFolder, removePrivateFolder } from "./PrivateFolder.js"
 

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { CannotDo } from "../Failures.js"
+import type { CannotDo } from "../base/Failures.js"
 import { Output } from "./Output.js"
 import { widthOf } from "./Wrap.js"
 

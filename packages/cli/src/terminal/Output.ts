@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import { writeSync } from "node:fs"
-import { CannotDo } from "../Failures.js"
+import { CannotDo } from "../base/Failures.js"
 import { type CannotWrite, isOutputLost as isLost, writeFlushed } from "./Descriptor.js"
 
 /** Standard output and standard error. */

@@ -1,10 +1,10 @@
 import { Variables } from "@coffer/client/internal/Variables"
-import { escapeInvisible } from "@coffer/domain/Invisible"
+import { escapeInvisible } from "@coffer/domain/base/Invisible"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
-import { type CannotDo, plain } from "../Failures.js"
+import { type CannotDo, plain } from "../base/Failures.js"
 import { Output } from "./Output.js"
 import { type Cell, type Page, renderFields, renderList, renderTable } from "./Table.js"
 

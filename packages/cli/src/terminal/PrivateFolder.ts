@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { lstatSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { CannotDo } from "../Failures.js"
+import { CannotDo } from "../base/Failures.js"
 
 const makeFolderIn = (prefix: string) =>
   Option.liftThrowable((parent: string) => mkdtempSync(join(parent, `coffer-${prefix}-`)))

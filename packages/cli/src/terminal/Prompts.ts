@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
-import { CannotDo, plain, WrongUsage } from "../Failures.js"
+import { CannotDo, plain, WrongUsage } from "../base/Failures.js"
 import { Input } from "./Input.js"
 
 /** Whether a person can be asked. */

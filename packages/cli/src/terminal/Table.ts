@@ -1,4 +1,4 @@
-import { plain } from "../Failures.js"
+import { plain } from "../base/Failures.js"
 import { fill, widthOf } from "./Wrap.js"
 
 export type Cell = string | number | boolean | null | undefined

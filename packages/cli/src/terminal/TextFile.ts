@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { CannotDo } from "../Failures.js"
+import { CannotDo } from "../base/Failures.js"
 import { readBytes, type Source } from "./Bytes.js"
 
 /** Reads text. A byte order mark at its start is not part of it. */

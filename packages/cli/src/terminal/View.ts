@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { CannotDo } from "../Failures.js"
+import type { CannotDo } from "../base/Failures.js"
 import { paged, wide } from "./Listing.js"
 import type { Output } from "./Output.js"
 import { note, printFields, printJson, printLine, printList } from "./Print.js"

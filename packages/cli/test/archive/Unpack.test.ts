@@ -3,7 +3,7 @@ import { ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganizatio
 import { ArchivedVersions } from "@coffer/domain/archive/ArchivedSecret"
 import type { ExportedStructure, OrganizationExport } from "@coffer/domain/archive/Export"
 import { OrganizationExport as ExportSchema } from "@coffer/domain/archive/Export"
-import { OrgName } from "@coffer/domain/Names"
+import { OrgName } from "@coffer/domain/base/Names"
 import { Effect, Schema } from "effect"
 import fc from "fast-check"
 import { createHash } from "node:crypto"

@@ -1,5 +1,5 @@
-import type { Backup, BackupList } from "@coffer/domain/Backup"
-import { BackupId } from "@coffer/domain/Ids"
+import type { Backup, BackupList } from "@coffer/domain/server/Backup"
+import { BackupId } from "@coffer/domain/base/Ids"
 import { Either, Option } from "effect"
 import { assert, describe, it } from "vitest"
 import { ageOf, type Choice, chooseBackup } from "../../src/commands/backups/BackupChoice.js"

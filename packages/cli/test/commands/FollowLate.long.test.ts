@@ -1,5 +1,5 @@
-import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
-import { AuditEntryId, OrgId } from "@coffer/domain/Ids"
+import type { AuditEntry, AuditPage } from "@coffer/domain/audit/AuditEntry"
+import { AuditEntryId, OrgId } from "@coffer/domain/base/Ids"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, TestClock } from "effect"
 import { follow } from "../../src/commands/audit/Follow.js"

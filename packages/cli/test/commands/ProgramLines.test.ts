@@ -1,4 +1,4 @@
-import { programNames, programs } from "@coffer/domain/WorksWith"
+import { programNames, programs } from "@coffer/domain/server/WorksWith"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"

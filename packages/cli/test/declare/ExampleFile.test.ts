@@ -1,5 +1,5 @@
-import type { RequiredIn } from "@coffer/domain/DeclaredKey"
-import { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { RequiredIn } from "@coffer/domain/secrets/DeclaredKey"
+import { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import { assert, describe, it } from "@effect/vitest"
 import { Either } from "effect"
 import * as fc from "fast-check"

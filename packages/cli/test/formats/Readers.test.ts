@@ -9,7 +9,7 @@ import { afterAll, assert, beforeAll, describe, it, type TestContext } from "vit
 import { parse as parseYaml } from "yaml"
 import type { Pair } from "@coffer/domain/formats/Format"
 import type { FormatName } from "@coffer/domain/formats/FormatNames"
-import { isNotForChildren } from "@coffer/domain/DangerousVariables"
+import { isNotForChildren } from "@coffer/domain/secrets/DangerousVariables"
 import { envReaders } from "./EnvReaders.js"
 import { node } from "../support/Programs.js"
 import { carried, formats, keys, tricky, values } from "./Support.js"

@@ -1,4 +1,4 @@
-import { maxKeys } from "@coffer/domain/SecretValues"
+import { maxKeys } from "@coffer/domain/secrets/SecretValues"
 import { Either } from "effect"
 import { assert, describe, it } from "vitest"
 import { Unreadable } from "@coffer/domain/formats/Format"

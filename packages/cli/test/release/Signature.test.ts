@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { dirname, join } from "node:path"
 import { assert, describe, it } from "vitest"
 import { root } from "../support/Documents.js"
-import { Version } from "../../src/Version.js"
+import { Version } from "../../src/base/Version.js"
 import { runInProcess } from "../support/InProcess.js"
 import { Effect } from "effect"
 import { freshFolder } from "./Support.js"

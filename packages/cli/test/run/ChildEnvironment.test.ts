@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { FastCheck as fc } from "effect"
 import { readFileSync } from "node:fs"
 import { childEnvironment } from "../../src/run/ChildEnvironment.js"
-import { dangerousVariables } from "@coffer/domain/DangerousVariables"
+import { dangerousVariables } from "@coffer/domain/secrets/DangerousVariables"
 
 const nothing = { allowed: new Set<string>(), isOverriding: true }
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { NotFound, Unauthorized } from "@coffer/domain/Errors"
+import { NotFound, Unauthorized } from "@coffer/domain/errors/Errors"
 import { ServerUnreachable, UnknownApiError } from "@coffer/client/internal/ClientErrors"
-import { describe as tell } from "../../src/Describe.js"
-import { plain, WrongUsage } from "../../src/Failures.js"
+import { describe as tell } from "../../src/base/Describe.js"
+import { plain, WrongUsage } from "../../src/base/Failures.js"
 import { renderTable } from "../../src/terminal/Table.js"
 
 describe("a table", () => {

@@ -1,5 +1,5 @@
 import { Coffer } from "@coffer/client"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { Effect } from "effect"
 
 const path = {

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { AnyApiError } from "@coffer/domain/Errors"
+import type { AnyApiError } from "@coffer/domain/errors/Errors"
 import type { Refused } from "./ClassifyResponse.js"
 import { UnknownApiError } from "./ClientErrors.js"
 
@@ -15,7 +15,7 @@ export const unknownApiError = (refused: Refused): UnknownApiError =>
 /** Fails with the error of the contract that a refusal stands for. The errors are loaded only here: few requests fail. */
 export const toApiError = (refused: Refused): Effect.Effect<never, AnyApiError | UnknownApiError> =>
   Effect.flatMap(
-    Effect.promise(() => import("@coffer/domain/Errors")),
+    Effect.promise(() => import("@coffer/domain/errors/Errors")),
     ({ errors }) => {
       const known = errors.find(({ code, status }) => code === refused.code && status === refused.response.status)
       return Effect.fail(known === undefined ? unknownApiError(refused) : new known(propsOf(refused)))

@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import type { ReferenceRefused } from "@coffer/domain/Errors"
+import type { ReferenceRefused } from "@coffer/domain/errors/Errors"
 import { connectTo } from "./Connection.js"
 import type { Credential } from "./Credential.js"
 import type { Exchange } from "./Exchange.js"
@@ -40,7 +40,7 @@ const requireComplete = Effect.fnUntraced(function* ({
   etag
 }: BundleResponse): Effect.fn.Return<FetchedBundle, ReferenceRefused> {
   if (refused.length === 0) return { etag, secrets }
-  const { ReferenceRefused } = yield* Effect.promise(() => import("@coffer/domain/Errors"))
+  const { ReferenceRefused } = yield* Effect.promise(() => import("@coffer/domain/errors/Errors"))
   return yield* new ReferenceRefused({ message: refused.map(({ message }) => message).join("; ") })
 })
 

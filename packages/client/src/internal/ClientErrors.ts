@@ -1,4 +1,4 @@
-import { defined } from "@coffer/domain/Defined"
+import { defined } from "@coffer/domain/base/Defined"
 import * as Data from "effect/Data"
 import type { BadSetting } from "./Variables.js"
 

@@ -1,4 +1,4 @@
-import { defined } from "@coffer/domain/Defined"
+import { defined } from "@coffer/domain/base/Defined"
 import * as Predicate from "effect/Predicate"
 import { ServerUnreachable } from "./ClientErrors.js"
 import { codeOf } from "./FileError.js"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { isSecretValue, type PlainSecretValue } from "@coffer/domain/SecretValueForm"
+import { isSecretValue, type PlainSecretValue } from "@coffer/domain/secrets/SecretValueForm"
 
 const digits = "0123456789"
 const lower = "abcdefghijklmnopqrstuvwxyz"

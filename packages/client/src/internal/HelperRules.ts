@@ -1,5 +1,5 @@
 import { isMap, isScalar, type Node } from "yaml"
-import { secretKeyForm } from "@coffer/domain/NameForms"
+import { secretKeyForm } from "@coffer/domain/base/NameForms"
 
 /** The programs that ask for a credential by the name of a host. */
 export const helperTools = ["git", "docker"] as const

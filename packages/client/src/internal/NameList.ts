@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/NameForms"
+import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/base/NameForms"
 import { unexpectedResponse } from "./ClientErrors.js"
 import type { Exchange, ExchangeFailure } from "./Exchange.js"
 import { isArray, parseJson } from "./ParseJson.js"

@@ -1,6 +1,6 @@
 /** The calls of one secret, which only the command line makes: applications read whole environments. */
-import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
-import { defined } from "@coffer/domain/Defined"
+import type { ChangeRequested } from "@coffer/domain/requests/ApprovalRequest"
+import { defined } from "@coffer/domain/base/Defined"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"

@@ -2,7 +2,7 @@
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { isSecretValue } from "@coffer/domain/SecretValueForm"
+import { isSecretValue } from "@coffer/domain/secrets/SecretValueForm"
 import { isArray } from "./ParseJson.js"
 
 export type Decode<A> = (found: unknown) => Option.Option<A>

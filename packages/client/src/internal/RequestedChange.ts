@@ -1,4 +1,4 @@
-import { type ChangeRequested, ChangeRequestedResponse } from "@coffer/domain/ApprovalRequest"
+import { type ChangeRequested, ChangeRequestedResponse } from "@coffer/domain/requests/ApprovalRequest"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { UnexpectedResponse } from "./ClientErrors.js"

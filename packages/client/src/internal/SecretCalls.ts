@@ -1,6 +1,6 @@
 /** The calls of programs that must start fast: over the exchange, without the contract and its schemas. */
-import { defined } from "@coffer/domain/Defined"
-import type { AnyApiError } from "@coffer/domain/Errors"
+import { defined } from "@coffer/domain/base/Defined"
+import type { AnyApiError } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { toApiError } from "./ApiFailure.js"

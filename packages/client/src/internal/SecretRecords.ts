@@ -1,6 +1,6 @@
 /** The records of calls without the contract's schemas. A property holds each to its schema. */
-import { defined } from "@coffer/domain/Defined"
-import { secretKeyForm } from "@coffer/domain/NameForms"
+import { defined } from "@coffer/domain/base/Defined"
+import { secretKeyForm } from "@coffer/domain/base/NameForms"
 import * as Option from "effect/Option"
 import { count, field, list, matching, optional, orNull, text, value } from "./PlainRecord.js"
 

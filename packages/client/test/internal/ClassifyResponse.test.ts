@@ -1,5 +1,5 @@
 import { isOverloaded, mayRetry, Refused } from "@coffer/client/internal/ClassifyResponse"
-import { errors } from "@coffer/domain/Errors"
+import { errors } from "@coffer/domain/errors/Errors"
 import { assert, describe, it } from "@effect/vitest"
 
 describe("the errors of the service", () => {

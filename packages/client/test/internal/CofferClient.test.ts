@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
-import { SecretValue } from "@coffer/domain/SecretValues"
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
+import { SecretValue } from "@coffer/domain/secrets/SecretValues"
 import { Effect, Option, Redacted } from "effect"
 import { clientFor, json, listen } from "./Support.js"
 

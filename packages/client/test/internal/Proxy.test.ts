@@ -3,7 +3,7 @@ import { pollBundle } from "@coffer/client/internal/BundleClient"
 import { makeClient } from "@coffer/client/internal/CofferClient"
 import { obeysProxy } from "@coffer/client/internal/Proxy"
 import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { Effect, Either, Option, Redacted } from "effect"
 import { json, listen, withVariables } from "./Support.js"
 

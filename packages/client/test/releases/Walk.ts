@@ -1,4 +1,4 @@
-import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import { Context, Effect, Layer, Redacted } from "effect"
 import type { Coffer } from "../../src/Coffer.js"
 import type { connect } from "../../src/promise.js"

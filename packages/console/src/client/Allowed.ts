@@ -1,4 +1,4 @@
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { me } from "../state/Session.js"
 import { call } from "./Calls.js"

@@ -1,6 +1,6 @@
-import type { OrgName, ProjectName } from "@coffer/domain/Names"
+import type { OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
-import { endingLast } from "../kit/Ending.js"
+import { endingLast } from "./Ending.js"
 import { call } from "./Calls.js"
 
 /** The environments of a project, in the order of the matrix. */

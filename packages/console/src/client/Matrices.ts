@@ -1,7 +1,7 @@
-import { matrixOf } from "@coffer/domain/CompactMatrix"
-import { defined } from "@coffer/domain/Defined"
-import type { Matrix } from "@coffer/domain/Matrix"
-import type { OrgName, ProjectName } from "@coffer/domain/Names"
+import { matrixOf } from "@coffer/domain/secrets/CompactMatrix"
+import { defined } from "@coffer/domain/base/Defined"
+import type { Matrix } from "@coffer/domain/secrets/Matrix"
+import type { OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "./Calls.js"
 

@@ -1,5 +1,5 @@
-import { isPasskeyTransport, type PasskeyName } from "@coffer/domain/Passkey"
-import type { SessionId } from "@coffer/domain/Ids"
+import { isPasskeyTransport, type PasskeyName } from "@coffer/domain/directory/Passkey"
+import type { SessionId } from "@coffer/domain/base/Ids"
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser"
 import * as Effect from "effect/Effect"
 import { call, type Failure } from "./Calls.js"

@@ -1,4 +1,4 @@
-import type { Protection } from "@coffer/domain/Protection"
+import type { Protection } from "@coffer/domain/access/Protection"
 
 const counts = ["", "one person", "two people", "three people"]
 

@@ -1,7 +1,7 @@
-import type { Permission } from "@coffer/domain/AclRule"
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { Permission } from "@coffer/domain/access/AclRule"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
-import { mayBeGiven } from "../state/Organizations.js"
+import { mayBeGiven } from "../client/Organizations.js"
 import { useLazy } from "./Lazy.js"
 
 interface AskAccessProps {

@@ -1,4 +1,4 @@
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { type ReadonlySignal, useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals"
-import type { NameForm } from "@coffer/domain/NameForms"
+import type { NameForm } from "@coffer/domain/base/NameForms"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
 import { useAct } from "./Act.js"

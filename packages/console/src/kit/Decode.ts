@@ -1,4 +1,4 @@
-import { brokenRules } from "@coffer/domain/BrokenRules"
+import { brokenRules } from "@coffer/domain/errors/BrokenRules"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 

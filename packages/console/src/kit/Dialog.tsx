@@ -1,8 +1,8 @@
 import type { ReadonlySignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useId, useLayoutEffect, useRef } from "preact/hooks"
-import { takeTexts } from "../state/Typed.js"
-import { leave, unsent, useUnsent } from "../state/Unsent.js"
+import { takeTexts } from "../routing/Typed.js"
+import { leave, unsent, useUnsent } from "../routing/Unsent.js"
 import { keepFocus } from "./Focus.js"
 
 interface DialogProps {

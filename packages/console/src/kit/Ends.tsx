@@ -1,4 +1,4 @@
-import { Expiry } from "@coffer/domain/Due"
+import { Expiry } from "@coffer/domain/secrets/Due"
 import { type Signal, useSignal } from "@preact/signals"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

@@ -1,5 +1,5 @@
-import type { ServiceAccountId } from "@coffer/domain/Ids"
-import type { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { ServiceAccountId } from "@coffer/domain/base/Ids"
+import type { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { useId } from "preact/hooks"

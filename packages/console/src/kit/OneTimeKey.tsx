@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useRef } from "preact/hooks"
-import { type Instead, useUnsent } from "../state/Unsent.js"
+import { type Instead, useUnsent } from "../routing/Unsent.js"
 import { Check } from "./Check.js"
 import { CopyText } from "./CopyText.js"
 

@@ -1,5 +1,5 @@
-import type { NameForm } from "@coffer/domain/NameForms"
-import type { Removed as RemovedPlace } from "@coffer/domain/Removed"
+import type { NameForm } from "@coffer/domain/base/NameForms"
+import type { Removed as RemovedPlace } from "@coffer/domain/directory/Removed"
 import { useSignal } from "@preact/signals"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"

@@ -1,4 +1,4 @@
-import type { OrgName } from "@coffer/domain/Names"
+import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { useLoad } from "./Load.js"

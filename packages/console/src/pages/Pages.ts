@@ -1,4 +1,4 @@
-import type { Action } from "@coffer/domain/Permissions"
+import type { Action } from "@coffer/domain/access/Permissions"
 import type { ComponentType } from "preact"
 import type { Place } from "../routing/Places.js"
 import type { PageProps } from "./PageProps.js"

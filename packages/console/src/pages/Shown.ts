@@ -1,6 +1,6 @@
-import type { OrgName } from "@coffer/domain/Names"
+import type { OrgName } from "@coffer/domain/base/Names"
 import type { Place } from "../routing/Places.js"
-import { missingInOrg } from "../state/Organizations.js"
+import { missingInOrg } from "../client/Organizations.js"
 import { me } from "../state/Session.js"
 import { type PageRow, pages } from "./Pages.js"
 

@@ -1,11 +1,11 @@
-import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
-import type { FoundKey, FoundKeyPage } from "@coffer/domain/FoundKey"
-import type { OrgName } from "@coffer/domain/Names"
+import { inStageOrder } from "@coffer/domain/directory/EnvironmentOrder"
+import type { FoundKey, FoundKeyPage } from "@coffer/domain/secrets/FoundKey"
+import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { secretAddress } from "../routing/Places.js"
 import { navigate } from "../routing/Router.js"
-import type { Command } from "./Commands.js"
+import type { Command } from "../kit/Commands.js"
 
 /** Waits for the next letter. */
 const pause = "200 millis"

@@ -1,13 +1,13 @@
-import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
-import type { OrgName, ProjectName } from "@coffer/domain/Names"
+import { inStageOrder } from "@coffer/domain/directory/EnvironmentOrder"
+import type { OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { readMatrix } from "../client/Matrices.js"
 import { shownPages } from "../pages/Shown.js"
 import { orgAddress, type Place, projectAddress, secretAddress, serverAddress } from "../routing/Places.js"
 import { navigate } from "../routing/Router.js"
-import { isInvitedTo, isJoined, organizations } from "../state/Organizations.js"
-import type { Command } from "./Commands.js"
+import { isInvitedTo, isJoined, organizations } from "../client/Organizations.js"
+import type { Command } from "../kit/Commands.js"
 
 const to = (title: string, hint: string, address: string): Command => ({
   title,

@@ -1,4 +1,4 @@
-import type { Command } from "./Commands.js"
+import type { Command } from "../kit/Commands.js"
 
 const maxFound = 50
 

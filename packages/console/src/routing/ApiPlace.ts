@@ -1,5 +1,5 @@
-import { envNameForm, orgNameForm, projectNameForm } from "@coffer/domain/NameForms"
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { envNameForm, orgNameForm, projectNameForm } from "@coffer/domain/base/NameForms"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 
 /** The part of a path of the API that names an organization, a project or an environment. */
 export const placeOfPath = (path: string): string =>

@@ -1,7 +1,7 @@
-import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/NameForms"
+import { envNameForm, orgNameForm, projectNameForm, secretKeyForm } from "@coffer/domain/base/NameForms"
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import type { ApprovalId, RequestId } from "@coffer/domain/Ids"
-import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import type { ApprovalId, RequestId } from "@coffer/domain/base/Ids"
+import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 
 /** What an address names. `page` is one of several pages of the same place; the first has no name. */
 export type Place =

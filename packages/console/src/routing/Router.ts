@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals"
 import * as Predicate from "effect/Predicate"
-import { keepAndLeave } from "../state/Unsent.js"
+import { keepAndLeave } from "./Unsent.js"
 import { placeOf } from "./Places.js"
 
 const addressNow = () => location.pathname + location.search

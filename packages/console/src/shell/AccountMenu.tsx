@@ -5,7 +5,7 @@ import { plainCall } from "../client/Client.js"
 import { Link } from "../routing/Link.js"
 import { serverAddress } from "../routing/Places.js"
 import { me, noteEnd } from "../state/Session.js"
-import { leave, release } from "../state/Unsent.js"
+import { leave, release } from "../routing/Unsent.js"
 
 /** Who is logged in, and the way out. */
 export const AccountMenu = () => {

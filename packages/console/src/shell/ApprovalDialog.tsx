@@ -1,5 +1,5 @@
-import { Reason } from "@coffer/domain/ApprovalRequest"
-import type { Protection } from "@coffer/domain/Protection"
+import { Reason } from "@coffer/domain/requests/ApprovalRequest"
+import type { Protection } from "@coffer/domain/access/Protection"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,5 +1,5 @@
-import { roles } from "@coffer/domain/Member"
-import type { OrgName } from "@coffer/domain/Names"
+import { roles } from "@coffer/domain/directory/Member"
+import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { useAct } from "../kit/Act.js"
@@ -7,7 +7,7 @@ import { Problem } from "../kit/Problem.js"
 import { roleRights } from "../pages/members/Roles.js"
 import { Leave } from "../pages/organizations/Leave.js"
 import { navigate } from "../routing/Router.js"
-import { organizations, readOrganizations } from "../state/Organizations.js"
+import { organizations, readOrganizations } from "../client/Organizations.js"
 
 /** What the invitation gives, as sentences. A role of a later server has no description here. */
 const giftOf = (org: OrgName): string => {

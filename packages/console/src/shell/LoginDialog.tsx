@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
-import { maxTypedCode, typedCode, typedCodePattern } from "@coffer/domain/NameForms"
-import type { Email } from "@coffer/domain/Names"
+import { maxTypedCode, typedCode, typedCodePattern } from "@coffer/domain/base/NameForms"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { useEffect, useRef } from "preact/hooks"
@@ -11,7 +11,7 @@ import { useLoad } from "../kit/Load.js"
 import { Problem } from "../kit/Problem.js"
 import { asked, loginAddress, type LoginReason } from "../state/Login.js"
 import { me } from "../state/Session.js"
-import { release } from "../state/Unsent.js"
+import { release } from "../routing/Unsent.js"
 
 const reasons: Readonly<Record<LoginReason, string>> = {
   ended: "Your session has ended. What you have entered on this page is still here.",

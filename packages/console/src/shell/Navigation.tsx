@@ -1,10 +1,10 @@
-import type { OrgName } from "@coffer/domain/Names"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { useEffect } from "preact/hooks"
 import type { PageRow } from "../pages/Pages.js"
 import { missingFor, shownPages } from "../pages/Shown.js"
 import { Link } from "../routing/Link.js"
 import { orgAddress, type Place, projectAddress, serverAddress } from "../routing/Places.js"
-import { waiting } from "../state/Waiting.js"
+import { waiting } from "../client/Waiting.js"
 
 interface TabProps {
   readonly row: Pick<PageRow<Place["at"]>, "page" | "title" | "need">

@@ -6,7 +6,7 @@ import type { PageProps, PlaceAt } from "../pages/PageProps.js"
 import { type PageRow, pages } from "../pages/Pages.js"
 import { missingFor } from "../pages/Shown.js"
 import type { Place } from "../routing/Places.js"
-import { isInvitedTo } from "../state/Organizations.js"
+import { isInvitedTo } from "../client/Organizations.js"
 import { InvitationPage } from "./InvitationPage.js"
 import { MissingPage } from "./MissingPage.js"
 

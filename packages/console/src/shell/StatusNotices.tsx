@@ -3,7 +3,7 @@ import { requestAddress, requestsAddress } from "../routing/Places.js"
 import { pasteProblem } from "../staging/Pasted.js"
 import { isConnected, isOutdated } from "../state/Connection.js"
 import { forgetProposed, proposed } from "../state/Proposed.js"
-import { leave, release } from "../state/Unsent.js"
+import { leave, release } from "../routing/Unsent.js"
 
 /** What became a request instead of a change. */
 const Proposed = () => {

@@ -2,7 +2,7 @@ import { useLayoutEffect, useRef } from "preact/hooks"
 import { useAct } from "../kit/Act.js"
 import { Dialog } from "../kit/Dialog.js"
 import { Problem } from "../kit/Problem.js"
-import { forget, type Instead, keepAndLeave, question } from "../state/Unsent.js"
+import { forget, type Instead, keepAndLeave, question } from "../routing/Unsent.js"
 
 type Question = NonNullable<typeof question.value>
 

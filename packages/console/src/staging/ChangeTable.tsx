@@ -1,5 +1,5 @@
-import type { EnvName } from "@coffer/domain/Names"
-import type { BundleWritten } from "@coffer/domain/Bundle"
+import type { EnvName } from "@coffer/domain/base/Names"
+import type { BundleWritten } from "@coffer/domain/secrets/Bundle"
 import type { ComponentChildren } from "preact"
 
 type Change = BundleWritten["data"][number]

@@ -1,4 +1,4 @@
-import type { SecretKey } from "@coffer/domain/Names"
+import type { SecretKey } from "@coffer/domain/base/Names"
 import { signal } from "@preact/signals"
 import type { ProjectPlace } from "./Writes.js"
 

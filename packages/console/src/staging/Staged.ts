@@ -1,6 +1,6 @@
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import type { SecretKind } from "@coffer/domain/Secret"
-import type { SecretValue } from "@coffer/domain/SecretValues"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
+import type { SecretKind } from "@coffer/domain/secrets/Secret"
+import type { SecretValue } from "@coffer/domain/secrets/SecretValues"
 import type * as Redacted from "effect/Redacted"
 
 /** A change that is not sent yet. */

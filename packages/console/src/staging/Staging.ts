@@ -1,7 +1,7 @@
-import type { OrgName, ProjectName } from "@coffer/domain/Names"
+import type { OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { type Signal, signal } from "@preact/signals"
 import { onOtherPerson } from "../state/Session.js"
-import { holdAlways, release } from "../state/Unsent.js"
+import { holdAlways, release } from "../routing/Unsent.js"
 import { countOf, nothingStaged, type Staged } from "./Staged.js"
 
 /** What is staged, while the page is open: never stored, because it holds values. */

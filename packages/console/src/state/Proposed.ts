@@ -1,5 +1,5 @@
-import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
-import type { OrgName } from "@coffer/domain/Names"
+import type { ApprovalRequest } from "@coffer/domain/requests/ApprovalRequest"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { signal } from "@preact/signals"
 
 interface Proposed {

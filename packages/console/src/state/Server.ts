@@ -1,4 +1,4 @@
-import type { ServerFacts } from "@coffer/domain/ServerFacts"
+import type { ServerFacts } from "@coffer/domain/server/ServerFacts"
 import { signal } from "@preact/signals"
 
 /** What the server offers; null until it has said. */

@@ -1,4 +1,4 @@
-import type { User } from "@coffer/domain/User"
+import type { User } from "@coffer/domain/directory/User"
 import { signal } from "@preact/signals"
 
 /** Who is logged in; null until the server has said. */

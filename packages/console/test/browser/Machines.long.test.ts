@@ -1,4 +1,4 @@
-import type { ProgramPiece } from "@coffer/domain/ProgramPiece"
+import type { ProgramPiece } from "@coffer/domain/base/ProgramPiece"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { parse } from "yaml"
 import { noChromium } from "../../../../scripts/chromium.mjs"

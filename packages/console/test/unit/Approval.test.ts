@@ -1,4 +1,4 @@
-import { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Schema from "effect/Schema"
 import { assert, describe, it } from "vitest"
 import { votersOf } from "../../src/kit/Approvers.js"

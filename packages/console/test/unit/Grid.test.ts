@@ -1,5 +1,5 @@
-import type { Matrix, MatrixCell } from "@coffer/domain/Matrix"
-import { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { Matrix, MatrixCell } from "@coffer/domain/secrets/Matrix"
+import { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import { assert, describe, it } from "vitest"
 import { countRows, describeCell, filterRows, gridOf, leftOf, noFilter } from "../../src/pages/matrix/Grid.js"
 import { nothingStaged, stage } from "../../src/staging/Staged.js"

@@ -1,6 +1,6 @@
 import { planImport } from "@coffer/domain/formats/tools/ImportPlan"
 import { readDocument } from "@coffer/domain/formats/tools/ReadDocument"
-import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { assert, describe, it } from "vitest"

@@ -1,7 +1,7 @@
 import { it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { assert, describe } from "vitest"
-import { EnvName } from "@coffer/domain/Names"
+import { EnvName } from "@coffer/domain/base/Names"
 import { envOfFile, guessFormat, readPasted } from "../../src/pages/matrix/Paste.js"
 
 describe("a pasted text", () => {

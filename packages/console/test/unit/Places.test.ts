@@ -1,4 +1,4 @@
-import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import { assert, describe, it } from "vitest"
 import { orgAddress, placeOf, projectAddress, secretAddress, serverAddress } from "../../src/routing/Places.js"
 

@@ -1,5 +1,5 @@
-import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { SecretValue } from "@coffer/domain/SecretValues"
+import { EnvName, SecretKey } from "@coffer/domain/base/Names"
+import { SecretValue } from "@coffer/domain/secrets/SecretValues"
 import { Redacted } from "effect"
 import { assert, describe, it } from "vitest"
 import {

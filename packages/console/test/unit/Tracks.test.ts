@@ -1,5 +1,5 @@
-import type { Matrix, MatrixCell } from "@coffer/domain/Matrix"
-import { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { Matrix, MatrixCell } from "@coffer/domain/secrets/Matrix"
+import { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import { assert, describe, it } from "vitest"
 import { countRows, gridOf } from "../../src/pages/matrix/Grid.js"
 import { describeGroup, groupName, tracksOf, widthsOf } from "../../src/pages/matrix/Tracks.js"

@@ -10,7 +10,7 @@ import {
   StorageFull,
   UnsupportedMediaType,
   ValidationError
-} from "../Errors.js"
+} from "../errors/Errors.js"
 
 /** A contract with the errors that any call can fail with. */
 export const anyApi = <const Id extends string>(id: Id) =>

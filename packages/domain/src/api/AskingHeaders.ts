@@ -1,6 +1,6 @@
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as Schema from "effect/Schema"
-import { optional } from "../Schemas.js"
+import { optional } from "../base/Schemas.js"
 
 const reason = "1 to 500 characters on one line, as percent-encoded UTF-8"
 

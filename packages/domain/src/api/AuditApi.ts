@@ -2,10 +2,10 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { AuditActivity, SpansParameter } from "../AuditActivity.js"
-import { AuditCursor, continuesItsList, LogCursor } from "../AuditCursor.js"
-import { AuditPage, AuditVerification } from "../AuditEntry.js"
+import { Authentication } from "../access/Actor.js"
+import { AuditActivity, SpansParameter } from "../audit/AuditActivity.js"
+import { AuditCursor, continuesItsList, LogCursor } from "../audit/AuditCursor.js"
+import { AuditPage, AuditVerification } from "../audit/AuditEntry.js"
 import {
   AuditAction,
   AuditActor,
@@ -20,10 +20,10 @@ import {
   ChainLink,
   FromSeqParameter,
   SeqParameter
-} from "../AuditFilters.js"
-import { Forbidden } from "../Errors.js"
-import { withMessage } from "../Message.js"
-import { LimitParameter, optional } from "../Schemas.js"
+} from "../audit/AuditFilters.js"
+import { Forbidden } from "../errors/Errors.js"
+import { withMessage } from "../base/Message.js"
+import { LimitParameter, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, Compressible, Requires } from "./Requirement.js"

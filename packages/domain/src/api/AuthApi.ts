@@ -4,8 +4,8 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { CodeVerifier, DeviceCode, DeviceLogin, LoopbackCode, MachineName } from "../ClientLogin.js"
+import { Authentication } from "../access/Actor.js"
+import { CodeVerifier, DeviceCode, DeviceLogin, LoopbackCode, MachineName } from "../directory/ClientLogin.js"
 import {
   AuthorizationPending,
   Forbidden,
@@ -15,16 +15,16 @@ import {
   RateLimited,
   SlowDown,
   Unauthorized
-} from "../Errors.js"
-import { AccountReference } from "../Federation.js"
-import { SessionId } from "../Ids.js"
-import { Email, LoginCode } from "../Names.js"
-import { withMessage } from "../Message.js"
-import { ProviderLogout } from "../ProviderLogout.js"
-import { body, field, list, optional, Timestamp } from "../Schemas.js"
-import { OthersParameter, Session } from "../Session.js"
-import { LoginMethods } from "../LoginMethods.js"
-import { Identity } from "../User.js"
+} from "../errors/Errors.js"
+import { AccountReference } from "../directory/Federation.js"
+import { SessionId } from "../base/Ids.js"
+import { Email, LoginCode } from "../base/Names.js"
+import { withMessage } from "../base/Message.js"
+import { ProviderLogout } from "../directory/ProviderLogout.js"
+import { body, field, list, optional, Timestamp } from "../base/Schemas.js"
+import { OthersParameter, Session } from "../directory/Session.js"
+import { LoginMethods } from "../directory/LoginMethods.js"
+import { Identity } from "../directory/User.js"
 import { response } from "./Response.js"
 import { Admission, BodyLimit, ForDelegations, RecentLogin, Requires } from "./Requirement.js"
 

@@ -2,11 +2,18 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { Backup, BackupList, Drill, Restore } from "../Backup.js"
-import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed, Forbidden, Reauthenticate } from "../Errors.js"
-import { BackupId } from "../Ids.js"
-import { body, optional } from "../Schemas.js"
+import { Authentication } from "../access/Actor.js"
+import { Backup, BackupList, Drill, Restore } from "../server/Backup.js"
+import {
+  BackupFailed,
+  BackupsDisabled,
+  Conflict,
+  DecryptionFailed,
+  Forbidden,
+  Reauthenticate
+} from "../errors/Errors.js"
+import { BackupId } from "../base/Ids.js"
+import { body, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 

@@ -3,7 +3,7 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
+import { Authentication } from "../access/Actor.js"
 import {
   DelegablePermission,
   DelegatedKeys,
@@ -12,11 +12,11 @@ import {
   DelegationSeconds,
   maxDelegations,
   NewDelegation
-} from "../Delegation.js"
-import { Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
-import { DelegationId } from "../Ids.js"
-import { EnvName, OrgName, ProjectName, SecretKey } from "../Names.js"
-import { body, field, list, optional } from "../Schemas.js"
+} from "../directory/Delegation.js"
+import { Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { DelegationId } from "../base/Ids.js"
+import { EnvName, OrgName, ProjectName, SecretKey } from "../base/Names.js"
+import { body, field, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"
 

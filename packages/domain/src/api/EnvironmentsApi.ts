@@ -3,10 +3,10 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { ChangeRequestedResponse, RevisionNote } from "../ApprovalRequest.js"
-import { Expiry } from "../Due.js"
-import { Environment, maxEnvironmentDays } from "../Environment.js"
+import { Authentication } from "../access/Actor.js"
+import { ChangeRequestedResponse, RevisionNote } from "../requests/ApprovalRequest.js"
+import { Expiry } from "../secrets/Due.js"
+import { Environment, maxEnvironmentDays } from "../directory/Environment.js"
 import {
   BundleFormatParameter,
   dryRun,
@@ -19,7 +19,7 @@ import {
   MatrixFormatParameter,
   OtherEnv,
   ResolvedParameter
-} from "../EnvironmentParameters.js"
+} from "../secrets/EnvironmentParameters.js"
 import {
   ApprovalRequired,
   Conflict,
@@ -31,16 +31,16 @@ import {
   Reauthenticate,
   ReferenceRefused,
   UseWidens
-} from "../Errors.js"
-import { CompactMatrix } from "../CompactMatrix.js"
-import { Matrix, maxMatrixEnvironments } from "../Matrix.js"
-import { EnvName, SecretKey } from "../Names.js"
-import { BeforeParameter, body, Count, field, LimitParameter, list, optional } from "../Schemas.js"
-import { Bundle, BundleObject, BundleWritten } from "../Bundle.js"
-import { Diff } from "../Diff.js"
-import { Revision } from "../Revision.js"
-import { RawParameter } from "../Secret.js"
-import { maxKeys, SecretKeys, SecretValues } from "../SecretValues.js"
+} from "../errors/Errors.js"
+import { CompactMatrix } from "../secrets/CompactMatrix.js"
+import { Matrix, maxMatrixEnvironments } from "../secrets/Matrix.js"
+import { EnvName, SecretKey } from "../base/Names.js"
+import { BeforeParameter, body, Count, field, LimitParameter, list, optional } from "../base/Schemas.js"
+import { Bundle, BundleObject, BundleWritten } from "../secrets/Bundle.js"
+import { Diff } from "../secrets/Diff.js"
+import { Revision } from "../secrets/Revision.js"
+import { RawParameter } from "../secrets/Secret.js"
+import { maxKeys, SecretKeys, SecretValues } from "../secrets/SecretValues.js"
 import { response, SendsETag } from "./Response.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, Compressible, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"

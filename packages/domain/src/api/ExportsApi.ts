@@ -3,13 +3,20 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
+import { Authentication } from "../access/Actor.js"
 import { ArchivedDeclarations } from "../archive/ArchivedOrganization.js"
 import { ExportCursor, ExportedStructure, ExportedVersions, OrganizationExport } from "../archive/Export.js"
-import { ApprovalNeeded, Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
-import { ExportId } from "../Ids.js"
-import { EnvName, ProjectName } from "../Names.js"
-import { body, field, list, optional } from "../Schemas.js"
+import {
+  ApprovalNeeded,
+  Conflict,
+  DecryptionFailed,
+  Forbidden,
+  LimitExceeded,
+  Reauthenticate
+} from "../errors/Errors.js"
+import { ExportId } from "../base/Ids.js"
+import { EnvName, ProjectName } from "../base/Names.js"
+import { body, field, list, optional } from "../base/Schemas.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, LargeResponse, RecentLogin, Requires } from "./Requirement.js"
 import { response } from "./Response.js"

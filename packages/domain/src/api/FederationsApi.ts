@@ -3,12 +3,21 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, IssuerUnavailable, LimitExceeded, RateLimited, Reauthenticate } from "../Errors.js"
-import { Conditions, Expiry, Federation, FederationTrial, Issuer, MaxAge, PublicKeys, Ttl } from "../Federation.js"
-import { FederationId, ServiceAccountId } from "../Ids.js"
-import { FederationName } from "../Names.js"
-import { body, field, list, optional } from "../Schemas.js"
+import { Authentication } from "../access/Actor.js"
+import { Conflict, Forbidden, IssuerUnavailable, LimitExceeded, RateLimited, Reauthenticate } from "../errors/Errors.js"
+import {
+  Conditions,
+  Expiry,
+  Federation,
+  FederationTrial,
+  Issuer,
+  MaxAge,
+  PublicKeys,
+  Ttl
+} from "../directory/Federation.js"
+import { FederationId, ServiceAccountId } from "../base/Ids.js"
+import { FederationName } from "../base/Names.js"
+import { body, field, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { orgPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"

@@ -3,16 +3,23 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
+import { Authentication } from "../access/Actor.js"
 import { ArchivedDeclaration, maxStructureBytes, StructureLines } from "../archive/ArchivedOrganization.js"
 import { maxRecordsAtOnce } from "../archive/Calls.js"
 import { ArchivedVersion, exampleVersion } from "../archive/ArchivedSecret.js"
 import { ImportFinished, OrganizationImport } from "../archive/Import.js"
 import { SentCounts } from "../archive/Manifest.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate, ReferenceRefused } from "../Errors.js"
-import { ImportId } from "../Ids.js"
-import { EnvName, OrgName, ProjectName, SecretKey } from "../Names.js"
-import { body, boundedArray, field, optional } from "../Schemas.js"
+import {
+  Conflict,
+  DecryptionFailed,
+  Forbidden,
+  LimitExceeded,
+  Reauthenticate,
+  ReferenceRefused
+} from "../errors/Errors.js"
+import { ImportId } from "../base/Ids.js"
+import { EnvName, OrgName, ProjectName, SecretKey } from "../base/Names.js"
+import { body, boundedArray, field, optional } from "../base/Schemas.js"
 import { Admission, BodyLimit, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
 import { response } from "./Response.js"
 

@@ -3,9 +3,9 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, InvalidCode, LimitExceeded, Reauthenticate } from "../Errors.js"
-import { PasskeyId, SessionId } from "../Ids.js"
+import { Authentication } from "../access/Actor.js"
+import { Conflict, Forbidden, InvalidCode, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { PasskeyId, SessionId } from "../base/Ids.js"
 import {
   AssertionOptions,
   AssertionResponse,
@@ -15,8 +15,8 @@ import {
   ProvenSession,
   RegistrationOptions,
   RegistrationResponse
-} from "../Passkey.js"
-import { body, field, list, optional } from "../Schemas.js"
+} from "../directory/Passkey.js"
+import { body, field, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
 

@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { EnvName, OrgName, ProjectName, SecretKey } from "../Names.js"
+import { EnvName, OrgName, ProjectName, SecretKey } from "../base/Names.js"
 
 /** The parameters of paths, outermost first. */
 export const orgPath = { org_name: OrgName }

@@ -2,8 +2,8 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Permission } from "../AclRule.js"
-import { Authentication } from "../Actor.js"
+import { Permission } from "../access/AclRule.js"
+import { Authentication } from "../access/Actor.js"
 import {
   AccessSeconds,
   ApprovalRequest,
@@ -12,14 +12,14 @@ import {
   requestKinds,
   requestStates,
   VoteComment
-} from "../ApprovalRequest.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
-import { RequestId } from "../Ids.js"
-import { withMessage } from "../Message.js"
-import { EnvName, ProjectName } from "../Names.js"
-import { body, field, LimitParameter, list, optional } from "../Schemas.js"
-import { SecretKey } from "../Names.js"
-import { RedactedSecretValue } from "../SecretValues.js"
+} from "../requests/ApprovalRequest.js"
+import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { RequestId } from "../base/Ids.js"
+import { withMessage } from "../base/Message.js"
+import { EnvName, ProjectName } from "../base/Names.js"
+import { body, field, LimitParameter, list, optional } from "../base/Schemas.js"
+import { SecretKey } from "../base/Names.js"
+import { RedactedSecretValue } from "../secrets/SecretValues.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, BodyLimit, Compressible, RecentLogin, Requires, smallBody } from "./Requirement.js"
 import { response } from "./Response.js"

@@ -1,7 +1,7 @@
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as Context from "effect/Context"
 import * as Option from "effect/Option"
-import type { Action } from "../Permissions.js"
+import type { Action } from "../access/Permissions.js"
 
 /**
  * What an endpoint requires of its caller: `person`, no service account, for what people do for themselves alone. An `Action`

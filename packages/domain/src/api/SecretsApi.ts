@@ -3,9 +3,9 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { ChangeRequestedResponse } from "../ApprovalRequest.js"
-import { DueWithin } from "../Due.js"
+import { Authentication } from "../access/Actor.js"
+import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
+import { DueWithin } from "../secrets/Due.js"
 import {
   ApprovalRequired,
   Conflict,
@@ -17,9 +17,9 @@ import {
   Reauthenticate,
   ReferenceRefused,
   UseWidens
-} from "../Errors.js"
-import { withMessage } from "../Message.js"
-import { SecretKey } from "../Names.js"
+} from "../errors/Errors.js"
+import { withMessage } from "../base/Message.js"
+import { SecretKey } from "../base/Names.js"
 import {
   BeforeParameter,
   body,
@@ -29,7 +29,7 @@ import {
   LimitParameter,
   list,
   optional
-} from "../Schemas.js"
+} from "../base/Schemas.js"
 import {
   CompareParameter,
   expectedVersion,
@@ -46,8 +46,8 @@ import {
   SecretWritten,
   VersionNumbers,
   WrittenKind
-} from "../Secret.js"
-import { RedactedSecretValue } from "../SecretValues.js"
+} from "../secrets/Secret.js"
+import { RedactedSecretValue } from "../secrets/SecretValues.js"
 import { response } from "./Response.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
 import { Admission, Compressible, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"

@@ -3,12 +3,12 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../Errors.js"
-import { ServiceAccountId } from "../Ids.js"
-import { NewServiceAccountName, ProjectName } from "../Names.js"
-import { RecordMatch } from "../RecordETag.js"
-import { body, list, optional } from "../Schemas.js"
+import { Authentication } from "../access/Actor.js"
+import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { ServiceAccountId } from "../base/Ids.js"
+import { NewServiceAccountName, ProjectName } from "../base/Names.js"
+import { RecordMatch } from "../base/RecordETag.js"
+import { body, list, optional } from "../base/Schemas.js"
 import {
   AllowedNetworks,
   ChangedNetworks,
@@ -17,7 +17,7 @@ import {
   NewServiceAccount,
   ServiceAccount,
   ServiceAccountWithKey
-} from "../ServiceAccount.js"
+} from "../directory/ServiceAccount.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
 import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"

@@ -1,7 +1,7 @@
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
-import { Authentication } from "../Actor.js"
+import { Authentication } from "../access/Actor.js"
 import {
   ApprovalNeeded,
   BrokerDisabled,
@@ -11,10 +11,10 @@ import {
   UpstreamFailed,
   UseBudget,
   UseRefused
-} from "../Errors.js"
-import { list } from "../Schemas.js"
-import { UseRequest, UseResponse } from "../UseRequest.js"
-import { Use } from "../UseRule.js"
+} from "../errors/Errors.js"
+import { list } from "../base/Schemas.js"
+import { UseRequest, UseResponse } from "../secrets/UseRequest.js"
+import { Use } from "../secrets/UseRule.js"
 import { response } from "./Response.js"
 import { EnvPath, paths } from "./Paths.js"
 import { Admission, ForDelegations, RecentLogin, Requires } from "./Requirement.js"

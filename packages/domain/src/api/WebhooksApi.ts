@@ -3,11 +3,11 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
-import { Authentication } from "../Actor.js"
-import { Conflict, Forbidden, LimitExceeded, RateLimited, Reauthenticate } from "../Errors.js"
-import { WebhookDeliveryId, WebhookId } from "../Ids.js"
-import { RecordMatch } from "../RecordETag.js"
-import { body, LimitParameter, list, optional } from "../Schemas.js"
+import { Authentication } from "../access/Actor.js"
+import { Conflict, Forbidden, LimitExceeded, RateLimited, Reauthenticate } from "../errors/Errors.js"
+import { WebhookDeliveryId, WebhookId } from "../base/Ids.js"
+import { RecordMatch } from "../base/RecordETag.js"
+import { body, LimitParameter, list, optional } from "../base/Schemas.js"
 import {
   changedWebhook,
   DeliveryCursor,
@@ -17,7 +17,7 @@ import {
   WebhookDelivery,
   WebhookDeliveryPage,
   WebhookWithKey
-} from "../Webhook.js"
+} from "../server/Webhook.js"
 import { response } from "./Response.js"
 import { OrgPath, orgPath, paths } from "./Paths.js"
 import { Admission, RecentLogin, Requires } from "./Requirement.js"

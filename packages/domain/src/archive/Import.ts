@@ -1,8 +1,8 @@
 import * as Schema from "effect/Schema"
-import { ImportId } from "../Ids.js"
-import { OrgName } from "../Names.js"
-import { Organization } from "../Organization.js"
-import { createdAt, field, optional, Timestamp } from "../Schemas.js"
+import { ImportId } from "../base/Ids.js"
+import { OrgName } from "../base/Names.js"
+import { Organization } from "../directory/Organization.js"
+import { createdAt, field, optional, Timestamp } from "../base/Schemas.js"
 import { ArchiveCounts } from "./Manifest.js"
 
 export const OrganizationImport = Schema.Struct({

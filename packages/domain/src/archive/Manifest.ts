@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
-import { withMessage } from "../Message.js"
-import { OrgName } from "../Names.js"
-import { body, Count, field, optional } from "../Schemas.js"
+import { withMessage } from "../base/Message.js"
+import { OrgName } from "../base/Names.js"
+import { body, Count, field, optional } from "../base/Schemas.js"
 import { ArchivedTime } from "./ArchivedOrganization.js"
 import type { ArchivedField } from "./Fields.js"
 

@@ -1,5 +1,5 @@
 import type * as Either from "effect/Either"
-import { byteLength } from "../SecretValueForm.js"
+import { byteLength } from "../secrets/SecretValueForm.js"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 
 /** Docker reads a file with Go's bufio.Scanner, whose lines are shorter than this. */

@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { parseReference, type ReferencePart, targetText } from "../Reference.js"
+import { parseReference, type ReferencePart, targetText } from "../secrets/Reference.js"
 
 /** A text of a `.env` file in which variables became references. */
 export interface Expanded {

@@ -1,4 +1,4 @@
-import { maxKeys } from "../SecretValues.js"
+import { maxKeys } from "../secrets/SecretValues.js"
 import * as Array from "effect/Array"
 import * as Data from "effect/Data"
 import * as Either from "effect/Either"

@@ -1,4 +1,4 @@
-import { maxSecretValueBytes } from "../SecretValueForm.js"
+import { maxSecretValueBytes } from "../secrets/SecretValueForm.js"
 import type * as Either from "effect/Either"
 import { type Entry, Findings, type Format, type Pair, type Unreadable } from "./Format.js"
 import { Scanner } from "./Scanner.js"

@@ -1,6 +1,6 @@
 import * as Array from "effect/Array"
 import * as Either from "effect/Either"
-import { type ReferenceTarget, targetOf, targetText } from "../Reference.js"
+import { type ReferenceTarget, targetOf, targetText } from "../secrets/Reference.js"
 import { applyFilter, filterNames, type FilterName, isFilterName } from "./Filters.js"
 import type { Mistake } from "./Format.js"
 import { Scanner } from "./Scanner.js"

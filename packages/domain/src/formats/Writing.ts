@@ -1,4 +1,4 @@
-import { isNotForChildren } from "../DangerousVariables.js"
+import { isNotForChildren } from "../secrets/DangerousVariables.js"
 import type { Format, Pair } from "./Format.js"
 import type { FormatName } from "./FormatNames.js"
 

@@ -1,5 +1,5 @@
-import { maxSecretValueBytes } from "../SecretValueForm.js"
-import { maxKeys } from "../SecretValues.js"
+import { maxSecretValueBytes } from "../secrets/SecretValueForm.js"
+import { maxKeys } from "../secrets/SecretValues.js"
 import * as Either from "effect/Either"
 import { isMap, isScalar, Lexer, LineCounter, parseAllDocuments, parseDocument } from "yaml"
 import { type Entry, Findings, type Format, type Pair, toolHint, type Unreadable } from "./Format.js"

@@ -6,7 +6,7 @@ import { parse as parseYaml } from "yaml"
 import { envRefusal } from "../../src/formats/EnvSpelling.js"
 import { applyFilter, filterNames } from "../../src/formats/Filters.js"
 import { fillTemplate, parseDelimiters, parseTemplate, type TemplatePart } from "../../src/formats/Template.js"
-import { type ReferenceTarget, targetOf, targetText } from "../../src/Reference.js"
+import { type ReferenceTarget, targetOf, targetText } from "../../src/secrets/Reference.js"
 import { runs } from "../support/Runs.js"
 
 const target = (name: string): ReferenceTarget => targetOf(name) ?? assert.fail(name)

@@ -1,5 +1,5 @@
-import { AuditCursor } from "@coffer/domain/AuditCursor"
-import { AuditPage } from "@coffer/domain/AuditEntry"
+import { AuditCursor } from "@coffer/domain/audit/AuditCursor"
+import { AuditPage } from "@coffer/domain/audit/AuditEntry"
 import {
   AuditAction,
   AuditActor,
@@ -9,8 +9,8 @@ import {
   AuditResourceType,
   AuditSince,
   AuditUntil
-} from "@coffer/domain/AuditFilters"
-import { LimitParameter, optional } from "@coffer/domain/Schemas"
+} from "@coffer/domain/audit/AuditFilters"
+import { LimitParameter, optional } from "@coffer/domain/base/Schemas"
 import * as Schema from "effect/Schema"
 import { reads } from "../Hints.js"
 import { parameters, tool } from "../Tool.js"

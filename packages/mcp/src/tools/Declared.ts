@@ -1,5 +1,5 @@
-import { SecretKey } from "@coffer/domain/Names"
-import { Count } from "@coffer/domain/Schemas"
+import { SecretKey } from "@coffer/domain/base/Names"
+import { Count } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { reads } from "../Hints.js"

@@ -1,5 +1,5 @@
-import { Environment } from "@coffer/domain/Environment"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { Environment } from "@coffer/domain/directory/Environment"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { adds, reads, removes } from "../Hints.js"
 import { pages } from "../Pages.js"

@@ -1,6 +1,6 @@
 import { generateValue } from "@coffer/client/internal/GeneratedValue"
-import { withMessage } from "@coffer/domain/Message"
-import { EnvName, SecretKey } from "@coffer/domain/Names"
+import { withMessage } from "@coffer/domain/base/Message"
+import { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import {
   Count,
   integerParameter,
@@ -8,11 +8,11 @@ import {
   maxPageSize,
   optional,
   VersionParameter
-} from "@coffer/domain/Schemas"
-import { SecretChange } from "@coffer/domain/Bundle"
-import { SecretDifference } from "@coffer/domain/Diff"
-import { expectedVersion, SecretVersion, SecretWritten } from "@coffer/domain/Secret"
-import { SecretKeys } from "@coffer/domain/SecretValues"
+} from "@coffer/domain/base/Schemas"
+import { SecretChange } from "@coffer/domain/secrets/Bundle"
+import { SecretDifference } from "@coffer/domain/secrets/Diff"
+import { expectedVersion, SecretVersion, SecretWritten } from "@coffer/domain/secrets/Secret"
+import { SecretKeys } from "@coffer/domain/secrets/SecretValues"
 import * as Effect from "effect/Effect"
 import * as Record from "effect/Record"
 import * as Schema from "effect/Schema"

@@ -1,5 +1,5 @@
-import { FoundKeyPage, KeyCursor, KeyQuery } from "@coffer/domain/FoundKey"
-import { LimitParameter, optional } from "@coffer/domain/Schemas"
+import { FoundKeyPage, KeyCursor, KeyQuery } from "@coffer/domain/secrets/FoundKey"
+import { LimitParameter, optional } from "@coffer/domain/base/Schemas"
 import * as Schema from "effect/Schema"
 import { reads } from "../Hints.js"
 import { parameters, tool } from "../Tool.js"

@@ -1,5 +1,5 @@
-import { OrgName, ProjectName } from "@coffer/domain/Names"
-import { Project } from "@coffer/domain/Project"
+import { OrgName, ProjectName } from "@coffer/domain/base/Names"
+import { Project } from "@coffer/domain/directory/Project"
 import * as Effect from "effect/Effect"
 import { adds, reads, removes } from "../Hints.js"
 import { pages } from "../Pages.js"

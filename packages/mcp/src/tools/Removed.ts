@@ -1,4 +1,4 @@
-import { optional } from "@coffer/domain/Schemas"
+import { optional } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 

@@ -1,5 +1,5 @@
-import { UseRequest, UseResponse } from "@coffer/domain/UseRequest"
-import { Use } from "@coffer/domain/UseRule"
+import { UseRequest, UseResponse } from "@coffer/domain/secrets/UseRequest"
+import { Use } from "@coffer/domain/secrets/UseRule"
 import * as Effect from "effect/Effect"
 import { afterApproval } from "../Approving.js"
 import { reads, requests } from "../Hints.js"

@@ -1,6 +1,6 @@
 import { request } from "node:http"
 import { setTimeout as sleep } from "node:timers/promises"
-import { auditActions, resourceTypes } from "../../../domain/dist/AuditEntry.js"
+import { auditActions, resourceTypes } from "../../../domain/dist/audit/AuditEntry.js"
 import { ask, startCoffer } from "../support/coffer.mjs"
 import { orgId } from "../support/data.mjs"
 import { load } from "../support/load.mjs"

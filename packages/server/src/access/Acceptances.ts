@@ -1,5 +1,5 @@
-import type { OrgId, UserId } from "@coffer/domain/Ids"
-import { Email, GroupName } from "@coffer/domain/Names"
+import type { OrgId, UserId } from "@coffer/domain/base/Ids"
+import { Email, GroupName } from "@coffer/domain/base/Names"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -10,7 +10,7 @@ import { Database, Transaction } from "../database/Database.js"
 import { query } from "../database/Query.js"
 import { unlessLocked } from "../database/UnlessLocked.js"
 import { type Brought, loginGroupsEvent, loginGroupsSource } from "./LoginGroupsEvent.js"
-import { loginGroups } from "./PlaceRow.js"
+import { loginGroups } from "./place/PlaceRow.js"
 
 const EmailRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const GroupRow = Schema.Struct({ name: GroupName, expires_at: Schema.Number })

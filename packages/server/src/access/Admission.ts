@@ -1,4 +1,4 @@
-import { type Actor, CurrentCaller, delegationOf } from "@coffer/domain/Actor"
+import { type Actor, CurrentCaller, delegationOf } from "@coffer/domain/access/Actor"
 import {
   Admission,
   AnyContentType,
@@ -10,8 +10,8 @@ import {
   type RecentLoginRule,
   Requires
 } from "@coffer/domain/api/Requirement"
-import type { Forbidden, Overloaded } from "@coffer/domain/Errors"
-import { NotFound, type Reauthenticate, ValidationError } from "@coffer/domain/Errors"
+import type { Forbidden, Overloaded } from "@coffer/domain/errors/Errors"
+import { NotFound, type Reauthenticate, ValidationError } from "@coffer/domain/errors/Errors"
 import * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
@@ -24,10 +24,10 @@ import * as Option from "effect/Option"
 import * as SchemaAST from "effect/SchemaAST"
 import type * as Scope from "effect/Scope"
 import { Access } from "./Access.js"
-import { neverDelegated } from "./Decisions.js"
+import { neverDelegated } from "./place/Decisions.js"
 import { entry } from "./Entry.js"
-import { tenantOfCaller } from "./Subject.js"
-import { loginTooOld } from "./RecentLogin.js"
+import { tenantOfCaller } from "./caller/Subject.js"
+import { loginTooOld } from "./caller/RecentLogin.js"
 import { nextTick } from "../base/EventLoop.js"
 import { sharedBounds } from "../base/SharedBounds.js"
 import { clientNetwork } from "../database/limits/ClientNetwork.js"

@@ -1,14 +1,14 @@
-import { type Caller, CurrentCaller } from "@coffer/domain/Actor"
-import type { OrgId } from "@coffer/domain/Ids"
+import { type Caller, CurrentCaller } from "@coffer/domain/access/Actor"
+import type { OrgId } from "@coffer/domain/base/Ids"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import { withService } from "../base/WithService.js"
 import { Database, type Transaction } from "../database/Database.js"
 import { orgScope, type Scope, userScope } from "../database/Scopes.js"
-import { AuthenticatedCaller } from "./AuthenticatedCaller.js"
-import { Authenticator } from "./Authenticator.js"
-import type { FoundPlace } from "./PlaceRow.js"
-import { Requester } from "./Requester.js"
+import { AuthenticatedCaller } from "./caller/AuthenticatedCaller.js"
+import { Authenticator } from "./caller/Authenticator.js"
+import type { FoundPlace } from "./place/PlaceRow.js"
+import { Requester } from "./caller/Requester.js"
 
 /** What a change needs besides its right and its step. */
 export interface ChangeOptions {

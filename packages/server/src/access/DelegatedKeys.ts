@@ -1,11 +1,11 @@
-import { delegationOf, keysOf } from "@coffer/domain/Actor"
-import type { Forbidden } from "@coffer/domain/Errors"
-import type { SecretKey } from "@coffer/domain/Names"
-import type { Action } from "@coffer/domain/Permissions"
+import { delegationOf, keysOf } from "@coffer/domain/access/Actor"
+import type { Forbidden } from "@coffer/domain/errors/Errors"
+import type { SecretKey } from "@coffer/domain/base/Names"
+import type { Action } from "@coffer/domain/access/Permissions"
 import * as Effect from "effect/Effect"
 import type { AuditLog } from "../audit/AuditLog.js"
 import { denied, type EnvPlace } from "./Access.js"
-import { beyondDelegation } from "./Decisions.js"
+import { beyondDelegation } from "./place/Decisions.js"
 
 /** Fails with Forbidden, and records it, if the delegation of the caller is limited to other keys than one of these. */
 export const admitKeys = (

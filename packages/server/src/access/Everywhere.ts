@@ -1,11 +1,11 @@
-import { type Actor, currentActor, CurrentCaller, type UserActor } from "@coffer/domain/Actor"
-import type { Forbidden } from "@coffer/domain/Errors"
+import { type Actor, currentActor, CurrentCaller, type UserActor } from "@coffer/domain/access/Actor"
+import type { Forbidden } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { actorSource } from "../audit/AuditEvent.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { ServerConfig } from "../base/Config.js"
-import { refuse } from "./Refusal.js"
+import { refuse } from "./place/Refusal.js"
 
 /** Proof that the actor is a superadmin, for actions on the whole server. */
 class Everywhere {

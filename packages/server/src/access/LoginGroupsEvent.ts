@@ -1,5 +1,5 @@
-import type { OrgId, UserId } from "@coffer/domain/Ids"
-import type { Email, GroupName } from "@coffer/domain/Names"
+import type { OrgId, UserId } from "@coffer/domain/base/Ids"
+import type { Email, GroupName } from "@coffer/domain/base/Names"
 import type { AuditEvent, AuditSource } from "../audit/AuditEvent.js"
 import { timestamp } from "../base/Time.js"
 

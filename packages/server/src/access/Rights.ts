@@ -1,12 +1,12 @@
 /** What the actor of an entered place may do elsewhere in its organization. To ask is no attempt to enter, so it records nothing. */
-import type { Permission } from "@coffer/domain/AclRule"
-import type { EnvId, ProjectId } from "@coffer/domain/Ids"
-import type { EnvName, ProjectName } from "@coffer/domain/Names"
-import type { Action } from "@coffer/domain/Permissions"
+import type { Permission } from "@coffer/domain/access/AclRule"
+import type { EnvId, ProjectId } from "@coffer/domain/base/Ids"
+import type { EnvName, ProjectName } from "@coffer/domain/base/Names"
+import type { Action } from "@coffer/domain/access/Permissions"
 import type { OrgPlace, ProjectPlace } from "./Access.js"
-import { decide, explain, type PlaceNames } from "./Decisions.js"
-import type { Named } from "./PlaceRow.js"
-import { subjectOf } from "./Subject.js"
+import { decide, explain, type PlaceNames } from "./place/Decisions.js"
+import type { Named } from "./place/PlaceRow.js"
+import { subjectOf } from "./caller/Subject.js"
 
 /** Whether a person may do an action elsewhere; service accounts may not. */
 export const mayAlso = (place: OrgPlace<Action>, action: Action, names: Required<PlaceNames>): boolean =>

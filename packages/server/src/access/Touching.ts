@@ -1,6 +1,6 @@
 import type { EnvPlace } from "./Access.js"
-import type { Action } from "@coffer/domain/Permissions"
-import type { Touched } from "./Passage.js"
+import type { Action } from "@coffer/domain/access/Permissions"
+import type { Touched } from "./gate/Passage.js"
 
 /** Notes what a requested change alters: if it is another thing when it is made, the request is outdated. */
 export const touch = ({ passage }: EnvPlace<Action>, touched: ReadonlyArray<Touched>): void => {

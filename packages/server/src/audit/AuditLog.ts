@@ -1,4 +1,4 @@
-import { NotReady } from "@coffer/domain/Errors"
+import { NotReady } from "@coffer/domain/errors/Errors"
 import * as Array from "effect/Array"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"

@@ -1,5 +1,5 @@
-import type { AuditEntry } from "@coffer/domain/AuditEntry"
-import { AuditEntryId, OrgId } from "@coffer/domain/Ids"
+import type { AuditEntry } from "@coffer/domain/audit/AuditEntry"
+import { AuditEntryId, OrgId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { Database } from "../database/Database.js"

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto"
-import { OrgId } from "@coffer/domain/Ids"
+import { OrgId } from "@coffer/domain/base/Ids"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,4 @@
-import type { Email } from "@coffer/domain/Names"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Array from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"

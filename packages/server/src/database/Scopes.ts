@@ -1,4 +1,4 @@
-import type { OrgId, UserId } from "@coffer/domain/Ids"
+import type { OrgId, UserId } from "@coffer/domain/base/Ids"
 import * as Order from "effect/Order"
 
 /** The kinds of scopes, in the order in which a change locks them. */

@@ -4,7 +4,7 @@ import {
   PayloadTooLarge,
   UnsupportedMediaType,
   ValidationError
-} from "@coffer/domain/Errors"
+} from "@coffer/domain/errors/Errors"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import type { IncomingMessage } from "node:http"

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import type { MethodNotAllowed, NotFound } from "@coffer/domain/Errors"
+import type { MethodNotAllowed, NotFound } from "@coffer/domain/errors/Errors"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as HttpApp from "@effect/platform/HttpApp"
 import * as HttpMethod from "@effect/platform/HttpMethod"

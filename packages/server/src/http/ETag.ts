@@ -1,4 +1,4 @@
-import { Conflict } from "@coffer/domain/Errors"
+import { Conflict } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import { createHash } from "node:crypto"
 

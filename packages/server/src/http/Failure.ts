@@ -1,5 +1,5 @@
-import { ChangeRequested } from "@coffer/domain/ApprovalRequest"
-import { isApiError, type AnyApiError } from "@coffer/domain/Errors"
+import { ChangeRequested } from "@coffer/domain/requests/ApprovalRequest"
+import { isApiError, type AnyApiError } from "@coffer/domain/errors/Errors"
 import {
   DatabaseUnavailable,
   InternalError,
@@ -10,8 +10,8 @@ import {
   NotReady,
   StorageFull,
   ValidationError
-} from "@coffer/domain/Errors"
-import { isOwnMessage } from "@coffer/domain/Message"
+} from "@coffer/domain/errors/Errors"
+import { isOwnMessage } from "@coffer/domain/base/Message"
 import * as HttpApiError from "@effect/platform/HttpApiError"
 import * as HttpServerError from "@effect/platform/HttpServerError"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"

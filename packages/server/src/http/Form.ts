@@ -1,4 +1,4 @@
-import { type AnyApiError, UnsupportedMediaType } from "@coffer/domain/Errors"
+import { type AnyApiError, UnsupportedMediaType } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { sharedBounds } from "../base/SharedBounds.js"

@@ -1,4 +1,4 @@
-import { Overloaded } from "@coffer/domain/Errors"
+import { Overloaded } from "@coffer/domain/errors/Errors"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"

@@ -1,4 +1,4 @@
-import type { AnyApiError } from "@coffer/domain/Errors"
+import type { AnyApiError } from "@coffer/domain/errors/Errors"
 import * as Headers from "@effect/platform/Headers"
 import * as HttpIncomingMessage from "@effect/platform/HttpIncomingMessage"
 import * as HttpMethod from "@effect/platform/HttpMethod"

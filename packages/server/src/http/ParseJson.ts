@@ -1,4 +1,4 @@
-import { ValidationError } from "@coffer/domain/Errors"
+import { ValidationError } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

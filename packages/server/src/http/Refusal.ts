@@ -1,4 +1,4 @@
-import { NotFound, ValidationError } from "@coffer/domain/Errors"
+import { NotFound, ValidationError } from "@coffer/domain/errors/Errors"
 import type { IncomingMessage } from "node:http"
 import type { Settings } from "../base/Config.js"
 import { sessionCookie } from "./Browser.js"

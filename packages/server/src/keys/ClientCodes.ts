@@ -1,4 +1,4 @@
-import { type CodeChallenge, UserCode, userCodeLength, userCodeLetters } from "@coffer/domain/ClientLogin"
+import { type CodeChallenge, UserCode, userCodeLength, userCodeLetters } from "@coffer/domain/directory/ClientLogin"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { createHash, createHmac, randomBytes, randomInt } from "node:crypto"

@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto"
 import { createCipheriv, createDecipheriv, createSecretKey, hkdfSync, randomBytes } from "node:crypto"
-import { DecryptionFailed } from "@coffer/domain/Errors"
+import { DecryptionFailed } from "@coffer/domain/errors/Errors"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"

@@ -1,4 +1,4 @@
-import type { DecryptionFailed } from "@coffer/domain/Errors"
+import type { DecryptionFailed } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../database/Query.js"

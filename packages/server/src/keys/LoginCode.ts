@@ -1,5 +1,5 @@
 import { createHmac, randomInt, timingSafeEqual } from "node:crypto"
-import type { Email } from "@coffer/domain/Names"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Subkeys } from "./Keyring.js"

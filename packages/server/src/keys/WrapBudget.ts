@@ -1,4 +1,4 @@
-import { LimitExceeded } from "@coffer/domain/Errors"
+import { LimitExceeded } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"

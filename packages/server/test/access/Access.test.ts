@@ -1,5 +1,5 @@
-import { type Actor, CurrentCaller } from "@coffer/domain/Actor"
-import { Pattern } from "@coffer/domain/Pattern"
+import { type Actor, CurrentCaller } from "@coffer/domain/access/Actor"
+import { Pattern } from "@coffer/domain/base/Pattern"
 import { Access } from "@coffer/server/access/Access"
 import { operator } from "@coffer/server/access/Everywhere"
 import { Acl } from "@coffer/server/directory/acl/Acl"

@@ -1,9 +1,9 @@
-import type { Permission } from "@coffer/domain/AclRule"
-import type { Role } from "@coffer/domain/Member"
-import { type Action, needs } from "@coffer/domain/Permissions"
+import type { Permission } from "@coffer/domain/access/AclRule"
+import type { Role } from "@coffer/domain/directory/Member"
+import { type Action, needs } from "@coffer/domain/access/Permissions"
 import { assert, describe, it } from "@effect/vitest"
 import { FastCheck } from "effect"
-import { decide, explain, type Grant, type PlaceNames, type Subject } from "../../src/access/Decisions.js"
+import { decide, explain, type Grant, type PlaceNames, type Subject } from "../../src/access/place/Decisions.js"
 
 /**
  * Who may do what, as the specification says it. `yes` and `no` are what rules do not change; a permission is what an

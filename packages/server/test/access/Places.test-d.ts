@@ -1,4 +1,4 @@
-import type { Action } from "@coffer/domain/Permissions"
+import type { Action } from "@coffer/domain/access/Permissions"
 import type * as Module from "@coffer/server/access/Access"
 import * as access from "@coffer/server/access/Access"
 import type * as Server from "@coffer/server/access/Everywhere"

@@ -1,5 +1,5 @@
-import { Pattern } from "@coffer/domain/Pattern"
-import { grantsIn } from "@coffer/server/access/PlaceRow"
+import { Pattern } from "@coffer/domain/base/Pattern"
+import { grantsIn } from "@coffer/server/access/place/PlaceRow"
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 

@@ -1,11 +1,11 @@
 import { type CofferClient, makeClient } from "@coffer/client/internal/CofferClient"
 import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
-import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import { Effect, Either, Exit, Option, Redacted, Schema, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { Email } from "@coffer/domain/Names"
-import { listOf } from "@coffer/domain/Bundle"
-import { SecretValue } from "@coffer/domain/SecretValues"
+import { Email } from "@coffer/domain/base/Names"
+import { listOf } from "@coffer/domain/secrets/Bundle"
+import { SecretValue } from "@coffer/domain/secrets/SecretValues"
 import { Program } from "../support/Program.js"
 
 const scope = Effect.runSync(Scope.make())

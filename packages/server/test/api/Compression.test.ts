@@ -1,6 +1,6 @@
 import { Api } from "@coffer/domain/Api"
 import { Compressible, Requires } from "@coffer/domain/api/Requirement"
-import { Overloaded } from "@coffer/domain/Errors"
+import { Overloaded } from "@coffer/domain/errors/Errors"
 import { preferredCoding, refusesPlain } from "@coffer/server/http/AcceptEncoding"
 import { makeCompression } from "@coffer/server/http/Compression"
 import type { ResponseMemory } from "@coffer/server/http/LargeResponses"

@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { Authentication } from "@coffer/domain/Actor"
+import { Authentication } from "@coffer/domain/access/Actor"
 import { Admission } from "@coffer/domain/api/Requirement"
 import { makeAdmission } from "@coffer/server/access/Admission"
 import type { Timeouts } from "@coffer/server/http/NodeServer"

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { Authentication } from "@coffer/domain/Actor"
+import { Authentication } from "@coffer/domain/access/Actor"
 import { Api } from "@coffer/domain/Api"
 import { HttpApi } from "@effect/platform"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"

@@ -1,4 +1,4 @@
-import { Email } from "@coffer/domain/Names"
+import { Email } from "@coffer/domain/base/Names"
 import { EngineLive } from "@coffer/server/operations/Engine"
 import { offlineSession } from "@coffer/server/operations/offline/OfflineSession"
 import { serverOn } from "@coffer/server/Server"

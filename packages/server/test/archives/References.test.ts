@@ -1,5 +1,5 @@
 import { structureLines } from "@coffer/domain/archive/Calls"
-import { maxReferenceDepth, maxReferences } from "@coffer/domain/Reference"
+import { maxReferenceDepth, maxReferences } from "@coffer/domain/secrets/Reference"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Pair, startPair } from "../authorization/Pair.js"
 import { sceneSettings } from "../authorization/Scene.js"

@@ -1,4 +1,4 @@
-import { ProjectName, SecretKey } from "@coffer/domain/Names"
+import { ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { SecretKey } from "@coffer/domain/Names"
+import { SecretKey } from "@coffer/domain/base/Names"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

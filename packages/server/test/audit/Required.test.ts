@@ -1,4 +1,4 @@
-import type { UserActor } from "@coffer/domain/Actor"
+import type { UserActor } from "@coffer/domain/access/Actor"
 import { SqlClient } from "@effect/sql"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto"
-import { CodeChallenge, LoopbackUri, MachineName, TypedUserCode } from "@coffer/domain/ClientLogin"
+import { CodeChallenge, LoopbackUri, MachineName, TypedUserCode } from "@coffer/domain/directory/ClientLogin"
 import { ClientLogins } from "@coffer/server/directory/login/ClientLogins"
 import { ClientTokens } from "@coffer/server/directory/login/ClientTokens"
 import { Sessions } from "@coffer/server/directory/login/Sessions"

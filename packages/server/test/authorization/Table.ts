@@ -1,4 +1,4 @@
-import { roles } from "@coffer/domain/Member"
+import { roles } from "@coffer/domain/directory/Member"
 import { passkeysOf } from "../support/SoftAuthenticator.js"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"

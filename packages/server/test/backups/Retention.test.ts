@@ -1,5 +1,5 @@
-import type { Backup } from "@coffer/domain/Backup"
-import { BackupId } from "@coffer/domain/Ids"
+import type { Backup } from "@coffer/domain/server/Backup"
+import { BackupId } from "@coffer/domain/base/Ids"
 import { retain, type RetentionFacts, type RetentionRule } from "@coffer/server/operations/backups/Retention"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"

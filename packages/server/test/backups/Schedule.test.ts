@@ -1,4 +1,4 @@
-import { BackupFailed } from "@coffer/domain/Errors"
+import { BackupFailed } from "@coffer/domain/errors/Errors"
 import { Backups } from "@coffer/server/operations/backups/Backups"
 import { BackupScheduleLive } from "@coffer/server/operations/backups/Schedule"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"

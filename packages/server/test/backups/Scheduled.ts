@@ -1,5 +1,5 @@
-import { BackupId } from "@coffer/domain/Ids"
-import type { BackupFailed } from "@coffer/domain/Errors"
+import { BackupId } from "@coffer/domain/base/Ids"
+import type { BackupFailed } from "@coffer/domain/errors/Errors"
 import { Backups } from "@coffer/server/operations/backups/Backups"
 import { timestamp } from "@coffer/server/base/Time"
 import type { Fenced } from "@coffer/server/database/jobs/Lease"

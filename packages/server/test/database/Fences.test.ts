@@ -31,7 +31,7 @@ describe("the fence of a database", () => {
   })
 
   it("is compared by every statement that reads who a credential belongs to", () => {
-    const actors = read("access/ActorRepo.ts")
+    const actors = read("access/caller/ActorRepo.ts")
     const statements = actors.match(/\bsql`\s*SELECT \w+\.id AS \w+_id/g) ?? []
     assert.lengthOf(statements, 5)
     assert.lengthOf(actors.match(/WHERE \$\{fenceCheck\} AND/g) ?? [], statements.length)

@@ -1,4 +1,4 @@
-import { Authenticator } from "@coffer/server/access/Authenticator"
+import { Authenticator } from "@coffer/server/access/caller/Authenticator"
 import { pause } from "@coffer/server/base/EventLoop"
 import { Delegations } from "@coffer/server/directory/delegations/Delegations"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"

@@ -1,5 +1,5 @@
-import type { UserActor } from "@coffer/domain/Actor"
-import { Authenticator } from "@coffer/server/access/Authenticator"
+import type { UserActor } from "@coffer/domain/access/Actor"
+import { Authenticator } from "@coffer/server/access/caller/Authenticator"
 import { Delegations, type DelegationRequest } from "@coffer/server/directory/delegations/Delegations"
 import { Headers } from "@effect/platform"
 import { Effect, Redacted } from "effect"

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { Api } from "@coffer/domain/Api"
 import { AskingHeaders } from "@coffer/domain/api/AskingHeaders"
-import { errors } from "@coffer/domain/Errors"
+import { errors } from "@coffer/domain/errors/Errors"
 import { HttpApi } from "@effect/platform"
 import { createConfig, lintFromString } from "@redocly/openapi-core"
 import { Either, Option, Schema, SchemaAST } from "effect"

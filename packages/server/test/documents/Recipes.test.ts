@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Api } from "@coffer/domain/Api"
-import { errors } from "@coffer/domain/Errors"
+import { errors } from "@coffer/domain/errors/Errors"
 import { HttpApi } from "@effect/platform"
 import picomatch from "picomatch"
 import { assert, describe, it } from "vitest"

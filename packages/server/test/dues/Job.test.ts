@@ -1,4 +1,4 @@
-import { dueStates } from "@coffer/domain/DueState"
+import { dueStates } from "@coffer/domain/secrets/DueState"
 import { Database } from "@coffer/server/database/Database"
 import { secretsDue } from "@coffer/server/secrets/dues/DueMetrics"
 import { DueJob } from "@coffer/server/secrets/dues/DueJob"

@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import { Access } from "@coffer/server/access/Access"
 import { type DueRequest, Dues } from "@coffer/server/secrets/dues/Dues"
 import { Database } from "@coffer/server/database/Database"

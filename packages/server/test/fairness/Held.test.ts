@@ -1,4 +1,4 @@
-import { Authentication } from "@coffer/domain/Actor"
+import { Authentication } from "@coffer/domain/access/Actor"
 import { Admission, LargeResponse } from "@coffer/domain/api/Requirement"
 import { makeAdmission } from "@coffer/server/access/Admission"
 import { HttpApi, HttpApiBuilder, HttpApiEndpoint, HttpApiGroup } from "@effect/platform"

@@ -1,4 +1,4 @@
-import { Authenticator } from "@coffer/server/access/Authenticator"
+import { Authenticator } from "@coffer/server/access/caller/Authenticator"
 import { Login } from "@coffer/server/directory/login/Login"
 import { Sessions } from "@coffer/server/directory/login/Sessions"
 import { exchangeFailures, exchangeRefusals } from "@coffer/server/directory/federations/Exchange"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Authenticator } from "@coffer/server/access/Authenticator"
+import { Authenticator } from "@coffer/server/access/caller/Authenticator"
 import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { Effect, Redacted, TestClock } from "effect"

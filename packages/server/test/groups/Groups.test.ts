@@ -1,5 +1,5 @@
-import { permissions } from "@coffer/domain/AclRule"
-import { EnvName, ProjectName } from "@coffer/domain/Names"
+import { permissions } from "@coffer/domain/access/AclRule"
+import { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import { Access } from "@coffer/server/access/Access"
 import { AccessTable } from "@coffer/server/directory/acl/AccessTable"
 import { Acl } from "@coffer/server/directory/acl/Acl"

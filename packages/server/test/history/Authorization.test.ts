@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { inspect } from "node:util"

@@ -1,5 +1,5 @@
 import { ComparedVersions, lengthClass } from "@coffer/server/secrets/services/ComparedVersions"
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

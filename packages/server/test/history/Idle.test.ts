@@ -1,4 +1,4 @@
-import type { UserActor } from "@coffer/domain/Actor"
+import type { UserActor } from "@coffer/domain/access/Actor"
 import type { Transaction } from "@coffer/server/database/Database"
 import { Bundles } from "@coffer/server/secrets/services/Bundles"
 import { Promotion } from "@coffer/server/secrets/services/Promotion"

@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, FastCheck, Option, Predicate, TestClock } from "effect"
 import {

@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import { Access } from "@coffer/server/access/Access"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
 import { ProjectHistory } from "@coffer/server/secrets/project-history/ProjectHistory"

@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import type { History } from "@coffer/server/secrets/services/History"
 import type { Promotion } from "@coffer/server/secrets/services/Promotion"
 import { assert, describe, it } from "@effect/vitest"

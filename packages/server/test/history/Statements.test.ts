@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import type { Transaction } from "@coffer/server/database/Database"
 import { Dues } from "@coffer/server/secrets/dues/Dues"
 import { Bundles } from "@coffer/server/secrets/services/Bundles"

@@ -1,4 +1,4 @@
-import { OrgId } from "@coffer/domain/Ids"
+import { OrgId } from "@coffer/domain/base/Ids"
 import { Database } from "@coffer/server/database/Database"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

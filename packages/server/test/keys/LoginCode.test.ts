@@ -1,4 +1,4 @@
-import { Email } from "@coffer/domain/Names"
+import { Email } from "@coffer/domain/base/Names"
 import { assert, describe, it } from "@effect/vitest"
 import { makeKeyring } from "@coffer/server/keys/Keyring"
 import { macCode, mintCode, sameMac } from "@coffer/server/keys/LoginCode"

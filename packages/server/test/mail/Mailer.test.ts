@@ -1,4 +1,4 @@
-import { Email, OrgName } from "@coffer/domain/Names"
+import { Email, OrgName } from "@coffer/domain/base/Names"
 import { assert, describe, it } from "@effect/vitest"
 import type { Settings } from "@coffer/server/base/Config"
 import type { SmtpSettings } from "@coffer/server/base/config/MailSettings"

@@ -1,5 +1,5 @@
-import type { UserActor } from "@coffer/domain/Actor"
-import { OrgName } from "@coffer/domain/Names"
+import type { UserActor } from "@coffer/domain/access/Actor"
+import { OrgName } from "@coffer/domain/base/Names"
 import { Access } from "@coffer/server/access/Access"
 import { type Invitation, Mailer } from "@coffer/server/base/mail/Mailer"
 import { Members } from "@coffer/server/directory/members/Members"

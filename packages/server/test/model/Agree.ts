@@ -1,5 +1,5 @@
 import { assert } from "@effect/vitest"
-import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
+import { inStageOrder } from "@coffer/domain/directory/EnvironmentOrder"
 import { Effect, Redacted } from "effect"
 import * as model from "./Model.js"
 import { nameOf, type Scene } from "./Steps.js"

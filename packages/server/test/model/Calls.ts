@@ -1,4 +1,4 @@
-import type { ServiceAccountId } from "@coffer/domain/Ids"
+import type { ServiceAccountId } from "@coffer/domain/base/Ids"
 import type { Effect, Redacted } from "effect"
 import type { Account, At, Caller, Key, Level, Role, Rule, User } from "./Model.js"
 

@@ -1,4 +1,4 @@
-import { ServiceAccountId } from "@coffer/domain/Ids"
+import { ServiceAccountId } from "@coffer/domain/base/Ids"
 import { Effect, Redacted } from "effect"
 import type { Json } from "../support/Program.js"
 import type { Calls } from "./Calls.js"

@@ -1,4 +1,4 @@
-import { NotFound } from "@coffer/domain/Errors"
+import { NotFound } from "@coffer/domain/errors/Errors"
 import { causeText, errorText } from "@coffer/server/base/logging/ErrorText"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Data, FiberId } from "effect"

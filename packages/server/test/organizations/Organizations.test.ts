@@ -1,5 +1,5 @@
-import type { Actor } from "@coffer/domain/Actor"
-import { OrgName } from "@coffer/domain/Names"
+import type { Actor } from "@coffer/domain/access/Actor"
+import { OrgName } from "@coffer/domain/base/Names"
 import { Access } from "@coffer/server/access/Access"
 import { Organizations } from "@coffer/server/directory/organizations/Organizations"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,5 +1,5 @@
-import { UserId } from "@coffer/domain/Ids"
-import { Email } from "@coffer/domain/Names"
+import { UserId } from "@coffer/domain/base/Ids"
+import { Email } from "@coffer/domain/base/Names"
 import { type Flow, LoginFlows } from "@coffer/server/edges/pages/LoginFlows"
 import { toHome } from "@coffer/server/edges/pages/Intents"
 import { NodeRequest } from "@coffer/server/http/NodeRequest"

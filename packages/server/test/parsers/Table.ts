@@ -51,12 +51,12 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "audit/EntryReader.ts": { JSON: own("metadata of an entry") },
   "audit/SearchTerms.ts": { JSON: own("metadata of an entry") },
   "audit/StreamPlaces.ts": { JSON: own("the place of a stream") },
-  "access/AccountNetworks.ts": { JSON: own("networks of an account") },
-  "access/Authenticator.ts": { JSON: own("100 keys of a delegation") },
-  "access/PlaceRow.ts": {
+  "access/caller/AccountNetworks.ts": { JSON: own("networks of an account") },
+  "access/caller/Authenticator.ts": { JSON: own("100 keys of a delegation") },
+  "access/place/PlaceRow.ts": {
     JSON: own("rules of the caller, which the database puts together: 1,000 and those of groups")
   },
-  "access/Protections.ts": { JSON: own("100 addresses") },
+  "access/gate/Protections.ts": { JSON: own("100 addresses") },
   "secrets/archives/Drafts.ts": { reference: caller("loop", "64 KiB a value, 32 references") },
   "secrets/declared/Declared.ts": { RE2: caller("loop", "256 characters, and a bound of states") },
   "secrets/declared/Patterns.ts": { RE2: caller("loop", "256 characters, a bound of states, 2 s a request") },

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto"
-import { UserId } from "@coffer/domain/Ids"
-import { authRepo } from "@coffer/server/access/credentials/Repo"
+import { UserId } from "@coffer/domain/base/Ids"
+import { authRepo } from "@coffer/server/access/caller/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 import { copyFileSync, readdirSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { Authenticator } from "@coffer/server/access/Authenticator"
+import { Authenticator } from "@coffer/server/access/caller/Authenticator"
 import { identified } from "../delegations/Support.js"
 import { parsePlace } from "@coffer/server/base/config/DatabasePlace"
 import { copyDatabase, type CopyOptions } from "@coffer/server/operations/copy/CopyCommand"

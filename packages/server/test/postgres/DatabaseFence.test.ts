@@ -1,7 +1,7 @@
 import { Database } from "@coffer/server/database/Database"
 import { lockFence, moveFence } from "@coffer/server/database/postgres/DatabaseFence"
 import { orgScope } from "@coffer/server/database/Scopes"
-import { OrgId } from "@coffer/domain/Ids"
+import { OrgId } from "@coffer/domain/base/Ids"
 import { query } from "@coffer/server/database/Query"
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"

@@ -1,4 +1,4 @@
-import { OrgId, UserId } from "@coffer/domain/Ids"
+import { OrgId, UserId } from "@coffer/domain/base/Ids"
 import { lockStatements } from "@coffer/server/database/postgres/ScopeLocks"
 import { orgScope, type Scope, serverScope, userScope } from "@coffer/server/database/Scopes"
 import { Client } from "pg"

@@ -1,4 +1,4 @@
-import { OrgId } from "@coffer/domain/Ids"
+import { OrgId } from "@coffer/domain/base/Ids"
 import { Database } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
 import { orgScope } from "@coffer/server/database/Scopes"

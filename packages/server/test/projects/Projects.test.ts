@@ -1,5 +1,5 @@
-import type { Actor } from "@coffer/domain/Actor"
-import { ProjectName } from "@coffer/domain/Names"
+import type { Actor } from "@coffer/domain/access/Actor"
+import { ProjectName } from "@coffer/domain/base/Names"
 import { Access } from "@coffer/server/access/Access"
 import { Environments } from "@coffer/server/secrets/environments/Environments"
 import { Projects } from "@coffer/server/directory/projects/Projects"

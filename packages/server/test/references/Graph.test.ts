@@ -1,5 +1,5 @@
-import { EnvName, SecretKey } from "@coffer/domain/Names"
-import { maxReferenceDepth } from "@coffer/domain/Reference"
+import { EnvName, SecretKey } from "@coffer/domain/base/Names"
+import { maxReferenceDepth } from "@coffer/domain/secrets/Reference"
 import { checking, graphOf, type Node, nodeId, reachable } from "@coffer/server/secrets/references/Graph"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

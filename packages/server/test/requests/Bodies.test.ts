@@ -1,4 +1,4 @@
-import { EnvId, OrgId, ProjectId, RequestId } from "@coffer/domain/Ids"
+import { EnvId, OrgId, ProjectId, RequestId } from "@coffer/domain/base/Ids"
 import { makeBodies } from "@coffer/server/directory/requests/Bodies"
 import { decodeCall, encodeCall, jsonPieces } from "@coffer/server/directory/requests/CallSchemas"
 import { SqlClient } from "@effect/sql"

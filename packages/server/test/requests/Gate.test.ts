@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { isGuarded, needs, type Action } from "@coffer/domain/Permissions"
+import { isGuarded, needs, type Action } from "@coffer/domain/access/Permissions"
 import { assert, describe, it } from "vitest"
 import { endpoints } from "../authorization/Contract.js"
 

@@ -1,4 +1,4 @@
-import { type GuardedAction, isGuarded, needs, type Action } from "@coffer/domain/Permissions"
+import { type GuardedAction, isGuarded, needs, type Action } from "@coffer/domain/access/Permissions"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { endpoints } from "../authorization/Contract.js"
 import { prepareOn } from "../authorization/Losses.js"

@@ -1,4 +1,4 @@
-import { CompactMatrix, matrixOf } from "@coffer/domain/CompactMatrix"
+import { CompactMatrix, matrixOf } from "@coffer/domain/secrets/CompactMatrix"
 import * as Schema from "effect/Schema"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"

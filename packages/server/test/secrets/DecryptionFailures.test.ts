@@ -1,4 +1,4 @@
-import type { UserActor } from "@coffer/domain/Actor"
+import type { UserActor } from "@coffer/domain/access/Actor"
 import { decryptionFailures } from "@coffer/server/keys/Keyring"
 import { History } from "@coffer/server/secrets/services/History"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"

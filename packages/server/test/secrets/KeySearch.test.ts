@@ -1,5 +1,5 @@
-import type { Actor } from "@coffer/domain/Actor"
-import type { FoundKeyPage } from "@coffer/domain/FoundKey"
+import type { Actor } from "@coffer/domain/access/Actor"
+import type { FoundKeyPage } from "@coffer/domain/secrets/FoundKey"
 import { Access } from "@coffer/server/access/Access"
 import { Environments } from "@coffer/server/secrets/environments/Environments"
 import { Declared } from "@coffer/server/secrets/declared/Declared"

@@ -1,9 +1,9 @@
-import { EnvName } from "@coffer/domain/Names"
+import { EnvName } from "@coffer/domain/base/Names"
 import { Access } from "@coffer/server/access/Access"
 import { ProjectMatrix } from "@coffer/server/secrets/services/ProjectMatrix"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import { Effect } from "effect"
 import {
   account,

@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import { History } from "@coffer/server/secrets/services/History"
 import { Removed } from "@coffer/server/secrets/services/Removed"
 import { assert, describe, it } from "@effect/vitest"

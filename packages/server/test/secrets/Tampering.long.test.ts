@@ -1,4 +1,4 @@
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import { History } from "@coffer/server/secrets/services/History"
 import { nextTick } from "@coffer/server/base/EventLoop"

@@ -1,5 +1,5 @@
-import { type Actor, Authentication } from "@coffer/domain/Actor"
-import { SessionId, UserId } from "@coffer/domain/Ids"
+import { type Actor, Authentication } from "@coffer/domain/access/Actor"
+import { SessionId, UserId } from "@coffer/domain/base/Ids"
 import { Effect, Redacted } from "effect"
 import { email } from "./Services.js"
 

@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto"
-import { dueMillis, type DueTerms } from "@coffer/domain/Due"
-import { byteLength } from "@coffer/domain/SecretValueForm"
+import { dueMillis, type DueTerms } from "@coffer/domain/secrets/Due"
+import { byteLength } from "@coffer/domain/secrets/SecretValueForm"
 import { makeKeyring, unwrapBytes, type Wrapped } from "@coffer/server/keys/Keyring"
 import { assert } from "@effect/vitest"
 import { Effect, Redacted } from "effect"

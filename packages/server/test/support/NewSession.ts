@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { SessionId, type UserId } from "@coffer/domain/Ids"
+import { SessionId, type UserId } from "@coffer/domain/base/Ids"
 import { hashToken, mintToken } from "@coffer/server/keys/Token"
 import { Effect, Redacted } from "effect"
 

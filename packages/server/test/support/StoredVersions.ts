@@ -1,5 +1,5 @@
-import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
-import { SecretKey } from "@coffer/domain/Names"
+import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/base/Ids"
+import { SecretKey } from "@coffer/domain/base/Names"
 import { open, type Sealed } from "@coffer/server/keys/Envelope"
 import type { Keyring } from "@coffer/server/keys/Keyring"
 import { type Context, Effect, Redacted } from "effect"

@@ -1,4 +1,4 @@
-import { AuditActivity } from "@coffer/domain/AuditActivity"
+import { AuditActivity } from "@coffer/domain/audit/AuditActivity"
 import { Access } from "@coffer/server/access/Access"
 import { Activity, type ActivityRequest } from "@coffer/server/edges/trail/Activity"
 import { SqlClient } from "@effect/sql"

@@ -1,5 +1,5 @@
-import type { AuditEntry } from "@coffer/domain/AuditEntry"
-import { EnvName, ProjectName, SecretKey, ServiceAccountName } from "@coffer/domain/Names"
+import type { AuditEntry } from "@coffer/domain/audit/AuditEntry"
+import { EnvName, ProjectName, SecretKey, ServiceAccountName } from "@coffer/domain/base/Names"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import type { PageRequest } from "@coffer/server/edges/trail/Trail"

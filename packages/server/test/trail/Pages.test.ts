@@ -1,5 +1,5 @@
 import { AuditApi } from "@coffer/domain/api/AuditApi"
-import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
+import type { AuditEntry, AuditPage } from "@coffer/domain/audit/AuditEntry"
 import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import type { PageRequest } from "@coffer/server/edges/trail/Trail"

@@ -1,6 +1,6 @@
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { createHmac } from "node:crypto"
-import type { OrgId } from "@coffer/domain/Ids"
+import type { OrgId } from "@coffer/domain/base/Ids"
 import { assert, describe, it } from "@effect/vitest"
 import type Sqlite from "better-sqlite3"
 import { Effect, Fiber, Option } from "effect"

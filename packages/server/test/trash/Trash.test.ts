@@ -1,7 +1,7 @@
 import { Database } from "@coffer/server/database/Database"
 import { query } from "@coffer/server/database/Query"
 import { orgScope } from "@coffer/server/database/Scopes"
-import { OrgId } from "@coffer/domain/Ids"
+import { OrgId } from "@coffer/domain/base/Ids"
 import { Effect, Schema } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { useRuleBody, webhookBody } from "../authorization/Contract.js"

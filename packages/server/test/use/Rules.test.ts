@@ -1,5 +1,5 @@
-import { ServiceAccountId, UserId, type UseRuleId } from "@coffer/domain/Ids"
-import type { UseTerms } from "@coffer/domain/UseRule"
+import { ServiceAccountId, UserId, type UseRuleId } from "@coffer/domain/base/Ids"
+import type { UseTerms } from "@coffer/domain/secrets/UseRule"
 import { Access } from "@coffer/server/access/Access"
 import { Tenant } from "@coffer/server/base/Tenant"
 import { makeSlots } from "@coffer/server/secrets/use/Slots"

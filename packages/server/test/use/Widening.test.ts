@@ -3,15 +3,15 @@ import { ValueFlow } from "@coffer/domain/api/Requirement"
 import { Access } from "@coffer/server/access/Access"
 import { ProjectPreviews } from "@coffer/server/directory/previews/Previews"
 import { Environments } from "@coffer/server/secrets/environments/Environments"
-import { EnvName } from "@coffer/domain/Names"
-import { Pattern } from "@coffer/domain/Pattern"
+import { EnvName } from "@coffer/domain/base/Names"
+import { Pattern } from "@coffer/domain/base/Pattern"
 import { History } from "@coffer/server/secrets/services/History"
 import { Promotion } from "@coffer/server/secrets/services/Promotion"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
 import { HttpApi } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Option, TestClock } from "effect"
-import type { Actor } from "@coffer/domain/Actor"
+import type { Actor } from "@coffer/domain/access/Actor"
 import {
   asActor,
   enter,

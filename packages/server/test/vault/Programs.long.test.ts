@@ -1,4 +1,4 @@
-import { type ProgramName, programPieces } from "@coffer/domain/WorksWith"
+import { type ProgramName, programPieces } from "@coffer/domain/server/WorksWith"
 import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"

@@ -8,7 +8,7 @@ import { ServiceAccounts } from "@coffer/server/directory/service-accounts/Servi
 import { usersRepo } from "@coffer/server/directory/users/Repo"
 import { skipEvents } from "@coffer/server/edges/webhooks/Restored"
 import { assert, describe, it } from "@effect/vitest"
-import { ServiceAccountName } from "@coffer/domain/Names"
+import { ServiceAccountName } from "@coffer/domain/base/Names"
 import { Database } from "@coffer/server/database/Database"
 import { Effect, Fiber, Redacted, TestClock } from "effect"
 import { asActor, email, envPath, orgPath, person, setSecret, transaction } from "../support/Services.js"

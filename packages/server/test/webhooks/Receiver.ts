@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { WebhookEvent } from "@coffer/domain/Webhook"
+import type { WebhookEvent } from "@coffer/domain/server/Webhook"
 
 export interface Received {
   readonly path: string

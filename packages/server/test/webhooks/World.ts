@@ -1,4 +1,4 @@
-import type { WebhookDelivery, WebhookWithKey } from "@coffer/domain/Webhook"
+import type { WebhookDelivery, WebhookWithKey } from "@coffer/domain/server/Webhook"
 import { Access } from "@coffer/server/access/Access"
 import { unfenced } from "@coffer/server/database/jobs/Lease"
 import { type Notice, Mailer } from "@coffer/server/base/mail/Mailer"

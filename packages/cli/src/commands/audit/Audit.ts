@@ -1,7 +1,7 @@
 import { sinceMoment, sinceOption } from "./Since.js"
-import { AuditCursor, LogCursor } from "@coffer/domain/AuditCursor"
-import { auditCsv, auditCsvHead } from "@coffer/domain/AuditCsv"
-import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
+import { AuditCursor, LogCursor } from "@coffer/domain/audit/AuditCursor"
+import { auditCsv, auditCsvHead } from "@coffer/domain/audit/AuditCsv"
+import type { AuditEntry, AuditPage } from "@coffer/domain/audit/AuditEntry"
 import {
   AuditAction,
   AuditActor,
@@ -13,19 +13,19 @@ import {
   ChainLink,
   FromSeqParameter,
   SeqParameter
-} from "@coffer/domain/AuditFilters"
-import { auditDeed } from "@coffer/domain/AuditSentence"
+} from "@coffer/domain/audit/AuditFilters"
+import { auditDeed } from "@coffer/domain/audit/AuditSentence"
 import { patiently } from "@coffer/client/internal/Exchange"
 import type { Settings } from "@coffer/client/internal/Settings"
-import { LimitParameter, maxPageSize } from "@coffer/domain/Schemas"
+import { LimitParameter, maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { defined } from "@coffer/domain/Defined"
-import { CannotDo, type Failure, WrongUsage } from "../../Failures.js"
+import { defined } from "@coffer/domain/base/Defined"
+import { CannotDo, type Failure, WrongUsage } from "../../base/Failures.js"
 import { atServer, group, org, wide } from "../../grammar/Command.js"
 import { flag, option } from "../../grammar/Fields.js"
 import { note, printJson, printLine, printList, printMore, toJson, write } from "../../terminal/Print.js"
-import { noteUnmatched } from "../UnmatchedPatterns.js"
+import { noteUnmatched } from "../access/UnmatchedPatterns.js"
 import { activity } from "./Activity.js"
 import { follow } from "./Follow.js"
 

@@ -1,9 +1,9 @@
-import type { AuditEntry, AuditPage } from "@coffer/domain/AuditEntry"
-import { maxPageSize } from "@coffer/domain/Schemas"
+import type { AuditEntry, AuditPage } from "@coffer/domain/audit/AuditEntry"
+import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { describe } from "../../Describe.js"
-import type { Failure } from "../../Failures.js"
+import { describe } from "../../base/Describe.js"
+import type { Failure } from "../../base/Failures.js"
 import type { Output } from "../../terminal/Output.js"
 import { note } from "../../terminal/Print.js"
 

@@ -1,5 +1,5 @@
-import { AuditSince } from "@coffer/domain/AuditFilters"
-import { isSpan, spanMillis } from "@coffer/domain/Span"
+import { AuditSince } from "@coffer/domain/audit/AuditFilters"
+import { isSpan, spanMillis } from "@coffer/domain/base/Span"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -4,11 +4,11 @@ import { forgetSession } from "@coffer/client/internal/StoredSessions"
 import { loadSettings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { atServerOrEnv, clientWith, command, json, serverUrl } from "../../grammar/Command.js"
 import { printLine } from "../../terminal/Print.js"
 import { doneView, printView, recordView } from "../../terminal/View.js"
-import { endedLine, shownDelegations } from "../StoredDelegations.js"
+import { endedLine, shownDelegations } from "../delegations/StoredDelegations.js"
 import { loginCommand } from "./Login.js"
 
 const logout = command("logout", {

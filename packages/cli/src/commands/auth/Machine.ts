@@ -1,4 +1,4 @@
-import { MachineName } from "@coffer/domain/ClientLogin"
+import { MachineName } from "@coffer/domain/directory/ClientLogin"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { hostname } from "node:os"

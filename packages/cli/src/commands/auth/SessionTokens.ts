@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { WrongUsage } from "../../Failures.js"
+import { WrongUsage } from "../../base/Failures.js"
 import { readBytes, standardInput } from "../../terminal/Bytes.js"
 import { askHidden, canAsk } from "../../terminal/Prompts.js"
 

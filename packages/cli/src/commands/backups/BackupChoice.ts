@@ -1,9 +1,9 @@
-import type { Backup, BackupList } from "@coffer/domain/Backup"
+import type { Backup, BackupList } from "@coffer/domain/server/Backup"
 import * as Array from "effect/Array"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
-import { NotThere, WrongUsage } from "../../Failures.js"
+import { NotThere, WrongUsage } from "../../base/Failures.js"
 
 /** What names the backup to restore: an id, or the newest one, which may have to be made before a moment. */
 export interface Choice {

@@ -1,4 +1,4 @@
-import { plain } from "../../Failures.js"
+import { plain } from "../../base/Failures.js"
 import { write } from "../../terminal/Print.js"
 
 /**

@@ -6,12 +6,12 @@ import {
   declarationTexts,
   maxRequiredIn,
   type RequiredIn
-} from "@coffer/domain/DeclaredKey"
-import { EnvName, SecretKey } from "@coffer/domain/Names"
+} from "@coffer/domain/secrets/DeclaredKey"
+import { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { defined } from "@coffer/domain/Defined"
-import { WrongUsage } from "../../Failures.js"
+import { defined } from "@coffer/domain/base/Defined"
+import { WrongUsage } from "../../base/Failures.js"
 import { atProject, wide, yes } from "../../grammar/Command.js"
 import { argument, commas, flag, option, optionalArgument } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"

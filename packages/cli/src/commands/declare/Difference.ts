@@ -1,5 +1,5 @@
-import type { Declaration, DeclaredKey, RequiredIn } from "@coffer/domain/DeclaredKey"
-import { defined } from "@coffer/domain/Defined"
+import type { Declaration, DeclaredKey, RequiredIn } from "@coffer/domain/secrets/DeclaredKey"
+import { defined } from "@coffer/domain/base/Defined"
 import type { Read, ReadFile } from "./ExampleFile.js"
 
 /** What a file would change of a key. */

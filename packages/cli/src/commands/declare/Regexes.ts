@@ -1,4 +1,4 @@
-import { maxPatternLength } from "@coffer/domain/DeclaredKey"
+import { maxPatternLength } from "@coffer/domain/secrets/DeclaredKey"
 import { argumentsOf, quote } from "./Decorators.js"
 
 /** What RE2 does not have: look-around and back-references. */

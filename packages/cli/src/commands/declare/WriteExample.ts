@@ -1,4 +1,4 @@
-import type { DeclaredKey, RequiredIn } from "@coffer/domain/DeclaredKey"
+import type { DeclaredKey, RequiredIn } from "@coffer/domain/secrets/DeclaredKey"
 import { env } from "@coffer/domain/formats/Env"
 import * as Either from "effect/Either"
 import { quote } from "./Decorators.js"

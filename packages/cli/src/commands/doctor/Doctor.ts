@@ -1,7 +1,7 @@
 import { loadSettings, type Settings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { command, env, json, org, project, serverUrl } from "../../grammar/Command.js"
 import { placeGiven } from "../../grammar/Place.js"
 import { printTable } from "../../terminal/Print.js"

@@ -1,5 +1,5 @@
-import { describe } from "../../Describe.js"
-import type { Failure } from "../../Failures.js"
+import { describe } from "../../base/Describe.js"
+import type { Failure } from "../../base/Failures.js"
 
 /** What one check has found. Never contains a secret. */
 export interface Finding {

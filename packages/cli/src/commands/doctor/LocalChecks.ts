@@ -9,7 +9,7 @@ import { fileTrust } from "@coffer/client/internal/TrustedFiles"
 import { trustedPath } from "@coffer/client/internal/TrustedOrigins"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { Version } from "../../Version.js"
+import { Version } from "../../base/Version.js"
 import { allowanceProblem } from "../../run/FileAllowance.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 

@@ -4,7 +4,7 @@ import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
-import type { Failure } from "../../Failures.js"
+import type { Failure } from "../../base/Failures.js"
 import { type Finding, ok, problem, warning } from "./Finding.js"
 
 const check = "proxy"

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { clientWith } from "../../grammar/Command.js"
-import { Version } from "../../Version.js"
+import { Version } from "../../base/Version.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 
 /** Seconds. A Date header has whole seconds, and requests take a while. */

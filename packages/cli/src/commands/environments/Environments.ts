@@ -1,15 +1,15 @@
 import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import type { ProjectPath } from "@coffer/domain/api/Paths"
-import type { Environment } from "@coffer/domain/Environment"
-import { inStageOrder } from "@coffer/domain/EnvironmentOrder"
-import { EnvName } from "@coffer/domain/Names"
+import type { Environment } from "@coffer/domain/directory/Environment"
+import { inStageOrder } from "@coffer/domain/directory/EnvironmentOrder"
+import { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
-import { defined } from "@coffer/domain/Defined"
+import { defined } from "@coffer/domain/base/Defined"
 import { asking, atProject, group, wide, yes } from "../../grammar/Command.js"
 import { argument, flag, option } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { doneView, listView } from "../../terminal/View.js"
-import { endOf, Expires, until } from "../Expires.js"
+import { endOf, Expires, until } from "../access/Expires.js"
 import {
   confirmName,
   erasable,
@@ -20,7 +20,7 @@ import {
   removedView,
   restorable,
   serverOption
-} from "../Trash.js"
+} from "../trash/Trash.js"
 import { keysOption } from "../secrets/Keys.js"
 import { copy, diff } from "./Promotion.js"
 import { protect, protection, unprotect } from "./Protection.js"

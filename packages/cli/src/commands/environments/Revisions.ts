@@ -1,6 +1,6 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { BeforeParameter, Count, maxPageSize, VersionParameter } from "@coffer/domain/Schemas"
-import type { Revision } from "@coffer/domain/Revision"
+import { BeforeParameter, Count, maxPageSize, VersionParameter } from "@coffer/domain/base/Schemas"
+import type { Revision } from "@coffer/domain/secrets/Revision"
 import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { asking, atEnv, type Call, wide } from "../../grammar/Command.js"

@@ -1,7 +1,7 @@
 import type { Settings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { type PlaceOptions, readSecrets } from "./TrustedPlace.js"
 
 /** A line break at the end is of the file or the `echo` that the credential came from. */

@@ -1,7 +1,7 @@
 import { serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { standardInput } from "../../terminal/Bytes.js"
 import { write } from "../../terminal/Print.js"
 import { readText } from "../../terminal/TextFile.js"

@@ -1,5 +1,5 @@
-import { SecretKey } from "@coffer/domain/Names"
-import { spanMillis, spanOrSecondsMillis } from "@coffer/domain/Span"
+import { SecretKey } from "@coffer/domain/base/Names"
+import { spanMillis, spanOrSecondsMillis } from "@coffer/domain/base/Span"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

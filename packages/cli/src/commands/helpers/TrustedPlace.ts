@@ -6,9 +6,9 @@ import { serviceFileKeys } from "@coffer/client/internal/ServiceFileKeys"
 import { fileTrust } from "@coffer/client/internal/TrustedFiles"
 import { readBundle } from "@coffer/client/internal/BundleClient"
 import * as Effect from "effect/Effect"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { explainingMissingOf, placeGiven } from "../../grammar/Place.js"
-import { Version } from "../../Version.js"
+import { Version } from "../../base/Version.js"
 
 export interface PlaceOptions extends CommandLineSettings {
   readonly nonInteractive: boolean

@@ -1,14 +1,14 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
-import { defined } from "@coffer/domain/Defined"
+import { defined } from "@coffer/domain/base/Defined"
 import type { ImportPlan, PlannedEnv } from "@coffer/domain/formats/tools/ImportPlan"
 import type { SecretMap } from "@coffer/domain/formats/Reading"
-import { parseReference, targetsOf } from "@coffer/domain/Reference"
-import type { EnvName, OrgName } from "@coffer/domain/Names"
+import { parseReference, targetsOf } from "@coffer/domain/secrets/Reference"
+import type { EnvName, OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { etagOf } from "../../changes/BulkChange.js"
-import type { Failure } from "../../Failures.js"
+import type { Failure } from "../../base/Failures.js"
 import type { Call } from "../../grammar/Command.js"
 
 /** What a write would do to a key: `same import` if that depends on another environment that the import writes. */

@@ -1,4 +1,4 @@
-import type { ChangeRequested } from "@coffer/domain/ApprovalRequest"
+import type { ChangeRequested } from "@coffer/domain/requests/ApprovalRequest"
 import type { PlannedKey } from "@coffer/domain/formats/tools/KeyPlan"
 import * as Effect from "effect/Effect"
 import { note, printTable } from "../../terminal/Print.js"

@@ -4,7 +4,7 @@ import { readDocument, type ToolDocument } from "@coffer/domain/formats/tools/Re
 import type { ReadOptions } from "@coffer/domain/formats/tools/Tool"
 import type { ToolName } from "@coffer/domain/formats/tools/ToolNames"
 import * as Effect from "effect/Effect"
-import { type CannotDo, WrongUsage } from "../../Failures.js"
+import { type CannotDo, WrongUsage } from "../../base/Failures.js"
 import { sourceOf } from "../../terminal/Bytes.js"
 import { withDefaultSignals } from "../../terminal/DefaultSignals.js"
 import { readText } from "../../terminal/TextFile.js"

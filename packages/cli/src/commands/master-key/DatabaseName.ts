@@ -2,7 +2,7 @@ import { readProblem } from "@coffer/client/internal/FileError"
 import { BadSetting, variable, Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import { readFileSync } from "node:fs"
-import { WrongUsage } from "../../Failures.js"
+import { WrongUsage } from "../../base/Failures.js"
 
 const inFile = (name: string, path: string) =>
   Effect.try({

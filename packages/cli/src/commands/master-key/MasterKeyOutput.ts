@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import { closeSync, fsyncSync, openSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { checkIgnored } from "../../output/GitIgnored.js"
 import { type OutputFile, reopenOutput, writeOutput } from "../../output/OutputFile.js"
 import { attempt } from "../../terminal/Descriptor.js"

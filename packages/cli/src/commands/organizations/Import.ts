@@ -1,5 +1,5 @@
-import { OrgName } from "@coffer/domain/Names"
-import { withMessage } from "@coffer/domain/Message"
+import { OrgName } from "@coffer/domain/base/Names"
+import { withMessage } from "@coffer/domain/base/Message"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { command, json, nonInteractive, serverUrl } from "../../grammar/Command.js"

@@ -1,16 +1,16 @@
-import { withMessage } from "@coffer/domain/Message"
-import { defined } from "@coffer/domain/Defined"
+import { withMessage } from "@coffer/domain/base/Message"
+import { defined } from "@coffer/domain/base/Defined"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { readFile } from "node:fs/promises"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { command, json } from "../../grammar/Command.js"
 import { argument, option } from "../../grammar/Fields.js"
 import { plural } from "../../terminal/Plural.js"
 import { printTable } from "../../terminal/Print.js"
 import { printView } from "../../terminal/View.js"
-import { Version } from "../../Version.js"
+import { Version } from "../../base/Version.js"
 import {
   checkProvenance,
   checkSignature,

@@ -1,5 +1,5 @@
-import type { ApprovalRequest } from "@coffer/domain/ApprovalRequest"
-import { placeDeed, requestDeed } from "@coffer/domain/RequestDeeds"
+import type { ApprovalRequest } from "@coffer/domain/requests/ApprovalRequest"
+import { placeDeed, requestDeed } from "@coffer/domain/requests/RequestDeeds"
 
 const units = [
   [86_400, "d"],

@@ -7,13 +7,13 @@ import {
   requestKinds,
   type RequestPage,
   type RequestState
-} from "@coffer/domain/ApprovalRequest"
-import { defined } from "@coffer/domain/Defined"
-import { RequestId } from "@coffer/domain/Ids"
-import { maxPageSize, VersionParameter } from "@coffer/domain/Schemas"
+} from "@coffer/domain/requests/ApprovalRequest"
+import { defined } from "@coffer/domain/base/Defined"
+import { RequestId } from "@coffer/domain/base/Ids"
+import { maxPageSize, VersionParameter } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { atOrg, type Call, group, wide } from "../../grammar/Command.js"
 import { argument, flag, option } from "../../grammar/Fields.js"
 import { Output } from "../../terminal/Output.js"

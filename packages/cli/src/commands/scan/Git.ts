@@ -2,7 +2,7 @@ import * as Command from "@effect/platform/Command"
 import type { CommandExecutor } from "@effect/platform/CommandExecutor"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import { CannotDo } from "../../Failures.js"
+import { CannotDo } from "../../base/Failures.js"
 import { Batch } from "./Batch.js"
 import { FilePath, pathOfBytes, shownPath } from "./FilePath.js"
 

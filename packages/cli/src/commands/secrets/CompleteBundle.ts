@@ -1,6 +1,6 @@
-import { ReferenceRefused } from "@coffer/domain/Errors"
-import type { SecretKey } from "@coffer/domain/Names"
-import { type Bundle, type BundledSecret, type BundleObject, listOf } from "@coffer/domain/Bundle"
+import { ReferenceRefused } from "@coffer/domain/errors/Errors"
+import type { SecretKey } from "@coffer/domain/base/Names"
+import { type Bundle, type BundledSecret, type BundleObject, listOf } from "@coffer/domain/secrets/Bundle"
 import * as Effect from "effect/Effect"
 
 /**

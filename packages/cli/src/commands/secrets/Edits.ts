@@ -1,4 +1,4 @@
-import type { SecretKey } from "@coffer/domain/Names"
+import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Redacted from "effect/Redacted"
 import type { SecretMap } from "@coffer/domain/formats/Reading"
 

@@ -1,5 +1,5 @@
-import { SecretKey } from "@coffer/domain/Names"
-import { SecretKeys } from "@coffer/domain/SecretValues"
+import { SecretKey } from "@coffer/domain/base/Names"
+import { SecretKeys } from "@coffer/domain/secrets/SecretValues"
 import { argument, argumentField, argumentsOf, commas, option, optionField } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import * as specs from "../../secrets/Keys.js"

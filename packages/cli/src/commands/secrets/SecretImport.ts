@@ -1,4 +1,4 @@
-import { withMessage } from "@coffer/domain/Message"
+import { withMessage } from "@coffer/domain/base/Message"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"

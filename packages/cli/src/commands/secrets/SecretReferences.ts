@@ -1,4 +1,4 @@
-import type { SecretReferences } from "@coffer/domain/Secret"
+import type { SecretReferences } from "@coffer/domain/secrets/Secret"
 import * as Effect from "effect/Effect"
 import { atEnv } from "../../grammar/Command.js"
 import { note, printTable } from "../../terminal/Print.js"

@@ -7,8 +7,8 @@ import { variable, Variables } from "@coffer/client/internal/Variables"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import { CannotDo, WrongUsage } from "../../Failures.js"
-import type { KeylessSystem } from "@coffer/domain/KeylessSnippets"
+import { CannotDo, WrongUsage } from "../../base/Failures.js"
+import type { KeylessSystem } from "@coffer/domain/directory/KeylessSnippets"
 import type { TrustOptions } from "./Options.js"
 
 export interface Trusted {

@@ -1,7 +1,14 @@
 import { idOf } from "../../grammar/IdKinds.js"
-import { LimitParameter } from "@coffer/domain/Schemas"
-import { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
-import { DeliveryCursor, EventPattern, KeyGrace, PlacePattern, WebhookFormat, WebhookUrl } from "@coffer/domain/Webhook"
+import { LimitParameter } from "@coffer/domain/base/Schemas"
+import { WebhookDeliveryId, WebhookId } from "@coffer/domain/base/Ids"
+import {
+  DeliveryCursor,
+  EventPattern,
+  KeyGrace,
+  PlacePattern,
+  WebhookFormat,
+  WebhookUrl
+} from "@coffer/domain/server/Webhook"
 import { argument, flag, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 

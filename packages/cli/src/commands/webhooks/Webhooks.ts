@@ -1,16 +1,16 @@
 import type { OrgPath } from "@coffer/domain/api/Paths"
-import { originOf, type Webhook, type WebhookDelivery, type WebhookWithKey } from "@coffer/domain/Webhook"
-import { maxPageSize } from "@coffer/domain/Schemas"
+import { originOf, type Webhook, type WebhookDelivery, type WebhookWithKey } from "@coffer/domain/server/Webhook"
+import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import { defined } from "@coffer/domain/Defined"
-import { CannotDo } from "../../Failures.js"
+import { defined } from "@coffer/domain/base/Defined"
+import { CannotDo } from "../../base/Failures.js"
 import { atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { note, printJson, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { after, createFields, deliveryId, editFields, grace, id, limit } from "./Options.js"
-import { noteUnmatched, placePatternsOf } from "../UnmatchedPatterns.js"
+import { noteUnmatched, placePatternsOf } from "../access/UnmatchedPatterns.js"
 
 const stateOf = ({ enabled, failed_at }: Webhook): string =>
   enabled ? "enabled" : failed_at === null ? "disabled" : `failed at ${failed_at}`

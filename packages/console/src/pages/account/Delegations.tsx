@@ -1,4 +1,4 @@
-import type { Delegation } from "@coffer/domain/Delegation"
+import type { Delegation } from "@coffer/domain/directory/Delegation"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"

@@ -5,9 +5,9 @@ import {
   DelegationName,
   DelegationSeconds,
   type NewDelegation as Made
-} from "@coffer/domain/Delegation"
-import { secretKeyForm } from "@coffer/domain/NameForms"
-import type { OrgName } from "@coffer/domain/Names"
+} from "@coffer/domain/directory/Delegation"
+import { secretKeyForm } from "@coffer/domain/base/NameForms"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -29,7 +29,7 @@ import { OneTimeKey } from "../../kit/OneTimeKey.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
-import { organizations } from "../../state/Organizations.js"
+import { organizations } from "../../client/Organizations.js"
 
 const spans = { "30 minutes": 1_800, "1 hour": 3_600, "8 hours": 28_800, "24 hours": 86_400 } as const
 type Span = keyof typeof spans

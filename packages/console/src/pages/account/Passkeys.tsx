@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
-import { type Passkey, PasskeyName } from "@coffer/domain/Passkey"
-import { passkeyNameForm } from "@coffer/domain/NameForms"
+import { type Passkey, PasskeyName } from "@coffer/domain/directory/Passkey"
+import { passkeyNameForm } from "@coffer/domain/base/NameForms"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { register } from "../../client/Passkeys.js"

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
-import type { Session } from "@coffer/domain/Session"
-import { sessionName } from "@coffer/domain/SessionName"
+import type { Session } from "@coffer/domain/directory/Session"
+import { sessionName } from "@coffer/domain/directory/SessionName"
 import { prove } from "../../client/Passkeys.js"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"

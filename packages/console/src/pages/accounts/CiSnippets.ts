@@ -1,5 +1,5 @@
 import { version } from "../../../package.json"
-import { githubInstall, gitlabInstall, imageInstall } from "@coffer/domain/KeylessSnippets"
+import { githubInstall, gitlabInstall, imageInstall } from "@coffer/domain/directory/KeylessSnippets"
 import type { Piece } from "./Pieces.js"
 
 /** Where a service account runs. */

@@ -1,4 +1,4 @@
-import type { KeylessSystem } from "@coffer/domain/KeylessSnippets"
+import type { KeylessSystem } from "@coffer/domain/directory/KeylessSnippets"
 
 interface KindField {
   readonly name: string

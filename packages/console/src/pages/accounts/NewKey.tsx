@@ -1,7 +1,7 @@
-import type { ServiceAccountWithKey } from "@coffer/domain/ServiceAccount"
+import type { ServiceAccountWithKey } from "@coffer/domain/directory/ServiceAccount"
 import * as Redacted from "effect/Redacted"
 import { OneTimeKey } from "../../kit/OneTimeKey.js"
-import type { Instead } from "../../state/Unsent.js"
+import type { Instead } from "../../routing/Unsent.js"
 
 interface NewKeyProps {
   readonly account: ServiceAccountWithKey

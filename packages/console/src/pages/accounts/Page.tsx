@@ -1,5 +1,5 @@
-import type { OrgName } from "@coffer/domain/Names"
-import type { ServiceAccount } from "@coffer/domain/ServiceAccount"
+import type { OrgName } from "@coffer/domain/base/Names"
+import type { ServiceAccount } from "@coffer/domain/directory/ServiceAccount"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"

@@ -1,5 +1,5 @@
-import type { ProgramUse } from "@coffer/domain/ProgramPiece"
-import { type ProgramName, programNames, programPieces, programs, serverNeeds } from "@coffer/domain/WorksWith"
+import type { ProgramUse } from "@coffer/domain/base/ProgramPiece"
+import { type ProgramName, programNames, programPieces, programs, serverNeeds } from "@coffer/domain/server/WorksWith"
 import { Pieces } from "./Pieces.js"
 
 /** The program with a title. */

@@ -1,5 +1,5 @@
-import type { AuditActivity } from "@coffer/domain/AuditActivity"
-import type { OrgName } from "@coffer/domain/Names"
+import type { AuditActivity } from "@coffer/domain/audit/AuditActivity"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { Choose } from "../../kit/Choose.js"

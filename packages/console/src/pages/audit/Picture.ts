@@ -1,4 +1,4 @@
-import { type ActivityKind, type AuditActivity, spanText } from "@coffer/domain/AuditActivity"
+import { type ActivityKind, type AuditActivity, spanText } from "@coffer/domain/audit/AuditActivity"
 
 /** The rest is one kind: more colours could not be told apart. */
 const namedKinds = 5

@@ -1,6 +1,6 @@
 import { patiently } from "@coffer/client/internal/Exchange"
-import type { AuditVerification } from "@coffer/domain/AuditEntry"
-import type { OrgName } from "@coffer/domain/Names"
+import type { AuditVerification } from "@coffer/domain/audit/AuditEntry"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"

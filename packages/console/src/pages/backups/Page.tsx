@@ -1,4 +1,4 @@
-import type { Backup, Drill } from "@coffer/domain/Backup"
+import type { Backup, Drill } from "@coffer/domain/server/Backup"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"

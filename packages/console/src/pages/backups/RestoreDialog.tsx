@@ -1,4 +1,4 @@
-import type { Backup, Restore } from "@coffer/domain/Backup"
+import type { Backup, Restore } from "@coffer/domain/server/Backup"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"

@@ -1,5 +1,5 @@
-import { type GroupMapping, maxProviderGroupLength, ProviderGroup } from "@coffer/domain/Group"
-import type { GroupName, OrgName } from "@coffer/domain/Names"
+import { type GroupMapping, maxProviderGroupLength, ProviderGroup } from "@coffer/domain/directory/Group"
+import type { GroupName, OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -12,7 +12,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { TextField } from "../../kit/TextField.js"
-import { missingInOrg } from "../../state/Organizations.js"
+import { missingInOrg } from "../../client/Organizations.js"
 import { Visible } from "../../kit/Visible.js"
 
 interface MappingsProps {

@@ -1,5 +1,5 @@
-import type { Group, GroupMember } from "@coffer/domain/Group"
-import type { Email, OrgName } from "@coffer/domain/Names"
+import type { Group, GroupMember } from "@coffer/domain/directory/Group"
+import type { Email, OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"

@@ -1,4 +1,4 @@
-import type { ProjectRevision } from "@coffer/domain/ProjectRevision"
+import type { ProjectRevision } from "@coffer/domain/secrets/ProjectRevision"
 import { useSignal } from "@preact/signals"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"

@@ -1,4 +1,4 @@
-import type { ProjectRevision } from "@coffer/domain/ProjectRevision"
+import type { ProjectRevision } from "@coffer/domain/secrets/ProjectRevision"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"

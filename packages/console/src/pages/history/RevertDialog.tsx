@@ -1,4 +1,4 @@
-import type { ProjectRevision } from "@coffer/domain/ProjectRevision"
+import type { ProjectRevision } from "@coffer/domain/secrets/ProjectRevision"
 import * as Effect from "effect/Effect"
 import { allowedIn } from "../../client/Allowed.js"
 import { call } from "../../client/Calls.js"

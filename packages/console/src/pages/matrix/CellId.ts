@@ -1,4 +1,4 @@
-import type { SecretKey } from "@coffer/domain/Names"
+import type { SecretKey } from "@coffer/domain/base/Names"
 import type { TrackName } from "./Tracks.js"
 
 /** The id of a cell's element; that of the key's own cell without a track. */

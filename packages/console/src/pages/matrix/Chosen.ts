@@ -1,4 +1,4 @@
-import type { SecretKey } from "@coffer/domain/Names"
+import type { SecretKey } from "@coffer/domain/base/Names"
 import type { Column, GridRow } from "./Grid.js"
 import type { Model } from "./Model.js"
 

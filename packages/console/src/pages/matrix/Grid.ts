@@ -1,8 +1,8 @@
-import { isRequired, type RequiredIn } from "@coffer/domain/DeclaredKey"
-import { dueStateAt } from "@coffer/domain/DueState"
-import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/Matrix"
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import { ends, endingLast } from "../../kit/Ending.js"
+import { isRequired, type RequiredIn } from "@coffer/domain/secrets/DeclaredKey"
+import { dueStateAt } from "@coffer/domain/secrets/DueState"
+import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/secrets/Matrix"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
+import { ends, endingLast } from "../../client/Ending.js"
 import { wallMillis } from "../../state/ServerTime.js"
 import { type Change, changeOf, type Staged } from "../../staging/Staged.js"
 

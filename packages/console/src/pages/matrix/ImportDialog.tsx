@@ -1,6 +1,6 @@
 import { formatNames } from "@coffer/domain/formats/FormatNames"
 import { type ToolName, toolNames } from "@coffer/domain/formats/tools/ToolNames"
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { useLayoutEffect, useRef } from "preact/hooks"

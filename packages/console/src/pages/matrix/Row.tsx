@@ -1,4 +1,4 @@
-import { dueStateAt } from "@coffer/domain/DueState"
+import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import { Component } from "preact"
 import { wallMillis } from "../../state/ServerTime.js"
 import { Link } from "../../routing/Link.js"

@@ -1,6 +1,6 @@
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { type Signal, signal } from "@preact/signals"
-import { ends } from "../../kit/Ending.js"
+import { ends } from "../../client/Ending.js"
 import type { Column, GridRow } from "./Grid.js"
 
 /** The name of the group of previews among those of environments, of which none has this name. */

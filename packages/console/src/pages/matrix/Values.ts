@@ -1,5 +1,5 @@
-import { defined } from "@coffer/domain/Defined"
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import { defined } from "@coffer/domain/base/Defined"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { call } from "../../client/Calls.js"

@@ -1,5 +1,5 @@
-import { type Role, roles } from "@coffer/domain/Member"
-import { Email, type OrgName } from "@coffer/domain/Names"
+import { type Role, roles } from "@coffer/domain/directory/Member"
+import { Email, type OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,4 @@
-import type { CsvMistake } from "@coffer/domain/Csv"
+import type { CsvMistake } from "@coffer/domain/base/Csv"
 import {
   invitationExample,
   maxInvitationBytes,
@@ -6,9 +6,9 @@ import {
   planInvitations,
   readInvitations,
   ruleText
-} from "@coffer/domain/Invitations"
-import { type Role, roles } from "@coffer/domain/Member"
-import type { OrgName } from "@coffer/domain/Names"
+} from "@coffer/domain/access/Invitations"
+import { type Role, roles } from "@coffer/domain/directory/Member"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { useComputed, useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,5 +1,5 @@
-import { type Member, type Role, roles } from "@coffer/domain/Member"
-import type { OrgName } from "@coffer/domain/Names"
+import { type Member, type Role, roles } from "@coffer/domain/directory/Member"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"

@@ -1,4 +1,4 @@
-import type { Role } from "@coffer/domain/Member"
+import type { Role } from "@coffer/domain/directory/Member"
 
 /** What each role may do, as a sentence. */
 export const roleRights: Readonly<Record<Role, string>> = {

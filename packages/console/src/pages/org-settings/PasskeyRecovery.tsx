@@ -1,4 +1,4 @@
-import type { OrgName } from "@coffer/domain/Names"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
@@ -6,7 +6,7 @@ import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
-import { missingInOrg } from "../../state/Organizations.js"
+import { missingInOrg } from "../../client/Organizations.js"
 
 const words = {
   login: "after a new login",

@@ -1,8 +1,8 @@
-import type { OrgName } from "@coffer/domain/Names"
+import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { ConfirmButton } from "../../kit/Confirm.js"
-import { readOrganizations } from "../../state/Organizations.js"
+import { readOrganizations } from "../../client/Organizations.js"
 
 interface LeaveProps {
   readonly isInvited: boolean

@@ -1,4 +1,4 @@
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { type ReadonlySignal, type Signal, useComputed, useSignal } from "@preact/signals"
 import { useLayoutEffect, useRef } from "preact/hooks"
 

@@ -1,7 +1,7 @@
-import { defined } from "@coffer/domain/Defined"
+import { defined } from "@coffer/domain/base/Defined"
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { type Approvers, type Protection, protectionTerms, maxNeeded } from "@coffer/domain/Protection"
-import { body } from "@coffer/domain/Schemas"
+import { type Approvers, type Protection, protectionTerms, maxNeeded } from "@coffer/domain/access/Protection"
+import { body } from "@coffer/domain/base/Schemas"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -17,7 +17,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { When } from "../../kit/When.js"
-import { missingInOrg } from "../../state/Organizations.js"
+import { missingInOrg } from "../../client/Organizations.js"
 
 const Terms = body(protectionTerms)
 

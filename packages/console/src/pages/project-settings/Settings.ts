@@ -1,13 +1,13 @@
-import type { Environment } from "@coffer/domain/Environment"
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
-import { matcherOf } from "@coffer/domain/PatternMatch"
-import type { Previews } from "@coffer/domain/Previews"
+import type { Environment } from "@coffer/domain/directory/Environment"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
+import { matcherOf } from "@coffer/domain/base/PatternMatch"
+import type { Previews } from "@coffer/domain/access/Previews"
 import * as Effect from "effect/Effect"
 import { allowedIn } from "../../client/Allowed.js"
 import { call } from "../../client/Calls.js"
 import { environmentsOf } from "../../client/Environments.js"
-import { ends } from "../../kit/Ending.js"
-import { mayInOrg } from "../../state/Organizations.js"
+import { ends } from "../../client/Ending.js"
+import { mayInOrg } from "../../client/Organizations.js"
 
 /** What the page reads. */
 export interface Settings {

@@ -1,5 +1,5 @@
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import type { Diff } from "@coffer/domain/Diff"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
+import type { Diff } from "@coffer/domain/secrets/Diff"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"

@@ -1,5 +1,5 @@
-import { envNameForm } from "@coffer/domain/NameForms"
-import type { EnvName } from "@coffer/domain/Names"
+import { envNameForm } from "@coffer/domain/base/NameForms"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { useEffect } from "preact/hooks"
 import { environmentsOf } from "../../client/Environments.js"
 import { useLoad } from "../../kit/Load.js"

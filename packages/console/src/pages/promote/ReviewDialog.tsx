@@ -1,4 +1,4 @@
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"

@@ -1,4 +1,4 @@
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { allowedIn } from "../../client/Allowed.js"
 import type { ProjectPlace } from "../../staging/Writes.js"

@@ -1,4 +1,4 @@
-import type { Approval } from "@coffer/domain/Approval"
+import type { Approval } from "@coffer/domain/requests/Approval"
 import { Visible } from "../../kit/Visible.js"
 
 /** A request as it would be sent, without the values that the server puts in. */

@@ -1,5 +1,5 @@
-import type { ApprovalRequest, RequestedKey } from "@coffer/domain/ApprovalRequest"
-import type { OrgName } from "@coffer/domain/Names"
+import type { ApprovalRequest, RequestedKey } from "@coffer/domain/requests/ApprovalRequest"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { useEffect } from "preact/hooks"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"

@@ -1,5 +1,5 @@
-import type { Approval } from "@coffer/domain/Approval"
-import type { OrgName } from "@coffer/domain/Names"
+import type { Approval } from "@coffer/domain/requests/Approval"
+import type { OrgName } from "@coffer/domain/base/Names"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"

@@ -1,4 +1,4 @@
-import { isReason, reasonForm } from "@coffer/domain/ReasonForm"
+import { isReason, reasonForm } from "@coffer/domain/base/ReasonForm"
 import { useSignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import type { Action } from "../../kit/Act.js"

@@ -1,6 +1,6 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import { body } from "@coffer/domain/Schemas"
-import { approvalKinds, newUseRule, responseKinds, type UseMethod, useMethods } from "@coffer/domain/UseRule"
+import { body } from "@coffer/domain/base/Schemas"
+import { approvalKinds, newUseRule, responseKinds, type UseMethod, useMethods } from "@coffer/domain/secrets/UseRule"
 import { useSignal } from "@preact/signals"
 import * as Either from "effect/Either"
 import { call } from "../../client/Calls.js"

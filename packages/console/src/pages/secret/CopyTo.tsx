@@ -1,5 +1,5 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import type { MatrixEnvironment } from "@coffer/domain/Matrix"
+import type { MatrixEnvironment } from "@coffer/domain/secrets/Matrix"
 import { Link } from "../../routing/Link.js"
 import { promoteAddress } from "../../routing/Places.js"
 

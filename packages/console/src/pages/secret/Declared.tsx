@@ -5,9 +5,9 @@ import {
   maxPatternLength,
   maxTextLength,
   type RequiredIn
-} from "@coffer/domain/DeclaredKey"
-import { envNameForm } from "@coffer/domain/NameForms"
-import type { SecretKey } from "@coffer/domain/Names"
+} from "@coffer/domain/secrets/DeclaredKey"
+import { envNameForm } from "@coffer/domain/base/NameForms"
+import type { SecretKey } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
@@ -19,7 +19,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
-import { missingInOrg } from "../../state/Organizations.js"
+import { missingInOrg } from "../../client/Organizations.js"
 import { Visible } from "../../kit/Visible.js"
 
 type KeyPath = ProjectPath & { readonly key: SecretKey }

@@ -1,5 +1,5 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { useEffect, useMemo } from "preact/hooks"
 import { readMatrix } from "../../client/Matrices.js"
 import { AskAccess } from "../../kit/AskAccess.js"

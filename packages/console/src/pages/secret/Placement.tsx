@@ -1,4 +1,4 @@
-import type { Placement } from "@coffer/domain/Placement"
+import type { Placement } from "@coffer/domain/secrets/Placement"
 import { type Signal, useSignal } from "@preact/signals"
 import { Choose } from "../../kit/Choose.js"
 import { TextField } from "../../kit/TextField.js"

@@ -1,6 +1,6 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
-import type { MatrixCell } from "@coffer/domain/Matrix"
-import type { SecretReferences } from "@coffer/domain/Secret"
+import type { MatrixCell } from "@coffer/domain/secrets/Matrix"
+import type { SecretReferences } from "@coffer/domain/secrets/Secret"
 import { call } from "../../client/Calls.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"

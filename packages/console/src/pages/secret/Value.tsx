@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals"
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks"
-import { dueStateAt } from "@coffer/domain/DueState"
+import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import { When } from "../../kit/When.js"
 import { wallMillis } from "../../state/ServerTime.js"
 import { StoredValue } from "../matrix/CellPanel.js"

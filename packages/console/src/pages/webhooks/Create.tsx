@@ -1,5 +1,5 @@
-import type { OrgName } from "@coffer/domain/Names"
-import { defaultFormat, type WebhookWithKey } from "@coffer/domain/Webhook"
+import type { OrgName } from "@coffer/domain/base/Names"
+import { defaultFormat, type WebhookWithKey } from "@coffer/domain/server/Webhook"
 import { useSignal } from "@preact/signals"
 import * as Redacted from "effect/Redacted"
 import { call } from "../../client/Calls.js"

@@ -1,4 +1,4 @@
-import { type WebhookFormat, webhookFormats } from "@coffer/domain/Webhook"
+import { type WebhookFormat, webhookFormats } from "@coffer/domain/server/Webhook"
 import { useSignal } from "@preact/signals"
 import type { Action } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"

@@ -1,4 +1,4 @@
-import type { WebhookFormat } from "@coffer/domain/Webhook"
+import type { WebhookFormat } from "@coffer/domain/server/Webhook"
 
 const chats: Readonly<Record<string, string>> = {
   slack: "Slack",

@@ -1,5 +1,5 @@
-import type { OrgName } from "@coffer/domain/Names"
-import { defaultFormat, originOf, pathOf, type Webhook } from "@coffer/domain/Webhook"
+import type { OrgName } from "@coffer/domain/base/Names"
+import { defaultFormat, originOf, pathOf, type Webhook } from "@coffer/domain/server/Webhook"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"

@@ -1,5 +1,5 @@
-import { envNameForm, projectNameForm } from "../../NameForms.js"
-import type { EnvName, ProjectName } from "../../Names.js"
+import { envNameForm, projectNameForm } from "../../base/NameForms.js"
+import type { EnvName, ProjectName } from "../../base/Names.js"
 import type { FoundPlace, PlaceName } from "./Places.js"
 import type { ToolDocument } from "./ReadDocument.js"
 

@@ -1,4 +1,4 @@
-import { maxSecretValueBytes } from "../../SecretValueForm.js"
+import { maxSecretValueBytes } from "../../secrets/SecretValueForm.js"
 import { Findings, type Format } from "../Format.js"
 import { Scanner } from "../Scanner.js"
 

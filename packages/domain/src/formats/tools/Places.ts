@@ -1,5 +1,5 @@
 import * as Redacted from "effect/Redacted"
-import { maxKeys } from "../../SecretValues.js"
+import { maxKeys } from "../../secrets/SecretValues.js"
 import type { Mistake } from "../Format.js"
 
 /** Where a tool keeps secrets, by its own names. */

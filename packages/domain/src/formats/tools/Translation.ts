@@ -1,4 +1,4 @@
-import { maxReferences, type ReferencePart, type ReferenceTarget } from "../../Reference.js"
+import { maxReferences, type ReferencePart, type ReferenceTarget } from "../../secrets/Reference.js"
 import { textOfReference } from "../EnvExpansion.js"
 import type { ToolTarget } from "./Tool.js"
 

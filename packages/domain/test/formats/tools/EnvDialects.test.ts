@@ -8,7 +8,7 @@ import { quoteForYaml } from "../../../src/formats/YamlText.js"
 import { planImport } from "../../../src/formats/tools/ImportPlan.js"
 import { readDocument } from "../../../src/formats/tools/ReadDocument.js"
 import type { ToolName } from "../../../src/formats/tools/ToolNames.js"
-import { EnvName, ProjectName } from "../../../src/Names.js"
+import { EnvName, ProjectName } from "../../../src/base/Names.js"
 import { runs } from "../../support/Runs.js"
 
 const pem = "-----BEGIN KEY-----\nMIIBVQIBADANBg==\nq+/x\n-----END KEY-----\n"

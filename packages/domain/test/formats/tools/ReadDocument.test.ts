@@ -11,7 +11,7 @@ import { planImport } from "../../../src/formats/tools/ImportPlan.js"
 import { readDocument } from "../../../src/formats/tools/ReadDocument.js"
 import type { ReadOptions } from "../../../src/formats/tools/Tool.js"
 import { type ToolName, toolNames } from "../../../src/formats/tools/ToolNames.js"
-import { EnvName, ProjectName } from "../../../src/Names.js"
+import { EnvName, ProjectName } from "../../../src/base/Names.js"
 import { runs } from "../../support/Runs.js"
 import { badSamples, hidden, samples, vaultV1 } from "./Documents.js"
 

@@ -1,4 +1,4 @@
-import type { Email } from "@coffer/domain/Names"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import { isIP } from "node:net"

@@ -1,4 +1,4 @@
-import { isIssuer } from "@coffer/domain/Federation"
+import { isIssuer } from "@coffer/domain/directory/Federation"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { address, type Format, listOf, word } from "./Formats.js"

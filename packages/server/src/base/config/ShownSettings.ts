@@ -1,4 +1,4 @@
-import type { ServerSetting } from "@coffer/domain/ServerFacts"
+import type { ServerSetting } from "@coffer/domain/server/ServerFacts"
 import * as Context from "effect/Context"
 import * as Record from "effect/Record"
 import { described } from "./Descriptions.js"

@@ -1,4 +1,4 @@
-import { editDistance, nearestBy } from "@coffer/domain/Nearest"
+import { editDistance, nearestBy } from "@coffer/domain/base/Nearest"
 import * as Record from "effect/Record"
 import { described } from "./Descriptions.js"
 import type { Environment } from "./Variables.js"

@@ -1,4 +1,4 @@
-import { type AnyApiError, isApiError } from "@coffer/domain/Errors"
+import { type AnyApiError, isApiError } from "@coffer/domain/errors/Errors"
 import * as Cause from "effect/Cause"
 import * as Predicate from "effect/Predicate"
 import { StartupError } from "../StartupError.js"

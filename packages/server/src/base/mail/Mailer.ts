@@ -1,5 +1,5 @@
-import type { Role } from "@coffer/domain/Member"
-import type { Email, OrgName } from "@coffer/domain/Names"
+import type { Role } from "@coffer/domain/directory/Member"
+import type { Email, OrgName } from "@coffer/domain/base/Names"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises"
 import { isIP, type LookupFunction } from "node:net"
-import { isPlainUrl } from "@coffer/domain/PlainUrl"
+import { isPlainUrl } from "@coffer/domain/base/PlainUrl"
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import type * as Duration from "effect/Duration"

@@ -1,4 +1,4 @@
-import type { OrgId } from "@coffer/domain/Ids"
+import type { OrgId } from "@coffer/domain/base/Ids"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,4 +1,4 @@
-import { Overloaded } from "@coffer/domain/Errors"
+import { Overloaded } from "@coffer/domain/errors/Errors"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { type FairSemaphore, makeFairSemaphore } from "../../base/FairSemaphore.js"

@@ -1,4 +1,4 @@
-import type { BackupCounts } from "@coffer/domain/Backup"
+import type { BackupCounts } from "@coffer/domain/server/Backup"
 import type Sqlite from "better-sqlite3"
 
 /** Checks of the rows: each statement returns rows only if the database has that fault. */

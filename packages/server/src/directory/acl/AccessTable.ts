@@ -5,15 +5,15 @@ import {
   type AccessReason,
   type AccessSubject,
   type EnvironmentAccess
-} from "@coffer/domain/AccessTable"
-import { permissions } from "@coffer/domain/AclRule"
-import { RuleId, ServiceAccountId } from "@coffer/domain/Ids"
-import { paginationOf } from "@coffer/domain/Pagination"
+} from "@coffer/domain/access/AccessTable"
+import { permissions } from "@coffer/domain/access/AclRule"
+import { RuleId, ServiceAccountId } from "@coffer/domain/base/Ids"
+import { paginationOf } from "@coffer/domain/base/Pagination"
 import * as Effect from "effect/Effect"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
-import { explain, type Reason, type Subject } from "../../access/Decisions.js"
+import { explain, type Reason, type Subject } from "../../access/place/Decisions.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { traced } from "../../base/tracing/Traced.js"
 import { environmentsRepo, type PlacedEnvironment, positionOf } from "../environments/Repo.js"

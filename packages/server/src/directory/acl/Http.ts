@@ -1,4 +1,4 @@
-import { AclRule } from "@coffer/domain/AclRule"
+import { AclRule } from "@coffer/domain/access/AclRule"
 import { Api } from "@coffer/domain/Api"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"

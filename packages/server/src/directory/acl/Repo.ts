@@ -1,11 +1,11 @@
-import { Permission, RuleSubjectType } from "@coffer/domain/AclRule"
-import { GroupId, type OrgId, RequestId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
-import { Role } from "@coffer/domain/Member"
-import { Email, GroupName } from "@coffer/domain/Names"
+import { Permission, RuleSubjectType } from "@coffer/domain/access/AclRule"
+import { GroupId, type OrgId, RequestId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/base/Ids"
+import { Role } from "@coffer/domain/directory/Member"
+import { Email, GroupName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
-import { groupRules, liveEnv, liveRule, loginGroups } from "../../access/PlaceRow.js"
+import { groupRules, liveEnv, liveRule, loginGroups } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({

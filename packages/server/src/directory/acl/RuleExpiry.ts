@@ -1,5 +1,5 @@
-import { GroupId, OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
-import { Permission, RuleSubjectType } from "@coffer/domain/AclRule"
+import { GroupId, OrgId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/base/Ids"
+import { Permission, RuleSubjectType } from "@coffer/domain/access/AclRule"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AuditLog } from "../../audit/AuditLog.js"

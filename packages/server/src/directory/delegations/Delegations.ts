@@ -1,19 +1,19 @@
-import type { UserActor } from "@coffer/domain/Actor"
+import type { UserActor } from "@coffer/domain/access/Actor"
 import {
   type DelegablePermission,
   type Delegation,
   maxDelegations,
   type NewDelegation
-} from "@coffer/domain/Delegation"
-import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
-import { DelegationId } from "@coffer/domain/Ids"
-import type { SecretKey } from "@coffer/domain/Names"
+} from "@coffer/domain/directory/Delegation"
+import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { DelegationId } from "@coffer/domain/base/Ids"
+import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type Place, sourceOf } from "../../access/Access.js"
-import { keysIn } from "../../access/Authenticator.js"
-import { notFound } from "../../access/NotFound.js"
-import { delegationLimit } from "../../access/SessionLimits.js"
+import { keysIn } from "../../access/caller/Authenticator.js"
+import { notFound } from "../../access/place/NotFound.js"
+import { delegationLimit } from "../../access/caller/SessionLimits.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { Delegation } from "@coffer/domain/Delegation"
+import { Delegation } from "@coffer/domain/directory/Delegation"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,8 +1,8 @@
-import { DelegationId, OrgId } from "@coffer/domain/Ids"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { DelegationId, OrgId } from "@coffer/domain/base/Ids"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { delegatedPlace, delegationEnd, liveDelegation } from "../../access/ActorRepo.js"
+import { delegatedPlace, delegationEnd, liveDelegation } from "../../access/caller/ActorRepo.js"
 import { query, sql } from "../../database/Query.js"
 
 const DelegationRow = Schema.Struct({

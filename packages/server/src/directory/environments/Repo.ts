@@ -1,9 +1,9 @@
-import type { Environment } from "@coffer/domain/Environment"
-import { EnvId, ProjectId } from "@coffer/domain/Ids"
-import { EnvName, ProjectName } from "@coffer/domain/Names"
+import type { Environment } from "@coffer/domain/directory/Environment"
+import { EnvId, ProjectId } from "@coffer/domain/base/Ids"
+import { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveEnv } from "../../access/PlaceRow.js"
+import { liveEnv } from "../../access/place/PlaceRow.js"
 import { timestamp } from "../../base/Time.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 

@@ -1,7 +1,7 @@
-import { ExportId, UserId } from "@coffer/domain/Ids"
+import { ExportId, UserId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveEnv } from "../../access/PlaceRow.js"
+import { liveEnv } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 
 const ExportRow = Schema.Struct({

@@ -1,5 +1,5 @@
-import { type Claims, claimAt, failedConditions, identifying } from "@coffer/domain/Claims"
-import type { Conditions, FederationTrial } from "@coffer/domain/Federation"
+import { type Claims, claimAt, failedConditions, identifying } from "@coffer/domain/directory/Claims"
+import type { Conditions, FederationTrial } from "@coffer/domain/directory/Federation"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"

@@ -1,13 +1,19 @@
-import { actorName } from "@coffer/domain/Actor"
-import { audienceOf } from "@coffer/domain/Claims"
-import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/Errors"
-import { type Conditions, defaultMaxAge, defaultTtl, type Federation, type PublicKeys } from "@coffer/domain/Federation"
-import { FederationId, type ServiceAccountId } from "@coffer/domain/Ids"
-import type { FederationName } from "@coffer/domain/Names"
+import { actorName } from "@coffer/domain/access/Actor"
+import { audienceOf } from "@coffer/domain/directory/Claims"
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import {
+  type Conditions,
+  defaultMaxAge,
+  defaultTtl,
+  type Federation,
+  type PublicKeys
+} from "@coffer/domain/directory/Federation"
+import { FederationId, type ServiceAccountId } from "@coffer/domain/base/Ids"
+import type { FederationName } from "@coffer/domain/base/Names"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
-import { notFound } from "../../access/NotFound.js"
+import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { now, timestamp } from "../../base/Time.js"

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { Federation } from "@coffer/domain/Federation"
+import { Federation } from "@coffer/domain/directory/Federation"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,4 @@
-import type { PublicKeys } from "@coffer/domain/Federation"
+import type { PublicKeys } from "@coffer/domain/directory/Federation"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"

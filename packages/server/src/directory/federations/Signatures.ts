@@ -1,5 +1,5 @@
-import type { Claims } from "@coffer/domain/Claims"
-import { IssuerUnavailable } from "@coffer/domain/Errors"
+import type { Claims } from "@coffer/domain/directory/Claims"
+import { IssuerUnavailable } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { generateKeyPairSync, randomBytes } from "node:crypto"

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { Group, GroupMember } from "@coffer/domain/Group"
+import { Group, GroupMember } from "@coffer/domain/directory/Group"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"

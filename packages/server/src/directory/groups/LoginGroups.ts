@@ -1,5 +1,5 @@
-import type { UserId } from "@coffer/domain/Ids"
-import type { Email } from "@coffer/domain/Names"
+import type { UserId } from "@coffer/domain/base/Ids"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
-import { OrgId } from "@coffer/domain/Ids"
-import { GroupName } from "@coffer/domain/Names"
+import { OrgId } from "@coffer/domain/base/Ids"
+import { GroupName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { databaseTime, query } from "../../database/Query.js"

@@ -1,5 +1,5 @@
-import { GroupId } from "@coffer/domain/Ids"
-import { GroupName } from "@coffer/domain/Names"
+import { GroupId } from "@coffer/domain/base/Ids"
+import { GroupName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"

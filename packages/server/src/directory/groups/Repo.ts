@@ -1,8 +1,8 @@
-import { GroupId, type OrgId, UserId } from "@coffer/domain/Ids"
-import { Email, GroupName } from "@coffer/domain/Names"
+import { GroupId, type OrgId, UserId } from "@coffer/domain/base/Ids"
+import { Email, GroupName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { acceptedMember, liveLogin, liveRule, loginGroups } from "../../access/PlaceRow.js"
+import { acceptedMember, liveLogin, liveRule, loginGroups } from "../../access/place/PlaceRow.js"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
 

@@ -1,5 +1,5 @@
-import { UserId } from "@coffer/domain/Ids"
-import { Email } from "@coffer/domain/Names"
+import { UserId } from "@coffer/domain/base/Ids"
+import { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"

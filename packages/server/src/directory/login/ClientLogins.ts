@@ -4,14 +4,14 @@ import {
   type MachineName,
   showUserCode,
   type UserCode
-} from "@coffer/domain/ClientLogin"
-import { Forbidden, RateLimited } from "@coffer/domain/Errors"
+} from "@coffer/domain/directory/ClientLogin"
+import { Forbidden, RateLimited } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import * as Redacted from "effect/Redacted"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { authRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/caller/credentials/Repo.js"
 import { Database } from "../../database/Database.js"
 import { userScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"

@@ -1,5 +1,5 @@
-import type { Email } from "@coffer/domain/Names"
-import type { UserId } from "@coffer/domain/Ids"
+import type { Email } from "@coffer/domain/base/Names"
+import type { UserId } from "@coffer/domain/base/Ids"
 import type * as Effect from "effect/Effect"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import type { Transaction } from "../../database/Database.js"

@@ -1,4 +1,4 @@
-import { ValidationError } from "@coffer/domain/Errors"
+import { ValidationError } from "@coffer/domain/errors/Errors"
 import type * as Headers from "@effect/platform/Headers"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Duration from "effect/Duration"
@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Settings } from "../../base/Config.js"
 import { type Reach, reachOf, sessionCookie, sessionCookieName } from "../../http/Browser.js"
-import { sessionMillis } from "../../access/SessionLimits.js"
+import { sessionMillis } from "../../access/caller/SessionLimits.js"
 
 /** How a browser that may get cookies reaches the server. Fails over plain HTTP, where anyone on the way could read them. */
 export const cookieReach = (settings: Settings, headers: Headers.Headers): Effect.Effect<Reach, ValidationError> => {

@@ -1,4 +1,4 @@
-import type { Email } from "@coffer/domain/Names"
+import type { Email } from "@coffer/domain/base/Names"
 import type { Settings } from "../../base/Config.js"
 
 /** Whether an address is of one of the domains, which are in lowercase. */

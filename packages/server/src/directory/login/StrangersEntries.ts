@@ -1,4 +1,4 @@
-import type { AuditAction } from "@coffer/domain/AuditEntry"
+import type { AuditAction } from "@coffer/domain/audit/AuditEntry"
 import * as Effect from "effect/Effect"
 import type { AuditEvent, AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"

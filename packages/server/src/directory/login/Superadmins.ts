@@ -4,7 +4,7 @@ import { ServerConfig } from "../../base/Config.js"
 import { Database } from "../../database/Database.js"
 import { serverScope } from "../../database/Scopes.js"
 import { now } from "../../base/Time.js"
-import { authRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/caller/credentials/Repo.js"
 import { Users } from "./Users.js"
 
 /** At startup, makes exactly the configured addresses superadmins, and creates their users if needed. */

@@ -1,9 +1,9 @@
-import { UserId } from "@coffer/domain/Ids"
-import type { Email } from "@coffer/domain/Names"
+import { UserId } from "@coffer/domain/base/Ids"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { now } from "../../base/Time.js"
 import { uuidV4 } from "../../base/Uuid.js"
-import { authRepo } from "../../access/credentials/Repo.js"
+import { authRepo } from "../../access/caller/credentials/Repo.js"
 import { traced } from "../../base/tracing/Traced.js"
 
 /** Creates users: at their first login, by an invitation, or from the configuration. */

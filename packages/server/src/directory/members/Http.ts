@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { Member } from "@coffer/domain/Member"
+import { Member } from "@coffer/domain/directory/Member"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,10 +1,10 @@
-import { type OrgId, UserId } from "@coffer/domain/Ids"
-import { Role } from "@coffer/domain/Member"
-import { Email } from "@coffer/domain/Names"
+import { type OrgId, UserId } from "@coffer/domain/base/Ids"
+import { Role } from "@coffer/domain/directory/Member"
+import { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
-import { groupRules, liveRule } from "../../access/PlaceRow.js"
+import { groupRules, liveRule } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const MemberRow = Schema.Struct({

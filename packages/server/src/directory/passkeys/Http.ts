@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { Passkey } from "@coffer/domain/Passkey"
+import { Passkey } from "@coffer/domain/directory/Passkey"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,4 @@
-import type { UserActor } from "@coffer/domain/Actor"
+import type { UserActor } from "@coffer/domain/access/Actor"
 import type { Notice } from "../../base/mail/Mailer.js"
 
 const ifNotYou = "If this was not you, end your sessions, and tell the operator of the server."

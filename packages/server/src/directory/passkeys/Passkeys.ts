@@ -1,7 +1,7 @@
-import type { UserActor } from "@coffer/domain/Actor"
-import { Conflict, Forbidden, InvalidCode, LimitExceeded } from "@coffer/domain/Errors"
-import type { SessionId } from "@coffer/domain/Ids"
-import { PasskeyId } from "@coffer/domain/Ids"
+import type { UserActor } from "@coffer/domain/access/Actor"
+import { Conflict, Forbidden, InvalidCode, LimitExceeded } from "@coffer/domain/errors/Errors"
+import type { SessionId } from "@coffer/domain/base/Ids"
+import { PasskeyId } from "@coffer/domain/base/Ids"
 import {
   type AssertionOptions,
   isPasskeyTransport,
@@ -11,14 +11,14 @@ import {
   type PasskeyName,
   type ProvenSession,
   type RegistrationOptions
-} from "@coffer/domain/Passkey"
+} from "@coffer/domain/directory/Passkey"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import { notFound } from "../../access/NotFound.js"
-import { loginTooOld } from "../../access/RecentLogin.js"
-import { refuse } from "../../access/Refusal.js"
-import { sessionLimits } from "../../access/SessionLimits.js"
+import { notFound } from "../../access/place/NotFound.js"
+import { loginTooOld } from "../../access/caller/RecentLogin.js"
+import { refuse } from "../../access/place/Refusal.js"
+import { sessionLimits } from "../../access/caller/SessionLimits.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"

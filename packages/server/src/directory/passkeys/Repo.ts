@@ -1,9 +1,9 @@
-import { PasskeyId, SessionId } from "@coffer/domain/Ids"
-import { OrgName } from "@coffer/domain/Names"
+import { PasskeyId, SessionId } from "@coffer/domain/base/Ids"
+import { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveSession } from "../../access/ActorRepo.js"
-import { acceptedMember } from "../../access/PlaceRow.js"
+import { liveSession } from "../../access/caller/ActorRepo.js"
+import { acceptedMember } from "../../access/place/PlaceRow.js"
 import { query } from "../../database/Query.js"
 
 const PasskeyRow = Schema.Struct({

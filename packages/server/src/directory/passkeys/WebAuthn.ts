@@ -1,4 +1,4 @@
-import { type AssertionResponse, passkeyAlgorithms, type RegistrationResponse } from "@coffer/domain/Passkey"
+import { type AssertionResponse, passkeyAlgorithms, type RegistrationResponse } from "@coffer/domain/directory/Passkey"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"

@@ -1,6 +1,6 @@
 import { Api } from "@coffer/domain/Api"
 import type { ProjectsApi } from "@coffer/domain/api/ProjectsApi"
-import { Project } from "@coffer/domain/Project"
+import { Project } from "@coffer/domain/directory/Project"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

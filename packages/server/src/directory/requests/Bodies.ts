@@ -1,5 +1,5 @@
-import type { DecryptionFailed } from "@coffer/domain/Errors"
-import type { EnvId, OrgId, ProjectId, RequestId } from "@coffer/domain/Ids"
+import type { DecryptionFailed } from "@coffer/domain/errors/Errors"
+import type { EnvId, OrgId, ProjectId, RequestId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"

@@ -1,5 +1,5 @@
 import * as Predicate from "effect/Predicate"
-import type { Touched } from "../../access/Passage.js"
+import type { Touched } from "../../access/gate/Passage.js"
 
 /** Fields that hold values, that the keys of a request tell already, or that ask for nothing. */
 const untold: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
-import type { CurrentCaller } from "@coffer/domain/Actor"
+import type { CurrentCaller } from "@coffer/domain/access/Actor"
 import type { AskingHeader } from "@coffer/domain/api/AskingHeaders"
-import { ChangeRequested, Reason } from "@coffer/domain/ApprovalRequest"
+import { ChangeRequested, Reason } from "@coffer/domain/requests/ApprovalRequest"
 import {
   ApprovalRequired,
   type Forbidden,
@@ -8,7 +8,7 @@ import {
   type NotFound,
   type Unauthorized,
   ValidationError
-} from "@coffer/domain/Errors"
+} from "@coffer/domain/errors/Errors"
 import type * as Headers from "@effect/platform/Headers"
 import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
@@ -16,7 +16,7 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { type AskingChange, Passage, type PassageShape } from "../../access/Passage.js"
+import { type AskingChange, Passage, type PassageShape } from "../../access/gate/Passage.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
 import type { CallRequest } from "./CallSchemas.js"
 import { Requests } from "./Requests.js"

@@ -1,6 +1,6 @@
 import { Api } from "@coffer/domain/Api"
 import type { ProtectionsApi } from "@coffer/domain/api/ProtectionsApi"
-import type { RecordMatch } from "@coffer/domain/RecordETag"
+import type { RecordMatch } from "@coffer/domain/base/RecordETag"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

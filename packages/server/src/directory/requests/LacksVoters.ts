@@ -1,9 +1,9 @@
-import type { RequestKind } from "@coffer/domain/ApprovalRequest"
+import type { RequestKind } from "@coffer/domain/requests/ApprovalRequest"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
-import { makeProtections } from "../../access/Protections.js"
-import { couldPass } from "../../access/Voting.js"
-import { makeVotingMembers } from "../../access/VotingMembers.js"
+import { makeProtections } from "../../access/gate/Protections.js"
+import { couldPass } from "../../access/gate/Voting.js"
+import { makeVotingMembers } from "../../access/gate/VotingMembers.js"
 import type { Target } from "./Repo.js"
 import { unprotected } from "./Views.js"
 

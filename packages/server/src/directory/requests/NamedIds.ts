@@ -1,8 +1,8 @@
-import { type OrgId, ProjectId } from "@coffer/domain/Ids"
+import { type OrgId, ProjectId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { liveEnv } from "../../access/PlaceRow.js"
+import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query } from "../../database/Query.js"
 
 /** What a field of a call names. */

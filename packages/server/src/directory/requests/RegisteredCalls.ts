@@ -1,8 +1,8 @@
-import { CurrentCaller } from "@coffer/domain/Actor"
+import { CurrentCaller } from "@coffer/domain/access/Actor"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { Passage, type RequestedChange } from "../../access/Passage.js"
-import type { Requester } from "../../access/Requester.js"
+import { Passage, type RequestedChange } from "../../access/gate/Passage.js"
+import type { Requester } from "../../access/caller/Requester.js"
 import { Database } from "../../database/Database.js"
 import type { CallRequest } from "./CallSchemas.js"
 

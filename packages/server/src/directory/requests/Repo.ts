@@ -1,11 +1,20 @@
-import { Permission } from "@coffer/domain/AclRule"
-import { requestKinds, requestStates } from "@coffer/domain/ApprovalRequest"
-import { DelegationId, EnvId, OrgId, ProjectId, RequestId, RuleId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
-import { Role } from "@coffer/domain/Member"
-import { Email, EnvName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
+import { Permission } from "@coffer/domain/access/AclRule"
+import { requestKinds, requestStates } from "@coffer/domain/requests/ApprovalRequest"
+import {
+  DelegationId,
+  EnvId,
+  OrgId,
+  ProjectId,
+  RequestId,
+  RuleId,
+  ServiceAccountId,
+  UserId
+} from "@coffer/domain/base/Ids"
+import { Role } from "@coffer/domain/directory/Member"
+import { Email, EnvName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveEnv } from "../../access/PlaceRow.js"
+import { liveEnv } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 
 const RequestRow = Schema.Struct({

@@ -1,4 +1,4 @@
-import { EnvId, OrgId, RequestId } from "@coffer/domain/Ids"
+import { EnvId, OrgId, RequestId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AuditLog } from "../../audit/AuditLog.js"

@@ -1,8 +1,8 @@
-import type { Actor } from "@coffer/domain/Actor"
-import { Conflict } from "@coffer/domain/Errors"
+import type { Actor } from "@coffer/domain/access/Actor"
+import { Conflict } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
-import { Authenticator } from "../../access/Authenticator.js"
-import { Requester } from "../../access/Requester.js"
+import { Authenticator } from "../../access/caller/Authenticator.js"
+import { Requester } from "../../access/caller/Requester.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
 
 /** Finds whoever asked, with the rights of now. Fails with Conflict if it may not act any more. */

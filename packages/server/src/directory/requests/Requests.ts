@@ -1,5 +1,5 @@
-import { type Actor, actorName, type CurrentCaller, delegationOf } from "@coffer/domain/Actor"
-import type { ApprovalRequest, RequestKind, RequestPage, RequestState } from "@coffer/domain/ApprovalRequest"
+import { type Actor, actorName, type CurrentCaller, delegationOf } from "@coffer/domain/access/Actor"
+import type { ApprovalRequest, RequestKind, RequestPage, RequestState } from "@coffer/domain/requests/ApprovalRequest"
 import {
   ApprovalRequired,
   Conflict,
@@ -7,16 +7,16 @@ import {
   LimitExceeded,
   type NotFound,
   type Unauthorized
-} from "@coffer/domain/Errors"
-import { type EnvId, RequestId } from "@coffer/domain/Ids"
-import type { OrgName } from "@coffer/domain/Names"
-import { spanSeconds } from "@coffer/domain/Span"
+} from "@coffer/domain/errors/Errors"
+import { type EnvId, RequestId } from "@coffer/domain/base/Ids"
+import type { OrgName } from "@coffer/domain/base/Names"
+import { spanSeconds } from "@coffer/domain/base/Span"
 import * as Effect from "effect/Effect"
 import { Access, type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
-import { notFound, notVisible } from "../../access/NotFound.js"
-import type { AskingChange, RequestedChange } from "../../access/Passage.js"
-import { makeProtections } from "../../access/Protections.js"
-import { Requester } from "../../access/Requester.js"
+import { notFound, notVisible } from "../../access/place/NotFound.js"
+import type { AskingChange, RequestedChange } from "../../access/gate/Passage.js"
+import { makeProtections } from "../../access/gate/Protections.js"
+import { Requester } from "../../access/caller/Requester.js"
 import { mayAlso } from "../../access/Rights.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { pacing } from "../../base/EventLoop.js"
@@ -27,7 +27,7 @@ import { afterCommit, Database } from "../../database/Database.js"
 import { makeBodies } from "./Bodies.js"
 import { detailsOf } from "./CallDetails.js"
 import { type CallRequest, encodeCall } from "./CallSchemas.js"
-import { DecisionMails } from "../../access/DecisionMails.js"
+import { DecisionMails } from "../../access/gate/DecisionMails.js"
 import { makeNamedIds } from "./NamedIds.js"
 import { makeLacksVoters } from "./LacksVoters.js"
 import { makeRegisteredCalls } from "./RegisteredCalls.js"

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { ServiceAccount } from "@coffer/domain/ServiceAccount"
+import { ServiceAccount } from "@coffer/domain/directory/ServiceAccount"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

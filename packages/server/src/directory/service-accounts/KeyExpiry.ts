@@ -1,4 +1,4 @@
-import { OrgId, ServiceAccountId } from "@coffer/domain/Ids"
+import { OrgId, ServiceAccountId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { AuditLog } from "../../audit/AuditLog.js"

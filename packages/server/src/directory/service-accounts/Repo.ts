@@ -1,9 +1,9 @@
-import { type OrgId, ServiceAccountId } from "@coffer/domain/Ids"
-import { ProjectName, ServiceAccountName } from "@coffer/domain/Names"
+import { type OrgId, ServiceAccountId } from "@coffer/domain/base/Ids"
+import { ProjectName, ServiceAccountName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
-import { liveRule } from "../../access/PlaceRow.js"
+import { liveRule } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const AccountRow = Schema.Struct({

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import type { UserId } from "@coffer/domain/Ids"
+import type { UserId } from "@coffer/domain/base/Ids"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,11 +1,11 @@
-import { OrgId, ServiceAccountId, UserId } from "@coffer/domain/Ids"
-import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/Names"
-import { maxCounted } from "@coffer/domain/UserRecord"
+import { OrgId, ServiceAccountId, UserId } from "@coffer/domain/base/Ids"
+import { Email, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/base/Names"
+import { maxCounted } from "@coffer/domain/directory/UserRecord"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveSession } from "../../access/ActorRepo.js"
-import { acceptedMember } from "../../access/PlaceRow.js"
-import type { SessionLimits } from "../../access/SessionLimits.js"
+import { liveSession } from "../../access/caller/ActorRepo.js"
+import { acceptedMember } from "../../access/place/PlaceRow.js"
+import type { SessionLimits } from "../../access/caller/SessionLimits.js"
 import { query, type Sql, sql } from "../../database/Query.js"
 
 const UserRow = Schema.Struct({

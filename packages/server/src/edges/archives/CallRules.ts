@@ -1,7 +1,7 @@
-import { maxRuleDays } from "@coffer/domain/AclRule"
+import { maxRuleDays } from "@coffer/domain/access/AclRule"
 import type { ArchivedOrganization, ArchivedPlace } from "@coffer/domain/archive/ArchivedOrganization"
-import { dayMillis } from "@coffer/domain/DueState"
-import { maxEnvironmentDays } from "@coffer/domain/Environment"
+import { dayMillis } from "@coffer/domain/secrets/DueState"
+import { maxEnvironmentDays } from "@coffer/domain/directory/Environment"
 
 /** A sentence on what a call refuses; null if none would. */
 type Wrong = string | null

@@ -1,6 +1,6 @@
 import { Api } from "@coffer/domain/Api"
 import { ArchivedDeclaration, maxStructureBytes } from "@coffer/domain/archive/ArchivedOrganization"
-import { LimitExceeded } from "@coffer/domain/Errors"
+import { LimitExceeded } from "@coffer/domain/errors/Errors"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

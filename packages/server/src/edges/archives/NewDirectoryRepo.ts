@@ -1,5 +1,5 @@
-import { FederationId } from "@coffer/domain/Ids"
-import { ServiceAccountName } from "@coffer/domain/Names"
+import { FederationId } from "@coffer/domain/base/Ids"
+import { ServiceAccountName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"

@@ -1,10 +1,10 @@
 import type { ArchivedOrganization, ArchivedProject } from "@coffer/domain/archive/ArchivedOrganization"
-import { ValidationError } from "@coffer/domain/Errors"
-import type { Role } from "@coffer/domain/Member"
-import type { Email } from "@coffer/domain/Names"
-import { maxNamed, maxNeeded } from "@coffer/domain/Protection"
+import { ValidationError } from "@coffer/domain/errors/Errors"
+import type { Role } from "@coffer/domain/directory/Member"
+import type { Email } from "@coffer/domain/base/Names"
+import { maxNamed, maxNeeded } from "@coffer/domain/access/Protection"
 import * as Effect from "effect/Effect"
-import { isApprover, prospectsOf, type VotingMember } from "../../access/Voting.js"
+import { isApprover, prospectsOf, type VotingMember } from "../../access/gate/Voting.js"
 import { mapInSlices } from "../../base/EventLoop.js"
 
 type Environment = ArchivedProject["environments"][number]

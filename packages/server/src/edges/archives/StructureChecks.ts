@@ -6,10 +6,10 @@ import {
   type ArchivedProject,
   type ArchivedRule
 } from "@coffer/domain/archive/ArchivedOrganization"
-import { maxEnvironments } from "@coffer/domain/Environment"
-import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
-import { maxGroupMappings } from "@coffer/domain/Group"
-import { type PasskeyRecovery, passkeyRecoveries } from "@coffer/domain/Organization"
+import { maxEnvironments } from "@coffer/domain/directory/Environment"
+import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { maxGroupMappings } from "@coffer/domain/directory/Group"
+import { type PasskeyRecovery, passkeyRecoveries } from "@coffer/domain/directory/Organization"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,5 +1,5 @@
-import { typedCode } from "@coffer/domain/NameForms"
-import { Email, LoginCode } from "@coffer/domain/Names"
+import { typedCode } from "@coffer/domain/base/NameForms"
+import { Email, LoginCode } from "@coffer/domain/base/Names"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,5 +1,5 @@
-import { ClientState, CodeChallenge, LoopbackUri, MachineName } from "@coffer/domain/ClientLogin"
-import { ValidationError } from "@coffer/domain/Errors"
+import { ClientState, CodeChallenge, LoopbackUri, MachineName } from "@coffer/domain/directory/ClientLogin"
+import { ValidationError } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"

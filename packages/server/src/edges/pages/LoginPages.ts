@@ -1,5 +1,5 @@
-import { maxTypedCode, typedCodePattern } from "@coffer/domain/NameForms"
-import type { Email } from "@coffer/domain/Names"
+import { maxTypedCode, typedCodePattern } from "@coffer/domain/base/NameForms"
+import type { Email } from "@coffer/domain/base/Names"
 import { type Html, markup } from "./Html.js"
 import { page } from "./Page.js"
 

@@ -1,4 +1,4 @@
-import type { Email } from "@coffer/domain/Names"
+import type { Email } from "@coffer/domain/base/Names"
 import type { PendingLogin } from "../../directory/login/ClientLogins.js"
 import { type Html, markup } from "./Html.js"
 import type { Loopback } from "./Intents.js"

@@ -1,5 +1,5 @@
-import { TypedUserCode } from "@coffer/domain/ClientLogin"
-import { ValidationError } from "@coffer/domain/Errors"
+import { TypedUserCode } from "@coffer/domain/directory/ClientLogin"
+import { ValidationError } from "@coffer/domain/errors/Errors"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,4 +1,4 @@
-import { NotFound } from "@coffer/domain/Errors"
+import { NotFound } from "@coffer/domain/errors/Errors"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"

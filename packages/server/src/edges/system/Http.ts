@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { NotReady } from "@coffer/domain/Errors"
+import { NotReady } from "@coffer/domain/errors/Errors"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import type { ServerFacts } from "@coffer/domain/ServerFacts"
+import type { ServerFacts } from "@coffer/domain/server/ServerFacts"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import { Access } from "../../access/Access.js"

@@ -1,4 +1,4 @@
-import type { ActivityKind, AuditActivity } from "@coffer/domain/AuditActivity"
+import type { ActivityKind, AuditActivity } from "@coffer/domain/audit/AuditActivity"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"

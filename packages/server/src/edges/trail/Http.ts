@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { AuditEntry } from "@coffer/domain/AuditEntry"
+import { AuditEntry } from "@coffer/domain/audit/AuditEntry"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

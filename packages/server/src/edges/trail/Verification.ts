@@ -1,4 +1,4 @@
-import type { AuditVerification } from "@coffer/domain/AuditEntry"
+import type { AuditVerification } from "@coffer/domain/audit/AuditEntry"
 import * as Effect from "effect/Effect"
 import { systemLog } from "../../audit/AuditEvent.js"
 import { AuditIndex } from "../../audit/AuditIndex.js"

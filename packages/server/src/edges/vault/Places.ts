@@ -1,9 +1,9 @@
-import { currentActor, delegationOf } from "@coffer/domain/Actor"
-import type { NotFound } from "@coffer/domain/Errors"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/Names"
+import { currentActor, delegationOf } from "@coffer/domain/access/Actor"
+import type { NotFound } from "@coffer/domain/errors/Errors"
+import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { notVisible } from "../../access/NotFound.js"
+import { notVisible } from "../../access/place/NotFound.js"
 import type { Namespace } from "../../http/vault/Contract.js"
 import { accountOf } from "./KeySessions.js"
 

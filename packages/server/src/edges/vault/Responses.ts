@@ -1,4 +1,4 @@
-import { type Actor, actorName } from "@coffer/domain/Actor"
+import { type Actor, actorName } from "@coffer/domain/access/Actor"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import { longObject } from "../../http/LongList.js"

@@ -1,6 +1,6 @@
-import { actorName } from "@coffer/domain/Actor"
-import { RateLimited, ValidationError } from "@coffer/domain/Errors"
-import { AuditEntryId, WebhookDeliveryId, type WebhookId } from "@coffer/domain/Ids"
+import { actorName } from "@coffer/domain/access/Actor"
+import { RateLimited, ValidationError } from "@coffer/domain/errors/Errors"
+import { AuditEntryId, WebhookDeliveryId, type WebhookId } from "@coffer/domain/base/Ids"
 import {
   deliveryCursorOf,
   deliveryOfCursor,
@@ -8,11 +8,11 @@ import {
   type WebhookDelivery,
   type WebhookDeliveryPage,
   WebhookEvent
-} from "@coffer/domain/Webhook"
+} from "@coffer/domain/server/Webhook"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
-import { notFound } from "../../access/NotFound.js"
+import { notFound } from "../../access/place/NotFound.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"

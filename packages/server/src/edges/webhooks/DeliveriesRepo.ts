@@ -1,5 +1,5 @@
-import { OrgId, WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
-import type { DeliveryKind } from "@coffer/domain/Webhook"
+import { OrgId, WebhookDeliveryId, WebhookId } from "@coffer/domain/base/Ids"
+import type { DeliveryKind } from "@coffer/domain/server/Webhook"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql, usingIndex } from "../../database/Query.js"

@@ -1,4 +1,4 @@
-import type { WebhookDeliveryId, WebhookId } from "@coffer/domain/Ids"
+import type { WebhookDeliveryId, WebhookId } from "@coffer/domain/base/Ids"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"

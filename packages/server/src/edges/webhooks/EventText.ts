@@ -1,7 +1,7 @@
-import type { AuditAction } from "@coffer/domain/AuditEntry"
-import { auditSentence } from "@coffer/domain/AuditSentence"
-import type { WebhookEvent } from "@coffer/domain/Webhook"
-import { eventOfAction } from "@coffer/domain/WebhookEvents"
+import type { AuditAction } from "@coffer/domain/audit/AuditEntry"
+import { auditSentence } from "@coffer/domain/audit/AuditSentence"
+import type { WebhookEvent } from "@coffer/domain/server/Webhook"
+import { eventOfAction } from "@coffer/domain/server/WebhookEvents"
 
 interface Telling {
   readonly actions: ReadonlyArray<AuditAction>

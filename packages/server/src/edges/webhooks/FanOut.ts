@@ -1,5 +1,5 @@
-import { OrgName } from "@coffer/domain/Names"
-import { WebhookDeliveryId } from "@coffer/domain/Ids"
+import { OrgName } from "@coffer/domain/base/Names"
+import { WebhookDeliveryId } from "@coffer/domain/base/Ids"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"

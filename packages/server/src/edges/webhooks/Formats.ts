@@ -1,4 +1,4 @@
-import { defaultFormat, type WebhookEvent, type WebhookFormat, webhookFormats } from "@coffer/domain/Webhook"
+import { defaultFormat, type WebhookEvent, type WebhookFormat, webhookFormats } from "@coffer/domain/server/Webhook"
 import { eventText } from "./EventText.js"
 
 /** The body of a delivery, and the headers that belong to it. */

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { Webhook } from "@coffer/domain/Webhook"
+import { Webhook } from "@coffer/domain/server/Webhook"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,9 +1,9 @@
-import type { WebhookId } from "@coffer/domain/Ids"
-import type { AuditAction } from "@coffer/domain/AuditEntry"
-import { originOf } from "@coffer/domain/Webhook"
+import type { WebhookId } from "@coffer/domain/base/Ids"
+import type { AuditAction } from "@coffer/domain/audit/AuditEntry"
+import { originOf } from "@coffer/domain/server/Webhook"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
-import { notFound } from "../../access/NotFound.js"
+import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { type WebhookRow, webhooksRepo } from "./Repo.js"
 

@@ -1,5 +1,5 @@
-import type { OrgId, WebhookId } from "@coffer/domain/Ids"
-import type { DeliveryReason } from "@coffer/domain/Webhook"
+import type { OrgId, WebhookId } from "@coffer/domain/base/Ids"
+import type { DeliveryReason } from "@coffer/domain/server/Webhook"
 import * as Effect from "effect/Effect"
 import { Mailer } from "../../base/mail/Mailer.js"
 import { webhooksRepo } from "./Repo.js"

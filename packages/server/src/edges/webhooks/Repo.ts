@@ -1,8 +1,8 @@
-import { OrgId, WebhookId } from "@coffer/domain/Ids"
-import { Email } from "@coffer/domain/Names"
+import { OrgId, WebhookId } from "@coffer/domain/base/Ids"
+import { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { acceptedMember } from "../../access/PlaceRow.js"
+import { acceptedMember } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const WebhookRow = Schema.Struct({

@@ -1,5 +1,5 @@
-import type { DeliveryReason } from "@coffer/domain/Webhook"
-import { originOf, WebhookEvent } from "@coffer/domain/Webhook"
+import type { DeliveryReason } from "@coffer/domain/server/Webhook"
+import { originOf, WebhookEvent } from "@coffer/domain/server/Webhook"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"

@@ -1,5 +1,5 @@
-import type { DecryptionFailed } from "@coffer/domain/Errors"
-import type { WebhookId } from "@coffer/domain/Ids"
+import type { DecryptionFailed } from "@coffer/domain/errors/Errors"
+import type { WebhookId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { query } from "../../database/Query.js"

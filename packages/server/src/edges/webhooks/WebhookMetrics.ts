@@ -1,4 +1,4 @@
-import { deliveryReasons } from "@coffer/domain/Webhook"
+import { deliveryReasons } from "@coffer/domain/server/Webhook"
 import * as Metric from "effect/Metric"
 import { counters } from "../../base/Metrics.js"
 

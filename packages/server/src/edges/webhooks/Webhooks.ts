@@ -1,7 +1,13 @@
-import { actorName } from "@coffer/domain/Actor"
-import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
-import { WebhookId } from "@coffer/domain/Ids"
-import { defaultFormat, originOf, type Webhook, type WebhookFormat, type WebhookWithKey } from "@coffer/domain/Webhook"
+import { actorName } from "@coffer/domain/access/Actor"
+import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { WebhookId } from "@coffer/domain/base/Ids"
+import {
+  defaultFormat,
+  originOf,
+  type Webhook,
+  type WebhookFormat,
+  type WebhookWithKey
+} from "@coffer/domain/server/Webhook"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

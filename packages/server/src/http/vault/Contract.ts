@@ -1,4 +1,4 @@
-import { CurrentCaller } from "@coffer/domain/Actor"
+import { CurrentCaller } from "@coffer/domain/access/Actor"
 import { response } from "@coffer/domain/api/Response"
 import { anyApi } from "@coffer/domain/api/AnyApi"
 import {
@@ -16,9 +16,9 @@ import {
   RateLimited,
   ReferenceRefused,
   Unauthorized
-} from "@coffer/domain/Errors"
-import { EnvName } from "@coffer/domain/Names"
-import { optional } from "@coffer/domain/Schemas"
+} from "@coffer/domain/errors/Errors"
+import { EnvName } from "@coffer/domain/base/Names"
+import { optional } from "@coffer/domain/base/Schemas"
 import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"

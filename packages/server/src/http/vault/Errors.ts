@@ -1,4 +1,4 @@
-import type { AnyApiError } from "@coffer/domain/Errors"
+import type { AnyApiError } from "@coffer/domain/errors/Errors"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 
 /** Vault knows no 401: a token that is not valid has no permission. */

@@ -1,7 +1,7 @@
 import { constants, lstatSync } from "node:fs"
 import { chmod, copyFile, link, rename, rm } from "node:fs/promises"
 import { basename, dirname } from "node:path"
-import type { BackupCounts } from "@coffer/domain/Backup"
+import type { BackupCounts } from "@coffer/domain/server/Backup"
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, type DecipherGCM, type KeyObject } from "node:crypto"
-import { DecryptionFailed } from "@coffer/domain/Errors"
+import { DecryptionFailed } from "@coffer/domain/errors/Errors"
 import * as Either from "effect/Either"
 import { nonceBytes, tagBytes } from "../../keys/Keyring.js"
 

@@ -1,4 +1,4 @@
-import type { Backup } from "@coffer/domain/Backup"
+import type { Backup } from "@coffer/domain/server/Backup"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto"
-import { type Backup, BackupCounts, type Drill } from "@coffer/domain/Backup"
+import { type Backup, BackupCounts, type Drill } from "@coffer/domain/server/Backup"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

@@ -1,5 +1,5 @@
-import type { Backup } from "@coffer/domain/Backup"
-import { BackupFailed, BackupsDisabled, Conflict } from "@coffer/domain/Errors"
+import type { Backup } from "@coffer/domain/server/Backup"
+import { BackupFailed, BackupsDisabled, Conflict } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import type { LocalFailure } from "../../base/files/LocalFailure.js"
 import type { StoreFailure } from "./ObjectStore.js"

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { CurrentCaller } from "@coffer/domain/Actor"
+import { CurrentCaller } from "@coffer/domain/access/Actor"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

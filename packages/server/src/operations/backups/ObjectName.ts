@@ -1,5 +1,5 @@
-import type { Backup } from "@coffer/domain/Backup"
-import { BackupId } from "@coffer/domain/Ids"
+import type { Backup } from "@coffer/domain/server/Backup"
+import { BackupId } from "@coffer/domain/base/Ids"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"

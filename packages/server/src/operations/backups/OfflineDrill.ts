@@ -1,4 +1,4 @@
-import type { Backup } from "@coffer/domain/Backup"
+import type { Backup } from "@coffer/domain/server/Backup"
 import * as Array from "effect/Array"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"

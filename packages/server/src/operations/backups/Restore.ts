@@ -1,7 +1,7 @@
 import type { KeyObject } from "node:crypto"
 import { rename, stat, type FileHandle } from "node:fs/promises"
 import { dirname } from "node:path"
-import { DecryptionFailed } from "@coffer/domain/Errors"
+import { DecryptionFailed } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"

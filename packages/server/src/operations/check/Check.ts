@@ -1,5 +1,5 @@
-import type { Email } from "@coffer/domain/Names"
-import type { ServerSetting } from "@coffer/domain/ServerFacts"
+import type { Email } from "@coffer/domain/base/Names"
+import type { ServerSetting } from "@coffer/domain/server/ServerFacts"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

@@ -1,4 +1,4 @@
-import type { Email } from "@coffer/domain/Names"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import type { Settings } from "../../base/Config.js"
 import type { SmtpSettings } from "../../base/config/MailSettings.js"

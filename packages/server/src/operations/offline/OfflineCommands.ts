@@ -1,5 +1,5 @@
-import { BackupId } from "@coffer/domain/Ids"
-import { Email } from "@coffer/domain/Names"
+import { BackupId } from "@coffer/domain/base/Ids"
+import { Email } from "@coffer/domain/base/Names"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"

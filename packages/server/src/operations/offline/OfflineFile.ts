@@ -1,4 +1,4 @@
-import type { BackupCounts } from "@coffer/domain/Backup"
+import type { BackupCounts } from "@coffer/domain/server/Backup"
 import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,4 +1,4 @@
-import type { Email } from "@coffer/domain/Names"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { AuditLog } from "../../audit/AuditLog.js"

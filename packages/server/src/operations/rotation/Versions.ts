@@ -1,5 +1,5 @@
-import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
-import { SecretKey } from "@coffer/domain/Names"
+import { EnvId, OrgId, ProjectId, SecretId } from "@coffer/domain/base/Ids"
+import { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"

@@ -1,5 +1,5 @@
-import { SecretId } from "@coffer/domain/Ids"
-import { SecretKey } from "@coffer/domain/Names"
+import { SecretId } from "@coffer/domain/base/Ids"
+import { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"

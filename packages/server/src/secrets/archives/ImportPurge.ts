@@ -1,4 +1,4 @@
-import { EnvId, OrgId, SecretId } from "@coffer/domain/Ids"
+import { EnvId, OrgId, SecretId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { nextTick } from "../../base/EventLoop.js"

@@ -1,5 +1,5 @@
-import { EnvId, ImportId, OrgId, ProjectId, SecretId } from "@coffer/domain/Ids"
-import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { EnvId, ImportId, OrgId, ProjectId, SecretId } from "@coffer/domain/base/Ids"
+import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { databaseTime, query, sql } from "../../database/Query.js"

@@ -1,6 +1,6 @@
 import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
-import { LimitExceeded } from "@coffer/domain/Errors"
-import { type OrgId, UseRuleId } from "@coffer/domain/Ids"
+import { LimitExceeded } from "@coffer/domain/errors/Errors"
+import { type OrgId, UseRuleId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"

@@ -1,4 +1,4 @@
-import { DecryptionFailed } from "@coffer/domain/Errors"
+import { DecryptionFailed } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { mapInSlices, pacing } from "../../base/EventLoop.js"

@@ -1,7 +1,12 @@
-import { actorName } from "@coffer/domain/Actor"
-import { type Declaration, type DeclaredKey, maxDeclaredKeys, type RequiredIn } from "@coffer/domain/DeclaredKey"
-import { LimitExceeded, NotFound, ValidationError } from "@coffer/domain/Errors"
-import type { SecretKey } from "@coffer/domain/Names"
+import { actorName } from "@coffer/domain/access/Actor"
+import {
+  type Declaration,
+  type DeclaredKey,
+  maxDeclaredKeys,
+  type RequiredIn
+} from "@coffer/domain/secrets/DeclaredKey"
+import { LimitExceeded, NotFound, ValidationError } from "@coffer/domain/errors/Errors"
+import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"

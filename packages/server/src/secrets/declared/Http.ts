@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { DeclaredKey } from "@coffer/domain/DeclaredKey"
+import { DeclaredKey } from "@coffer/domain/secrets/DeclaredKey"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

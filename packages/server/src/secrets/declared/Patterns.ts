@@ -1,5 +1,5 @@
-import { LimitExceeded, ValidationError } from "@coffer/domain/Errors"
-import { maxPatternLength } from "@coffer/domain/DeclaredKey"
+import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { maxPatternLength } from "@coffer/domain/secrets/DeclaredKey"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"

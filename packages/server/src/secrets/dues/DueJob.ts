@@ -1,4 +1,4 @@
-import { soonMillis } from "@coffer/domain/DueState"
+import { soonMillis } from "@coffer/domain/secrets/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,4 +1,4 @@
-import { type DueState, dueStates } from "@coffer/domain/DueState"
+import { type DueState, dueStates } from "@coffer/domain/secrets/DueState"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { gauges } from "../../base/Metrics.js"

@@ -1,10 +1,10 @@
-import { OrgId, SecretId, UserId } from "@coffer/domain/Ids"
-import { Role } from "@coffer/domain/Member"
-import { Email, EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { OrgId, SecretId, UserId } from "@coffer/domain/base/Ids"
+import { Role } from "@coffer/domain/directory/Member"
+import { Email, EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
-import { acceptedMember, groupRulesOf, liveEnv, rulesWhere } from "../../access/PlaceRow.js"
+import { acceptedMember, groupRulesOf, liveEnv, rulesWhere } from "../../access/place/PlaceRow.js"
 
 /** A due date with its secret. Null if the secret or its place was removed. */
 const DueRow = Schema.Struct({

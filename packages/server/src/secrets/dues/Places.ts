@@ -1,4 +1,4 @@
-import type { OrgName, EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import type { OrgName, EnvName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { pacing } from "../../base/EventLoop.js"
 import type { DueRow } from "./JobRepo.js"

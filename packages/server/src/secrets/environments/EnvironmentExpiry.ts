@@ -1,5 +1,5 @@
-import { EnvId, OrgId, ProjectId } from "@coffer/domain/Ids"
-import { EnvName } from "@coffer/domain/Names"
+import { EnvId, OrgId, ProjectId } from "@coffer/domain/base/Ids"
+import { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { AuditEvent } from "../../audit/AuditEvent.js"

@@ -1,4 +1,10 @@
-import { type FoundKey, type FoundKeyPage, keyCursorOf, type KeyPosition, keyPositionOf } from "@coffer/domain/FoundKey"
+import {
+  type FoundKey,
+  type FoundKeyPage,
+  keyCursorOf,
+  type KeyPosition,
+  keyPositionOf
+} from "@coffer/domain/secrets/FoundKey"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"

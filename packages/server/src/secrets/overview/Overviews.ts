@@ -1,5 +1,10 @@
-import { paginationOf } from "@coffer/domain/Pagination"
-import { type Overview, overviewCursorOf, overviewPositionOf, type ProjectOverview } from "@coffer/domain/Overview"
+import { paginationOf } from "@coffer/domain/base/Pagination"
+import {
+  type Overview,
+  overviewCursorOf,
+  overviewPositionOf,
+  type ProjectOverview
+} from "@coffer/domain/directory/Overview"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { mayList } from "../../access/Rights.js"

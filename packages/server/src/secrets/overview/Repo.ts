@@ -1,8 +1,8 @@
-import { ProjectId } from "@coffer/domain/Ids"
-import { EnvName, ProjectName } from "@coffer/domain/Names"
+import { ProjectId } from "@coffer/domain/base/Ids"
+import { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveEnv } from "../../access/PlaceRow.js"
+import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query } from "../../database/Query.js"
 
 const CountRow = Schema.Struct({ count: Schema.Number })

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { ProjectRevision } from "@coffer/domain/ProjectRevision"
+import { ProjectRevision } from "@coffer/domain/secrets/ProjectRevision"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

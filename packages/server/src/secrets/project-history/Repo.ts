@@ -1,4 +1,4 @@
-import { SecretKey } from "@coffer/domain/Names"
+import { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"

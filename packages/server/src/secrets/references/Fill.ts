@@ -1,7 +1,13 @@
-import type { EnvName } from "@coffer/domain/Names"
-import { maxReferenceDepth, parseReference, type ReferencePart, targetsOf, targetText } from "@coffer/domain/Reference"
-import { byteLength, maxSecretValueBytes } from "@coffer/domain/SecretValueForm"
-import { SecretValue } from "@coffer/domain/SecretValues"
+import type { EnvName } from "@coffer/domain/base/Names"
+import {
+  maxReferenceDepth,
+  parseReference,
+  type ReferencePart,
+  targetsOf,
+  targetText
+} from "@coffer/domain/secrets/Reference"
+import { byteLength, maxSecretValueBytes } from "@coffer/domain/secrets/SecretValueForm"
+import { SecretValue } from "@coffer/domain/secrets/SecretValues"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import type { Value } from "../../keys/Envelope.js"

@@ -1,5 +1,5 @@
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import { maxReferenceDepth } from "@coffer/domain/Reference"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
+import { maxReferenceDepth } from "@coffer/domain/secrets/Reference"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 

@@ -1,8 +1,14 @@
-import { keysOf, mayReveal } from "@coffer/domain/Actor"
-import { Conflict, LimitExceeded, ReferenceRefused, type UseWidens, ValidationError } from "@coffer/domain/Errors"
-import type { EnvId, ProjectId, SecretId } from "@coffer/domain/Ids"
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
-import type { Action } from "@coffer/domain/Permissions"
+import { keysOf, mayReveal } from "@coffer/domain/access/Actor"
+import {
+  Conflict,
+  LimitExceeded,
+  ReferenceRefused,
+  type UseWidens,
+  ValidationError
+} from "@coffer/domain/errors/Errors"
+import type { EnvId, ProjectId, SecretId } from "@coffer/domain/base/Ids"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
+import type { Action } from "@coffer/domain/access/Permissions"
 import {
   maxReferenceDepth,
   maxReferences,
@@ -10,7 +16,7 @@ import {
   type ReferenceTarget,
   targetsOf,
   targetText
-} from "@coffer/domain/Reference"
+} from "@coffer/domain/secrets/Reference"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"

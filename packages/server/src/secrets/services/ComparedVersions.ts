@@ -1,5 +1,5 @@
-import type { SecretKey } from "@coffer/domain/Names"
-import type { SecretVersion } from "@coffer/domain/Secret"
+import type { SecretKey } from "@coffer/domain/base/Names"
+import type { SecretVersion } from "@coffer/domain/secrets/Secret"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Place } from "../../access/Access.js"

@@ -1,5 +1,5 @@
-import { mayReveal } from "@coffer/domain/Actor"
-import { RateLimited } from "@coffer/domain/Errors"
+import { mayReveal } from "@coffer/domain/access/Actor"
+import { RateLimited } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import { type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"

@@ -1,6 +1,6 @@
 import { Api } from "@coffer/domain/Api"
 import type { SecretsApi } from "@coffer/domain/api/SecretsApi"
-import { SecretListed } from "@coffer/domain/Secret"
+import { SecretListed } from "@coffer/domain/secrets/Secret"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

@@ -1,5 +1,5 @@
-import type { EnvId, SecretId } from "@coffer/domain/Ids"
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { EnvId, SecretId } from "@coffer/domain/base/Ids"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"

@@ -1,4 +1,4 @@
-import type { SecretKind } from "@coffer/domain/Secret"
+import type { SecretKind } from "@coffer/domain/secrets/Secret"
 import * as Redacted from "effect/Redacted"
 import { createHmac, randomBytes } from "node:crypto"
 import type { Value } from "../../keys/Envelope.js"

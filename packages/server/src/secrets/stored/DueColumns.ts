@@ -1,5 +1,5 @@
-import type { DueTerms } from "@coffer/domain/Due"
-import { Email } from "@coffer/domain/Names"
+import type { DueTerms } from "@coffer/domain/secrets/Due"
+import { Email } from "@coffer/domain/base/Names"
 import * as Schema from "effect/Schema"
 import { sql } from "../../database/Query.js"
 

@@ -1,5 +1,5 @@
 import { maxBundleKeys } from "@coffer/domain/api/EnvironmentsApi"
-import { LimitExceeded } from "@coffer/domain/Errors"
+import { LimitExceeded } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 
 const maxSecrets = maxBundleKeys

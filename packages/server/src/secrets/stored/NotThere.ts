@@ -1,5 +1,5 @@
-import { NotFound } from "@coffer/domain/Errors"
-import type { SecretKey } from "@coffer/domain/Names"
+import { NotFound } from "@coffer/domain/errors/Errors"
+import type { SecretKey } from "@coffer/domain/base/Names"
 
 export const secretNotFound = (key: SecretKey) => new NotFound({ message: `secret ${key} does not exist` })
 

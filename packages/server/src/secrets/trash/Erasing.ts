@@ -1,4 +1,4 @@
-import type { EnvId } from "@coffer/domain/Ids"
+import type { EnvId } from "@coffer/domain/base/Ids"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

@@ -1,6 +1,6 @@
 import { Api } from "@coffer/domain/Api"
 import type { TrashApi } from "@coffer/domain/api/TrashApi"
-import { Removed } from "@coffer/domain/Removed"
+import { Removed } from "@coffer/domain/directory/Removed"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"

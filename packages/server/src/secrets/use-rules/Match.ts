@@ -1,4 +1,4 @@
-import { fitsPaths, isDeceptivePath, type UseMethod, type UseTerms } from "@coffer/domain/UseRule"
+import { fitsPaths, isDeceptivePath, type UseMethod, type UseTerms } from "@coffer/domain/secrets/UseRule"
 import * as Either from "effect/Either"
 
 /** A request reduced to what rules look at. */

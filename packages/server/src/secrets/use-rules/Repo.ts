@@ -1,9 +1,9 @@
-import { ApprovalId, EnvId, OrgId, SecretId, UseRuleId } from "@coffer/domain/Ids"
-import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { ApprovalId, EnvId, OrgId, SecretId, UseRuleId } from "@coffer/domain/base/Ids"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { liveEnv } from "../../access/PlaceRow.js"
+import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 
 const RuleRow = Schema.Struct({

@@ -1,4 +1,4 @@
-import { UseTerms } from "@coffer/domain/UseRule"
+import { UseTerms } from "@coffer/domain/secrets/UseRule"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { RuleRow } from "./Repo.js"

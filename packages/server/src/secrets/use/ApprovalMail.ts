@@ -1,6 +1,6 @@
-import { type Actor, actorName } from "@coffer/domain/Actor"
-import type { ApprovalId } from "@coffer/domain/Ids"
-import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { type Actor, actorName } from "@coffer/domain/access/Actor"
+import type { ApprovalId } from "@coffer/domain/base/Ids"
+import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 
 /** What approvers read in a mail: names only. The caller chose the address, headers and body, which may hold secrets. */
 export interface ApprovalMail {

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from "node:crypto"
-import type { Placement } from "@coffer/domain/Placement"
+import type { Placement } from "@coffer/domain/secrets/Placement"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 

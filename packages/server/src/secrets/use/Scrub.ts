@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { viewsHold } from "./Decoders.js"
 import { makeMatcher, type Matcher } from "./Matcher.js"
-import { bytesAsText, spellingsOf } from "@coffer/domain/Spellings"
+import { bytesAsText, spellingsOf } from "@coffer/domain/secrets/Spellings"
 
 const mark = "[scrubbed]"
 

@@ -1,4 +1,4 @@
-import { Overloaded, UseBudget } from "@coffer/domain/Errors"
+import { Overloaded, UseBudget } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"

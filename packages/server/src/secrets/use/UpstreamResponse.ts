@@ -1,12 +1,12 @@
-import type { UseResponse } from "@coffer/domain/UseRequest"
-import type { UseTerms } from "@coffer/domain/UseRule"
+import type { UseResponse } from "@coffer/domain/secrets/UseRequest"
+import type { UseTerms } from "@coffer/domain/secrets/UseRule"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Struct from "effect/Struct"
 import type { OutboundResponse } from "../../base/outbound/Outbound.js"
 import { decompressed } from "./Decompress.js"
-import { longestSpelling } from "@coffer/domain/Spellings"
+import { longestSpelling } from "@coffer/domain/secrets/Spellings"
 import { makeScrub } from "./Scrub.js"
 
 /** Headers of responses that callers get, if they have no value in them. */

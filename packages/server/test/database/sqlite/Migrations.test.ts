@@ -1,7 +1,7 @@
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { statSync } from "node:fs"
 import { isDeepStrictEqual } from "node:util"
-import { EnvName, ProjectName, SecretKey } from "@coffer/domain/Names"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import type { PageRequest } from "@coffer/server/edges/trail/Trail"
 import { migrations } from "@coffer/server/database/sqlite/Migrations"
 import { SqlClient } from "@effect/sql"

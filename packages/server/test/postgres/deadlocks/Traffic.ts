@@ -1,5 +1,5 @@
-import { UserId } from "@coffer/domain/Ids"
-import { authRepo } from "@coffer/server/access/credentials/Repo"
+import { UserId } from "@coffer/domain/base/Ids"
+import { authRepo } from "@coffer/server/access/caller/credentials/Repo"
 import { Database } from "@coffer/server/database/Database"
 import { Effect } from "effect"
 import { type Endpoint, endpoints, pathOf, type Place } from "../../authorization/Contract.js"

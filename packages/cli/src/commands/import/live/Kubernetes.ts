@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { spawn } from "node:child_process"
-import { CannotDo } from "../../../Failures.js"
+import { CannotDo } from "../../../base/Failures.js"
 import type { Live } from "./Live.js"
 
 /** The largest output, in bytes. */

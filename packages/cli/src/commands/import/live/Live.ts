@@ -3,7 +3,7 @@ import type { PlaceName } from "@coffer/domain/formats/tools/Places"
 import type * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
-import type { CannotDo, WrongUsage } from "../../../Failures.js"
+import type { CannotDo, WrongUsage } from "../../../base/Failures.js"
 
 /** A document that a tool's API or program returned. */
 export interface LiveDocument {

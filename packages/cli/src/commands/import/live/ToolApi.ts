@@ -8,7 +8,7 @@ import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { CannotDo, plain } from "../../../Failures.js"
+import { CannotDo, plain } from "../../../base/Failures.js"
 
 /** A tool's HTTP API, as messages name it. */
 export interface ApiOptions {

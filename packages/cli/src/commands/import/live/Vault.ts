@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { CannotDo, WrongUsage } from "../../../Failures.js"
+import { CannotDo, WrongUsage } from "../../../base/Failures.js"
 import type { Live } from "./Live.js"
 import { openApi } from "./ToolApi.js"
 

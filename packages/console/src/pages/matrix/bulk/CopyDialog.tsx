@@ -1,4 +1,4 @@
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import { Choose } from "../../../kit/Choose.js"
 import { Dialog } from "../../../kit/Dialog.js"

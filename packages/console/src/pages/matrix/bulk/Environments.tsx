@@ -1,4 +1,4 @@
-import type { EnvName, SecretKey } from "@coffer/domain/Names"
+import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import { type Signal, useSignal } from "@preact/signals"
 import { Check } from "../../../kit/Check.js"
 import { envOf } from "../../../routing/Places.js"

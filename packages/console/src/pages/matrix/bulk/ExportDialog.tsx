@@ -1,5 +1,5 @@
 import { type FormatName, formatNames } from "@coffer/domain/formats/FormatNames"
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { useAct } from "../../../kit/Act.js"

@@ -1,6 +1,6 @@
 import type { PlannedEnv } from "@coffer/domain/formats/tools/ImportPlan"
 import type { ToolDocument } from "@coffer/domain/formats/tools/ReadDocument"
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { Choose } from "../../../kit/Choose.js"

@@ -1,6 +1,6 @@
 import type { ToolDocument } from "@coffer/domain/formats/tools/ReadDocument"
 import type { FoundPlace } from "@coffer/domain/formats/tools/Places"
-import type { EnvName } from "@coffer/domain/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 
 /** The name that a document gives to an environment; empty if it names none. */
 export const nameOfPlace = ({ env }: FoundPlace): string => env ?? ""

@@ -1,0 +1,47 @@
+import type { AccessPage, AccessReason, EnvironmentAccess } from "@coffer/domain/access/AccessTable"
+import { inPlaceOrder } from "@coffer/domain/directory/EnvironmentOrder"
+import { maxPageSize } from "@coffer/domain/base/Schemas"
+import * as Effect from "effect/Effect"
+import { defined } from "@coffer/domain/base/Defined"
+import { atOrg, wide } from "../../grammar/Command.js"
+import { email, serviceAccount, subjectOf } from "../../subjects/Subjects.js"
+import { listView } from "../../terminal/View.js"
+
+const because = ({ by, env_pattern, expires_at, group, limited_by, project_pattern, role }: AccessReason): string =>
+  [
+    by === "rule" ? `rule ${project_pattern ?? "?"}/${env_pattern ?? "?"}` : by === "role" ? `role ${role ?? "?"}` : by,
+    ...(group === undefined ? [] : [`of the group ${group}`]),
+    ...(expires_at === undefined ? [] : [`until ${expires_at}`]),
+    ...(limited_by === undefined ? [] : [`limited by ${limited_by}`])
+  ].join(", ")
+
+const columns = {
+  env: ({ env, project }: EnvironmentAccess) => `${project}/${env}`,
+  permission: ({ permission }: EnvironmentAccess) => permission ?? "none",
+  because: ({ because: reason }: EnvironmentAccess) => (reason === undefined ? undefined : because(reason))
+}
+
+export const table = atOrg("table", {
+  description:
+    "What a subject may do in each environment, and which role or rule says so; without one, what you may do",
+  examples: ["coffer acl table --email grace@example.com", "coffer acl table --service-account ci --json"],
+  options: { email, serviceAccount, wide },
+  check: ({ email, serviceAccount }) =>
+    email !== undefined && serviceAccount !== undefined
+      ? "name one subject: either --email or --service-account"
+      : undefined,
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const isOwn = options.email === undefined && options.serviceAccount === undefined
+      const named = isOwn ? undefined : yield* subjectOf(call, path, options)
+      const subject = named === undefined ? undefined : "email" in named ? named.email : named.subject_id
+      const data: Array<EnvironmentAccess> = []
+      for (let after: string | null | undefined = undefined; after !== null;) {
+        const urlParams = { limit: maxPageSize, ...defined({ subject, after }) }
+        const page: AccessPage = yield* call("acl", (api) => api.access({ path, urlParams }))
+        data.push(...page.data)
+        after = page.pagination.next_cursor
+      }
+      return listView({ data: inPlaceOrder(data) }, columns, "there are no environments")
+    })
+})

@@ -1,0 +1,188 @@
+import type { PrivateFileError } from "@coffer/client/internal/PrivateFile"
+import { endDelegations, forgetDelegations, stageDelegation } from "@coffer/client/internal/StoredDelegations"
+import { DelegablePermission, type Delegation, DelegationName } from "@coffer/domain/directory/Delegation"
+import { DelegationId } from "@coffer/domain/base/Ids"
+import { withMessage } from "@coffer/domain/base/Message"
+import { SecretKey } from "@coffer/domain/base/Names"
+import { spanSeconds } from "@coffer/domain/base/Span"
+import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
+import * as Schema from "effect/Schema"
+import { defined } from "@coffer/domain/base/Defined"
+import { CannotDo, NotThere, WrongUsage } from "../../base/Failures.js"
+import { atServer, type Call, wide } from "../../grammar/Command.js"
+import { argument, flag, option, repeatedOption, requiredOption } from "../../grammar/Fields.js"
+import { meantBy } from "../../grammar/IdKinds.js"
+import { pathForms } from "../../grammar/PlacePath.js"
+import { completedBy } from "../../grammar/Specs.js"
+import { questionAbout } from "../../grammar/Words.js"
+import { note } from "../../terminal/Print.js"
+import { doneView, listView } from "../../terminal/View.js"
+import { endedLine, shownDelegations } from "./StoredDelegations.js"
+
+/** A time such as `30m`, `8h` or `1d`, in seconds. */
+const span = {
+  value: "text",
+  description: "How long it lasts, such as 30m or 8h; 8h when left out",
+  decode: (name: string, text: string) => {
+    const length = spanSeconds(text)
+    return length > 0 ? Either.right(length) : Either.left(`${name} takes a time such as 30m, 8h or 1d`)
+  }
+} as const
+
+const keysIn = (texts: ReadonlyArray<string>) =>
+  Effect.mapError(
+    Schema.decode(Schema.Array(SecretKey))(texts.flatMap((text) => text.split(","))),
+    () => new WrongUsage({ message: "--only takes secret keys, separated by commas" })
+  )
+
+const placeOf = ({ env, org, project }: Delegation) => `${org}/${project}/${env}`
+
+const columns = {
+  id: ({ id }: Delegation) => id,
+  name: ({ name }: Delegation) => name,
+  place: placeOf,
+  permission: ({ permission }: Delegation) => permission,
+  reveal: ({ reveal }: Delegation) => (reveal ? "yes" : "no"),
+  keys: ({ keys }: Delegation) => keys?.join(" ") ?? "all",
+  ends: ({ expires_at }: Delegation) => expires_at,
+  "last used": ({ last_used_at }: Delegation) => last_used_at
+}
+
+/** Ends a delegation that could not be stored: nobody would have its token, or it would have to be printed. */
+const takeBack = (call: Call, id: DelegationId, { message }: PrivateFileError) =>
+  Effect.matchEffect(
+    call("delegations", (api) => api.revoke({ path: { delegation_id: id } })),
+    {
+      onSuccess: () => new CannotDo({ message: `${message}; the delegation was revoked again` }),
+      onFailure: ({ message: why }) =>
+        new CannotDo({
+          message: `${message}; the delegation could not be revoked again: ${why}; run: coffer delegate revoke ${id}`
+        })
+    }
+  )
+
+export const delegate = atServer("delegate", {
+  description: "Give an agent or a script a part of your rights, for commands without a terminal on this machine",
+  examples: [
+    "coffer delegate --for claude --place acme/webshop/dev",
+    "coffer delegate --for 'nightly job' --place acme/webshop/dev --permission write --ttl 2h --only DATABASE_URL",
+    "coffer delegate --for claude --place acme/webshop/dev --no-reveal"
+  ],
+  options: {
+    for: requiredOption("for", DelegationName, "Who or what it is for, as the audit log names it"),
+    place: option("place", Schema.String, `Where, ${pathForms.env}; left out, the place of the settings`),
+    permission: option(
+      "permission",
+      DelegablePermission,
+      "use values without seeing them, read them, or write them too; read when left out"
+    ),
+    ttl: option("ttl", span, "How long it lasts, such as 30m or 8h; 8h when left out"),
+    noReveal: flag("no-reveal", "Never give it a value: it can list and write, but not read"),
+    only: completedBy(
+      "keys",
+      repeatedOption("only", Schema.String, "Only these keys, separated by commas; may be given again")
+    )
+  },
+  place: ({ place }) => defined({ env: place }),
+  run: ({ call, options: { for: name, noReveal, only, permission = "read", ttl = 8 * 3_600 }, server, settings }) =>
+    Effect.gen(function* () {
+      const path = yield* settings.envPath
+      const keys = yield* keysIn(only)
+      const { env_name: env, org_name: org, project_name: project } = path
+      const payload = {
+        name,
+        org,
+        project,
+        env,
+        permission,
+        expires_in: ttl,
+        ...defined({
+          keys: keys.length === 0 ? undefined : keys,
+          reveal: noReveal ? false : undefined
+        })
+      }
+      const store = yield* stageDelegation(server.origin, path)
+      const { token, ...made } = yield* Effect.uninterruptibleMask((restore) =>
+        Effect.tap(restore(call("delegations", (api) => api.create({ payload }))), (created) =>
+          Effect.catchTag(store({ ...created, expiresAt: created.expires_at }), "PrivateFileError", (failure) =>
+            takeBack(call, created.id, failure)
+          )
+        )
+      )
+      const values = made.reveal ? "" : ", without values"
+      return doneView(
+        `${name} may ${made.permission} in ${placeOf(made)}${values} until ${made.expires_at}: commands on this machine that have no terminal take it there`,
+        { ...made, token: Redacted.value(token) }
+      )
+    })
+})
+
+export const delegateList = atServer("delegate list", {
+  description: "List your delegations that have not ended, and those of this machine that have",
+  examples: ["coffer delegate list", "coffer delegate list --json"],
+  options: { wide },
+  run: ({ call, server }) =>
+    Effect.gen(function* () {
+      const found = yield* call("delegations", (api) => api.list({}))
+      const live = new Set<string>(found.data.map(({ id }) => id))
+      // One that was revoked elsewhere has ended too, although it says another time.
+      const stored = (yield* shownDelegations(server)).map((each) => ({
+        ...each,
+        ended: each.ended || !live.has(each.id)
+      }))
+      const list = listView(found, columns, "there are no delegations; make one with: coffer delegate", [
+        "name",
+        "place",
+        "permission",
+        "ends"
+      ])
+      const notes = Effect.forEach(
+        stored.filter(({ ended }) => ended),
+        (each) => note(endedLine(each)),
+        { discard: true }
+      )
+      return { json: { ...found, stored }, text: Effect.zipRight(list.text, notes) }
+    })
+})
+
+const NameOrId = Schema.Union(DelegationId, DelegationName).annotations(
+  withMessage("must be the name or the id of a delegation")
+)
+
+export const delegateRevoke = atServer("delegate revoke", {
+  description: "End a delegation; by its name, all of that name",
+  examples: ["coffer delegate revoke claude"],
+  options: { nameOrId: argument("NAME_OR_ID", NameOrId, "The delegation, by name or id") },
+  run: ({ call, options: { nameOrId }, server }) =>
+    Effect.gen(function* () {
+      const { data } = yield* call("delegations", (api) => api.list({}))
+      const found = meantBy(data, nameOrId)
+      const names = new Set<string>(found.map(({ name }) => name))
+      if (names.size > 1) {
+        const ids = found.map(({ id, name }) => `${id} (${name})`).join(", ")
+        return yield* new WrongUsage({
+          message: `${nameOrId} is the beginning of the ids of ${found.length} delegations: ${ids}; give more of it`
+        })
+      }
+      for (const { id } of found) yield* call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))
+      const ids = new Set<string>(found.map(({ id }) => id))
+      if (found.length > 0) {
+        const kept = yield* endDelegations(server.origin, ({ id }) => ids.has(id))
+        const again = `; commands without a terminal are refused there, until coffer delegate revoke ${nameOrId} is run once more: then they take your session`
+        return doneView(
+          `delegation ${nameOrId} ended: ${found.map(placeOf).join(", ")}${kept === 0 ? "" : again}`,
+          found.map(({ id }) => ({ id }))
+        )
+      }
+      const forgotten = yield* forgetDelegations(server.origin, ({ id, name }) => id === nameOrId || name === nameOrId)
+      if (forgotten > 0) return doneView(`delegation ${nameOrId} had ended, and is forgotten here`, [])
+      return yield* new NotThere({
+        message: `there is no delegation ${nameOrId} of yours that has not ended${questionAbout(
+          nameOrId,
+          data.map(({ name }) => name)
+        )} coffer delegate list shows them`
+      })
+    })
+})

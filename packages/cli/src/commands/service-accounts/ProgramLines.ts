@@ -1,0 +1,40 @@
+import type { ProgramUse } from "@coffer/domain/base/ProgramPiece"
+import {
+  grantPiece,
+  type ProgramName,
+  programPieces,
+  programs,
+  serverNeeds,
+  signInProblem
+} from "@coffer/domain/server/WorksWith"
+import * as Effect from "effect/Effect"
+import { note, show } from "../../terminal/Print.js"
+
+interface Options {
+  readonly for: ProgramName | undefined
+  readonly noKey: boolean
+  readonly noReveal: boolean
+}
+
+/** What is wrong with the options of an account for a program. */
+export const programProblem = ({ for: name, noKey, noReveal }: Options): string | undefined => {
+  if (name === undefined) return undefined
+  if (noReveal) return `--for ${name} is for an account that reads values, and --no-reveal gives none`
+  const problem = signInProblem(name, !noKey)
+  if (problem === undefined) return undefined
+  return noKey ? `${name} ${problem}, and --no-key makes none` : `${name} ${problem}: add --no-key`
+}
+
+/** What to do for a program once its account exists. */
+export const stepsFor = (name: ProgramName, use: ProgramUse) => [grantPiece(use), ...programPieces(name, use)]
+
+/** Shows the lines for a program on standard error: standard output has the key alone. */
+export const showSteps = Effect.fnUntraced(function* (name: ProgramName, use: ProgramUse) {
+  const needs = serverNeeds(name)
+  yield* note(`the lines for ${programs[name].title}, without the key:`)
+  if (needs !== undefined) yield* note(needs)
+  for (const { lines, what } of stepsFor(name, use)) {
+    yield* note(what)
+    yield* show(lines)
+  }
+})

@@ -1,0 +1,78 @@
+import * as Schema from "effect/Schema"
+import { withMessage } from "../base/Message.js"
+import { SecretKey } from "../base/Names.js"
+import { body, boundedArray, field, optional } from "../base/Schemas.js"
+import { secretKeyForm } from "../base/NameForms.js"
+import { UseMethod } from "./UseRule.js"
+
+const urlMessage = withMessage("must be an https address of at most 8,000 ASCII characters")
+const Url = Schema.String.pipe(
+  Schema.filter((text) => text.length <= 8_000 && /^https?:\/\/[!-~]+$/i.test(text), {
+    ...urlMessage,
+    jsonSchema: { type: "string", format: "uri", maxLength: 8_000 }
+  })
+)
+
+const headersMessage = withMessage(
+  "must be an object of at most 30 headers, with names of letters, digits and hyphens and values of visible ASCII characters"
+)
+const Headers = Schema.Record({ key: Schema.String, value: Schema.String })
+  .annotations(headersMessage)
+  .pipe(
+    Schema.filter(
+      (headers) =>
+        Object.keys(headers).length <= 30 &&
+        Object.entries(headers).every(
+          ([name, value]) => /^[A-Za-z0-9-]{1,100}$/.test(name) && value.length <= 4_000 && /^[ -~]*$/.test(value)
+        ),
+      { ...headersMessage, jsonSchema: { type: "object", additionalProperties: { type: "string" } } }
+    )
+  )
+
+const base64Message = withMessage("must be base64 with padding")
+const Base64 = Schema.String.pipe(
+  Schema.filter((text) => text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text), base64Message)
+)
+
+const maxSecrets = 4
+const keysText = `at most ${maxSecrets} secrets in a request`
+
+export const UseRequest = body({
+  method: field(UseMethod, "the method", "POST"),
+  url: field(Url, "the address; it must fit a use rule of each secret", "https://api.stripe.com/v1/refunds"),
+  headers: optional(
+    Headers,
+    "headers such as accept, content-type, idempotency-key and those of API versions; others are refused",
+    { "content-type": "application/x-www-form-urlencoded" }
+  ),
+  body: optional(Schema.String, "the body as text", "charge=ch_1"),
+  body_base64: optional(Base64, "the body in base64"),
+  secrets: field(
+    boundedArray(SecretKey, {
+      items: { type: "string", pattern: secretKeyForm.pattern.source },
+      max: maxSecrets,
+      text: keysText,
+      empty: "name at least one secret"
+    }),
+    "the keys of the secrets; the server puts their values where their rules say",
+    [SecretKey.make("STRIPE_KEY")]
+  )
+})
+export type UseRequest = typeof UseRequest.Type
+
+const ResponseHeaders = Schema.Record({ key: Schema.String, value: Schema.String }).annotations({
+  jsonSchema: { type: "object", additionalProperties: { type: "string" } }
+})
+
+export const UseResponse = Schema.Struct({
+  status: field(Schema.Number, "the status of the answer", 200),
+  headers: field(ResponseHeaders, "headers of the answer; never set-cookie", { "content-type": "application/json" }),
+  body: optional(Schema.String, "the answer, if it is text", '{"id":"re_1"}'),
+  body_base64: optional(Schema.String, "the answer in base64, if it is not text"),
+  truncated: field(Schema.Boolean, "whether the answer is longer than the rule allows", false),
+  scrubbed: field(Schema.Number, "how often a value was replaced by [scrubbed]", 0)
+}).annotations({
+  identifier: "UseResponse",
+  description: "the answer of the other side, without the values that were used"
+})
+export type UseResponse = typeof UseResponse.Type

@@ -1,0 +1,34 @@
+import * as Schema from "effect/Schema"
+import { Count, extensibleEnum, field, optional } from "../base/Schemas.js"
+
+/** What this server offers, as far as its settings decide it. */
+export const ServerFacts = Schema.Struct({
+  uses: field(
+    Schema.Boolean,
+    "whether requests with secrets are made by use rules (SERVICE_BROKER), here or by a process of its own",
+    true
+  ),
+  backups: field(Schema.Boolean, "whether there is a store for backups", true),
+  org_creation: field(
+    extensibleEnum("OrgCreation", "who creates organizations: anyone or superadmin", ["anyone", "superadmin"]),
+    "who creates organizations: anyone or superadmin"
+  ),
+  trash_days: optional(
+    Count,
+    "for how many days a removed organization, project or environment can be restored; 0: not at all",
+    30
+  )
+}).annotations({ identifier: "ServerFacts", description: "what this server offers" })
+export type ServerFacts = typeof ServerFacts.Type
+
+/** A setting as `coffer-server check` prints it. Secrets are not shown. */
+export const ServerSetting = Schema.Struct({
+  variable: field(Schema.String, "the name of the environment variable", "SERVICE_PORT"),
+  value: field(Schema.NullOr(Schema.String), "its value; `set` for a secret, null without a value", "7100"),
+  source: field(
+    Schema.String,
+    "the variable with the value or with the name of its file; `default`, or `unset`",
+    "default"
+  )
+}).annotations({ identifier: "ServerSetting", description: "a setting of the server, never a secret" })
+export type ServerSetting = typeof ServerSetting.Type

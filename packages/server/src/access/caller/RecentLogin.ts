@@ -1,0 +1,46 @@
+import type { Actor, UserActor } from "@coffer/domain/access/Actor"
+import { Forbidden, Reauthenticate } from "@coffer/domain/errors/Errors"
+import * as Effect from "effect/Effect"
+
+/**
+ * What a session has to prove: `session`, what counts for 15 minutes in a browser and as long as its session in a program; `now`,
+ * a proof of the last 15 minutes in any session; `recovery`, a login of the last 15 minutes if every passkey was lost.
+ */
+type Proof = "session" | "now" | "recovery"
+
+const repeat = "then repeat this"
+
+const messageOf = ({ hasPasskey, sessionKind }: UserActor, proof: Proof): string => {
+  const isProgram = sessionKind === "token"
+  const give = isProgram ? "by coffer reauthenticate" : "give it"
+  if (!hasPasskey) {
+    return isProgram && proof === "session"
+      ? `this session began without a proof of who you are, and this needs one: log in again by coffer login, ${repeat}`
+      : "this needs a login from the last 15 minutes: log in again, then repeat it"
+  }
+  if (proof === "recovery") {
+    return `this needs a proof with your passkey or, if you lost it, a login from the last 15 minutes: log in again, ${repeat}`
+  }
+  return isProgram && proof === "session"
+    ? `this needs a proof with your passkey, which then counts as long as this session: ${give}, ${repeat}`
+    : `this needs a proof with your passkey from the last 15 minutes: ${give}, ${repeat}`
+}
+
+/** What a person does whose session has not proven enough for a call. */
+export const loginTooOld = (actor: UserActor, proof: Proof = "session"): Reauthenticate =>
+  new Reauthenticate({ message: messageOf(actor, proof) })
+
+/** Fails unless a person's login is recent enough, for calls that need it only for some changes. */
+export const requireRecentLogin = (actor: Actor): Effect.Effect<void, Reauthenticate> =>
+  actor.type === "user" && !actor.loginIsRecent ? loginTooOld(actor) : Effect.void
+
+/**
+ * Fails unless the person proved the session with a passkey in the last 15 minutes, however its login is: with Reauthenticate, or
+ * with Forbidden for who has no passkey. Call it in the transaction of what needs it.
+ */
+export const requirePasskey = (actor: Actor): Effect.Effect<void, Forbidden | Reauthenticate> => {
+  if (actor.type === "user" && actor.passkeyIsRecent) return Effect.void
+  return actor.type === "user" && actor.hasPasskey
+    ? loginTooOld(actor, "now")
+    : new Forbidden({ message: "this needs a passkey: register one under My account in the console" })
+}

@@ -1,0 +1,215 @@
+import { type Permission, permissions } from "@coffer/domain/access/AclRule"
+import type { Delegated } from "@coffer/domain/access/Actor"
+import { type Role, roles } from "@coffer/domain/directory/Member"
+import type { GroupName, SecretKey } from "@coffer/domain/base/Names"
+import { type Action, type Need, needs } from "@coffer/domain/access/Permissions"
+import { matcherOf } from "@coffer/domain/base/PatternMatch"
+import { timestamp } from "../../base/Time.js"
+
+/** An access rule, reduced to what a decision needs. */
+export interface Grant {
+  readonly id: string
+  readonly project_pattern: string
+  readonly env_pattern: string
+  readonly permission: Permission
+  /** When it ends, in milliseconds since 1970; null if it lasts. Absent where only decisions are made. */
+  readonly expires_at?: number | null
+  /** The group that it is about; absent where only decisions are made. */
+  readonly group?: GroupName
+}
+
+/** The caller within one organization: everything that a decision depends on. */
+export interface Subject {
+  readonly superadmin: boolean
+  readonly role: Role | null
+  /** For a service account of this organization; `null` for a user. */
+  readonly account: { readonly scoped: boolean; readonly reveal: boolean } | null
+  readonly grants: ReadonlyArray<Grant>
+  /** The part of a person's rights that a delegation gives; absent for the person. */
+  readonly delegation?: Delegated | null
+}
+
+export interface PlaceNames {
+  readonly org: string
+  readonly project?: string | undefined
+  readonly env?: string | undefined
+}
+
+export type Decision =
+  | { readonly allowed: true; readonly via: "role" | "rule" | "superadmin" }
+  | { readonly allowed: false; readonly missing: string }
+
+export const atLeast = <Word extends string>(order: ReadonlyArray<Word>, has: Word, wanted: Word): boolean =>
+  order.indexOf(has) >= order.indexOf(wanted)
+
+const hasRole = (subject: Subject, role: Role): boolean => subject.role !== null && atLeast(roles, subject.role, role)
+
+/** Returns a function that matches rules against the place. */
+const ruleMatcherOf = ({ env, project }: PlaceNames): ((grant: Grant) => boolean) => {
+  if (project === undefined || env === undefined) return () => false
+  const [matchesProject, matchesEnv] = [matcherOf(project), matcherOf(env)]
+  return (grant) => matchesProject(grant.project_pattern) && matchesEnv(grant.env_pattern)
+}
+
+const where = (place: PlaceNames): string =>
+  place.project === undefined
+    ? `organization ${place.org}`
+    : place.env === undefined
+      ? `project ${place.project} of organization ${place.org}`
+      : `environment ${place.project}/${place.env} of organization ${place.org}`
+
+const allowed = (via: "role" | "rule" | "superadmin"): Decision => ({ allowed: true, via })
+const denied = (missing: string): Decision => ({ allowed: false, missing })
+
+/** Why a call is none that a delegation makes. */
+export const neverDelegated = "a delegation never does this: the person has to, who made it"
+
+const decideByRole = (
+  need: { readonly role: Role; readonly account?: "any" | "manager" },
+  subject: Subject,
+  place: PlaceNames
+): Decision => {
+  if (subject.account === null) {
+    return hasRole(subject, need.role)
+      ? allowed("role")
+      : denied(`this needs the role ${need.role} in organization ${place.org}`)
+  }
+  if (need.account === undefined) {
+    return denied(
+      `this needs the role ${need.role} in organization ${place.org}, and a service account never has a role`
+    )
+  }
+  if (need.account === "any") return allowed("role")
+  return !subject.account.scoped && subject.grants.some((grant) => grant.permission === "admin")
+    ? allowed("rule")
+    : denied(
+        `this needs the role admin, or a service account without a project that has an admin rule, in organization ${place.org}`
+      )
+}
+
+const decideByRule = (
+  need: {
+    readonly permission: Permission
+    readonly role: Role
+    readonly reveals?: true
+    readonly people?: true
+  },
+  subject: Subject,
+  place: PlaceNames
+): Decision => {
+  if (subject.account === null && hasRole(subject, "admin")) return allowed("role")
+  if (subject.account === null && !hasRole(subject, need.role)) {
+    return denied(`this needs at least the role ${need.role} in organization ${place.org}, whatever the rules`)
+  }
+  if (need.people === true && subject.account !== null) {
+    return denied("this needs a person: a service account never decides what secrets are used for, whatever its rules")
+  }
+  if (need.reveals === true && subject.account?.reveal === false) {
+    return denied("this service account was made with reveal: false and is never given a value")
+  }
+  const matchesPlace = ruleMatcherOf(place)
+  return subject.grants.some((grant) => atLeast(permissions, grant.permission, need.permission) && matchesPlace(grant))
+    ? allowed("rule")
+    : denied(`this needs a rule with permission ${need.permission} for ${where(place)}`)
+}
+
+/** Says why a delegation does not cover an action at a place; null if it does. Depends on names alone: it reveals nothing. */
+export const beyondDelegation = (
+  { env, keys, name, org, permission, project, reveal }: Delegated,
+  action: Action,
+  place: PlaceNames,
+  key?: SecretKey
+): string | null => {
+  const isThere = (asked: string | undefined, own: string) => asked === undefined || asked === own
+  if (place.org !== org.name || !isThere(place.project, project.name) || !isThere(place.env, env.name)) {
+    return `the delegation ${name} is for environment ${project.name}/${env.name} of organization ${org.name} alone`
+  }
+  const need: Need = needs[action]
+  if (!("permission" in need)) return need.delegable === true ? null : neverDelegated
+  if (need.people === true) return neverDelegated
+  if (!atLeast(permissions, permission, need.permission)) {
+    return `the delegation ${name} gives at most ${permission}, and this needs ${need.permission}`
+  }
+  if (need.reveals === true && !reveal) return `the delegation ${name} was made without values and is never given one`
+  return key === undefined || keys === null || keys.has(key) ? null : `the delegation ${name} is limited to other keys`
+}
+
+/**
+ * Decides whether the subject may do the action: deny by default, allow by role, by rule, or as superadmin. Call it only
+ * for places whose existence the subject may know; others are NOT_FOUND.
+ */
+export const decide = (action: Action, subject: Subject, place: PlaceNames): Decision => {
+  const { delegation = null } = subject
+  const beyond = delegation && beyondDelegation(delegation, action, place)
+  if (beyond !== null) return denied(beyond)
+  const need: Need = needs[action]
+  const decision = "permission" in need ? decideByRule(need, subject, place) : decideByRole(need, subject, place)
+  return !decision.allowed && subject.superadmin && subject.account === null ? allowed("superadmin") : decision
+}
+
+/** A role or rule that gives a permission, and what limits it. */
+export interface Reason {
+  readonly permission: Permission
+  readonly by: "superadmin" | "role" | "rule"
+  readonly role?: Role
+  readonly rule_id?: string
+  readonly group?: GroupName
+  readonly expires_at?: string
+  readonly limited_by?: string
+}
+
+export interface Explanation {
+  readonly allowed: ReadonlyArray<Permission>
+  readonly because: ReadonlyArray<Reason>
+}
+
+/** The action that `explain` decides to test each permission. */
+const representatives = {
+  use: "secret.use",
+  read: "secret.list",
+  write: "secret.write",
+  admin: "secret.destroy"
+} as const
+
+const delegatedLimitOf = ({ delegation = null }: Subject, permission: Permission): string | undefined => {
+  if (delegation === null) return undefined
+  if (!atLeast(permissions, delegation.permission, permission)) {
+    return `the delegation ${delegation.name}, which gives at most ${delegation.permission}`
+  }
+  return delegation.reveal || permission === "use" ? undefined : "reveal: false, no value is ever returned"
+}
+
+const limitOf = (subject: Subject, permission: Permission): string | undefined => {
+  if (subject.account !== null) {
+    return subject.account.reveal || permission === "use" ? undefined : "reveal: false, no value is ever returned"
+  }
+  const limit = delegatedLimitOf(subject, permission)
+  if (limit !== undefined || permission === "use" || permission === "read" || hasRole(subject, "developer"))
+    return limit
+  return `the role ${subject.role ?? "none"}, which never writes`
+}
+
+/** Returns a subject's permissions on the secrets of an environment, with every reason. Agrees with `decide`. */
+export const explain = (subject: Subject, place: Required<PlaceNames>): Explanation => {
+  const byRole = subject.account === null && hasRole(subject, "admin") ? subject.role : null
+  const limited = (limit: string | undefined) => limit !== undefined && { limited_by: limit }
+  const rules = subject.grants
+    .filter(ruleMatcherOf(place))
+    .map(({ expires_at = null, group, id, permission }): Reason => ({
+      permission,
+      by: "rule",
+      rule_id: id,
+      ...(group !== undefined && { group }),
+      ...(expires_at !== null && { expires_at: timestamp(expires_at) }),
+      ...limited(limitOf(subject, permission))
+    }))
+  const whole = { permission: "admin", ...limited(delegatedLimitOf(subject, "admin")) } as const
+  return {
+    allowed: permissions.filter((permission) => decide(representatives[permission], subject, place).allowed),
+    because: [
+      ...(subject.superadmin && subject.account === null ? [{ ...whole, by: "superadmin" } as const] : []),
+      ...(byRole === null ? [] : [{ ...whole, by: "role", role: byRole } as const]),
+      ...rules
+    ]
+  }
+}
