@@ -1,9 +1,9 @@
 import { signal } from "@preact/signals"
 import type * as Effect from "effect/Effect"
-import { useEffect, useRef } from "preact/hooks"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import { forgetText, labelOf, typedFields, watchTyping } from "./Typed.js"
 
-/** What a person may do in place of losing something. */
+/** An action that a person may take in place of losing something. */
 export interface Instead {
   /** The words on the button. */
   readonly word: string
@@ -13,7 +13,7 @@ export interface Instead {
 
 /** Something that a person loses by leaving it: typed text, a key that is shown once, work under way. */
 export interface Holder {
-  /** What is lost, as a sentence. */
+  /** The loss, as a sentence. */
   readonly what: string
   readonly holds: () => boolean
   /** Where it stands; null: on no page, and it stays while pages change. */
@@ -26,13 +26,13 @@ export type Way = Element | "page" | "console"
 
 const holders = new Set<() => Holder>()
 
-/** What keeps the typed texts of an element elsewhere, such as by staging them. */
+/** The functions that keep the typed texts of an element elsewhere, such as by staging them. */
 const keepers = new Map<Element, () => void>()
 
 const isLeft = (way: Way, element: Element | null): boolean =>
   way === "console" || (element !== null && (way === "page" || way.contains(element)))
 
-/** What would be lost. */
+/** Returns the holders whose content would be lost. */
 export const unsent = (way: Way): ReadonlyArray<Holder> => [
   ...[...holders].map((of) => of()).filter((one) => isLeft(way, one.element()) && one.holds()),
   ...typedFields()
@@ -64,7 +64,7 @@ interface Question {
   readonly stay: () => void
 }
 
-/** What the person is asked before it is lost; null: nothing. */
+/** The question to the person before something is lost; null: none. */
 export const question = signal<Question | null>(null)
 
 const ask = (way: Way, mayKeep: boolean, go: () => void, stay: () => void): void => {
@@ -102,7 +102,8 @@ export const release = (): void => {
 export const useUnsent = (holder: Holder): void => {
   const latest = useRef(holder)
   latest.current = holder
-  useEffect(() => {
+  // Before the first paint: an Escape that comes at once must ask too.
+  useLayoutEffect(() => {
     const of = () => latest.current
     holders.add(of)
     return () => {
