@@ -33,7 +33,7 @@ const minuteOf = (time: string): string => `${time.slice(0, 16).replace("T", " "
 const placeOf = ({ event: { environment, key, project, subject } }: WebhookDelivery): string =>
   [project, environment, key ?? subject].filter((name) => name !== null).join("/")
 
-/** What was sent, and beside it what came of it. The body holds names and versions; a response's body is not kept. */
+/** The request, and beside it its outcome. The body holds names and versions; a response's body is not kept. */
 const Pair = ({
   delivery: { event, kind, reason, status, tries, updated_at },
   isChat
@@ -95,7 +95,7 @@ const Row = ({ again, delivery, isChat }: RowProps) => {
         <td class="quiet">
           <When time={delivery.event.time} />
         </td>
-        <td>
+        <td class="webhooks-outcome">
           {outcome(delivery)}
           {delivery.tries > 0 && delivery.next_try_at !== null && (
             <span class="quiet">
@@ -120,7 +120,7 @@ const Row = ({ again, delivery, isChat }: RowProps) => {
   )
 }
 
-/** What was sent to a webhook, and what came of it. */
+/** The deliveries to a webhook, with their outcomes. */
 export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
   const path = { org_name: org, webhook_id: webhook.id }
   const limit = useSignal(firstCount)
