@@ -137,7 +137,10 @@ describe.skipIf(!hasBrowser())(`the members page${why}`, { timeout: 120_000 }, (
     await visit.press("Add mapping")
     await visit.page.getByRole("row", { name: "sre Back end" }).waitFor()
     await visit.isAccessible("groups")
-    for (const name of ["sre", eng.provider_group]) await visit.press(`Remove ${name} as Back end`)
+    for (const name of ["sre", eng.provider_group]) {
+      await visit.press(`Remove ${name} as Back end`)
+      await visit.confirm("Remove the mapping")
+    }
     await visit.page.getByRole("heading", { name: "Groups at the provider" }).waitFor({ state: "detached" })
 
     await visit.page.getByRole("link", { name: "Rules" }).first().click()
