@@ -18,6 +18,7 @@ import {
   searchValues,
   totalStatements
 } from "./Search.js"
+import { CountRow, IdRow } from "../database/Rows.js"
 
 const EntryRow = Schema.Struct({
   position: Schema.Number,
@@ -64,12 +65,10 @@ const EndRow = Schema.Struct({
 
 const PositionRow = Schema.Struct({ position: Schema.Number })
 const TotalRow = Schema.Struct({ total: Schema.Number })
-const IdRow = Schema.Struct({ id: Schema.String })
 const SeqRow = Schema.Struct({ seq: Schema.Number })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number })
 const PlaceRow = Schema.Struct({ id: Schema.Number })
 const LogRow = Schema.Struct({ log: Schema.String })
-const CountRow = Schema.Struct({ count: Schema.Number })
 const ChainRow = Schema.Struct({ chain: Schema.String })
 
 const columns = sql`position, id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type, resource_id,

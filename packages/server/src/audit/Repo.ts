@@ -4,6 +4,7 @@ import { Database, Transaction } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
 import type { Draft, Head, Stamp } from "./Chain.js"
 import { knownRows } from "./KnownRows.js"
+import { IdRow } from "../database/Rows.js"
 
 const EndRow = Schema.Struct({
   seq: Schema.NullOr(Schema.Number),
@@ -16,7 +17,6 @@ const EndRow = Schema.Struct({
 })
 
 const LogRow = Schema.Struct({ log: Schema.String })
-const EntryIdRow = Schema.Struct({ id: Schema.String })
 
 /** An entry with its link of the chain. */
 export interface LinkedEntry {
@@ -131,7 +131,7 @@ export const auditRepo = Effect.gen(function* () {
     /** Lets the search index continue behind an entry, in a log that goes on from an earlier end than it once had. */
     setIndexed: write`UPDATE audit_indexed SET seq = ${"seq"} WHERE log = ${"log"}`,
     /** The ids of a log's newest entries, enough to find one whose commit was not confirmed. */
-    newest: all(EntryIdRow)`SELECT id FROM audit_entries WHERE log = ${"log"} ORDER BY seq DESC LIMIT 1000`
+    newest: all(IdRow)`SELECT id FROM audit_entries WHERE log = ${"log"} ORDER BY seq DESC LIMIT 1000`
   } as const
 })
 

@@ -54,3 +54,12 @@ export const rowsOf = <A, I>(row: Schema.Schema<A, I>) => {
   return (found: unknown): Exit.Exit<ReadonlyArray<A>> =>
     areRows(found) ? Exit.succeed(found) : Exit.die(new Error("a row does not fit its schema"))
 }
+
+/** A row of a `count`. */
+export const CountRow = Schema.Struct({ count: Schema.Number })
+
+/** A row of an id that only SQL compares. */
+export const IdRow = Schema.Struct({ id: Schema.String })
+
+/** A row of an id of a kind. */
+export const idRow = <Id extends string>(id: Schema.Schema<Id, string>) => Schema.Struct({ id })

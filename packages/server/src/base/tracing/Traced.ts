@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Fiber from "effect/Fiber"
 import * as FiberRef from "effect/FiberRef"
+import type * as Utils from "effect/Utils"
 
 interface SpanOptions {
   readonly kind?: "client" | "internal"
@@ -29,3 +30,13 @@ export const traced =
   ): ((...parameters: Parameters) => Effect.Effect<A, E, R>) =>
   (...parameters) =>
     Effect.withFiberRuntime((fiber) => spanIn(fiber, name, {}, step(...parameters)))
+
+/** `Effect.fnUntraced` of a service's method, in a span of its name. */
+export const method = <
+  Parameters extends Array<unknown>,
+  Step extends Utils.YieldWrap<Effect.Effect<unknown, unknown, unknown>>,
+  A
+>(
+  name: string,
+  body: (...parameters: Parameters) => Generator<Step, A, never>
+) => traced(name)(Effect.fnUntraced(body))

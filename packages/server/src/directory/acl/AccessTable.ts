@@ -15,7 +15,7 @@ import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
 import { explain, type Reason, type Subject } from "../../access/place/Decisions.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { environmentsRepo, type PlacedEnvironment, positionOf } from "../environments/Repo.js"
 import { makeSubjects, type SubjectRef } from "./Subjects.js"
 
@@ -68,8 +68,9 @@ export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/A
     const subjects = yield* makeSubjects
 
     /** A page of the environments with the subject's permission in each, and why. For admins, and about oneself. */
-    const read = traced("AccessTable.read")(
-      Effect.fnUntraced(function* (place: Place<"acl.explain">, { after, limit = defaultLimit, ...request }: Request) {
+    const read = method(
+      "AccessTable.read",
+      function* (place: Place<"acl.explain">, { after, limit = defaultLimit, ...request }: Request) {
         const ref = refOf(place, request.subject)
         yield* subjects.mayAskAbout(place, ref)
         const { projectId, subject } = yield* subjects.find(place, ref)
@@ -104,7 +105,7 @@ export class AccessTable extends Effect.Service<AccessTable>()("@coffer/server/A
           pagination: paginationOf(limit, next === undefined ? null : accessCursorOf(next))
         }
         return page
-      })
+      }
     )
 
     return { read } as const

@@ -18,7 +18,7 @@ import { notFound, notVisible } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { Database } from "../../database/Database.js"
 import { aclRepo, type RuleRow } from "./Repo.js"
@@ -169,95 +169,90 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     })
 
     /** Grants a permission, or changes the rule with the same subject and patterns. Returns whether the rule is new. */
-    const grant = traced("Acl.grant")(
-      Effect.fnUntraced(function* (place: Place<"acl.grant">, request: GrantRequest) {
-        if (!manages(place, request)) {
-          return yield* denied(
-            audit,
-            place,
-            `a service account manages rules of service accounts only: this needs an admin rule for exactly these patterns, or for */*, in organization ${place.org.name}`
-          )
-        }
-        const expires_at = yield* endOf(request)
-        yield* checkEnd(place, { ...request, expires_at })
-        const granted_at = yield* now
-        const newId = RuleId.make(yield* uuidV7)
-        const { env_pattern, permission, project_pattern, subject_type } = request
-        const { id: subject_id, ...named } = yield* resolve(place, request)
-        const same = yield* current(place, subject_id, request)
-        if (same === undefined) yield* checkRoom(place, subject_id, subject_type)
-        const end = expires_at === null ? {} : { expires_at: timestamp(expires_at) }
-        const fresh = {
-          id: newId,
+    const grant = method("Acl.grant", function* (place: Place<"acl.grant">, request: GrantRequest) {
+      if (!manages(place, request)) {
+        return yield* denied(
+          audit,
+          place,
+          `a service account manages rules of service accounts only: this needs an admin rule for exactly these patterns, or for */*, in organization ${place.org.name}`
+        )
+      }
+      const expires_at = yield* endOf(request)
+      yield* checkEnd(place, { ...request, expires_at })
+      const granted_at = yield* now
+      const newId = RuleId.make(yield* uuidV7)
+      const { env_pattern, permission, project_pattern, subject_type } = request
+      const { id: subject_id, ...named } = yield* resolve(place, request)
+      const same = yield* current(place, subject_id, request)
+      if (same === undefined) yield* checkRoom(place, subject_id, subject_type)
+      const end = expires_at === null ? {} : { expires_at: timestamp(expires_at) }
+      const fresh = {
+        id: newId,
+        subject_type,
+        subject_id,
+        project_pattern,
+        env_pattern,
+        permission,
+        created_by: actorName(place.actor),
+        created_at: granted_at,
+        updated_at: granted_at
+      }
+      yield* same === undefined
+        ? repo.insert({ ...fresh, orgId: place.org.id, expires_at })
+        : repo.set({ id: same.id, permission, expires_at, now: granted_at })
+      const rule: AclRule =
+        same === undefined
+          ? { ...fresh, ...named, ...end }
+          : { ...aclRule({ ...same, expires_at }), permission, updated_at: granted_at }
+      yield* audit.write(sourceOf(place), {
+        action: "acl.grant",
+        resource_type: "acl_rule",
+        resource_id: rule.id,
+        metadata: {
           subject_type,
           subject_id,
+          ...named,
           project_pattern,
           env_pattern,
           permission,
-          created_by: actorName(place.actor),
-          created_at: granted_at,
-          updated_at: granted_at
+          ...end,
+          ...(same !== undefined && { before: same.permission }),
+          ...(typeof same?.expires_at === "number" && { expires_at_before: timestamp(same.expires_at) })
         }
-        yield* same === undefined
-          ? repo.insert({ ...fresh, orgId: place.org.id, expires_at })
-          : repo.set({ id: same.id, permission, expires_at, now: granted_at })
-        const rule: AclRule =
-          same === undefined
-            ? { ...fresh, ...named, ...end }
-            : { ...aclRule({ ...same, expires_at }), permission, updated_at: granted_at }
-        yield* audit.write(sourceOf(place), {
-          action: "acl.grant",
-          resource_type: "acl_rule",
-          resource_id: rule.id,
-          metadata: {
-            subject_type,
-            subject_id,
-            ...named,
-            project_pattern,
-            env_pattern,
-            permission,
-            ...end,
-            ...(same !== undefined && { before: same.permission }),
-            ...(typeof same?.expires_at === "number" && { expires_at_before: timestamp(same.expires_at) })
-          }
-        })
-        return { rule, created: same === undefined }
       })
-    )
+      return { rule, created: same === undefined }
+    })
 
-    const list = traced("Acl.list")(
-      Effect.fnUntraced(function* (place: Place<"acl.list">) {
-        const rows = yield* repo.all(place.org.id)
-        const records: Array<AclRule> = []
-        yield* forEachInSlices(rows, (row) =>
-          Effect.sync(() => {
-            if (manages(place, row)) records.push(aclRule(row))
-          })
-        )
-        return records
-      })
-    )
-
-    const revoke = traced("Acl.revoke")(
-      Effect.fnUntraced(function* (place: Place<"acl.revoke">, id: RuleId) {
-        const removed_at = yield* now
-        const row = yield* repo.find({ orgId: place.org.id, id })
-        if (row === undefined || !manages(place, row)) {
-          return yield* notFound(`access rule ${id}`)
-        }
-        if ((yield* repo.remove({ id, now: removed_at })).length === 0) return yield* notFound(`access rule ${id}`)
-        yield* audit.write(sourceOf(place), {
-          action: "acl.revoke",
-          resource_type: "acl_rule",
-          resource_id: id,
-          metadata: ruleFacts(row)
+    const list = method("Acl.list", function* (place: Place<"acl.list">) {
+      const rows = yield* repo.all(place.org.id)
+      const records: Array<AclRule> = []
+      yield* forEachInSlices(rows, (row) =>
+        Effect.sync(() => {
+          if (manages(place, row)) records.push(aclRule(row))
         })
+      )
+      return records
+    })
+
+    const revoke = method("Acl.revoke", function* (place: Place<"acl.revoke">, id: RuleId) {
+      const removed_at = yield* now
+      const row = yield* repo.find({ orgId: place.org.id, id })
+      if (row === undefined || !manages(place, row)) {
+        return yield* notFound(`access rule ${id}`)
+      }
+      if ((yield* repo.remove({ id, now: removed_at })).length === 0) return yield* notFound(`access rule ${id}`)
+      yield* audit.write(sourceOf(place), {
+        action: "acl.revoke",
+        resource_type: "acl_rule",
+        resource_id: id,
+        metadata: ruleFacts(row)
       })
-    )
+    })
 
     /** Returns a subject's permissions in an environment and the roles or rules behind them. For admins, and about oneself. */
-    const explainAccess = traced("Acl.explain")(
-      Effect.fnUntraced(function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName) {
+    const explainAccess = method(
+      "Acl.explain",
+      function* (place: Place<"acl.explain">, ref: SubjectRef, project: ProjectName, env: EnvName) {
         yield* subjects.mayAskAbout(place, ref)
         const delegation = delegationOf(place.actor)
         const beyond = delegation && beyondDelegation(delegation, place.action, { org: place.org.name, project, env })
@@ -281,7 +276,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
           ...(via !== null && { via })
         }
         return answer
-      })
+      }
     )
 
     return { grant, list, revoke, explain: explainAccess } as const

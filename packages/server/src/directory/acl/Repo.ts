@@ -7,6 +7,7 @@ import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { groupRules, liveEnv, liveRule, loginGroups } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
+import { CountRow, idRow } from "../../database/Rows.js"
 
 const RuleRow = Schema.Struct({
   id: RuleId,
@@ -60,9 +61,6 @@ const GroupGrantRow = Schema.Struct({
 const NamedGroupRow = Schema.Struct({ id: GroupId, name: GroupName })
 
 const PlaceRow = Schema.Struct({ project_id: Schema.String, env_id: Schema.String })
-const CountRow = Schema.Struct({ count: Schema.Number })
-
-const IdRow = Schema.Struct({ id: RuleId })
 
 const columns = sql` r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email, a.name AS name,
     g.name AS group_name, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
@@ -164,7 +162,7 @@ export const aclRepo = Effect.gen(function* () {
       UPDATE acl_rules SET permission = ${"permission"}, expires_at = ${"expires_at"}, updated_at = ${"now"}
       WHERE id = ${"id"}`,
 
-    remove: returning(IdRow)`
+    remove: returning(idRow(RuleId))`
       UPDATE acl_rules SET removed_at = ${"now"} WHERE id = ${"id"} AND removed_at IS NULL RETURNING id`
   } as const
 })

@@ -7,6 +7,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { databaseTime, query } from "../../database/Query.js"
+import { idRow } from "../../database/Rows.js"
 
 const EndedRow = Schema.Struct({
   id: RuleId,
@@ -23,8 +24,6 @@ const EndedRow = Schema.Struct({
   expires_at: Schema.NullOr(Schema.Number)
 })
 type EndedRow = typeof EndedRow.Type
-
-const IdRow = Schema.Struct({ id: RuleId })
 
 /** What an entry of the audit log says about a rule. */
 export const ruleFacts = (rule: Omit<EndedRow, "id" | "org_id">) => ({
@@ -58,7 +57,7 @@ export const makeRuleExpiry = Effect.gen(function* () {
     LEFT JOIN groups g ON r.subject_type = 'group' AND g.id = r.subject_id`
 
   // A change may have set another end, or another server may have removed it.
-  const remove = returning(IdRow)`
+  const remove = returning(idRow(RuleId))`
     UPDATE acl_rules SET removed_at = ${"now"}
     WHERE id = ${"id"} AND removed_at IS NULL AND expires_at <= ${databaseTime} RETURNING id`
 

@@ -18,7 +18,7 @@ import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { timestamp } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { Database } from "../../database/Database.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
@@ -60,8 +60,9 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
     const limit = delegationLimit(config)
 
     /** Makes a delegation at a place, where the person has the permission. Call it in the transaction that enters the place. */
-    const create = traced("Delegations.create")(
-      Effect.fnUntraced(function* (
+    const create = method(
+      "Delegations.create",
+      function* (
         place: Place<"secret.use" | "secret.list" | "secret.write">,
         person: UserActor,
         { expires_in, keys, name, permission, reveal = true }: DelegationRequest
@@ -118,29 +119,25 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
         })
         const made: NewDelegation = { ...delegation, token }
         return made
-      })
+      }
     )
 
     /** A person's delegations that have not ended, newest first. */
-    const list = traced("Delegations.list")(
-      Effect.fnUntraced(function* (person: UserActor) {
-        return (yield* repo.live({ userId: person.id, ...limit })).map(delegationOf)
-      })
-    )
+    const list = method("Delegations.list", function* (person: UserActor) {
+      return (yield* repo.live({ userId: person.id, ...limit })).map(delegationOf)
+    })
 
-    const revoke = traced("Delegations.revoke")(
-      Effect.fnUntraced(function* (person: UserActor, id: DelegationId) {
-        const row = yield* repo.find({ id, userId: person.id, ...limit })
-        if (row === undefined || (yield* repo.remove({ id, userId: person.id })).length === 0) {
-          return yield* notFound(`delegation ${id}`)
-        }
-        const { env, name, org_id: orgId, permission, project } = row
-        yield* audit.write(
-          { ...actorSource(person), orgId, project, env },
-          { action: "delegation.revoke", resource_type: "delegation", resource_id: id, metadata: { name, permission } }
-        )
-      })
-    )
+    const revoke = method("Delegations.revoke", function* (person: UserActor, id: DelegationId) {
+      const row = yield* repo.find({ id, userId: person.id, ...limit })
+      if (row === undefined || (yield* repo.remove({ id, userId: person.id })).length === 0) {
+        return yield* notFound(`delegation ${id}`)
+      }
+      const { env, name, org_id: orgId, permission, project } = row
+      yield* audit.write(
+        { ...actorSource(person), orgId, project, env },
+        { action: "delegation.revoke", resource_type: "delegation", resource_id: id, metadata: { name, permission } }
+      )
+    })
 
     return { create, list, revoke } as const
   })

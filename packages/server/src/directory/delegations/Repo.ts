@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { delegatedPlace, delegationEnd, liveDelegation } from "../../access/caller/ActorRepo.js"
 import { query, sql } from "../../database/Query.js"
+import { idRow } from "../../database/Rows.js"
 
 const DelegationRow = Schema.Struct({
   id: DelegationId,
@@ -20,8 +21,6 @@ const DelegationRow = Schema.Struct({
   last_used_at: Schema.NullOr(Schema.String)
 })
 export type DelegationRow = typeof DelegationRow.Type
-
-const IdRow = Schema.Struct({ id: DelegationId })
 
 export const delegationsRepo = Effect.map(query, ({ all, first, returning, write }) => {
   const ofPerson = sql`
@@ -42,6 +41,8 @@ export const delegationsRepo = Effect.map(query, ({ all, first, returning, write
       VALUES (${"id"}, ${"userId"}, ${"orgId"}, ${"envId"}, ${"name"}, ${"hash"}, ${"permission"}, ${"reveal"}, ${"keys"},
         ${"createdAt"}, ${"endsAt"})`,
 
-    remove: returning(IdRow)`DELETE FROM delegations WHERE id = ${"id"} AND user_id = ${"userId"} RETURNING id`
+    remove: returning(
+      idRow(DelegationId)
+    )`DELETE FROM delegations WHERE id = ${"id"} AND user_id = ${"userId"} RETURNING id`
   } as const
 })

@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { timestamp } from "../../base/Time.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
+import { CountRow, IdRow } from "../../database/Rows.js"
 
 /** The position in the project's own order; null if it gives none. */
 const position = Schema.NullOr(Schema.Number)
@@ -44,8 +45,6 @@ const PlacedEnvironment = Schema.Struct({
 export type PlacedEnvironment = typeof PlacedEnvironment.Type
 
 const NameRow = Schema.Struct({ name: EnvName })
-const IdRow = Schema.Struct({ id: Schema.String })
-const CountRow = Schema.Struct({ count: Schema.Number })
 
 /** The field of a response. */
 export const positionOf = ({ position }: { readonly position: number | null }): Pick<Environment, "position"> =>

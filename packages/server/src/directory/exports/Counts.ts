@@ -8,10 +8,10 @@ import { forEachInSlices } from "../../base/EventLoop.js"
 import { query, type Sql, sql } from "../../database/Query.js"
 import { formatOf } from "../../keys/Envelope.js"
 import { projectsRepo } from "../projects/Repo.js"
+import { CountRow } from "../../database/Rows.js"
 
 const reference: Sql<never> = sql([String(formatOf("reference"))])
 
-const CountRow = Schema.Struct({ count: Schema.Number })
 const EnvRow = Schema.Struct({ id: EnvId })
 const DeclaredRow = Schema.Struct({
   count: Schema.Number,

@@ -10,7 +10,7 @@ import { makeProtections } from "../../access/gate/Protections.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Mailer } from "../../base/mail/Mailer.js"
 import { now, timestamp } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { afterCommit } from "../../database/Database.js"
 import { archiveCounts } from "./Counts.js"
@@ -81,30 +81,28 @@ export class Exports extends Effect.Service<Exports>()("@coffer/server/Exports",
       )
     })
 
-    const create = traced("Exports.create")(
-      Effect.fnUntraced(function* (place: ExportPlace, versions: boolean) {
-        const { actor, org } = place
-        if ((yield* repo.count({ orgId: org.id })).count >= maxExports) {
-          return yield* new LimitExceeded({
-            message: `an organization has at most ${maxExports} exports at a time: end one of them first`
-          })
-        }
-        const id = ExportId.make(yield* uuidV7)
-        yield* repo.insert({
-          id,
-          orgId: org.id,
-          userId: actor.id,
-          versions: versions ? 1 : 0,
-          createdBy: actorName(actor),
-          now: yield* now,
-          lifetime
+    const create = method("Exports.create", function* (place: ExportPlace, versions: boolean) {
+      const { actor, org } = place
+      if ((yield* repo.count({ orgId: org.id })).count >= maxExports) {
+        return yield* new LimitExceeded({
+          message: `an organization has at most ${maxExports} exports at a time: end one of them first`
         })
-        yield* record(place, "org.export", id, { name: org.name, versions, counts: yield* counts({ orgId: org.id }) })
-        const made = exportOf(yield* find(place, id))
-        yield* mailOwners(place, made)
-        return made
+      }
+      const id = ExportId.make(yield* uuidV7)
+      yield* repo.insert({
+        id,
+        orgId: org.id,
+        userId: actor.id,
+        versions: versions ? 1 : 0,
+        createdBy: actorName(actor),
+        now: yield* now,
+        lifetime
       })
-    )
+      yield* record(place, "org.export", id, { name: org.name, versions, counts: yield* counts({ orgId: org.id }) })
+      const made = exportOf(yield* find(place, id))
+      yield* mailOwners(place, made)
+      return made
+    })
 
     const list = traced("Exports.list")((place: ExportPlace) =>
       Effect.map(repo.all({ orgId: place.org.id }), (rows) => rows.map(exportOf))
@@ -113,32 +111,28 @@ export class Exports extends Effect.Service<Exports>()("@coffer/server/Exports",
     const get = traced("Exports.get")((place: ExportPlace, id: ExportId) => Effect.map(find(place, id), exportOf))
 
     /** Lets another owner's export be read. */
-    const approve = traced("Exports.approve")(
-      Effect.fnUntraced(function* (place: ExportPlace, id: ExportId) {
-        const { actor } = place
-        const by = actorName(actor)
-        const row = yield* find(place, id)
-        if (row.user_id === actor.id) {
-          return yield* denied(audit, place, "another owner approves an export than the one who asked for it")
-        }
-        if (!isWaiting(row)) return yield* new Conflict({ message: `export ${id} waits for no approval` })
-        if ((yield* repo.owner({ userId: row.user_id, orgId: place.org.id })) === undefined) {
-          return yield* new Conflict({ message: `${row.created_by} is no owner any more: the export cannot be read` })
-        }
-        const [approved] = yield* repo.approve({ id, by })
-        if (approved === undefined) return yield* new Conflict({ message: `export ${id} waits for no approval` })
-        yield* record(place, "org.export_approve", id, { requester: row.created_by })
-        return exportOf({ ...row, approved_by: by })
-      })
-    )
+    const approve = method("Exports.approve", function* (place: ExportPlace, id: ExportId) {
+      const { actor } = place
+      const by = actorName(actor)
+      const row = yield* find(place, id)
+      if (row.user_id === actor.id) {
+        return yield* denied(audit, place, "another owner approves an export than the one who asked for it")
+      }
+      if (!isWaiting(row)) return yield* new Conflict({ message: `export ${id} waits for no approval` })
+      if ((yield* repo.owner({ userId: row.user_id, orgId: place.org.id })) === undefined) {
+        return yield* new Conflict({ message: `${row.created_by} is no owner any more: the export cannot be read` })
+      }
+      const [approved] = yield* repo.approve({ id, by })
+      if (approved === undefined) return yield* new Conflict({ message: `export ${id} waits for no approval` })
+      yield* record(place, "org.export_approve", id, { requester: row.created_by })
+      return exportOf({ ...row, approved_by: by })
+    })
 
-    const end = traced("Exports.end")(
-      Effect.fnUntraced(function* (place: ExportPlace, id: ExportId) {
-        const { created_by } = yield* find(place, id)
-        yield* repo.remove({ id })
-        yield* record(place, "org.export_end", id, { requester: created_by })
-      })
-    )
+    const end = method("Exports.end", function* (place: ExportPlace, id: ExportId) {
+      const { created_by } = yield* find(place, id)
+      yield* repo.remove({ id })
+      yield* record(place, "org.export_end", id, { requester: created_by })
+    })
 
     /** An export that the caller may read. Fails with ApprovalNeeded while it waits for another owner. */
     const readable = Effect.fnUntraced(function* (place: ExportPlace, id: ExportId) {

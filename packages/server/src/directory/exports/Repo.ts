@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
+import { CountRow, idRow } from "../../database/Rows.js"
 
 const ExportRow = Schema.Struct({
   id: ExportId,
@@ -17,8 +18,6 @@ const ExportRow = Schema.Struct({
 })
 export type ExportRow = typeof ExportRow.Type
 
-const CountRow = Schema.Struct({ count: Schema.Number })
-const IdRow = Schema.Struct({ id: ExportId })
 const FoundRow = Schema.Struct({ found: Schema.Number })
 
 const live = sql`
@@ -44,7 +43,7 @@ export const exportsRepo = Effect.map(
         INSERT INTO exports (id, org_id, user_id, versions, created_by, created_at, expires_at)
         VALUES (${"id"}, ${"orgId"}, ${"userId"}, ${"versions"}, ${"createdBy"}, ${"now"}, ${databaseTime} + ${"lifetime"})`,
 
-      approve: returning(IdRow)`
+      approve: returning(idRow(ExportId))`
         UPDATE exports SET approved_by = ${"by"}
         WHERE id = ${"id"} AND approved_by IS NULL AND expires_at > ${databaseTime} RETURNING id`,
 

@@ -18,7 +18,7 @@ import { hashToken, mintToken } from "../../keys/Token.js"
 import { clientNetwork } from "../../database/limits/ClientNetwork.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { type Checked, explain, type Mismatch, recordOf, sentenceOf } from "./Checks.js"
 import { type AccountRow, type FederationRow, federationsRepo } from "./Repo.js"
 import { Signatures, type Verified } from "./Signatures.js"
@@ -163,50 +163,48 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
      * Exchanges a token for a session of the account `ORGANIZATION/ACCOUNT`. Fails with Unauthorized, for an account that is
      * not there in the same words and after the same work as for one whose federations are for others.
      */
-    const federate = traced("Exchange.federate")(
-      Effect.fnUntraced(function* (token: Redacted.Redacted, reference: string) {
-        const [org = "", name = ""] = reference.split("/")
-        const { ip } = yield* RequestInfo
-        const network = clientNetwork(ip)
-        const subject = `${reference} ${network}`
-        const [wait, full] = yield* transaction(
-          Effect.zip(waitOf(reference, network), limits.wait(exchanges, subject))
-        ).pipe(
-          limits.limited(exchanges, subject, limitedExchanges),
-          limits.limited(failures, `${reference} ${network}`, limited),
-          limits.limited(allFailures, network, limited),
-          Effect.tapError(() => Metric.increment(exchangeRefusals))
-        )
-        if (wait > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limited(wait))
-        if (full > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limitedExchanges(full))
+    const federate = method("Exchange.federate", function* (token: Redacted.Redacted, reference: string) {
+      const [org = "", name = ""] = reference.split("/")
+      const { ip } = yield* RequestInfo
+      const network = clientNetwork(ip)
+      const subject = `${reference} ${network}`
+      const [wait, full] = yield* transaction(
+        Effect.zip(waitOf(reference, network), limits.wait(exchanges, subject))
+      ).pipe(
+        limits.limited(exchanges, subject, limitedExchanges),
+        limits.limited(failures, `${reference} ${network}`, limited),
+        limits.limited(allFailures, network, limited),
+        Effect.tapError(() => Metric.increment(exchangeRefusals))
+      )
+      if (wait > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limited(wait))
+      if (full > 0) return yield* Effect.zipRight(Metric.increment(exchangeRefusals), limitedExchanges(full))
 
-        const named = yield* repo.accountByName({ org, name })
-        const isBarred = named !== undefined && isOutside(named.allowed_networks, ip)
-        // Outside its networks, the caller is told what holds for an unknown account; the audit log has the account.
-        const account = isBarred ? undefined : named
-        const refuse = (refusal: Refusal) => {
-          const recorded = isBarred
-            ? { ...refusal, account: named, metadata: { ...refusal.metadata, failed: "networks" } }
-            : refusal
-          return Effect.zipRight(
-            Metric.increment(exchangeFailures),
-            limits.inTurn(network)(outcomeOf(transaction(record(recorded, reference, network))))
-          )
-        }
-        const verified = yield* signatures.verify(Redacted.value(token), account?.id ?? "")
-        if (verified === null) {
-          return yield* refuse({ name: reference, account, error: unsigned, metadata: { failed: "signature" } })
-        }
-        const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-        const audience = publicUrl === null ? null : audienceOf(publicUrl, org, name)
-        const checked = yield* explain(verified, audience, seconds)
-        const session =
-          account === undefined || checked.fitting === null
-            ? null
-            : yield* change([orgScope(account.org_id)], start(account, checked.fitting, verified, subject))
-        return session ?? (yield* refuse(refusalOf(reference, account, verified, checked)))
-      })
-    )
+      const named = yield* repo.accountByName({ org, name })
+      const isBarred = named !== undefined && isOutside(named.allowed_networks, ip)
+      // Outside its networks, the caller is told what holds for an unknown account; the audit log has the account.
+      const account = isBarred ? undefined : named
+      const refuse = (refusal: Refusal) => {
+        const recorded = isBarred
+          ? { ...refusal, account: named, metadata: { ...refusal.metadata, failed: "networks" } }
+          : refusal
+        return Effect.zipRight(
+          Metric.increment(exchangeFailures),
+          limits.inTurn(network)(outcomeOf(transaction(record(recorded, reference, network))))
+        )
+      }
+      const verified = yield* signatures.verify(Redacted.value(token), account?.id ?? "")
+      if (verified === null) {
+        return yield* refuse({ name: reference, account, error: unsigned, metadata: { failed: "signature" } })
+      }
+      const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+      const audience = publicUrl === null ? null : audienceOf(publicUrl, org, name)
+      const checked = yield* explain(verified, audience, seconds)
+      const session =
+        account === undefined || checked.fitting === null
+          ? null
+          : yield* change([orgScope(account.org_id)], start(account, checked.fitting, verified, subject))
+      return session ?? (yield* refuse(refusalOf(reference, account, verified, checked)))
+    })
 
     return { federate } as const
   }),

@@ -18,7 +18,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { IssuerKeys } from "./IssuerKeys.js"
 import { areUsable, keysOf } from "./Jwks.js"
 import { conditionsOf, type FederationRow, federationsRepo } from "./Repo.js"
@@ -80,12 +80,9 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
       )
     })
 
-    const create = traced("Federations.create")(
-      Effect.fnUntraced(function* (
-        place: Place<"federation.create">,
-        accountId: ServiceAccountId,
-        request: NewFederation
-      ) {
+    const create = method(
+      "Federations.create",
+      function* (place: Place<"federation.create">, accountId: ServiceAccountId, request: NewFederation) {
         const { conditions, issuer, jwks, max_age = defaultMaxAge, name, ttl = defaultTtl } = request
         const millis = yield* Clock.currentTimeMillis
         if (publicUrl === null) {
@@ -150,19 +147,18 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
           }
         })
         return made
-      })
+      }
     )
 
-    const list = traced("Federations.list")(
-      Effect.fnUntraced(function* (place: Place<"federation.list">, accountId: ServiceAccountId) {
-        yield* accountOf(place, accountId)
-        return yield* Effect.forEach(yield* repo.all({ accountId }), federation)
-      })
-    )
+    const list = method("Federations.list", function* (place: Place<"federation.list">, accountId: ServiceAccountId) {
+      yield* accountOf(place, accountId)
+      return yield* Effect.forEach(yield* repo.all({ accountId }), federation)
+    })
 
     /** Removes a federation. Its sessions are refused from then on, because they are read together with it. */
-    const revoke = traced("Federations.revoke")(
-      Effect.fnUntraced(function* (place: Place<"federation.revoke">, accountId: ServiceAccountId, id: FederationId) {
+    const revoke = method(
+      "Federations.revoke",
+      function* (place: Place<"federation.revoke">, accountId: ServiceAccountId, id: FederationId) {
         const removed_at = yield* now
         const account = yield* accountOf(place, accountId)
         const row = yield* repo.find({ accountId, id })
@@ -174,7 +170,7 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
           resource_id: id,
           metadata: { account: account.name, name: row.name, issuer: row.issuer }
         })
-      })
+      }
     )
 
     return { vet, create, list, revoke } as const

@@ -4,6 +4,7 @@ import { FederationName, ServiceAccountName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
+import { CountRow, idRow } from "../../database/Rows.js"
 
 const FederationRow = Schema.Struct({
   id: FederationId,
@@ -37,9 +38,6 @@ const AccountRow = Schema.Struct({
   allowed_networks: Schema.NullOr(Schema.String)
 })
 export type AccountRow = typeof AccountRow.Type
-
-const IdRow = Schema.Struct({ id: FederationId })
-const CountRow = Schema.Struct({ count: Schema.Number })
 
 const federations = sql`
   SELECT id, name, issuer, audience, 
@@ -118,7 +116,7 @@ export const federationsRepo = Effect.gen(function* () {
     remove: write`UPDATE federations SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
     /** Records a sign-in. No row if the federation, its account, the project of that or the organization was removed. */
-    use: returning(IdRow)`
+    use: returning(idRow(FederationId))`
       UPDATE federations SET last_used_at = ${"now"}
       WHERE id = ${"id"} AND removed_at IS NULL AND EXISTS (
         SELECT 1 FROM service_accounts a

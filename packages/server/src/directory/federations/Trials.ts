@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type { Place } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { Database } from "../../database/Database.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { type Mismatch, outcomesOf, trialOf } from "./Checks.js"
@@ -40,12 +40,9 @@ export class Trials extends Effect.Service<Trials>()("@coffer/server/Trials", {
         Effect.flatMap(limits.wait(trials, person), (wait) => (wait > 0 ? limited(wait) : limits.count(trials, person)))
       ).pipe(limits.limited(trials, person, limited))
 
-    const attempt = traced("Trials.attempt")(
-      Effect.fnUntraced(function* (
-        place: Place<"federation.create">,
-        accountId: ServiceAccountId,
-        token: Redacted.Redacted
-      ) {
+    const attempt = method(
+      "Trials.attempt",
+      function* (place: Place<"federation.create">, accountId: ServiceAccountId, token: Redacted.Redacted) {
         const account = yield* repo.findAccount({ orgId: place.org.id, id: accountId })
         if (account === undefined) return yield* notFound(`service account ${accountId}`)
         yield* admit(place.actor.id)
@@ -66,7 +63,7 @@ export class Trials extends Effect.Service<Trials>()("@coffer/server/Trials", {
           }))
         }
         return trial
-      })
+      }
     )
 
     return { attempt } as const

@@ -9,7 +9,7 @@ import { notFound } from "../../access/place/NotFound.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { forEachInSlices, mapInSlices } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type BroughtRow, groupsRepo, type GroupRow, type MemberRow } from "./Repo.js"
@@ -65,21 +65,19 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
     const noPerson = (place: GroupPlace, email: Email) =>
       new NotFound({ message: `${email} is not a member of organization ${place.org.name}` })
 
-    const create = traced("Groups.create")(
-      Effect.fnUntraced(function* (place: Place<"group.create">, name: GroupName) {
-        const created_at = yield* now
-        const id = GroupId.make(yield* uuidV7)
-        const created_by = actorName(place.actor)
-        if ((yield* repo.count({ orgId: place.org.id })).count >= maxGroups) {
-          return yield* new LimitExceeded({ message: `an organization has at most ${maxGroups} groups` })
-        }
-        yield* checkName(place, name, id)
-        yield* repo.insert({ id, orgId: place.org.id, name, createdBy: created_by, now: created_at })
-        yield* record(place, "group.create", { id, name })
-        const group: Group = { id, name, members: 0, rules: 0, created_by, created_at, updated_at: created_at }
-        return group
-      })
-    )
+    const create = method("Groups.create", function* (place: Place<"group.create">, name: GroupName) {
+      const created_at = yield* now
+      const id = GroupId.make(yield* uuidV7)
+      const created_by = actorName(place.actor)
+      if ((yield* repo.count({ orgId: place.org.id })).count >= maxGroups) {
+        return yield* new LimitExceeded({ message: `an organization has at most ${maxGroups} groups` })
+      }
+      yield* checkName(place, name, id)
+      yield* repo.insert({ id, orgId: place.org.id, name, createdBy: created_by, now: created_at })
+      yield* record(place, "group.create", { id, name })
+      const group: Group = { id, name, members: 0, rules: 0, created_by, created_at, updated_at: created_at }
+      return group
+    })
 
     const list = traced("Groups.list")((place: Place<"group.list">): Effect.Effect<ReadonlyArray<Group>> =>
       Effect.flatMap(repo.all(place.org.id), (rows) => forEachInSlices(rows, groupOf))
@@ -89,8 +87,9 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
       Effect.flatMap(find(place, name), groupOf)
     )
 
-    const rename = traced("Groups.rename")(
-      Effect.fnUntraced(function* (place: Place<"group.update">, name: GroupName, newName: GroupName) {
+    const rename = method(
+      "Groups.rename",
+      function* (place: Place<"group.update">, name: GroupName, newName: GroupName) {
         const updated_at = yield* now
         const row = yield* find(place, name)
         const before = yield* groupOf(row)
@@ -100,42 +99,39 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         yield* record(place, "group.update", { id: row.id, name: newName }, { before: name })
         const group: Group = { ...before, name: newName, updated_at }
         return group
-      })
+      }
     )
 
     /** Removes a group with its rules and mappings, which a later group of the name must not have. */
-    const remove = traced("Groups.remove")(
-      Effect.fnUntraced(function* (place: Place<"group.delete">, name: GroupName) {
-        const removed_at = yield* now
-        const row = yield* find(place, name)
-        const { id } = row
-        yield* repo.remove({ id, now: removed_at })
-        yield* repo.removeMembers({ groupId: id })
-        yield* repo.removeMappings({ groupId: id })
-        const rules = yield* repo.removeRules({ id, orgId: place.org.id, now: removed_at })
-        yield* record(place, "group.delete", row, { rules_removed: rules.length, members: row.added })
-      })
-    )
+    const remove = method("Groups.remove", function* (place: Place<"group.delete">, name: GroupName) {
+      const removed_at = yield* now
+      const row = yield* find(place, name)
+      const { id } = row
+      yield* repo.remove({ id, now: removed_at })
+      yield* repo.removeMembers({ groupId: id })
+      yield* repo.removeMappings({ groupId: id })
+      const rules = yield* repo.removeRules({ id, orgId: place.org.id, now: removed_at })
+      yield* record(place, "group.delete", row, { rules_removed: rules.length, members: row.added })
+    })
 
-    const members = traced("Groups.members")(
-      Effect.fnUntraced(function* (place: Place<"group.list">, name: GroupName) {
-        const { id } = yield* find(place, name)
-        const members = new Map<UserId, GroupMember>((yield* repo.members(id)).map((row) => [row.user_id, row]))
-        for (const { provider_group } of yield* repo.providerGroups({ groupId: id })) {
-          const rows = yield* repo.brought(place.org.id, provider_group)
-          yield* mapInSlices(rows, (row) => {
-            const { email, name, user_id } = row
-            // Keeps the first of the provider's groups: one login brought all of them.
-            members.set(user_id, { ...loginOf(row), ...(members.get(user_id) ?? { user_id, email, name }) })
-          })
-        }
-        return [...members.values()].toSorted(byEmail)
-      })
-    )
+    const members = method("Groups.members", function* (place: Place<"group.list">, name: GroupName) {
+      const { id } = yield* find(place, name)
+      const members = new Map<UserId, GroupMember>((yield* repo.members(id)).map((row) => [row.user_id, row]))
+      for (const { provider_group } of yield* repo.providerGroups({ groupId: id })) {
+        const rows = yield* repo.brought(place.org.id, provider_group)
+        yield* mapInSlices(rows, (row) => {
+          const { email, name, user_id } = row
+          // Keeps the first of the provider's groups: one login brought all of them.
+          members.set(user_id, { ...loginOf(row), ...(members.get(user_id) ?? { user_id, email, name }) })
+        })
+      }
+      return [...members.values()].toSorted(byEmail)
+    })
 
     /** Makes exactly these people the added members of a group. Those who stay keep their time. */
-    const setMembers = traced("Groups.setMembers")(
-      Effect.fnUntraced(function* (place: Place<"group.members">, name: GroupName, emails: ReadonlyArray<Email>) {
+    const setMembers = method(
+      "Groups.setMembers",
+      function* (place: Place<"group.members">, name: GroupName, emails: ReadonlyArray<Email>) {
         const created_at = yield* now
         const row = yield* find(place, name)
         const before = new Map((yield* repo.members(row.id)).map((member) => [member.email, member]))
@@ -160,12 +156,13 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         )
         yield* record(place, "group.members_set", row, { members: wanted.size, added, removed })
         return yield* groupOf({ ...row, added: wanted.size })
-      })
+      }
     )
 
     /** Adds a person. Returns whether the person was no member before. */
-    const addMember = traced("Groups.addMember")(
-      Effect.fnUntraced(function* (place: Place<"group.members">, name: GroupName, email: Email) {
+    const addMember = method(
+      "Groups.addMember",
+      function* (place: Place<"group.members">, name: GroupName, email: Email) {
         const created_at = yield* now
         const row = yield* find(place, name)
         const person = yield* repo.findPerson({ orgId: place.org.id, email })
@@ -184,11 +181,12 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         yield* record(place, "group.member_add", row, { email })
         const member: GroupMember = { ...person, added_by, created_at, ...login }
         return { member, created: true }
-      })
+      }
     )
 
-    const removeMember = traced("Groups.removeMember")(
-      Effect.fnUntraced(function* (place: Place<"group.members">, name: GroupName, userId: UserId) {
+    const removeMember = method(
+      "Groups.removeMember",
+      function* (place: Place<"group.members">, name: GroupName, userId: UserId) {
         const row = yield* find(place, name)
         const member = yield* repo.findMember({ groupId: row.id, userId })
         if (member === undefined) {
@@ -200,7 +198,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         }
         yield* repo.removeMember({ userId, orgId: place.org.id, groupId: row.id })
         yield* record(place, "group.member_remove", row, { email: member.email })
-      })
+      }
     )
 
     return { create, list, get, rename, remove, members, setMembers, addMember, removeMember } as const

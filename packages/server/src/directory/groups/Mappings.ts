@@ -4,7 +4,7 @@ import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { mappingsRepo } from "./MappingsRepo.js"
 
 /** A pair as one text. No name of a group has a line break. */
@@ -28,34 +28,32 @@ export class Mappings extends Effect.Service<Mappings>()("@coffer/server/Mapping
     )
 
     /** Replaces all mappings. What a removed one gave ends with it, because rights are read through the mappings. */
-    const set = traced("Mappings.set")(
-      Effect.fnUntraced(function* (place: Place<"group.map">, mappings: ReadonlyArray<GroupMapping>) {
-        const orgId = place.org.id
-        const ids = new Map((yield* repo.groups({ orgId })).map(({ id, name }) => [name, id]))
-        const before = new Map((yield* repo.all({ orgId })).map((row) => [keyOf(row), row]))
-        const after = new Map(mappings.map((mapping) => [keyOf(mapping), mapping]))
-        const added = []
-        for (const [key, mapping] of after) {
-          const group_id = ids.get(mapping.group)
-          if (group_id === undefined) return yield* notFound(`group ${mapping.group}`)
-          if (!before.has(key)) added.push({ ...mapping, group_id })
-        }
-        const removed = [...before].flatMap(([key, row]) => (after.has(key) ? [] : [row]))
-        for (const { group_id: groupId, provider_group: providerGroup } of removed) {
-          yield* repo.remove({ orgId, groupId, providerGroup })
-        }
-        yield* repo.insert(added.map(({ group_id, provider_group }) => ({ org_id: orgId, provider_group, group_id })))
-        if (added.length > 0 || removed.length > 0) {
-          yield* audit.write(sourceOf(place), {
-            action: "group.map",
-            resource_type: "org",
-            resource_id: orgId,
-            metadata: { mappings: after.size, added: added.map(textOf), removed: removed.map(textOf) }
-          })
-        }
-        return yield* list(place)
-      })
-    )
+    const set = method("Mappings.set", function* (place: Place<"group.map">, mappings: ReadonlyArray<GroupMapping>) {
+      const orgId = place.org.id
+      const ids = new Map((yield* repo.groups({ orgId })).map(({ id, name }) => [name, id]))
+      const before = new Map((yield* repo.all({ orgId })).map((row) => [keyOf(row), row]))
+      const after = new Map(mappings.map((mapping) => [keyOf(mapping), mapping]))
+      const added = []
+      for (const [key, mapping] of after) {
+        const group_id = ids.get(mapping.group)
+        if (group_id === undefined) return yield* notFound(`group ${mapping.group}`)
+        if (!before.has(key)) added.push({ ...mapping, group_id })
+      }
+      const removed = [...before].flatMap(([key, row]) => (after.has(key) ? [] : [row]))
+      for (const { group_id: groupId, provider_group: providerGroup } of removed) {
+        yield* repo.remove({ orgId, groupId, providerGroup })
+      }
+      yield* repo.insert(added.map(({ group_id, provider_group }) => ({ org_id: orgId, provider_group, group_id })))
+      if (added.length > 0 || removed.length > 0) {
+        yield* audit.write(sourceOf(place), {
+          action: "group.map",
+          resource_type: "org",
+          resource_id: orgId,
+          metadata: { mappings: after.size, added: added.map(textOf), removed: removed.map(textOf) }
+        })
+      }
+      return yield* list(place)
+    })
 
     return { list, set } as const
   })

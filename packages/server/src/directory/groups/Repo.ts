@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { acceptedMember, liveLogin, liveRule, loginGroups } from "../../access/place/PlaceRow.js"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
+import { CountRow, IdRow } from "../../database/Rows.js"
 
 const GroupRow = Schema.Struct({
   id: GroupId,
@@ -34,8 +35,6 @@ const BroughtRow = Schema.Struct({ ...UserRow.fields, provider_group: Schema.Str
 export type BroughtRow = typeof BroughtRow.Type
 const ProviderGroupRow = Schema.Struct({ provider_group: Schema.String })
 const NameRow = Schema.Struct({ name: GroupName })
-const CountRow = Schema.Struct({ count: Schema.Number })
-const IdRow = Schema.Struct({ id: Schema.String })
 
 const groups = sql`
   SELECT g.id AS id, g.name AS name,

@@ -3,6 +3,7 @@ import { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
+import { IdRow } from "../../database/Rows.js"
 
 const IdentityRow = Schema.Struct({
   id: Schema.String,
@@ -11,8 +12,6 @@ const IdentityRow = Schema.Struct({
   disabled_at: Schema.NullOr(Schema.String),
   logins_ended: Schema.Number
 })
-
-const IdRow = Schema.Struct({ id: Schema.String })
 
 export const identitiesRepo = Effect.gen(function* () {
   const { first, returning, write } = yield* query

@@ -24,7 +24,7 @@ import { clientNetwork } from "../../database/limits/ClientNetwork.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { sharedBounds } from "../../base/SharedBounds.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { clientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLoginsRepo.js"
 import { CodeAges } from "./CodeAges.js"
 import type { LoggedIn } from "./Completed.js"
@@ -91,77 +91,73 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
      * Begins a login by device. If too many wait, it ends the oldest of the network that has most. Fails with RateLimited on the
      * 31st from a client's network within 15 minutes.
      */
-    const begin = traced("ClientLogins.begin")(
-      Effect.fnUntraced(function* (publicUrl: string, machine: MachineName | null) {
-        const { ip } = yield* RequestInfo
-        const id = yield* uuidV7
-        const secret = yield* mintClientSecret
-        const code = yield* mintUserCode
-        const { start, whole } = macUserCode(keyring, code)
-        const network = clientNetwork(ip)
-        yield* transaction(
-          Effect.gen(function* () {
-            const wait = yield* limits.wait(beginnings, network)
-            if (wait > 0) return yield* limited(wait)
-            const millis = yield* clock
-            const since = timestamp(millis - deviceMillis)
-            // Strangers of many networks cannot keep others out: they lose their own oldest logins.
-            if ((yield* repo.countSince({ since })).count >= maxPending) yield* repo.makeRoom({ since })
-            yield* limits.count(beginnings, network)
-            yield* repo.insertDevice({
-              id,
-              hash: hashToken(Redacted.value(secret)),
-              start,
-              mac: whole,
-              machine,
-              ip,
-              network,
-              now: timestamp(millis),
-              expiresAt: timestamp(millis + deviceMillis)
-            })
+    const begin = method("ClientLogins.begin", function* (publicUrl: string, machine: MachineName | null) {
+      const { ip } = yield* RequestInfo
+      const id = yield* uuidV7
+      const secret = yield* mintClientSecret
+      const code = yield* mintUserCode
+      const { start, whole } = macUserCode(keyring, code)
+      const network = clientNetwork(ip)
+      yield* transaction(
+        Effect.gen(function* () {
+          const wait = yield* limits.wait(beginnings, network)
+          if (wait > 0) return yield* limited(wait)
+          const millis = yield* clock
+          const since = timestamp(millis - deviceMillis)
+          // Strangers of many networks cannot keep others out: they lose their own oldest logins.
+          if ((yield* repo.countSince({ since })).count >= maxPending) yield* repo.makeRoom({ since })
+          yield* limits.count(beginnings, network)
+          yield* repo.insertDevice({
+            id,
+            hash: hashToken(Redacted.value(secret)),
+            start,
+            mac: whole,
+            machine,
+            ip,
+            network,
+            now: timestamp(millis),
+            expiresAt: timestamp(millis + deviceMillis)
           })
-        ).pipe(limits.limited(beginnings, network, limited), countRefusals)
-        yield* ages.note(id, deviceMillis)
-        const shown = showUserCode(code)
-        return {
-          device_code: secret,
-          user_code: shown,
-          verification_uri: `${publicUrl}/device`,
-          verification_uri_complete: `${publicUrl}/device?code=${shown}`,
-          expires_in: deviceMillis / 1000,
-          interval: intervalSeconds
-        }
-      })
-    )
+        })
+      ).pipe(limits.limited(beginnings, network, limited), countRefusals)
+      yield* ages.note(id, deviceMillis)
+      const shown = showUserCode(code)
+      return {
+        device_code: secret,
+        user_code: shown,
+        verification_uri: `${publicUrl}/device`,
+        verification_uri_complete: `${publicUrl}/device?code=${shown}`,
+        expires_in: deviceMillis / 1000,
+        interval: intervalSeconds
+      }
+    })
 
     /**
      * Finds the pending login of a user code; undefined if there is none. Counts a wrong code for the client's network, and
      * for the logins whose codes have the same first half. Fails with RateLimited after 10 wrong codes within 15 minutes.
      */
-    const find = traced("ClientLogins.find")(
-      Effect.fnUntraced(function* (code: UserCode) {
-        const network = clientNetwork((yield* RequestInfo).ip)
-        const { start, whole } = macUserCode(keyring, code)
-        return yield* transaction(
-          Effect.gen(function* () {
-            const wait = yield* limits.wait(wrongCodes, network)
-            if (wait > 0) return yield* limited(wait)
-            const candidates = yield* repo.candidates({ start })
-            const found = candidates.find(({ mac }) => sameMac(mac, whole))
-            if (found !== undefined && !(yield* ages.isExpired(found, yield* clock))) {
-              return pendingOf(found)
-            }
-            yield* limits.count(wrongCodes, network)
-            yield* repo.countWrongTry({ start, max: maxWrongTries })
-            return undefined
-          })
-        ).pipe(
-          limits.limited(wrongCodes, network, limited),
-          countRefusals,
-          Effect.tap((found) => (found === undefined ? Metric.increment(loginFailures) : Effect.void))
-        )
-      })
-    )
+    const find = method("ClientLogins.find", function* (code: UserCode) {
+      const network = clientNetwork((yield* RequestInfo).ip)
+      const { start, whole } = macUserCode(keyring, code)
+      return yield* transaction(
+        Effect.gen(function* () {
+          const wait = yield* limits.wait(wrongCodes, network)
+          if (wait > 0) return yield* limited(wait)
+          const candidates = yield* repo.candidates({ start })
+          const found = candidates.find(({ mac }) => sameMac(mac, whole))
+          if (found !== undefined && !(yield* ages.isExpired(found, yield* clock))) {
+            return pendingOf(found)
+          }
+          yield* limits.count(wrongCodes, network)
+          yield* repo.countWrongTry({ start, max: maxWrongTries })
+          return undefined
+        })
+      ).pipe(
+        limits.limited(wrongCodes, network, limited),
+        countRefusals,
+        Effect.tap((found) => (found === undefined ? Metric.increment(loginFailures) : Effect.void))
+      )
+    })
 
     /** The login of an id that `find` returned, if it is still pending. */
     const pending = Effect.fnUntraced(function* (id: string) {
@@ -175,8 +171,9 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
     })
 
     /** Approves or refuses a login by device. Returns whether it was still pending. */
-    const decide = traced("ClientLogins.decide")(
-      Effect.fnUntraced(function* (id: string, by: LoggedIn, decision: "approved" | "refused") {
+    const decide = method(
+      "ClientLogins.decide",
+      function* (id: string, by: LoggedIn, decision: "approved" | "refused") {
         return yield* change(
           [userScope(by.id)],
           Effect.gen(function* () {
@@ -200,12 +197,13 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
             return true
           })
         )
-      })
+      }
     )
 
     /** Returns the code that the browser brings to a program's loopback listener. The person has agreed. */
-    const grant = traced("ClientLogins.grant")(
-      Effect.fnUntraced(function* (
+    const grant = method(
+      "ClientLogins.grant",
+      function* (
         by: LoggedIn,
         to: {
           readonly redirectUri: LoopbackUri
@@ -237,7 +235,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
         )
         yield* ages.note(id, deviceMillis)
         return secret
-      })
+      }
     )
 
     return { begin, find, pending, decide, grant } as const

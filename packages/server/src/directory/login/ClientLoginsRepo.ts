@@ -4,6 +4,7 @@ import { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
+import { CountRow, IdRow } from "../../database/Rows.js"
 
 const StateRow = Schema.Struct({
   id: Schema.String,
@@ -35,9 +36,7 @@ const ClaimedRow = Schema.Struct({
   challenge: Schema.NullOr(CodeChallenge)
 })
 
-const IdRow = Schema.Struct({ id: Schema.String })
 const MachineRow = Schema.Struct({ machine: Schema.NullOr(MachineName) })
-const CountRow = Schema.Struct({ count: Schema.Number })
 
 /** How often a wrong second half is taken for a code. */
 export const maxWrongTries = 5

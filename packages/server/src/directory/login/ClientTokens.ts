@@ -10,7 +10,7 @@ import { userScope } from "../../database/Scopes.js"
 import { timestamp } from "../../base/Time.js"
 import { fitsChallenge } from "../../keys/ClientCodes.js"
 import { hashToken } from "../../keys/Token.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { intervalSeconds, personSource } from "./ClientLogins.js"
 import { clientLoginsRepo } from "./ClientLoginsRepo.js"
 import { CodeAges } from "./CodeAges.js"
@@ -75,37 +75,33 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
       )
 
     /** Exchanges a device code for a session token, once the login is approved. */
-    const poll = traced("ClientLogins.poll")(
-      Effect.fnUntraced(function* (deviceCode: Redacted.Redacted) {
-        const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(deviceCode)) })
-        if (login?.kind !== "device" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
-        const { id, state, user_id } = login
-        switch (state) {
-          case "used":
-            return yield* invalidCode
-          case "refused":
-            return yield* refused
-          case "approved":
-            return yield* redeem(user_id, id, "device", () => true)
-          case "pending": {
-            const millis = yield* clock
-            const before = timestamp(millis - intervalSeconds * 1000)
-            const polled = yield* transaction(repo.poll({ id, now: timestamp(millis), before }))
-            return yield* polled.length > 0 ? pending : slowDown
-          }
+    const poll = method("ClientLogins.poll", function* (deviceCode: Redacted.Redacted) {
+      const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(deviceCode)) })
+      if (login?.kind !== "device" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
+      const { id, state, user_id } = login
+      switch (state) {
+        case "used":
+          return yield* invalidCode
+        case "refused":
+          return yield* refused
+        case "approved":
+          return yield* redeem(user_id, id, "device", () => true)
+        case "pending": {
+          const millis = yield* clock
+          const before = timestamp(millis - intervalSeconds * 1000)
+          const polled = yield* transaction(repo.poll({ id, now: timestamp(millis), before }))
+          return yield* polled.length > 0 ? pending : slowDown
         }
-      })
-    )
+      }
+    })
 
     /** Exchanges the code of a loopback redirect for a session token. */
-    const exchange = traced("ClientLogins.exchange")(
-      Effect.fnUntraced(function* (code: Redacted.Redacted, verifier: Redacted.Redacted) {
-        const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(code)) })
-        if (login?.kind !== "loopback" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
-        const fits = (challenge: CodeChallenge | null) => challenge !== null && fitsChallenge(verifier, challenge)
-        return yield* redeem(login.user_id, login.id, "loopback", fits)
-      })
-    )
+    const exchange = method("ClientLogins.exchange", function* (code: Redacted.Redacted, verifier: Redacted.Redacted) {
+      const login = yield* repo.bySecret({ hash: hashToken(Redacted.value(code)) })
+      if (login?.kind !== "loopback" || (yield* ages.isExpired(login, yield* clock))) return yield* invalidCode
+      const fits = (challenge: CodeChallenge | null) => challenge !== null && fitsChallenge(verifier, challenge)
+      return yield* redeem(login.user_id, login.id, "loopback", fits)
+    })
 
     return { poll, exchange } as const
   }),

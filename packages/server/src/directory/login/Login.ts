@@ -27,7 +27,7 @@ import { Sessions } from "./Sessions.js"
 import { mayLogIn } from "./Signup.js"
 import { StrangersEntries } from "./StrangersEntries.js"
 import { Users } from "./Users.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 
 const minute = 60_000
 const codeMillis = 10 * minute
@@ -85,54 +85,52 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
      * that no code matches, so that timing does not reveal it. Fails with RateLimited on the 6th request for an e-mail within
      * 15 minutes, and on the 31st from a client's network.
      */
-    const request = traced("Login.request")(
-      Effect.fnUntraced(function* (email: Email) {
-        yield* codesAreOn
-        const network = clientNetwork((yield* RequestInfo).ip)
-        const code = yield* mintCode
-        const id = yield* uuidV7
-        const allowed = yield* change(
-          [addressScope(email)],
-          Effect.gen(function* () {
-            const wait = yield* limits.wait(requestsOfClient, network)
-            if (wait > 0) return yield* limited("from this address", wait)
-            const millis = yield* clock
-            const earlier = yield* repo.requestsBetween({
-              email,
-              since: timestamp(millis - requests.window),
-              now: timestamp(millis)
-            })
-            if (earlier.length >= requests.max) {
-              return yield* limited("for this e-mail", secondsLeft(earlier, requests, millis))
-            }
-            yield* limits.count(requestsOfClient, network)
-            const user = yield* repo.findUser({ email })
-            const may = mayLogIn(config, email, user)
-            const mac = macCode(keyring, email, id, code)
-            yield* repo.replaceCode({
-              id,
-              email,
-              mac: may ? mac : randomBytes(mac.length),
-              now: timestamp(millis),
-              expiresAt: timestamp(millis + codeMillis)
-            })
-            if (user !== undefined || strangers.admits(["auth.login"])) {
-              yield* audit.write(loginSource(email, user?.id ?? null), {
-                action: "auth.login",
-                resource_type: "user",
-                resource_id: user?.id ?? null
-              })
-            }
-            return may
+    const request = method("Login.request", function* (email: Email) {
+      yield* codesAreOn
+      const network = clientNetwork((yield* RequestInfo).ip)
+      const code = yield* mintCode
+      const id = yield* uuidV7
+      const allowed = yield* change(
+        [addressScope(email)],
+        Effect.gen(function* () {
+          const wait = yield* limits.wait(requestsOfClient, network)
+          if (wait > 0) return yield* limited("from this address", wait)
+          const millis = yield* clock
+          const earlier = yield* repo.requestsBetween({
+            email,
+            since: timestamp(millis - requests.window),
+            now: timestamp(millis)
           })
-        ).pipe(
-          limits.limited(requestsOfClient, network, (wait) => limited("from this address", wait)),
-          Effect.tapErrorTag("RateLimited", () => Metric.increment(loginRefusals))
-        )
-        yield* ages.note(id, codeMillis)
-        if (allowed) yield* mailer.sendLoginCode(email, code)
-      })
-    )
+          if (earlier.length >= requests.max) {
+            return yield* limited("for this e-mail", secondsLeft(earlier, requests, millis))
+          }
+          yield* limits.count(requestsOfClient, network)
+          const user = yield* repo.findUser({ email })
+          const may = mayLogIn(config, email, user)
+          const mac = macCode(keyring, email, id, code)
+          yield* repo.replaceCode({
+            id,
+            email,
+            mac: may ? mac : randomBytes(mac.length),
+            now: timestamp(millis),
+            expiresAt: timestamp(millis + codeMillis)
+          })
+          if (user !== undefined || strangers.admits(["auth.login"])) {
+            yield* audit.write(loginSource(email, user?.id ?? null), {
+              action: "auth.login",
+              resource_type: "user",
+              resource_id: user?.id ?? null
+            })
+          }
+          return may
+        })
+      ).pipe(
+        limits.limited(requestsOfClient, network, (wait) => limited("from this address", wait)),
+        Effect.tapErrorTag("RateLimited", () => Metric.increment(loginRefusals))
+      )
+      yield* ages.note(id, codeMillis)
+      if (allowed) yield* mailer.sendLoginCode(email, code)
+    })
 
     /**
      * Counts the attempt as a failure and claims the pending code, in a separate transaction: a later failure must not

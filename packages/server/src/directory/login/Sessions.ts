@@ -14,7 +14,7 @@ import { RequestInfo } from "../../base/RequestInfo.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
 import { authRepo, type SessionRow } from "../../access/caller/credentials/Repo.js"
 import { sessionLimits } from "../../access/caller/SessionLimits.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import type { LoggedIn } from "./Completed.js"
 
 const logInAgain = new Forbidden({
@@ -52,8 +52,9 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
      * Starts a session and returns its token, of which only a hash is stored. Returns null if the person was disabled, or all
      * logins of the person were ended, since the person was proven. Call it in a transaction.
      */
-    const start = traced("Sessions.start")(
-      Effect.fnUntraced(function* (
+    const start = method(
+      "Sessions.start",
+      function* (
         { ended, id: userId, provenAt }: Omit<LoggedIn, "email">,
         kind: SessionKind = "token",
         machine: MachineName | null = null,
@@ -80,7 +81,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
           now: created_at
         })
         return { id, token }
-      })
+      }
     )
 
     /** Completes a login by a session, whose token is the result. Fails with Forbidden if `start` starts none. */
@@ -94,13 +95,11 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
             })
       )
 
-    const list = traced("Sessions.list")(
-      Effect.fnUntraced(function* (actor: Actor) {
-        if (actor.type === "service_account") return []
-        const rows = yield* repo.sessionsOf(actor.id, yield* sessionLimits)
-        return rows.map((row): Session => sessionOf(row, row.id === actor.sessionId))
-      })
-    )
+    const list = method("Sessions.list", function* (actor: Actor) {
+      if (actor.type === "service_account") return []
+      const rows = yield* repo.sessionsOf(actor.id, yield* sessionLimits)
+      return rows.map((row): Session => sessionOf(row, row.id === actor.sessionId))
+    })
 
     const recordEnded = (actor: UserActor, sessions: ReadonlyArray<{ readonly id: string }>) =>
       audit.write(
@@ -108,24 +107,20 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
         ...sessions.map(({ id }) => ({ action: "auth.logout", resource_type: "session", resource_id: id }) as const)
       )
 
-    const end = traced("Sessions.end")(
-      Effect.fnUntraced(function* (actor: Actor, id: SessionId) {
-        const notFound = new NotFound({ message: `session ${id} does not exist, or is not yours` })
-        if (actor.type === "service_account") return yield* notFound
-        const deleted = yield* repo.deleteSession({ userId: actor.id, id })
-        if (deleted.length === 0) return yield* notFound
-        yield* recordEnded(actor, deleted)
-      })
-    )
+    const end = method("Sessions.end", function* (actor: Actor, id: SessionId) {
+      const notFound = new NotFound({ message: `session ${id} does not exist, or is not yours` })
+      if (actor.type === "service_account") return yield* notFound
+      const deleted = yield* repo.deleteSession({ userId: actor.id, id })
+      if (deleted.length === 0) return yield* notFound
+      yield* recordEnded(actor, deleted)
+    })
 
     /** Ends all sessions of the actor, or all others, and the pending logins, which could start another one. */
-    const endAll = traced("Sessions.endAll")(
-      Effect.fnUntraced(function* (actor: Actor, others = false) {
-        if (actor.type === "service_account") return
-        yield* repo.endPendingLogins(actor)
-        yield* recordEnded(actor, yield* repo.deleteSessions(actor.id, others ? actor.sessionId : null))
-      })
-    )
+    const endAll = method("Sessions.endAll", function* (actor: Actor, others = false) {
+      if (actor.type === "service_account") return
+      yield* repo.endPendingLogins(actor)
+      yield* recordEnded(actor, yield* repo.deleteSessions(actor.id, others ? actor.sessionId : null))
+    })
 
     const endOfAccount = Effect.fnUntraced(function* (actor: ServiceAccountActor) {
       const { sessionId: id, type } = actor.credential
@@ -139,13 +134,11 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     })
 
     /** Ends the session of the request. Does nothing for an API key. */
-    const logout = traced("Sessions.logout")(
-      Effect.fnUntraced(function* (actor: Actor) {
-        if (actor.type === "service_account") return yield* endOfAccount(actor)
-        if (actor.sessionId === null) return
-        yield* Effect.catchTag(end(actor, actor.sessionId), "NotFound", () => Effect.void)
-      })
-    )
+    const logout = method("Sessions.logout", function* (actor: Actor) {
+      if (actor.type === "service_account") return yield* endOfAccount(actor)
+      if (actor.sessionId === null) return
+      yield* Effect.catchTag(end(actor, actor.sessionId), "NotFound", () => Effect.void)
+    })
 
     return { start, complete, list, end, endAll, logout } as const
   })

@@ -22,7 +22,7 @@ import { orTaken } from "../../database/SqlErrors.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { Mailer } from "../../base/mail/Mailer.js"
 import { type MemberRow, membersRepo } from "./Repo.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 
 export const maxMembers = 10_000
 const hour = 60 * 60 * 1000
@@ -78,8 +78,9 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     })
 
     /** Adds a member, and creates the user if needed. The invitation is mailed after the commit; a failure there is ignored. */
-    const invite = traced("Members.invite")(
-      Effect.fnUntraced(function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
+    const invite = method(
+      "Members.invite",
+      function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
         const source = role === "owner" ? yield* ownerSource(place) : sourceOf(place)
         const created_at = yield* now
         const id = yield* uuidV7
@@ -103,22 +104,22 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         }
         const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
         return member
-      })
+      }
     )
 
-    const list = traced("Members.list")(
-      Effect.fnUntraced(function* (place: Place<"member.list">): Effect.fn.Return<ReadonlyArray<Member>> {
-        // Who has rules is for those who may list them.
-        if (!mayAlso(place, "acl.list", { org: place.org.name, project: "", env: "" })) {
-          return yield* mapInSlices(yield* repo.all(place.org.id), memberOf)
-        }
-        const rows = yield* repo.withAccess(place.org.id)
-        return yield* mapInSlices(rows, ({ has_access, ...member }): Member => ({
-          ...memberOf(member),
-          has_access: has_access === 1
-        }))
-      })
-    )
+    const list = method("Members.list", function* (place: Place<"member.list">): Effect.fn.Return<
+      ReadonlyArray<Member>
+    > {
+      // Who has rules is for those who may list them.
+      if (!mayAlso(place, "acl.list", { org: place.org.name, project: "", env: "" })) {
+        return yield* mapInSlices(yield* repo.all(place.org.id), memberOf)
+      }
+      const rows = yield* repo.withAccess(place.org.id)
+      return yield* mapInSlices(rows, ({ has_access, ...member }): Member => ({
+        ...memberOf(member),
+        has_access: has_access === 1
+      }))
+    })
 
     /** Fails with LastOwner if the member is the only owner. Owners leave only to another one who has accepted to be one. */
     const keepAnOwner = Effect.fnUntraced(function* ({ actor, org }: MemberPlace, { role, user_id }: MemberRow) {
@@ -133,28 +134,26 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       })
     })
 
-    const setRole = traced("Members.setRole")(
-      Effect.fnUntraced(function* (place: Place<"member.update">, userId: UserId, role: Role) {
-        const updated_at = yield* now
-        const member = yield* repo.find({ orgId: place.org.id, userId })
-        if (member === undefined) return yield* notFound(`member ${userId}`)
-        if (role !== "owner") yield* keepAnOwner(place, member)
-        yield* keepVotes(place.org.id, member.email, (members) =>
-          members.map((one) => (one.id === userId ? { ...one, role } : one))
-        )
-        yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
-        yield* audit.write(sourceOf(place), {
-          action: "org.member_role_update",
-          resource_type: "member",
-          resource_id: userId,
-          metadata: { email: member.email, role, before: member.role }
-        })
-        yield* afterCommit(notify(place.org))
-        const { is_accepted: _, ...unchanged } = member
-        const updated: Member = { ...unchanged, role }
-        return updated
+    const setRole = method("Members.setRole", function* (place: Place<"member.update">, userId: UserId, role: Role) {
+      const updated_at = yield* now
+      const member = yield* repo.find({ orgId: place.org.id, userId })
+      if (member === undefined) return yield* notFound(`member ${userId}`)
+      if (role !== "owner") yield* keepAnOwner(place, member)
+      yield* keepVotes(place.org.id, member.email, (members) =>
+        members.map((one) => (one.id === userId ? { ...one, role } : one))
+      )
+      yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
+      yield* audit.write(sourceOf(place), {
+        action: "org.member_role_update",
+        resource_type: "member",
+        resource_id: userId,
+        metadata: { email: member.email, role, before: member.role }
       })
-    )
+      yield* afterCommit(notify(place.org))
+      const { is_accepted: _, ...unchanged } = member
+      const updated: Member = { ...unchanged, role }
+      return updated
+    })
 
     /**
      * Ends a membership with the person's access rules, delegations, places in groups, and votes for requests that wait: a later
@@ -192,27 +191,23 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       yield* afterCommit(notify(place.org))
     })
 
-    const remove = traced("Members.remove")(
-      Effect.fnUntraced(function* (place: Place<"member.remove">, userId: UserId) {
-        const member = yield* repo.find({ orgId: place.org.id, userId })
-        if (member === undefined) return yield* notFound(`member ${userId}`)
-        const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
-        yield* keepAnOwner(place, member)
-        yield* end(place, source, member)
-      })
-    )
+    const remove = method("Members.remove", function* (place: Place<"member.remove">, userId: UserId) {
+      const member = yield* repo.find({ orgId: place.org.id, userId })
+      if (member === undefined) return yield* notFound(`member ${userId}`)
+      const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
+      yield* keepAnOwner(place, member)
+      yield* end(place, source, member)
+    })
 
     /** Ends the caller's own membership, also one that was never accepted. */
-    const leave = traced("Members.leave")(
-      Effect.fnUntraced(function* (place: Place<"member.leave">) {
-        const { actor, org } = place
-        if (actor.type !== "user") return yield* denied(audit, place, "only a person leaves an organization")
-        const member = yield* repo.find({ orgId: org.id, userId: actor.id })
-        if (member === undefined) return yield* notFound(`a membership of yours in organization ${org.name}`)
-        yield* keepAnOwner(place, member)
-        yield* end(place, sourceOf(place), member)
-      })
-    )
+    const leave = method("Members.leave", function* (place: Place<"member.leave">) {
+      const { actor, org } = place
+      if (actor.type !== "user") return yield* denied(audit, place, "only a person leaves an organization")
+      const member = yield* repo.find({ orgId: org.id, userId: actor.id })
+      if (member === undefined) return yield* notFound(`a membership of yours in organization ${org.name}`)
+      yield* keepAnOwner(place, member)
+      yield* end(place, sourceOf(place), member)
+    })
 
     return { invite, leave, list, setRole, remove } as const
   }),

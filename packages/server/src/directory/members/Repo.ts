@@ -6,6 +6,7 @@ import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { groupRules, liveRule } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
+import { CountRow, IdRow } from "../../database/Rows.js"
 
 const MemberRow = Schema.Struct({
   user_id: UserId,
@@ -23,10 +24,8 @@ const WithAccessRow = Schema.Struct({
   has_access: Schema.Literal(0, 1)
 })
 
-const CountRow = Schema.Struct({ count: Schema.Number })
 const OwnersRow = Schema.Struct({ count: Schema.Number, accepted: Schema.Number })
 const GroupRow = Schema.Struct({ group_id: Schema.String })
-const IdRow = Schema.Struct({ id: Schema.String })
 
 const columns = sql`m.user_id AS user_id, u.email AS email, u.name AS name, m.role AS role, m.created_at AS created_at,
   CASE WHEN m.accepted_at IS NULL THEN 0 ELSE 1 END AS is_accepted`

@@ -24,7 +24,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Mailer } from "../../base/mail/Mailer.js"
 import { timestamp } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { afterCommit, Database } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
@@ -120,52 +120,49 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
     })
 
     /** Begins a registration. Call it in a transaction of the person's scope, as all that follows. */
-    const begin = traced("Passkeys.begin")(
-      Effect.fnUntraced(function* (person: UserActor) {
-        const party = yield* relyingParty
-        yield* requireLoginOfNow(person)
-        const rows = yield* repo.ofUser({ userId: person.id })
-        yield* tooMany(rows)
-        const options: RegistrationOptions = {
-          ...(yield* issue(person, "register", yield* sessionOf(person))),
-          rp: { id: party.id, name: "Coffer" },
-          user: { id: Buffer.from(person.id).toString("base64url"), name: person.email, displayName: person.name },
-          pubKeyCredParams: passkeyAlgorithms.map((alg) => ({ alg, type: "public-key" })),
-          excludeCredentials: rows.map(descriptorOf),
-          authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
-          attestation: "none"
-        }
-        return options
-      })
-    )
+    const begin = method("Passkeys.begin", function* (person: UserActor) {
+      const party = yield* relyingParty
+      yield* requireLoginOfNow(person)
+      const rows = yield* repo.ofUser({ userId: person.id })
+      yield* tooMany(rows)
+      const options: RegistrationOptions = {
+        ...(yield* issue(person, "register", yield* sessionOf(person))),
+        rp: { id: party.id, name: "Coffer" },
+        user: { id: Buffer.from(person.id).toString("base64url"), name: person.email, displayName: person.name },
+        pubKeyCredParams: passkeyAlgorithms.map((alg) => ({ alg, type: "public-key" })),
+        excludeCredentials: rows.map(descriptorOf),
+        authenticatorSelection: { residentKey: "preferred", userVerification: "required" },
+        attestation: "none"
+      }
+      return options
+    })
 
     /** Issues a challenge for a session of the person: that of the request, or one of a program. */
-    const challenge = traced("Passkeys.challenge")(
-      Effect.fnUntraced(function* (person: UserActor, asked?: SessionId) {
-        const party = yield* relyingParty
-        const rows = yield* repo.ofUser({ userId: person.id })
-        if (rows.length === 0) return yield* notFound("a passkey of yours")
-        const own = yield* sessionOf(person)
-        if (asked !== undefined && asked !== own) {
-          const program = yield* repo.program({ id: asked, userId: person.id, ...(yield* sessionLimits) })
-          if (program === undefined) return yield* notFound(`session ${asked} of a program of yours`)
-        }
-        const options: AssertionOptions = {
-          ...(yield* issue(person, "prove", asked ?? own)),
-          rpId: party.id,
-          allowCredentials: rows.map(descriptorOf),
-          userVerification: "required"
-        }
-        return options
-      })
-    )
+    const challenge = method("Passkeys.challenge", function* (person: UserActor, asked?: SessionId) {
+      const party = yield* relyingParty
+      const rows = yield* repo.ofUser({ userId: person.id })
+      if (rows.length === 0) return yield* notFound("a passkey of yours")
+      const own = yield* sessionOf(person)
+      if (asked !== undefined && asked !== own) {
+        const program = yield* repo.program({ id: asked, userId: person.id, ...(yield* sessionLimits) })
+        if (program === undefined) return yield* notFound(`session ${asked} of a program of yours`)
+      }
+      const options: AssertionOptions = {
+        ...(yield* issue(person, "prove", asked ?? own)),
+        rpId: party.id,
+        allowCredentials: rows.map(descriptorOf),
+        userVerification: "required"
+      }
+      return options
+    })
 
     /**
      * Takes the challenge of a response, so that no other request can use it. Null if the session of the request has no such
      * challenge. Call it in a transaction of its own, before the proof is verified.
      */
-    const claim = traced("Passkeys.claim")(
-      Effect.fnUntraced(function* (person: UserActor, purpose: "register" | "prove", clientDataJSON: string) {
+    const claim = method(
+      "Passkeys.claim",
+      function* (person: UserActor, purpose: "register" | "prove", clientDataJSON: string) {
         yield* relyingParty
         const challenge = challengeIn(clientDataJSON)
         if (challenge === null) return null
@@ -174,12 +171,13 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
         if (row === undefined || (yield* ages.isExpired(row, yield* clock))) return null
         const claimed: ClaimedChallenge = { challenge, target: row.target_id }
         return claimed
-      })
+      }
     )
 
     /** Keeps a credential that was verified. The session of the request counts as proven by it. */
-    const create = traced("Passkeys.create")(
-      Effect.fnUntraced(function* (
+    const create = method(
+      "Passkeys.create",
+      function* (
         person: UserActor,
         name: PasskeyName,
         credential: RegisteredCredential,
@@ -216,7 +214,7 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
         yield* afterCommit(mailer.sendNotice(registeredNotice(person, name)))
         const made: Passkey = { id, name, created_at: now, last_used_at: null }
         return made
-      })
+      }
     )
 
     /** The passkey of a person that a credential's id names. */
@@ -229,8 +227,9 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
      * Proves the session of a challenge. Returns the failure with InvalidCode instead of failing with it, so that its entry is
      * kept: `proof` is null if it was refused. A counter that went back may be that of a copied authenticator.
      */
-    const prove = traced("Passkeys.prove")(
-      Effect.fnUntraced(function* (person: UserActor, claimed: ClaimedChallenge | null, proof: Proof | null) {
+    const prove = method(
+      "Passkeys.prove",
+      function* (person: UserActor, claimed: ClaimedChallenge | null, proof: Proof | null) {
         const now = timestamp(yield* clock)
         const failed = (reason: string) =>
           Effect.as(
@@ -257,34 +256,32 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
         })
         const proven: ProvenSession = { session_id: claimed.target, passkey_at: now }
         return Effect.succeed(proven)
-      })
+      }
     )
 
     /** Removes a passkey. A login without one is enough, unless an organization of the person forbids that. */
-    const remove = traced("Passkeys.remove")(
-      Effect.fnUntraced(function* (person: UserActor, id: PasskeyId) {
-        const isRecovery = !person.loginIsRecent
-        const forbidding = isRecovery ? yield* repo.forbidsRecovery({ userId: person.id }) : undefined
-        if (forbidding !== undefined) {
-          return yield* refuse(
-            audit,
-            actorSource(person),
-            { resource_type: "passkey", resource_id: id, metadata: { action: "passkey.delete" } },
-            `organization ${forbidding.name} wants a proof with a passkey for this: ask the operator of the server, if you have none left`
-          )
-        }
-        const [removed] = yield* repo.remove({ id, userId: person.id })
-        if (removed === undefined) return yield* notFound(`passkey ${id}`)
-        const { name } = removed
-        yield* audit.write(actorSource(person), {
-          action: "passkey.delete",
-          resource_type: "passkey",
-          resource_id: id,
-          metadata: { name, ...(isRecovery && { recovery: true }) }
-        })
-        yield* afterCommit(mailer.sendNotice(removedNotice(person, name, isRecovery)))
+    const remove = method("Passkeys.remove", function* (person: UserActor, id: PasskeyId) {
+      const isRecovery = !person.loginIsRecent
+      const forbidding = isRecovery ? yield* repo.forbidsRecovery({ userId: person.id }) : undefined
+      if (forbidding !== undefined) {
+        return yield* refuse(
+          audit,
+          actorSource(person),
+          { resource_type: "passkey", resource_id: id, metadata: { action: "passkey.delete" } },
+          `organization ${forbidding.name} wants a proof with a passkey for this: ask the operator of the server, if you have none left`
+        )
+      }
+      const [removed] = yield* repo.remove({ id, userId: person.id })
+      if (removed === undefined) return yield* notFound(`passkey ${id}`)
+      const { name } = removed
+      yield* audit.write(actorSource(person), {
+        action: "passkey.delete",
+        resource_type: "passkey",
+        resource_id: id,
+        metadata: { name, ...(isRecovery && { recovery: true }) }
       })
-    )
+      yield* afterCommit(mailer.sendNotice(removedNotice(person, name, isRecovery)))
+    })
 
     return { begin, challenge, claim, create, list, named, prove, relyingParty, remove } as const
   }),

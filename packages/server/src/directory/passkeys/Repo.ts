@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { liveSession } from "../../access/caller/ActorRepo.js"
 import { acceptedMember } from "../../access/place/PlaceRow.js"
 import { query } from "../../database/Query.js"
+import { IdRow } from "../../database/Rows.js"
 
 const PasskeyRow = Schema.Struct({
   id: PasskeyId,
@@ -24,7 +25,6 @@ const ChallengeRow = Schema.Struct({
   expires_at: Schema.String
 })
 
-const IdRow = Schema.Struct({ id: Schema.String })
 const NameRow = Schema.Struct({ name: Schema.String })
 const OrgRow = Schema.Struct({ name: OrgName })
 

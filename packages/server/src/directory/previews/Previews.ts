@@ -9,7 +9,7 @@ import { notFound } from "../../access/place/NotFound.js"
 import { type PreviewsRow, previewsRepo } from "../../access/place/Previews.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { environmentsRepo } from "../environments/Repo.js"
 
 export interface PreviewsRequest {
@@ -49,43 +49,39 @@ export class ProjectPreviews extends Effect.Service<ProjectPreviews>()("@coffer/
         metadata
       })
 
-    const set = traced("ProjectPreviews.set")(
-      Effect.fnUntraced(function* (place: Place<"previews.set">, request: PreviewsRequest) {
-        const { from, longest = previewDefaults.longest, max = previewDefaults.max, pattern } = request
-        const { project } = place
-        const all = yield* environments.revisions({ projectId: project.id })
-        const source = all.find(({ name }) => name === from) ?? (yield* notFound(`environment ${from}`))
-        const before = yield* find(place)
-        const row = {
-          source_id: source.id,
-          source: from,
-          pattern,
-          max,
-          longest,
-          updated_by: actorName(place.actor),
-          updated_at: yield* now
-        }
-        yield* repo.set({
-          projectId: project.id,
-          sourceId: source.id,
-          pattern,
-          max,
-          longest,
-          by: row.updated_by,
-          now: row.updated_at
-        })
-        yield* record(place, { ...termsOf(row), ...(before !== undefined && { before: termsOf(before) }) })
-        return previewsOf(row)
+    const set = method("ProjectPreviews.set", function* (place: Place<"previews.set">, request: PreviewsRequest) {
+      const { from, longest = previewDefaults.longest, max = previewDefaults.max, pattern } = request
+      const { project } = place
+      const all = yield* environments.revisions({ projectId: project.id })
+      const source = all.find(({ name }) => name === from) ?? (yield* notFound(`environment ${from}`))
+      const before = yield* find(place)
+      const row = {
+        source_id: source.id,
+        source: from,
+        pattern,
+        max,
+        longest,
+        updated_by: actorName(place.actor),
+        updated_at: yield* now
+      }
+      yield* repo.set({
+        projectId: project.id,
+        sourceId: source.id,
+        pattern,
+        max,
+        longest,
+        by: row.updated_by,
+        now: row.updated_at
       })
-    )
+      yield* record(place, { ...termsOf(row), ...(before !== undefined && { before: termsOf(before) }) })
+      return previewsOf(row)
+    })
 
-    const remove = traced("ProjectPreviews.remove")(
-      Effect.fnUntraced(function* (place: Place<"previews.delete">) {
-        const before = (yield* find(place)) ?? (yield* missing(place.project.name))
-        yield* repo.remove({ projectId: place.project.id })
-        yield* record(place, { before: termsOf(before) })
-      })
-    )
+    const remove = method("ProjectPreviews.remove", function* (place: Place<"previews.delete">) {
+      const before = (yield* find(place)) ?? (yield* missing(place.project.name))
+      yield* repo.remove({ projectId: place.project.id })
+      yield* record(place, { before: termsOf(before) })
+    })
 
     return { get, set, remove } as const
   })

@@ -13,7 +13,7 @@ import { orTaken } from "../../database/SqlErrors.js"
 import { environmentsRepo } from "../environments/Repo.js"
 import { makeRemovals } from "../trash/Removals.js"
 import { projectsRepo } from "./Repo.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 
 export const maxProjects = 2_000
 const firstEnvironments = [EnvName.make("dev"), EnvName.make("staging"), EnvName.make("prod")]
@@ -53,45 +53,41 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
     const removals = yield* makeRemovals
 
     /** Creates a project with its first environments. */
-    const create = traced("Projects.create")(
-      Effect.fnUntraced(function* (place: Place<"project.create">, name: ProjectName) {
-        const { org } = place
-        const id = ProjectId.make(yield* uuidV7)
-        const created_at = yield* now
-        if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
-          return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
-        }
-        yield* repo.insert({ id, orgId: org.id, name, now: created_at }).pipe(orTaken(() => taken(name)))
-        for (const env of firstEnvironments) {
-          yield* environments.insert({
-            id: yield* uuidV7,
-            projectId: id,
-            name: env,
-            end: null,
-            sourceId: null,
-            now: created_at
-          })
-        }
-        yield* audit.write(sourceOf(place), {
-          action: "project.create",
-          resource_type: "project",
-          resource_id: id,
-          metadata: { project: name, name, environments: firstEnvironments }
+    const create = method("Projects.create", function* (place: Place<"project.create">, name: ProjectName) {
+      const { org } = place
+      const id = ProjectId.make(yield* uuidV7)
+      const created_at = yield* now
+      if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
+        return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
+      }
+      yield* repo.insert({ id, orgId: org.id, name, now: created_at }).pipe(orTaken(() => taken(name)))
+      for (const env of firstEnvironments) {
+        yield* environments.insert({
+          id: yield* uuidV7,
+          projectId: id,
+          name: env,
+          end: null,
+          sourceId: null,
+          now: created_at
         })
-
-        const created: Project = { id, name, strict: false, created_at, updated_at: created_at }
-        return created
+      }
+      yield* audit.write(sourceOf(place), {
+        action: "project.create",
+        resource_type: "project",
+        resource_id: id,
+        metadata: { project: name, name, environments: firstEnvironments }
       })
-    )
+
+      const created: Project = { id, name, strict: false, created_at, updated_at: created_at }
+      return created
+    })
 
     /** The organization's projects; a service account that is scoped to a project sees that one only. */
-    const list = traced("Projects.list")(
-      Effect.fnUntraced(function* (place: Place<"project.list">) {
-        const all = yield* repo.all(place.org.id)
-        const scope = place.actor.type === "service_account" ? place.actor.project : null
-        return scope === null ? all : all.filter(({ id }) => id === scope.id)
-      })
-    )
+    const list = method("Projects.list", function* (place: Place<"project.list">) {
+      const all = yield* repo.all(place.org.id)
+      const scope = place.actor.type === "service_account" ? place.actor.project : null
+      return scope === null ? all : all.filter(({ id }) => id === scope.id)
+    })
 
     const orderOf = (projectId: ProjectId) =>
       Effect.map(environments.ordered({ projectId }), (rows): Pick<Project, "order"> =>
@@ -112,17 +108,16 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       })
     })
 
-    const get = traced("Projects.get")(
-      Effect.fnUntraced(function* (place: Place<"project.read">) {
-        const { id, name } = place.project
-        const found = (yield* repo.find(id)) ?? (yield* notVisible(`project ${name}`))
-        return { ...found, ...(yield* orderOf(id)) }
-      })
-    )
+    const get = method("Projects.get", function* (place: Place<"project.read">) {
+      const { id, name } = place.project
+      const found = (yield* repo.find(id)) ?? (yield* notVisible(`project ${name}`))
+      return { ...found, ...(yield* orderOf(id)) }
+    })
 
     /** Changes the name, whether the project is strict, or the order of its environments; what is left out stays. */
-    const change = traced("Projects.change")(
-      Effect.fnUntraced(function* (place: Place<"project.update">, { name, order, strict }: ProjectChange) {
+    const change = method(
+      "Projects.change",
+      function* (place: Place<"project.update">, { name, order, strict }: ProjectChange) {
         const { id, name: before } = place.project
         if (name === undefined && strict === undefined && order === undefined) {
           return yield* new ValidationError({
@@ -150,28 +145,26 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
         })
         const changed: Project = { id, ...row, strict: row.strict === 1, ...(yield* orderOf(id)), updated_at }
         return changed
-      })
+      }
     )
 
     /** Removes a project. Returns its id, and its organization's. */
-    const remove = traced("Projects.remove")(
-      Effect.fnUntraced(function* (place: Place<"project.delete">) {
-        const { id, name } = place.project
-        const orgId = place.org.id
-        const removed_at = yield* now
-        yield* names.free({ kind: "project", orgId: place.org.id, id, name })
-        const [row] = yield* repo.remove({ id, now: removed_at })
-        if (row === undefined) return yield* notVisible(`project ${name}`)
-        yield* removals.removed({ kind: "project", id, orgId, projectId: null, name }, place.actor)
-        yield* audit.write(sourceOf(place), {
-          action: "project.delete",
-          resource_type: "project",
-          resource_id: id,
-          metadata: { name }
-        })
-        return { orgId, id }
+    const remove = method("Projects.remove", function* (place: Place<"project.delete">) {
+      const { id, name } = place.project
+      const orgId = place.org.id
+      const removed_at = yield* now
+      yield* names.free({ kind: "project", orgId: place.org.id, id, name })
+      const [row] = yield* repo.remove({ id, now: removed_at })
+      if (row === undefined) return yield* notVisible(`project ${name}`)
+      yield* removals.removed({ kind: "project", id, orgId, projectId: null, name }, place.actor)
+      yield* audit.write(sourceOf(place), {
+        action: "project.delete",
+        resource_type: "project",
+        resource_id: id,
+        metadata: { name }
       })
-    )
+      return { orgId, id }
+    })
 
     return { create, list, get, change, remove } as const
   })

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { query } from "../../database/Query.js"
+import { CountRow } from "../../database/Rows.js"
 
 const ProjectRow = Schema.Struct({
   id: ProjectId,
@@ -17,7 +18,6 @@ const StampRow = Schema.Struct({ created_at: Schema.String })
 const ChangedRow = Schema.Struct({ name: ProjectName, strict: Schema.Number, created_at: Schema.String })
 
 const projectOf = ({ strict, ...row }: typeof ProjectRow.Type): Project => ({ ...row, strict: strict === 1 })
-const CountRow = Schema.Struct({ count: Schema.Number })
 
 export const projectsRepo = Effect.gen(function* () {
   const { all, first, one, returning, write } = yield* query

@@ -4,6 +4,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query } from "../../database/Query.js"
+import { IdRow } from "../../database/Rows.js"
 
 /** What a field of a call names. */
 type Named = "organization" | "environment" | "service account or member" | "member"
@@ -27,7 +28,6 @@ export const namingFields: {
   }
 }
 
-const IdRow = Schema.Struct({ id: Schema.String })
 const ProjectRow = Schema.Struct({ id: ProjectId })
 
 /** What is named, by which name, and its id; null if nothing has the name. */

@@ -15,7 +15,7 @@ import { makeVotingMembers, namesOf } from "../../access/gate/VotingMembers.js"
 import { makeVotingNotices } from "../../access/gate/VotingNotices.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { afterCommit } from "../../database/Database.js"
 import { query } from "../../database/Query.js"
 import { checkRecord } from "../../http/ETag.js"
@@ -101,13 +101,11 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
         )
       })
 
-      const get = traced("EnvironmentProtections.get")(
-        Effect.fnUntraced(function* (place: Place<"protection.read">) {
-          const found = (yield* protections.find(place.env.id)) ?? (yield* missing(place.env.name))
-          const { alone, canEnd } = yield* prospects(place, found)
-          return shown(found, place.role === "owner" ? alone : [], canEnd)
-        })
-      )
+      const get = method("EnvironmentProtections.get", function* (place: Place<"protection.read">) {
+        const found = (yield* protections.find(place.env.id)) ?? (yield* missing(place.env.name))
+        const { alone, canEnd } = yield* prospects(place, found)
+        return shown(found, place.role === "owner" ? alone : [], canEnd)
+      })
 
       /** Fails with Conflict if a change was made for another state of the protection. */
       const checkState = Effect.fnUntraced(function* (
@@ -157,8 +155,9 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
         })
       })
 
-      const set = traced("EnvironmentProtections.set")(
-        Effect.fnUntraced(function* (place: Place<"protection.set">, request: ProtectionRequest) {
+      const set = method(
+        "EnvironmentProtections.set",
+        function* (place: Place<"protection.set">, request: ProtectionRequest) {
           const terms = termsOf(request)
           const alone = yield* checkVoters(place, terms)
           const before = yield* protections.find(place.env.id)
@@ -191,24 +190,22 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
           })
           yield* afterCommit(notify(org))
           return shown((yield* protections.find(env.id)) ?? (yield* missing(env.name)), alone, true)
-        })
+        }
       )
 
-      const remove = traced("EnvironmentProtections.remove")(
-        Effect.fnUntraced(function* (place: Place<"protection.delete">) {
-          const { env } = place
-          const before = (yield* protections.find(env.id)) ?? (yield* missing(env.name))
-          const at = yield* now
-          yield* end({ envId: env.id, by: actorName(place.actor), now: at })
-          yield* mark({ envId: env.id, protected: 0, now: at })
-          yield* audit.write(sourceOf(place), {
-            action: "protection.delete",
-            resource_type: "protection",
-            resource_id: env.id,
-            metadata: { before: termsOf(before) }
-          })
+      const remove = method("EnvironmentProtections.remove", function* (place: Place<"protection.delete">) {
+        const { env } = place
+        const before = (yield* protections.find(env.id)) ?? (yield* missing(env.name))
+        const at = yield* now
+        yield* end({ envId: env.id, by: actorName(place.actor), now: at })
+        yield* mark({ envId: env.id, protected: 0, now: at })
+        yield* audit.write(sourceOf(place), {
+          action: "protection.delete",
+          resource_type: "protection",
+          resource_id: env.id,
+          metadata: { before: termsOf(before) }
         })
-      )
+      })
 
       return { checkState, get, isWeakening, set, remove } as const
     }),

@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
+import { idRow } from "../../database/Rows.js"
 
 const RequestRow = Schema.Struct({
   id: RequestId,
@@ -69,7 +70,6 @@ export type Target = typeof TargetRow.Type
 const VoteRow = Schema.Struct({ id: UserId, email: Schema.typeSchema(Email), role: Schema.NullOr(Role) })
 
 const PendingRow = Schema.Struct({ own: Schema.Number, waiting: Schema.Number, bytes: Schema.Number })
-const IdRow = Schema.Struct({ id: RequestId })
 
 const UserRow = Schema.Struct({
   id: UserId,
@@ -143,7 +143,7 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
       ${"delegationId"}, ${"reason"}, ${"call"}, ${"keys"}, ${"details"}, ${"named"}, ${"permission"}, ${"expiresIn"}, ${"protectionVersion"},
       ${"needed"}, ${"bytes"}, ${"now"}, ${"expiresAt"})`,
 
-  vote: returning(IdRow)`
+  vote: returning(idRow(RequestId))`
     INSERT INTO request_votes (request_id, user_id, email, vote, comment, created_at)
     VALUES (${"id"}, ${"userId"}, ${"email"}, ${"vote"}, ${"comment"}, ${"now"})
     ON CONFLICT (request_id, user_id) DO NOTHING RETURNING request_id AS id`,
@@ -156,7 +156,7 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
     WHERE v.request_id = ${"id"} AND v.vote = 'approve' ORDER BY v.created_at, v.user_id`,
 
   /** Ends a request that is pending. */
-  end: returning(IdRow)`
+  end: returning(idRow(RequestId))`
     UPDATE requests SET state = ${"state"}, decided_at = ${"now"}, outdated = ${"outdated"}, approved_by = ${"approvedBy"},
       revision = ${"revision"}, rule_id = ${"ruleId"}, bytes = 0
     WHERE id = ${"id"} AND state = 'pending' RETURNING id`,

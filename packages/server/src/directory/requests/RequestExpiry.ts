@@ -7,6 +7,7 @@ import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { databaseTime, query } from "../../database/Query.js"
 import { makeBodies } from "./Bodies.js"
+import { idRow } from "../../database/Rows.js"
 
 const EndedRow = Schema.Struct({
   id: RequestId,
@@ -16,8 +17,6 @@ const EndedRow = Schema.Struct({
   env: Schema.String,
   actor_name: Schema.String
 })
-
-const IdRow = Schema.Struct({ id: RequestId })
 
 /** Notes requests that have ended without enough votes, with an entry of the audit log for each, and erases their calls. */
 export const makeRequestExpiry = Effect.gen(function* () {
@@ -31,7 +30,7 @@ export const makeRequestExpiry = Effect.gen(function* () {
     WHERE r.state = 'pending' AND r.expires_at <= ${databaseTime} ORDER BY r.expires_at, r.id LIMIT ${"limit"}`
 
   // Another server may have noted it.
-  const expire = returning(IdRow)`
+  const expire = returning(idRow(RequestId))`
     UPDATE requests SET state = 'expired', decided_at = ${"now"}, bytes = 0
     WHERE id = ${"id"} AND state = 'pending' AND expires_at <= ${databaseTime} RETURNING id`
 

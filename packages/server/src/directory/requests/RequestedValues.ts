@@ -11,7 +11,7 @@ import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { mapInSlices } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { Requests } from "./Requests.js"
 
 const decodeValue = Schema.decodeUnknownOption(
@@ -39,27 +39,25 @@ export class RequestedValues extends Effect.Service<RequestedValues>()("@coffer/
     const access = yield* Access
     const audit = yield* AuditLog
 
-    const read = traced("RequestedValues.read")(
-      Effect.fnUntraced(function* (place: Place<"request.list">, path: OrgPath, id: RequestId) {
-        const row = yield* requests.find(place, id)
-        const names = { ...path, project_name: row.project, env_name: row.env }
-        const reading = yield* Effect.provideService(access.env(names, "secret.read"), CurrentCaller, {
-          actor: place.actor
-        })
-        // Another environment may have the name by now.
-        if (reading.env.id !== row.env_id) return yield* notFound(`the environment of request ${id}`)
-        const json = yield* requests.bodyOf(row)
-        const found = yield* mapInSlices(settings(json), ([key, value]) => decodeValue({ key, value }))
-        const data = found.flatMap(Option.toArray)
-        yield* audit.read(sourceOf(reading), {
-          action: "request.read",
-          resource_type: "request",
-          resource_id: id,
-          metadata: { requester: row.actor_name, keys: data.map(({ key }) => ({ key })) }
-        })
-        return { data }
+    const read = method("RequestedValues.read", function* (place: Place<"request.list">, path: OrgPath, id: RequestId) {
+      const row = yield* requests.find(place, id)
+      const names = { ...path, project_name: row.project, env_name: row.env }
+      const reading = yield* Effect.provideService(access.env(names, "secret.read"), CurrentCaller, {
+        actor: place.actor
       })
-    )
+      // Another environment may have the name by now.
+      if (reading.env.id !== row.env_id) return yield* notFound(`the environment of request ${id}`)
+      const json = yield* requests.bodyOf(row)
+      const found = yield* mapInSlices(settings(json), ([key, value]) => decodeValue({ key, value }))
+      const data = found.flatMap(Option.toArray)
+      yield* audit.read(sourceOf(reading), {
+        action: "request.read",
+        resource_type: "request",
+        resource_id: id,
+        metadata: { requester: row.actor_name, keys: data.map(({ key }) => ({ key })) }
+      })
+      return { data }
+    })
 
     return { read } as const
   }),

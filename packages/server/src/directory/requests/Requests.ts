@@ -21,7 +21,7 @@ import { mayAlso } from "../../access/Rights.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { pacing } from "../../base/EventLoop.js"
 import { timestamp } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { afterCommit, Database } from "../../database/Database.js"
 import { makeBodies } from "./Bodies.js"
@@ -246,11 +246,9 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
     })
 
     /** A page of requests, newest first: those that the caller may know of. */
-    const list = traced("Requests.list")(
-      Effect.fnUntraced(function* (
-        place: Place<"request.list">,
-        { after, kind, limit = defaultLimit, state }: RequestFilter
-      ) {
+    const list = method(
+      "Requests.list",
+      function* (place: Place<"request.list">, { after, kind, limit = defaultLimit, state }: RequestFilter) {
         const found: Array<ApprovalRequest> = []
         const pace = pacing()
         for (let before: RequestId | null = after ?? null; found.length <= limit;) {
@@ -274,7 +272,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
           pagination: { limit, has_next, next_cursor: has_next ? (data.at(-1)?.id ?? null) : null }
         }
         return page
-      })
+      }
     )
 
     const get = (place: Place<"request.list">, id: RequestId) =>

@@ -11,7 +11,7 @@ import { isApprover } from "../../access/gate/Voting.js"
 import { requirePasskey } from "../../access/caller/RecentLogin.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { Database, type Transaction } from "../../database/Database.js"
 import { type Scope, userScope } from "../../database/Scopes.js"
 import { makeAccessRules } from "./AccessRules.js"
@@ -226,47 +226,45 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         return access.change(place(path), step, { also })
       })
 
-    const approve = traced("Votes.approve")(
-      Effect.fnUntraced(function* (path: RequestPath, comment?: string) {
-        const before = yield* Effect.flatMap(place(path), (place) => votable(place, path.request_id))
-        // Decrypted before the transaction, for which others wait. It never changes.
-        const json =
-          before.kind === "access"
-            ? null
-            : yield* Effect.catchTag(requests.bodyOf(before), "DecryptionFailed", Effect.die)
-        const request = before.call === null ? null : yield* decodeCall(before.call, json)
-        if (before.kind === "change" && request === null) return yield* unreadable
-        const decided = yield* changeAs(path, (place) =>
-          Effect.gen(function* () {
-            const row = yield* votable(place, path.request_id)
-            yield* castVote(place, row, "approve", comment)
-            yield* record(place, row, "request.approve", defined({ comment }))
-            const outcome = yield* Effect.catchAll(decideNow(place, row, request, json), (error) =>
-              Effect.succeed<Outcome>({ outdated: changesSince(error) })
-            )
-            if (outcome.outdated !== null) {
-              yield* end(row, "outdated", { outdated: outcome.outdated })
-              yield* record(place, row, "request.outdate", { because: outcome.outdated })
-              return outcome.outdated
-            }
-            const { approvedBy, finish, revision, ruleId } = outcome
-            if (approvedBy !== null) {
-              yield* end(row, "done", { approvedBy, revision, ...(ruleId !== undefined && { ruleId }) })
-              yield* record(place, row, "request.apply", { approved_by: approvedBy })
-            }
-            const { request: shown } = yield* requests.shown(place, row.id)
-            return { shown, finish }
-          })
-        )
-        if (!("shown" in decided)) {
-          return yield* new Conflict({
-            message: `request ${path.request_id} is outdated, and nothing was changed: ${decided.join("; ")}`
-          })
-        }
-        yield* decided.finish
-        return decided.shown
-      })
-    )
+    const approve = method("Votes.approve", function* (path: RequestPath, comment?: string) {
+      const before = yield* Effect.flatMap(place(path), (place) => votable(place, path.request_id))
+      // Decrypted before the transaction, for which others wait. It never changes.
+      const json =
+        before.kind === "access"
+          ? null
+          : yield* Effect.catchTag(requests.bodyOf(before), "DecryptionFailed", Effect.die)
+      const request = before.call === null ? null : yield* decodeCall(before.call, json)
+      if (before.kind === "change" && request === null) return yield* unreadable
+      const decided = yield* changeAs(path, (place) =>
+        Effect.gen(function* () {
+          const row = yield* votable(place, path.request_id)
+          yield* castVote(place, row, "approve", comment)
+          yield* record(place, row, "request.approve", defined({ comment }))
+          const outcome = yield* Effect.catchAll(decideNow(place, row, request, json), (error) =>
+            Effect.succeed<Outcome>({ outdated: changesSince(error) })
+          )
+          if (outcome.outdated !== null) {
+            yield* end(row, "outdated", { outdated: outcome.outdated })
+            yield* record(place, row, "request.outdate", { because: outcome.outdated })
+            return outcome.outdated
+          }
+          const { approvedBy, finish, revision, ruleId } = outcome
+          if (approvedBy !== null) {
+            yield* end(row, "done", { approvedBy, revision, ...(ruleId !== undefined && { ruleId }) })
+            yield* record(place, row, "request.apply", { approved_by: approvedBy })
+          }
+          const { request: shown } = yield* requests.shown(place, row.id)
+          return { shown, finish }
+        })
+      )
+      if (!("shown" in decided)) {
+        return yield* new Conflict({
+          message: `request ${path.request_id} is outdated, and nothing was changed: ${decided.join("; ")}`
+        })
+      }
+      yield* decided.finish
+      return decided.shown
+    })
 
     const refuse = traced("Votes.refuse")((path: RequestPath, comment?: string) =>
       changeAs(path, (place) =>

@@ -6,6 +6,7 @@ import { ago, now } from "../../base/Time.js"
 import { query } from "../../database/Query.js"
 import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
+import { IdRow } from "../../database/Rows.js"
 
 /** How long before its end a key is announced. */
 const noticeMillis = 7 * 24 * 60 * 60 * 1000
@@ -17,8 +18,6 @@ const ExpiringRow = Schema.Struct({
   account: Schema.String,
   org_id: OrgId
 })
-
-const IdRow = Schema.Struct({ id: Schema.String })
 
 /** Announces keys of service accounts that expire soon, once each, by entries of the audit log. */
 export class KeyExpiry extends Effect.Service<KeyExpiry>()("@coffer/server/KeyExpiry", {

@@ -5,6 +5,7 @@ import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { liveRule } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
+import { CountRow, IdRow } from "../../database/Rows.js"
 
 const AccountRow = Schema.Struct({
   id: ServiceAccountId,
@@ -21,9 +22,7 @@ const AccountRow = Schema.Struct({
 })
 export type AccountRow = typeof AccountRow.Type
 
-const IdRow = Schema.Struct({ id: Schema.String })
 const NameRow = Schema.Struct({ name: Schema.String })
-const CountRow = Schema.Struct({ count: Schema.Number })
 
 const accounts = sql`
   SELECT a.id AS id, a.name AS name, p.name AS project, a.reveal AS reveal,

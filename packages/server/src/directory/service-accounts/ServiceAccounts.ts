@@ -16,7 +16,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { checkRecord, recordETag } from "../../http/ETag.js"
 import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { type AccountRow, serviceAccountsRepo } from "./Repo.js"
 
 export const maxAccounts = 2_000
@@ -108,8 +108,9 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
     const config = yield* ServerConfig
     const audit = yield* AuditLog
 
-    const create = traced("ServiceAccounts.create")(
-      Effect.fnUntraced(function* (place: Place<"service_account.create">, request: NewAccount) {
+    const create = method(
+      "ServiceAccounts.create",
+      function* (place: Place<"service_account.create">, request: NewAccount) {
         const {
           allowed_networks = null,
           expires_in_days = null,
@@ -182,17 +183,16 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           ...(made !== null && { api_key: made.key })
         }
         return account
-      })
+      }
     )
 
-    const list = traced("ServiceAccounts.list")(
-      Effect.fnUntraced(function* (place: Place<"service_account.list">) {
-        return (yield* repo.all(place.org.id)).map(serviceAccount)
-      })
-    )
+    const list = method("ServiceAccounts.list", function* (place: Place<"service_account.list">) {
+      return (yield* repo.all(place.org.id)).map(serviceAccount)
+    })
 
-    const update = traced("ServiceAccounts.update")(
-      Effect.fnUntraced(function* (
+    const update = method(
+      "ServiceAccounts.update",
+      function* (
         place: Place<"service_account.update">,
         id: ServiceAccountId,
         { allowed_networks }: ServiceAccountChanges,
@@ -215,12 +215,13 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           }
         })
         return serviceAccount({ ...row, allowed_networks: networks })
-      })
+      }
     )
 
     /** Issues a new key with the lifetime of the first one. Valid keys expire after the grace period. */
-    const rotate = traced("ServiceAccounts.rotate")(
-      Effect.fnUntraced(function* (place: Place<"service_account.rotate">, id: ServiceAccountId, graceSeconds = 0) {
+    const rotate = method(
+      "ServiceAccounts.rotate",
+      function* (place: Place<"service_account.rotate">, id: ServiceAccountId, graceSeconds: number = 0) {
         const millis = yield* Clock.currentTimeMillis
         const account = yield* repo.find({ orgId: place.org.id, id })
         if (account === undefined) return yield* notFound(`service account ${id}`)
@@ -242,12 +243,13 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           api_key: key
         }
         return rotated
-      })
+      }
     )
 
     /** Removes an account, its keys, its federations and its access rules. */
-    const revoke = traced("ServiceAccounts.revoke")(
-      Effect.fnUntraced(function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
+    const revoke = method(
+      "ServiceAccounts.revoke",
+      function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
         const removed_at = yield* now
         const account = yield* repo.find({ orgId: place.org.id, id })
         if (account === undefined) return yield* notFound(`service account ${id}`)
@@ -262,7 +264,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           resource_id: id,
           metadata: { name: account.name, rules_removed: rules.length }
         })
-      })
+      }
     )
 
     return { create, list, update, rotate, revoke } as const

@@ -8,6 +8,7 @@ import { Database, type Transaction } from "../../database/Database.js"
 import { query, sql } from "../../database/Query.js"
 import { orgScope } from "../../database/Scopes.js"
 import { makeBodies } from "../requests/Bodies.js"
+import { IdRow } from "../../database/Rows.js"
 
 /** How many rows one transaction ends. */
 const atOnce = 100
@@ -41,7 +42,6 @@ const DelegationRow = Schema.Struct({
   env: Schema.String,
   person: Schema.String
 })
-const IdRow = Schema.Struct({ id: Schema.String })
 
 /** Runs a step in a transaction that holds the scope of an organization. */
 export type InOrganization = <A, E>(orgId: OrgId, step: Effect.Effect<A, E, Transaction>) => Effect.Effect<A, E>

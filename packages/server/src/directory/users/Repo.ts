@@ -7,6 +7,7 @@ import { liveSession } from "../../access/caller/ActorRepo.js"
 import { acceptedMember } from "../../access/place/PlaceRow.js"
 import type { SessionLimits } from "../../access/caller/SessionLimits.js"
 import { query, type Sql, sql } from "../../database/Query.js"
+import { CountRow, IdRow } from "../../database/Rows.js"
 
 const UserRow = Schema.Struct({
   id: UserId,
@@ -32,8 +33,6 @@ const CreatedRow = Schema.Struct({
 
 const EmailRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const OrganizationRow = Schema.Struct({ id: OrgId, name: OrgName })
-const IdRow = Schema.Struct({ id: Schema.String })
-const CountRow = Schema.Struct({ count: Schema.Number })
 
 const users = sql`
   SELECT u.id AS id, u.email AS email, u.name AS name, u.superadmin AS superadmin, u.disabled_at AS disabled_at,

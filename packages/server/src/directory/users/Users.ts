@@ -15,7 +15,7 @@ import { nextTick } from "../../base/EventLoop.js"
 import { afterCommit } from "../../database/Database.js"
 import { sessionLimits } from "../../access/caller/SessionLimits.js"
 import { now } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { passkeysRepo } from "../passkeys/Repo.js"
 import { type UserRow, usersRepo } from "./Repo.js"
 
@@ -42,11 +42,9 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     const audit = yield* AuditLog
 
     /** Returns a page of users sorted by address. The cost does not depend on the number of users. */
-    const list = traced("UserDirectory.list")(
-      Effect.fnUntraced(function* (
-        _everywhere: Everywhere,
-        { after, disabled, email, limit = defaultLimit }: UserPageRequest
-      ) {
+    const list = method(
+      "UserDirectory.list",
+      function* (_everywhere: Everywhere, { after, disabled, email, limit = defaultLimit }: UserPageRequest) {
         const behind = after === undefined ? undefined : yield* repo.emailOf({ id: userOf(after) })
         if (after !== undefined && behind === undefined) {
           return yield* new ValidationError({ message: "after: must be the next_cursor of an earlier page" })
@@ -65,7 +63,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
           pagination: { limit, has_next, next_cursor: has_next && last !== undefined ? userCursorOf(last.id) : null }
         }
         return page
-      })
+      }
     )
 
     const find = Effect.fnUntraced(function* (id: UserId) {
@@ -99,74 +97,64 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       )
 
     /** Disables a user, whose passkeys and votes for requests that wait go. Fails with Conflict for oneself, and for the last enabled superadmin. */
-    const disable = traced("UserDirectory.disable")(
-      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
-        const disabled_at = yield* now
-        const user = yield* find(id)
-        if (id === everywhere.actor.id) {
-          return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
+    const disable = method("UserDirectory.disable", function* (everywhere: Everywhere, id: UserId) {
+      const disabled_at = yield* now
+      const user = yield* find(id)
+      if (id === everywhere.actor.id) {
+        return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
+      }
+      if (user.superadmin === 1 && user.disabled_at === null && (yield* repo.countEnabledSuperadmins({})).count <= 1) {
+        return yield* new Conflict({ message: `${user.email} is the last superadmin who is enabled` })
+      }
+      const service_accounts = yield* repo.accountsOf(user.email)
+      const changed = yield* repo.disable({ id, now: disabled_at })
+      const sessions = yield* endLogins(user)
+      const removed = yield* passkeys.removeAll({ userId: id })
+      yield* repo.removeVotes({ id })
+      if (changed.length > 0) {
+        const counts = {
+          sessions,
+          service_accounts: service_accounts.length,
+          ...(removed.length > 0 && { passkeys: removed.length })
         }
-        if (
-          user.superadmin === 1 &&
-          user.disabled_at === null &&
-          (yield* repo.countEnabledSuperadmins({})).count <= 1
-        ) {
-          return yield* new Conflict({ message: `${user.email} is the last superadmin who is enabled` })
-        }
-        const service_accounts = yield* repo.accountsOf(user.email)
-        const changed = yield* repo.disable({ id, now: disabled_at })
-        const sessions = yield* endLogins(user)
-        const removed = yield* passkeys.removeAll({ userId: id })
-        yield* repo.removeVotes({ id })
-        if (changed.length > 0) {
-          const counts = {
-            sessions,
-            service_accounts: service_accounts.length,
-            ...(removed.length > 0 && { passkeys: removed.length })
-          }
-          yield* audit.write(superadminSource(everywhere.actor), {
-            action: "user.disable",
-            resource_type: "user",
-            resource_id: id,
-            metadata: { email: user.email, ...counts }
-          })
-          yield* afterCommit(notifyLater(id))
-        }
-        const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
-        return disabled
-      })
-    )
-
-    const enable = traced("UserDirectory.enable")(
-      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
-        const updated_at = yield* now
-        const user = yield* find(id)
-        if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
-          yield* audit.write(superadminSource(everywhere.actor), {
-            action: "user.enable",
-            resource_type: "user",
-            resource_id: id,
-            metadata: { email: user.email }
-          })
-        }
-        return userRecord(yield* find(id))
-      })
-    )
-
-    /** Ends a user's sessions and pending login code. The user can log in again at once. */
-    const endSessions = traced("UserDirectory.endSessions")(
-      Effect.fnUntraced(function* (everywhere: Everywhere, id: UserId) {
-        const user = yield* find(id)
-        const sessions = yield* endLogins(user)
         yield* audit.write(superadminSource(everywhere.actor), {
-          action: "user.end_sessions",
+          action: "user.disable",
           resource_type: "user",
           resource_id: id,
-          metadata: { email: user.email, sessions }
+          metadata: { email: user.email, ...counts }
         })
-        return userRecord(yield* find(id))
+        yield* afterCommit(notifyLater(id))
+      }
+      const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
+      return disabled
+    })
+
+    const enable = method("UserDirectory.enable", function* (everywhere: Everywhere, id: UserId) {
+      const updated_at = yield* now
+      const user = yield* find(id)
+      if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
+        yield* audit.write(superadminSource(everywhere.actor), {
+          action: "user.enable",
+          resource_type: "user",
+          resource_id: id,
+          metadata: { email: user.email }
+        })
+      }
+      return userRecord(yield* find(id))
+    })
+
+    /** Ends a user's sessions and pending login code. The user can log in again at once. */
+    const endSessions = method("UserDirectory.endSessions", function* (everywhere: Everywhere, id: UserId) {
+      const user = yield* find(id)
+      const sessions = yield* endLogins(user)
+      yield* audit.write(superadminSource(everywhere.actor), {
+        action: "user.end_sessions",
+        resource_type: "user",
+        resource_id: id,
+        metadata: { email: user.email, sessions }
       })
-    )
+      return userRecord(yield* find(id))
+    })
 
     return { list, disable, enable, endSessions } as const
   }),

@@ -25,7 +25,7 @@ import { forEachInSlices } from "../../base/EventLoop.js"
 import { misleading } from "../../base/config/Networks.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { now, timestamp } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import type { Transaction } from "../../database/Database.js"
 import { orgScope } from "../../database/Scopes.js"
@@ -145,62 +145,61 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const giveUp = (row: ImportRow) => Effect.ignore(change(row, () => repo.end({ id: row.id })))
 
     /** Makes a hidden organization with its projects, environments and service accounts, in transactions of some rows each. */
-    const create = traced("Imports.create")(
-      Effect.fnUntraced(function* (name: OrgName, lines: string) {
-        const { email } = yield* access.founder()
-        const { left_out, structure } = yield* admitted(yield* decodeStructure(lines), email)
-        const stored = yield* linesOfStructure(structure)
-        const orgId = OrgId.make(yield* uuidV7)
-        const id = ImportId.make(yield* uuidV7)
-        const at = yield* now
-        const refused = refusedByCalls(structure, Date.parse(at))
-        if (refused !== null) return yield* new ValidationError({ message: `organization: ${refused}` })
-        const places = yield* newPlaces(orgId, structure, email, at)
-        const begun = yield* access.change(
-          access.founder(),
-          (founder) =>
-            Effect.gen(function* () {
-              if ((yield* repo.count({ userId: founder.id })).count >= maxImports) {
-                return yield* new LimitExceeded({
-                  message: `a person has at most ${maxImports} imports at a time: finish one, or give it up`
-                })
-              }
-              if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
-              if ((yield* freed.find({ kind: "org", id: orgId, name }, founder.id)) !== undefined)
-                return yield* held(name)
-              yield* removals.checkName(founder, name)
-              yield* repo.insertOrganization({ id: orgId, name, recovery: structure.passkey_recovery, now: at })
-              yield* repo.insert({
-                ...{ id, orgId, userId: founder.id, name, structure: stored, now: at },
-                lifetime: lifetimeOfStep
+    const create = method("Imports.create", function* (name: OrgName, lines: string) {
+      const { email } = yield* access.founder()
+      const { left_out, structure } = yield* admitted(yield* decodeStructure(lines), email)
+      const stored = yield* linesOfStructure(structure)
+      const orgId = OrgId.make(yield* uuidV7)
+      const id = ImportId.make(yield* uuidV7)
+      const at = yield* now
+      const refused = refusedByCalls(structure, Date.parse(at))
+      if (refused !== null) return yield* new ValidationError({ message: `organization: ${refused}` })
+      const places = yield* newPlaces(orgId, structure, email, at)
+      const begun = yield* access.change(
+        access.founder(),
+        (founder) =>
+          Effect.gen(function* () {
+            if ((yield* repo.count({ userId: founder.id })).count >= maxImports) {
+              return yield* new LimitExceeded({
+                message: `a person has at most ${maxImports} imports at a time: finish one, or give it up`
               })
-              // Every organization has a log.
-              yield* audit.write(
-                { ...actorSource(founder), orgId },
-                { action: "org.create", resource_type: "org", resource_id: orgId, metadata: { name, import: id } }
-              )
-              return yield* find(founder, id)
-            }),
-          { also: [orgScope(orgId)] }
-        )
-        const { expires_at } = yield* Effect.gen(function* () {
-          yield* writePhases(places, 0, (_from, to, write) =>
-            change(begun, () =>
-              Effect.as(Effect.zipRight(write, repo.advance({ id, written: to, lifetime: lifetimeOfStep })), to)
+            }
+            if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
+            if ((yield* freed.find({ kind: "org", id: orgId, name }, founder.id)) !== undefined)
+              return yield* held(name)
+            yield* removals.checkName(founder, name)
+            yield* repo.insertOrganization({ id: orgId, name, recovery: structure.passkey_recovery, now: at })
+            yield* repo.insert({
+              ...{ id, orgId, userId: founder.id, name, structure: stored, now: at },
+              lifetime: lifetimeOfStep
+            })
+            // Every organization has a log.
+            yield* audit.write(
+              { ...actorSource(founder), orgId },
+              { action: "org.create", resource_type: "org", resource_id: orgId, metadata: { name, import: id } }
             )
+            return yield* find(founder, id)
+          }),
+        { also: [orgScope(orgId)] }
+      )
+      const { expires_at } = yield* Effect.gen(function* () {
+        yield* writePhases(places, 0, (_from, to, write) =>
+          change(begun, () =>
+            Effect.as(Effect.zipRight(write, repo.advance({ id, written: to, lifetime: lifetimeOfStep })), to)
           )
-          // From here on, `written` counts what `finish` writes.
-          return yield* change(begun, (_row, importer) =>
-            Effect.zipRight(repo.advance({ id, written: 0, lifetime }), find(importer, id))
-          )
-        }).pipe(Effect.onError(() => giveUp(begun)))
-        const made: OrganizationImport = { id, name, left_out, created_at: at, expires_at: timestamp(expires_at) }
-        return made
-      })
-    )
+        )
+        // From here on, `written` counts what `finish` writes.
+        return yield* change(begun, (_row, importer) =>
+          Effect.zipRight(repo.advance({ id, written: 0, lifetime }), find(importer, id))
+        )
+      }).pipe(Effect.onError(() => giveUp(begun)))
+      const made: OrganizationImport = { id, name, left_out, created_at: at, expires_at: timestamp(expires_at) }
+      return made
+    })
 
-    const declare = traced("Imports.declare")(
-      Effect.fnUntraced(function* (id: ImportId, project: ProjectName, data: ReadonlyArray<ArchivedDeclaration>) {
+    const declare = method(
+      "Imports.declare",
+      function* (id: ImportId, project: ProjectName, data: ReadonlyArray<ArchivedDeclaration>) {
         const before = yield* known(id)
         yield* forEachInSlices(data, checkPattern)
         yield* change(before, (row, importer) =>
@@ -225,20 +224,16 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
             }
           })
         )
-      })
+      }
     )
 
-    const write = traced("Imports.write")(
-      Effect.fnUntraced(function* (
-        id: ImportId,
-        project: ProjectName,
-        env: EnvName,
-        data: ReadonlyArray<ArchivedVersion>
-      ) {
+    const write = method(
+      "Imports.write",
+      function* (id: ImportId, project: ProjectName, env: EnvName, data: ReadonlyArray<ArchivedVersion>) {
         const before = yield* known(id)
         const prepared = yield* secrets.prepare(before, project, env, data)
         yield* change(before, (row, importer) => secrets.write(row, prepared, importer.email))
-      })
+      }
     )
 
     /** Runs steps of an import, each in a transaction of some rows, from the last thing that they wrote until they write nothing. */
@@ -267,59 +262,57 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     })
 
     /** Verifies what arrived, writes the rest of the organization, and makes it visible in a transaction of its own. */
-    const finish = traced("Imports.finish")(
-      Effect.fnUntraced(function* (id: ImportId, sent: SentCounts, wanted?: OrgName) {
-        const importer = yield* access.founder()
-        const before = yield* find(importer, id)
-        const { org_id } = before
-        const name = wanted ?? before.name
-        yield* verifyValues(before)
-        const structure = yield* Effect.orDie(decodeStructure((yield* repo.structure({ id })).structure))
-        // Counted outside of a transaction, for which others wait: the last one fails if anything was written since.
-        const difference = differenceOf(sent, yield* counts({ orgId: org_id }))
-        if (difference !== null) return yield* new Conflict({ message: `the import is not complete: ${difference}` })
-        if ((yield* repo.withoutValue({ orgId: org_id })).count > 0) {
-          return yield* new Conflict({ message: "the import is not complete: a secret has no current value" })
-        }
-        const left_out = yield* checkReferences(org_id)
-        if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
-        yield* writeRest(before, { id: org_id, name, structure, importer })
-        const all = yield* counts({ orgId: org_id })
-        return yield* change(before, (_row, importer) =>
-          Effect.gen(function* () {
-            if ((yield* repo.remove({ id, revision: before.revision })).length === 0) {
-              return yield* new Conflict({ message: "the import was changed while it was verified: finish it again" })
-            }
-            const at = timestamp(yield* Clock.currentTimeMillis)
-            yield* repo.reveal({ id: org_id, name, now: at }).pipe(orTaken(() => orgNameTaken(name)))
-            if ((yield* freed.find({ kind: "org", id: org_id, name }, importer.id)) !== undefined)
-              return yield* held(name)
-            yield* removals.checkName(importer, name)
-            // Somebody who votes may be disabled on this server. Its people accept when they come.
-            const unvotable = yield* stuck(org_id, { invited: true })
-            if (unvotable.length > 0) {
-              return yield* new Conflict({
-                message: `nobody could end the protection of ${namesOf(unvotable)} on this server, where people who vote are disabled: have them enabled, and finish the import again`
-              })
-            }
-            yield* audit.write(
-              { ...actorSource(importer), orgId: org_id },
-              { action: "org.import", resource_type: "org", resource_id: org_id, metadata: { name, ...all } }
-            )
-            const organization: Organization = {
-              id: org_id,
-              name,
-              role: "owner",
-              passkey_recovery: structure.passkey_recovery,
-              created_at: at,
-              updated_at: at
-            }
-            const finished: ImportFinished = { organization, counts: all, left_out }
-            return finished
-          })
-        )
-      })
-    )
+    const finish = method("Imports.finish", function* (id: ImportId, sent: SentCounts, wanted?: OrgName) {
+      const importer = yield* access.founder()
+      const before = yield* find(importer, id)
+      const { org_id } = before
+      const name = wanted ?? before.name
+      yield* verifyValues(before)
+      const structure = yield* Effect.orDie(decodeStructure((yield* repo.structure({ id })).structure))
+      // Counted outside of a transaction, for which others wait: the last one fails if anything was written since.
+      const difference = differenceOf(sent, yield* counts({ orgId: org_id }))
+      if (difference !== null) return yield* new Conflict({ message: `the import is not complete: ${difference}` })
+      if ((yield* repo.withoutValue({ orgId: org_id })).count > 0) {
+        return yield* new Conflict({ message: "the import is not complete: a secret has no current value" })
+      }
+      const left_out = yield* checkReferences(org_id)
+      if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
+      yield* writeRest(before, { id: org_id, name, structure, importer })
+      const all = yield* counts({ orgId: org_id })
+      return yield* change(before, (_row, importer) =>
+        Effect.gen(function* () {
+          if ((yield* repo.remove({ id, revision: before.revision })).length === 0) {
+            return yield* new Conflict({ message: "the import was changed while it was verified: finish it again" })
+          }
+          const at = timestamp(yield* Clock.currentTimeMillis)
+          yield* repo.reveal({ id: org_id, name, now: at }).pipe(orTaken(() => orgNameTaken(name)))
+          if ((yield* freed.find({ kind: "org", id: org_id, name }, importer.id)) !== undefined)
+            return yield* held(name)
+          yield* removals.checkName(importer, name)
+          // Somebody who votes may be disabled on this server. Its people accept when they come.
+          const unvotable = yield* stuck(org_id, { invited: true })
+          if (unvotable.length > 0) {
+            return yield* new Conflict({
+              message: `nobody could end the protection of ${namesOf(unvotable)} on this server, where people who vote are disabled: have them enabled, and finish the import again`
+            })
+          }
+          yield* audit.write(
+            { ...actorSource(importer), orgId: org_id },
+            { action: "org.import", resource_type: "org", resource_id: org_id, metadata: { name, ...all } }
+          )
+          const organization: Organization = {
+            id: org_id,
+            name,
+            role: "owner",
+            passkey_recovery: structure.passkey_recovery,
+            created_at: at,
+            updated_at: at
+          }
+          const finished: ImportFinished = { organization, counts: all, left_out }
+          return finished
+        })
+      )
+    })
 
     const abandon = traced("Imports.abandon")((id: ImportId) =>
       Effect.flatMap(known(id), (before) => change(before, () => repo.end({ id })))

@@ -34,6 +34,7 @@ import { formatOf } from "../webhooks/Formats.js"
 import { webhooksRepo } from "../webhooks/Repo.js"
 import { patternsOf } from "../webhooks/Webhooks.js"
 import { withMembersAlone } from "./ProtectionChecks.js"
+import { idRow } from "../../database/Rows.js"
 
 type Records = typeof archivedRecords
 
@@ -58,7 +59,6 @@ const KeyRow = Schema.Struct({
 })
 const PersonRow = Schema.Struct({ email: Schema.String })
 const OriginRow = Schema.Struct({ name: EnvName, source: EnvName })
-const IdRow = Schema.Struct({ id: ServiceAccountId })
 const decodeKey = Schema.decode(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown })))
 
 /** Reads the structure of an organization by names instead of ids, without what was removed and without keys. */
@@ -79,7 +79,7 @@ export class Structures extends Effect.Service<Structures>()("@coffer/server/Str
     const counts = yield* archiveCounts
     const { snapshot } = yield* Database
     const { all } = yield* query
-    const stranded = all(IdRow)`
+    const stranded = all(idRow(ServiceAccountId))`
       SELECT a.id AS id FROM service_accounts a JOIN projects p ON p.id = a.project_id AND p.removed_at IS NOT NULL
       WHERE a.org_id = ${"orgId"} AND a.removed_at IS NULL`
     const origins = all(OriginRow)`

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
+import { IdRow } from "../../database/Rows.js"
 
 const LifetimeRow = Schema.Struct({ created_at: Schema.String, expires_at: Schema.NullOr(Schema.String) })
-const IdRow = Schema.Struct({ id: Schema.String })
 
 /** The sessions of keys, and how long each kind of credential lasts. */
 export const keySessionsRepo = Effect.map(query, ({ first, returning, write }) => ({

@@ -16,7 +16,7 @@ import { notFound } from "../../access/place/NotFound.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { deliveriesRepo, type DeliveryRow } from "./DeliveriesRepo.js"
 import { KnownWebhooks } from "./KnownWebhooks.js"
 
@@ -64,41 +64,41 @@ export class Deliveries extends Effect.Service<Deliveries>()("@coffer/server/Del
       return row === undefined ? yield* Effect.dieMessage("a delivery was not stored") : yield* deliveryOf(row)
     })
 
-    const test = traced("Deliveries.test")(
-      Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId) {
-        const row = yield* lock(place, id)
-        yield* limited(tests, id)
-        const event: WebhookEvent = {
-          event: "webhook.test",
-          id: AuditEntryId.make(yield* uuidV7),
-          time: yield* now,
-          organization: place.org.name,
-          project: null,
-          environment: null,
-          key: null,
-          version: null,
-          subject: originOf(row.url),
-          due_at: null,
-          actor: actorName(place.actor)
-        }
-        yield* record(place, row, "webhook.test")
-        return yield* send(id, "test", JSON.stringify(event))
-      })
-    )
+    const test = method("Deliveries.test", function* (place: Place<"webhook.update">, id: WebhookId) {
+      const row = yield* lock(place, id)
+      yield* limited(tests, id)
+      const event: WebhookEvent = {
+        event: "webhook.test",
+        id: AuditEntryId.make(yield* uuidV7),
+        time: yield* now,
+        organization: place.org.name,
+        project: null,
+        environment: null,
+        key: null,
+        version: null,
+        subject: originOf(row.url),
+        due_at: null,
+        actor: actorName(place.actor)
+      }
+      yield* record(place, row, "webhook.test")
+      return yield* send(id, "test", JSON.stringify(event))
+    })
 
-    const sendAgain = traced("Deliveries.sendAgain")(
-      Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, deliveryId: WebhookDeliveryId) {
+    const sendAgain = method(
+      "Deliveries.sendAgain",
+      function* (place: Place<"webhook.update">, id: WebhookId, deliveryId: WebhookDeliveryId) {
         const row = yield* lock(place, id)
         const found = yield* deliveries.find({ webhookId: id, id: deliveryId })
         if (found === undefined) return yield* notFound(`delivery ${deliveryId}`)
         yield* limited(resends, id)
         yield* record(place, row, "webhook.send", { delivery: deliveryId })
         return yield* send(id, "again", found.body)
-      })
+      }
     )
 
-    const list = traced("Deliveries.list")(
-      Effect.fnUntraced(function* (place: Place<"webhook.list">, id: WebhookId, request: DeliveryPageRequest) {
+    const list = method(
+      "Deliveries.list",
+      function* (place: Place<"webhook.list">, id: WebhookId, request: DeliveryPageRequest) {
         const { after, limit = defaultLimit } = request
         yield* find(place, id)
         const before = after === undefined ? end : deliveryOfCursor(after)
@@ -118,7 +118,7 @@ export class Deliveries extends Effect.Service<Deliveries>()("@coffer/server/Del
           }
         }
         return found
-      })
+      }
     )
 
     return { list, test, sendAgain } as const

@@ -3,6 +3,7 @@ import type { DeliveryKind } from "@coffer/domain/server/Webhook"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql, usingIndex } from "../../database/Query.js"
+import { CountRow, idRow, IdRow } from "../../database/Rows.js"
 
 const DeliveryRow = Schema.Struct({
   id: WebhookDeliveryId,
@@ -44,10 +45,7 @@ const BehindRow = Schema.Struct({
 })
 export type BehindRow = typeof BehindRow.Type
 
-const IdRow = Schema.Struct({ id: Schema.String })
-const DueIdRow = Schema.Struct({ id: WebhookDeliveryId })
 const DueWebhookRow = Schema.Struct({ webhook_id: WebhookId, org_id: OrgId })
-const CountRow = Schema.Struct({ count: Schema.Number })
 const OldestRow = Schema.Struct({ oldest: Schema.NullOr(Schema.String) })
 
 export interface NewDelivery {
@@ -146,7 +144,7 @@ export const deliveriesRepo = Effect.gen(function* () {
       SELECT DISTINCT d.webhook_id AS webhook_id, w.org_id AS org_id
       FROM webhook_deliveries d ${usingIndex("webhook_deliveries_due")} ${sendable}`,
 
-    due: all(DueIdRow)`
+    due: all(idRow(WebhookDeliveryId))`
       SELECT d.id AS id FROM webhook_deliveries d ${usingIndex("webhook_deliveries_next")}
       ${sendable} AND d.webhook_id = ${"webhookId"} ORDER BY d.next_at, d.id LIMIT ${"limit"}`,
 

@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { acceptedMember } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
+import { CountRow, idRow } from "../../database/Rows.js"
 
 const WebhookRow = Schema.Struct({
   id: WebhookId,
@@ -24,9 +25,7 @@ const WebhookRow = Schema.Struct({
 })
 export type WebhookRow = typeof WebhookRow.Type
 
-const CountRow = Schema.Struct({ count: Schema.Number })
 const SeqRow = Schema.Struct({ seq: Schema.Number })
-const IdRow = Schema.Struct({ id: WebhookId })
 const AdminRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const DisabledRow = Schema.Struct({ org_id: OrgId, url: Schema.String })
 
@@ -92,7 +91,7 @@ export const webhooksRepo = Effect.gen(function* () {
       WHERE id = ${"id"} AND enabled = 1 AND removed_at IS NULL RETURNING org_id, url`,
 
     /** Locks a webhook for the transaction. The job of deliveries holds no organization. */
-    lock: locking(IdRow)`SELECT id FROM webhooks WHERE id = ${"id"}`,
+    lock: locking(idRow(WebhookId))`SELECT id FROM webhooks WHERE id = ${"id"}`,
 
     /** For a restored database, whose events the server that was backed up has sent. */
     skipEventsOfAll: write`UPDATE webhooks AS w SET seq = ${head}`

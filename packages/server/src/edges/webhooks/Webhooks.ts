@@ -15,7 +15,7 @@ import type { Place } from "../../access/Access.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { checkRecord, recordETag } from "../../http/ETag.js"
 import { deliveriesRepo } from "./DeliveriesRepo.js"
 import { KnownWebhooks, type WebhookPlace } from "./KnownWebhooks.js"
@@ -89,42 +89,38 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     const checkUrl = (url: string) =>
       Effect.mapError(outbound.check(url), ({ message }) => new ValidationError({ message: `url: ${message}` }))
 
-    const create = traced("Webhooks.create")(
-      Effect.fnUntraced(function* (place: Place<"webhook.create">, request: NewWebhook) {
-        const { environments = everything, events, format = defaultFormat, url } = request
-        yield* checkUrl(url)
-        if ((yield* repo.count({ orgId: place.org.id })).count >= maxWebhooks) {
-          return yield* new LimitExceeded({ message: `an organization has at most ${maxWebhooks} webhooks` })
-        }
-        const id = WebhookId.make(yield* uuidV7)
-        yield* repo.insert({
-          id,
-          orgId: place.org.id,
-          url,
-          events: JSON.stringify(events),
-          environments: JSON.stringify(environments),
-          format,
-          seq: (yield* repo.headOf({ log: place.org.id }))?.seq ?? 0,
-          createdBy: actorName(place.actor),
-          now: yield* now
-        })
-        const signing_key = yield* keys.make(id, 1)
-        yield* record(place, { id, url }, "webhook.create", {
-          events,
-          environments,
-          ...(format !== defaultFormat && { format })
-        })
-        const made: WebhookWithKey = { ...(yield* read(place, id)), signing_key }
-        return made
+    const create = method("Webhooks.create", function* (place: Place<"webhook.create">, request: NewWebhook) {
+      const { environments = everything, events, format = defaultFormat, url } = request
+      yield* checkUrl(url)
+      if ((yield* repo.count({ orgId: place.org.id })).count >= maxWebhooks) {
+        return yield* new LimitExceeded({ message: `an organization has at most ${maxWebhooks} webhooks` })
+      }
+      const id = WebhookId.make(yield* uuidV7)
+      yield* repo.insert({
+        id,
+        orgId: place.org.id,
+        url,
+        events: JSON.stringify(events),
+        environments: JSON.stringify(environments),
+        format,
+        seq: (yield* repo.headOf({ log: place.org.id }))?.seq ?? 0,
+        createdBy: actorName(place.actor),
+        now: yield* now
       })
-    )
+      const signing_key = yield* keys.make(id, 1)
+      yield* record(place, { id, url }, "webhook.create", {
+        events,
+        environments,
+        ...(format !== defaultFormat && { format })
+      })
+      const made: WebhookWithKey = { ...(yield* read(place, id)), signing_key }
+      return made
+    })
 
-    const list = traced("Webhooks.list")(
-      Effect.fnUntraced(function* (place: Place<"webhook.list">) {
-        const millis = yield* Clock.currentTimeMillis
-        return yield* Effect.forEach(yield* repo.all({ orgId: place.org.id }), (row) => webhookOf(row, millis))
-      })
-    )
+    const list = method("Webhooks.list", function* (place: Place<"webhook.list">) {
+      const millis = yield* Clock.currentTimeMillis
+      return yield* Effect.forEach(yield* repo.all({ orgId: place.org.id }), (row) => webhookOf(row, millis))
+    })
 
     const get = traced("Webhooks.get")((place: Place<"webhook.list">, id: WebhookId) => read(place, id))
 
@@ -144,13 +140,9 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
       yield* deliveries.scheduleNextOfAll({ webhookId, now: moment })
     })
 
-    const update = traced("Webhooks.update")(
-      Effect.fnUntraced(function* (
-        place: Place<"webhook.update">,
-        id: WebhookId,
-        request: ChangedWebhook,
-        ifMatch?: string
-      ) {
+    const update = method(
+      "Webhooks.update",
+      function* (place: Place<"webhook.update">, id: WebhookId, request: ChangedWebhook, ifMatch?: string) {
         const row = yield* lock(place, id)
         yield* checkRecord(`the webhook to ${originOf(row.url)}`, ifMatch, etagOf(row))
         const { enabled = row.enabled === 1, environments, events, format, skip = false, url = row.url } = request
@@ -176,23 +168,22 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
           ...(skip && { skip })
         })
         return yield* read(place, id)
-      })
+      }
     )
 
     /** Removes a webhook with its signing keys. Its deliveries are deleted later. */
-    const remove = traced("Webhooks.remove")(
-      Effect.fnUntraced(function* (place: Place<"webhook.delete">, id: WebhookId) {
-        const { key_number, url } = yield* lock(place, id)
-        yield* repo.remove({ id, now: yield* now })
-        yield* keys.remove(id, key_number)
-        yield* keys.remove(id, key_number - 1)
-        yield* record(place, { id, url }, "webhook.delete")
-      })
-    )
+    const remove = method("Webhooks.remove", function* (place: Place<"webhook.delete">, id: WebhookId) {
+      const { key_number, url } = yield* lock(place, id)
+      yield* repo.remove({ id, now: yield* now })
+      yield* keys.remove(id, key_number)
+      yield* keys.remove(id, key_number - 1)
+      yield* record(place, { id, url }, "webhook.delete")
+    })
 
     /** Makes a new key. The one before it goes on signing for the grace period, and the one before that is removed. */
-    const rotateKey = traced("Webhooks.rotateKey")(
-      Effect.fnUntraced(function* (place: Place<"webhook.update">, id: WebhookId, graceSeconds = daySeconds) {
+    const rotateKey = method(
+      "Webhooks.rotateKey",
+      function* (place: Place<"webhook.update">, id: WebhookId, graceSeconds: number = daySeconds) {
         const { key_number, url } = yield* lock(place, id)
         const millis = yield* Clock.currentTimeMillis
         const number = key_number + 1
@@ -204,7 +195,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
         yield* record(place, { id, url }, "webhook.rotate", { grace_seconds: graceSeconds })
         const rotated: WebhookWithKey = { ...(yield* read(place, id)), signing_key }
         return rotated
-      })
+      }
     )
 
     return { create, list, get, update, remove, rotateKey } as const

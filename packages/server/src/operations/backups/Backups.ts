@@ -36,7 +36,7 @@ import { restoreBeside } from "./Restore.js"
 import { keepReason, removalReason, type RestoreMark, retain } from "./Retention.js"
 import { takeSnapshot } from "./Snapshot.js"
 import { removeLeftovers, temporaryFile } from "../../database/sqlite/TemporaryFiles.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 
 const pieceBytes = 256 * 1024
@@ -153,64 +153,63 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
      * Decrypts a backup into a file beside the database; the live database is not changed. Fails with NotFound, with Conflict
      * for a backup of another master key (before the download), and with DecryptionFailed.
      */
-    const restore = traced("Backups.restore")(
-      Effect.fnUntraced(function* (everywhere: Everywhere, id: BackupId, recording: Recording) {
-        const store = yield* configured
-        const backup = (yield* all).find((candidate) => candidate.id === id)
-        if (backup === undefined) return yield* new NotFound({ message: `backup ${id} is not in the object store` })
-        if (backup.key_fingerprint !== keyring.fingerprint) return yield* otherKey(backup, "restore")
-        const name = objectName(backup)
-        return yield* detached(
-          restoreBeside({
-            dbPath,
-            key: keyring.backupKey,
-            mark: { id, name },
-            created_at: backup.created_at,
-            size: backup.size_bytes,
-            content: store.read(name)
-          }).pipe(
-            // With these heads, an operator can compare the live logs, and knows which recorded heads the restore invalidates.
-            Effect.tap(({ heads }) =>
-              forEachInSlices(heads, (line) =>
-                Effect.flatMap(Effect.orDie(decodeHead(line)), ({ chain, log, seq }) =>
-                  Effect.logInfo(`audit head of ${log} in backup ${id}: ${seq} ${chain}`)
-                )
+    const restore = method("Backups.restore", function* (everywhere: Everywhere, id: BackupId, recording: Recording) {
+      const store = yield* configured
+      const backup = (yield* all).find((candidate) => candidate.id === id)
+      if (backup === undefined) return yield* new NotFound({ message: `backup ${id} is not in the object store` })
+      if (backup.key_fingerprint !== keyring.fingerprint) return yield* otherKey(backup, "restore")
+      const name = objectName(backup)
+      return yield* detached(
+        restoreBeside({
+          dbPath,
+          key: keyring.backupKey,
+          mark: { id, name },
+          created_at: backup.created_at,
+          size: backup.size_bytes,
+          content: store.read(name)
+        }).pipe(
+          // With these heads, an operator can compare the live logs, and knows which recorded heads the restore invalidates.
+          Effect.tap(({ heads }) =>
+            forEachInSlices(heads, (line) =>
+              Effect.flatMap(Effect.orDie(decodeHead(line)), ({ chain, log, seq }) =>
+                Effect.logInfo(`audit head of ${log} in backup ${id}: ${seq} ${chain}`)
               )
-            ),
-            Effect.bind("counts", ({ path }) => countBackup(path)),
-            Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
-            Effect.tap(({ path }) =>
-              Effect.tapError(
-                recording(audit.write(superadminSource(everywhere.actor), event("backup.restore", backup))),
-                () => Effect.tryPromise({ try: () => rm(path), catch: localFailure })
+            )
+          ),
+          Effect.bind("counts", ({ path }) => countBackup(path)),
+          Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
+          Effect.tap(({ path }) =>
+            Effect.tapError(
+              recording(audit.write(superadminSource(everywhere.actor), event("backup.restore", backup))),
+              () => Effect.tryPromise({ try: () => rm(path), catch: localFailure })
+            )
+          ),
+          Effect.tapErrorTag("DecryptionFailed", () =>
+            Effect.all([
+              Metric.increment(decryptionFailures),
+              Effect.logError(`backup ${id} does not decrypt: the object in the store was changed`),
+              transaction(
+                audit.write(superadminSource(everywhere.actor), {
+                  action: "secret.decryption_failed",
+                  resource_type: "backup",
+                  resource_id: id
+                })
               )
-            ),
-            Effect.tapErrorTag("DecryptionFailed", () =>
-              Effect.all([
-                Metric.increment(decryptionFailures),
-                Effect.logError(`backup ${id} does not decrypt: the object in the store was changed`),
-                transaction(
-                  audit.write(superadminSource(everywhere.actor), {
-                    action: "secret.decryption_failed",
-                    resource_type: "backup",
-                    resource_id: id
-                  })
-                )
-              ])
-            ),
-            oneRestore.withPermits(1),
-            Effect.catchTags(failed("the restore"))
-          )
+            ])
+          ),
+          oneRestore.withPermits(1),
+          Effect.catchTags(failed("the restore"))
         )
-      })
-    )
+      )
+    })
 
     /**
      * Restores a backup (by default the newest one of this instance) into a scratch file and verifies it. Fails with NotFound and
      * Conflict like `restore`. A damaged backup is a result, not a failure.
      */
-    const drill = traced("Backups.drill")(
-      Effect.fnUntraced(function* (everywhere: Everywhere, id: BackupId | undefined, recording: Recording) {
+    const drill = method(
+      "Backups.drill",
+      function* (everywhere: Everywhere, id: BackupId | undefined, recording: Recording) {
         const store = yield* configured
         const backups = yield* all
         const backup = backups.find((candidate) =>
@@ -245,7 +244,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
             Effect.catchTags(failed("the drill"))
           )
         )
-      })
+      }
     )
 
     /**

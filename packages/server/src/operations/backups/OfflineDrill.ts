@@ -3,7 +3,6 @@ import * as Array from "effect/Array"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { ServerConfig } from "../../base/Config.js"
 import type { DatabaseTarget } from "../../base/config/DatabaseUrl.js"
 import { Database } from "../../database/Database.js"
@@ -16,6 +15,7 @@ import { StartupError } from "../../base/StartupError.js"
 import { drillBackup, drillLine } from "./Drill.js"
 import { makeObjectStore } from "./ConfiguredStore.js"
 import { backupOf, byTime } from "./ObjectName.js"
+import { IdRow } from "../../database/Rows.js"
 
 const failed = (message: string) => new StartupError({ message })
 
@@ -25,8 +25,6 @@ const choose = (backups: ReadonlyArray<Backup>, id: string | undefined, instance
   const candidates = backups.filter((backup) => Option.isNone(instance) || backup.instance === instance.value)
   return Array.isNonEmptyReadonlyArray(candidates) ? Array.max(candidates, byTime) : undefined
 }
-
-const IdRow = Schema.Struct({ id: Schema.String })
 
 /** The instance id of a PostgreSQL database; none if it cannot be read. */
 const instanceOf = (target: DatabaseTarget) =>

@@ -1,6 +1,7 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
+import { CountRow } from "../../database/Rows.js"
 
 const RestoreRow = Schema.Struct({ backup_created_at: Schema.String, applied_at: Schema.String })
 const MarkRow = Schema.Struct({ backup_id: Schema.NullOr(Schema.String), backup_created_at: Schema.String })
@@ -10,7 +11,6 @@ const DrillRow = Schema.Struct({
   seconds: Schema.Number,
   valid: Schema.Number
 })
-const CountRow = Schema.Struct({ count: Schema.Number })
 
 /** Restores and drills. The backups themselves are only in the store. */
 export const backupsRepo = Effect.gen(function* () {

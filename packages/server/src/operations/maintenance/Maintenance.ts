@@ -19,6 +19,7 @@ import { makeImportPurge } from "../../secrets/archives/ImportPurge.js"
 import { KeyExpiry } from "../../directory/service-accounts/KeyExpiry.js"
 import { keptMillis } from "../../edges/webhooks/FanOut.js"
 import { forEachInSlices, nextTick } from "../../base/EventLoop.js"
+import { IdRow } from "../../database/Rows.js"
 
 const hourMillis = 60 * 60 * 1000
 const hourly = { every: "1 hour", lease: "2 minutes" } as const
@@ -26,7 +27,6 @@ const hourly = { every: "1 hour", lease: "2 minutes" } as const
 /** How many rows one transaction deletes, or one statement reads. */
 const batchSize = 200
 
-const IdRow = Schema.Struct({ id: Schema.String })
 const UserRow = Schema.Struct({ user_id: Schema.String })
 const KindRow = Schema.Struct({ kind: Schema.String })
 const HeadRow = Schema.Struct({ log: Schema.String, seq: Schema.Number, chain: Schema.String })

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
-
-const IdRow = Schema.Struct({ id: Schema.String })
+import { IdRow } from "../../database/Rows.js"
 
 /**
  * Ends all sessions, of machines too, all delegations, exports, groups that logins brought, pending logins and requests that people

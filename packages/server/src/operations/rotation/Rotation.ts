@@ -2,7 +2,6 @@ import type * as Redacted from "effect/Redacted"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { createSecretKey, type KeyObject } from "node:crypto"
 import { makeAppend } from "../../audit/Append.js"
 import { systemLog } from "../../audit/AuditEvent.js"
@@ -21,11 +20,10 @@ import { Keyring, makeKeyring, type Subkeys, unwrapBytes, wrapBytes } from "../.
 import { NamedWrappedRow } from "../../keys/WrappedRows.js"
 import { anySchemaAt, type Leftovers, stoppedAt } from "./StoppedDatabase.js"
 import { eachVersion } from "./Versions.js"
+import { CountRow } from "../../database/Rows.js"
 
 /** For the keys of a rotation, which the server's settings may name too. */
 export { keyFromCommand } from "../../base/config/KeyCommand.js"
-
-const CountRow = Schema.Struct({ count: Schema.Number })
 
 export interface RotationOptions<E> {
   /** The database's file, or the URL of a PostgreSQL database. */

@@ -11,7 +11,7 @@ import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { forEachInSlices, mapInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { Database } from "../../database/Database.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { missingEnvironment, secretsRepo } from "../stored/Repo.js"
@@ -95,8 +95,9 @@ export class ExportedSecrets extends Effect.Service<ExportedSecrets>()("@coffer/
       )
 
     /** A page of an environment after a position. Each makes the entry of a read. */
-    const page = traced("ExportedSecrets.page")(
-      Effect.fnUntraced(function* (place: Place<"secret.read">, exported: Readable, after: string | undefined) {
+    const page = method(
+      "ExportedSecrets.page",
+      function* (place: Place<"secret.read">, exported: Readable, after: string | undefined) {
         const { revision, rows, rules } = yield* read(place, exportPositionOf(after))
         for (const row of rows) yield* versions.checkNewest(place, row)
         const some = rows.slice(0, maxRecordsAtOnce)
@@ -128,7 +129,7 @@ export class ExportedSecrets extends Effect.Service<ExportedSecrets>()("@coffer/
           next: last === undefined || fitting.length === rows.length ? null : exportCursorOf(last.row)
         }
         return found
-      })
+      }
     )
 
     return { page } as const

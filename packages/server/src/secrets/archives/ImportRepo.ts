@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { databaseTime, query, sql } from "../../database/Query.js"
 import { sealedFields, sealedColumns } from "../stored/Columns.js"
+import { CountRow, IdRow } from "../../database/Rows.js"
 
 const ImportRow = Schema.Struct({
   id: ImportId,
@@ -52,11 +53,9 @@ const SecretRow = Schema.Struct({
 })
 /** A secret as far as its versions have come. */
 export type StoredSecret = typeof SecretRow.Type
-const IdRow = Schema.Struct({ id: Schema.String })
 const StructureRow = Schema.Struct({ structure: Schema.String })
 const NamedRow = Schema.Struct({ id: Schema.String, name: Schema.String })
 const UsePersonRow = Schema.Struct({ rule_id: Schema.String, position: Schema.Number })
-const CountRow = Schema.Struct({ count: Schema.Number })
 const FoundRow = Schema.Struct({ found: Schema.Number })
 
 const imports = sql`

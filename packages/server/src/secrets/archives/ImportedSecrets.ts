@@ -4,7 +4,7 @@ import type { SecretId } from "@coffer/domain/base/Ids"
 import type { EnvName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { notFound } from "../../access/place/NotFound.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import type { Transaction } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { formatOf } from "../../keys/Envelope.js"
@@ -175,8 +175,9 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
       )
 
     /** Writes what is new of prepared versions. Fails with Conflict if another call has written there meanwhile. */
-    const write = traced("ImportedSecrets.write")(
-      Effect.fnUntraced(function* (
+    const write = method(
+      "ImportedSecrets.write",
+      function* (
         row: ImportRow,
         prepared: Prepared,
         by: string
@@ -209,7 +210,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
           revision: Math.max(place.revision, ...placed.map(({ revision }) => revision)),
           ...after
         })
-      })
+      }
     )
 
     /** Makes some use rules be for their people, who are members now. Returns null if there are no more. */

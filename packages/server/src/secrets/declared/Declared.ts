@@ -13,7 +13,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { pacing } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { compilePattern } from "./Patterns.js"
 import { declaredRepo } from "./Repo.js"
 
@@ -59,22 +59,19 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
       return false
     })
 
-    const list = traced("Declared.list")(
-      Effect.fnUntraced(function* (place: Place<"declared.list">) {
-        return (yield* maySee(place)) ? yield* repo.all(place.project.id) : []
-      })
-    )
+    const list = method("Declared.list", function* (place: Place<"declared.list">) {
+      return (yield* maySee(place)) ? yield* repo.all(place.project.id) : []
+    })
 
-    const get = traced("Declared.get")(
-      Effect.fnUntraced(function* (place: Place<"declared.list">, key: SecretKey) {
-        const found = (yield* maySee(place)) ? yield* repo.find(place.project.id, key) : undefined
-        return found ?? (yield* notDeclared(key))
-      })
-    )
+    const get = method("Declared.get", function* (place: Place<"declared.list">, key: SecretKey) {
+      const found = (yield* maySee(place)) ? yield* repo.find(place.project.id, key) : undefined
+      return found ?? (yield* notDeclared(key))
+    })
 
     /** Declares a key, or replaces all that is declared of it. */
-    const set = traced("Declared.set")(
-      Effect.fnUntraced(function* (place: Place<"declared.set">, key: SecretKey, request: DeclareRequest) {
+    const set = method(
+      "Declared.set",
+      function* (place: Place<"declared.set">, key: SecretKey, request: DeclareRequest) {
         yield* checkPattern(request)
         const updated_at = yield* now
         const projectId = place.project.id
@@ -97,22 +94,20 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
           metadata: { key, ...recorded(declared), before: recorded(before) }
         })
         return declared
-      })
+      }
     )
 
-    const remove = traced("Declared.remove")(
-      Effect.fnUntraced(function* (place: Place<"declared.delete">, key: SecretKey) {
-        const projectId = place.project.id
-        const [removed] = yield* repo.remove({ projectId, key })
-        if (removed === undefined) return yield* notDeclared(key)
-        yield* audit.write(sourceOf(place), {
-          action: "declared.delete",
-          resource_type: "project",
-          resource_id: projectId,
-          metadata: { key }
-        })
+    const remove = method("Declared.remove", function* (place: Place<"declared.delete">, key: SecretKey) {
+      const projectId = place.project.id
+      const [removed] = yield* repo.remove({ projectId, key })
+      if (removed === undefined) return yield* notDeclared(key)
+      yield* audit.write(sourceOf(place), {
+        action: "declared.delete",
+        resource_type: "project",
+        resource_id: projectId,
+        metadata: { key }
       })
-    )
+    })
 
     return { list, get, set, remove } as const
   })

@@ -10,7 +10,7 @@ import { forEachInSlices } from "../../base/EventLoop.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { secretsRepo, type WholeRow } from "../stored/Repo.js"
 import { Versions } from "../stored/Versions.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { makeMatching } from "./Patterns.js"
 import { declaredRepo, type Expected } from "./Repo.js"
 
@@ -76,22 +76,20 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
       return found.flat()
     })
 
-    const check = traced("KeyChecks.check")(
-      Effect.fnUntraced(function* (place: Place<"secret.compare">) {
-        const { declared, existing, listed, rows } = yield* read(place)
-        for (const row of listed) yield* versions.checkNewest(place, row)
-        const known = new Set<string>(declared.map(({ key }) => key))
-        const answer: KeyCheck = {
-          declared: declared.length,
-          missing: declared.flatMap(({ key, required_in }) =>
-            isRequired(required_in, place.env.name) && !existing.has(key) ? [key] : []
-          ),
-          extra: listed.flatMap(({ key }) => (known.has(key) ? [] : [key])),
-          breaks: mayReveal(place.actor) ? yield* broken(place, declared, rows) : null
-        }
-        return answer
-      })
-    )
+    const check = method("KeyChecks.check", function* (place: Place<"secret.compare">) {
+      const { declared, existing, listed, rows } = yield* read(place)
+      for (const row of listed) yield* versions.checkNewest(place, row)
+      const known = new Set<string>(declared.map(({ key }) => key))
+      const answer: KeyCheck = {
+        declared: declared.length,
+        missing: declared.flatMap(({ key, required_in }) =>
+          isRequired(required_in, place.env.name) && !existing.has(key) ? [key] : []
+        ),
+        extra: listed.flatMap(({ key }) => (known.has(key) ? [] : [key])),
+        breaks: mayReveal(place.actor) ? yield* broken(place, declared, rows) : null
+      }
+      return answer
+    })
 
     return { check } as const
   }),

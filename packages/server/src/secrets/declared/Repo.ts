@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { allPages } from "../../database/Pages.js"
 import { query, sql } from "../../database/Query.js"
+import { CountRow } from "../../database/Rows.js"
 
 const text = Schema.NullOr(Schema.String)
 
@@ -19,7 +20,6 @@ const DeclaredRow = Schema.Struct({
   updated_at: Schema.String
 })
 
-const CountRow = Schema.Struct({ count: Schema.Number })
 const KeyRow = Schema.Struct({ key: SecretKey })
 const ExpectedRow = Schema.Struct({ key: SecretKey, required_in: Schema.String, pattern: text })
 

@@ -15,7 +15,7 @@ import { timestamp } from "../../base/Time.js"
 import { pacing } from "../../base/EventLoop.js"
 import { secretNotFound } from "../stored/NotThere.js"
 import { Versions } from "../stored/Versions.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { dueOf } from "../stored/DueColumns.js"
 import { dueTimes } from "../stored/DueMoves.js"
 import { duesRepo, type OfOrgRow } from "./Repo.js"
@@ -55,72 +55,66 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
     const audit = yield* AuditLog
     const pages = yield* allPages
 
-    const update = traced("Dues.update")(
-      Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey, request: DueRequest) {
-        const current = yield* repo.current({ envId: place.env.id, key })
-        if (current === undefined) return yield* secretNotFound(key)
-        yield* versions.checkNewest(place, { ...current, key })
-        const { expires_at, id, owner, rotate_every_days, updated_at, version } = current
-        const before = { expires_at, rotate_every_days, owner }
-        const terms = {
-          ...before,
-          ...request,
-          ...(request.expires_at !== undefined && { expires_at: timeOf(request.expires_at) })
-        }
-        const { dueAt, eventAt } = dueTimes(terms, current.version_at)
-        const changed = Struct.entries(terms).filter(([name, value]) => value !== before[name])
-        touch(place, [{ key, change: "due", id, version }])
-        if (changed.length > 0) {
-          yield* repo.save({
-            id,
-            orgId: place.org.id,
-            envId: place.env.id,
-            owner: terms.owner,
-            expiresAt: terms.expires_at,
-            rotateEveryDays: terms.rotate_every_days,
-            dueAt,
-            // The entries about a due date are made once.
-            eventAt: dueAt === current.due_at ? current.event_at : eventAt
-          })
-          yield* repo.touch({ envId: place.env.id })
-          yield* audit.write(sourceOf(place), {
-            action: "secret.update",
-            resource_type: "secret",
-            resource_id: id,
-            metadata: { key, version, ...Object.fromEntries(changed) }
-          })
-        }
-        const updated: SecretListed = { key, version, updated_at, ...dueOf({ ...terms, due_at: dueAt }) }
-        return updated
-      })
-    )
+    const update = method("Dues.update", function* (place: Place<"secret.write">, key: SecretKey, request: DueRequest) {
+      const current = yield* repo.current({ envId: place.env.id, key })
+      if (current === undefined) return yield* secretNotFound(key)
+      yield* versions.checkNewest(place, { ...current, key })
+      const { expires_at, id, owner, rotate_every_days, updated_at, version } = current
+      const before = { expires_at, rotate_every_days, owner }
+      const terms = {
+        ...before,
+        ...request,
+        ...(request.expires_at !== undefined && { expires_at: timeOf(request.expires_at) })
+      }
+      const { dueAt, eventAt } = dueTimes(terms, current.version_at)
+      const changed = Struct.entries(terms).filter(([name, value]) => value !== before[name])
+      touch(place, [{ key, change: "due", id, version }])
+      if (changed.length > 0) {
+        yield* repo.save({
+          id,
+          orgId: place.org.id,
+          envId: place.env.id,
+          owner: terms.owner,
+          expiresAt: terms.expires_at,
+          rotateEveryDays: terms.rotate_every_days,
+          dueAt,
+          // The entries about a due date are made once.
+          eventAt: dueAt === current.due_at ? current.event_at : eventAt
+        })
+        yield* repo.touch({ envId: place.env.id })
+        yield* audit.write(sourceOf(place), {
+          action: "secret.update",
+          resource_type: "secret",
+          resource_id: id,
+          metadata: { key, version, ...Object.fromEntries(changed) }
+        })
+      }
+      const updated: SecretListed = { key, version, updated_at, ...dueOf({ ...terms, due_at: dueAt }) }
+      return updated
+    })
 
     const untilOf = (within: string) =>
       Effect.map(Clock.currentTimeMillis, (millis) => timestamp(millis + spanMillis(within)))
 
     /** The secrets of an environment that are overdue or due soon, in byte order of their keys. */
-    const listWithin = traced("Dues.listWithin")(
-      Effect.fnUntraced(function* (place: Place<"secret.list">, within: string) {
-        const until = yield* untilOf(within)
-        const rows = yield* pages(
-          duePositionOf(undefined),
-          ({ due_at, id }, limit) => repo.within({ envId: place.env.id, until, dueAt: due_at, id, limit }),
-          (row) => row
-        )
-        const shown = withinKeys(place, rows)
-        for (const row of shown) yield* versions.checkNewest(place, row)
-        return shown
-          .map(({ key, updated_at, version, ...row }): SecretListed => ({ key, version, updated_at, ...dueOf(row) }))
-          .sort((a, b) => (a.key < b.key ? -1 : 1))
-      })
-    )
+    const listWithin = method("Dues.listWithin", function* (place: Place<"secret.list">, within: string) {
+      const until = yield* untilOf(within)
+      const rows = yield* pages(
+        duePositionOf(undefined),
+        ({ due_at, id }, limit) => repo.within({ envId: place.env.id, until, dueAt: due_at, id, limit }),
+        (row) => row
+      )
+      const shown = withinKeys(place, rows)
+      for (const row of shown) yield* versions.checkNewest(place, row)
+      return shown
+        .map(({ key, updated_at, version, ...row }): SecretListed => ({ key, version, updated_at, ...dueOf(row) }))
+        .sort((a, b) => (a.key < b.key ? -1 : 1))
+    })
 
     /** A page of the due secrets of an organization, of those environments whose keys the caller may list. */
-    const list = traced("Dues.list")(
-      Effect.fnUntraced(function* (
-        place: Place<"due.list">,
-        { after, limit = defaultLimit, within = defaultWithin }: PageRequest
-      ) {
+    const list = method(
+      "Dues.list",
+      function* (place: Place<"due.list">, { after, limit = defaultLimit, within = defaultWithin }: PageRequest) {
         const until = yield* untilOf(within)
         const found: Array<{ readonly row: OfOrgRow; readonly secret: DueSecret }> = []
         // Many secrets are in few places, and a caller may have many rules.
@@ -152,7 +146,7 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
           pagination: { limit, has_next, next_cursor: has_next && last !== undefined ? dueCursorOf(last.row) : null }
         }
         return answer
-      })
+      }
     )
 
     return { update, listWithin, list } as const

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
 import { acceptedMember, groupRulesOf, liveEnv, rulesWhere } from "../../access/place/PlaceRow.js"
+import { idRow } from "../../database/Rows.js"
 
 /** A due date with its secret. Null if the secret or its place was removed. */
 const DueRow = Schema.Struct({
@@ -34,8 +35,6 @@ const RightsRow = Schema.Struct({
   group_rules: Schema.String
 })
 
-const IdRow = Schema.Struct({ id: SecretId })
-
 const found = sql`
   SELECT d.secret_id AS id, d.org_id AS org_id, o.name AS org, p.name AS project, e.name AS env, s.key AS key,
     s.version AS version, d.owner AS owner, d.due_at AS due_at, d.event_at AS event_at`
@@ -58,7 +57,7 @@ export const dueJobRepo = Effect.map(
           ORDER BY event_at, secret_id LIMIT ${"limit"}) d ${places} ORDER BY d.event_at, d.secret_id`,
 
       /** Notes that an entry is made. Returns no row if the due date has moved meanwhile. */
-      note: returning(IdRow)`
+      note: returning(idRow(SecretId))`
         UPDATE secret_dues SET event_at = ${"next"} WHERE secret_id = ${"id"} AND event_at = ${"before"}
         RETURNING secret_id AS id`,
 

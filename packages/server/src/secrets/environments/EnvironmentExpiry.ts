@@ -9,6 +9,7 @@ import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
 import { makeRemovals } from "../../directory/trash/Removals.js"
+import { idRow } from "../../database/Rows.js"
 
 /** How long before its end an environment is announced. */
 const noticeMillis = 24 * 60 * 60 * 1000
@@ -23,8 +24,6 @@ const EndingRow = Schema.Struct({
   org_id: Schema.NullOr(OrgId)
 })
 type EndingRow = typeof EndingRow.Type
-
-const IdRow = Schema.Struct({ id: EnvId })
 
 /** The environments `x` under a condition with their places. */
 const ending = <Name extends string>(condition: Sql<Name>) => sql`
@@ -53,11 +52,11 @@ export const makeEnvironmentExpiry = Effect.gen(function* () {
         WHERE xp.id = x.project_id AND xp.removed_at IS NULL)`)}`
 
   // A change may have set another end, or another server may have removed it.
-  const remove = returning(IdRow)`
+  const remove = returning(idRow(EnvId))`
     UPDATE environments SET removed_at = ${"now"}, revision = revision + 1
     WHERE id = ${"id"} AND removed_at IS NULL AND expires_at <= ${databaseTime} RETURNING id`
 
-  const announce = returning(IdRow)`
+  const announce = returning(idRow(EnvId))`
     UPDATE environments SET announced_end = ${"end"}
     WHERE id = ${"id"} AND removed_at IS NULL AND expires_at = ${"end"} AND (announced_end IS NULL OR announced_end <> ${"end"})
     RETURNING id`

@@ -21,7 +21,7 @@ import { type Prepared, Promotion } from "../services/Promotion.js"
 import { secretsRepo } from "../stored/Repo.js"
 import { makeRemovals } from "../../directory/trash/Removals.js"
 import { endOf, environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { makeEnvironmentExpiry } from "./EnvironmentExpiry.js"
 
 /** What a new environment has besides its name. */
@@ -76,8 +76,9 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
       })
     })
 
-    const create = traced("Environments.create")(
-      Effect.fnUntraced(function* (place: Place<"env.create">, name: EnvName, given: NewEnvironment = {}) {
+    const create = method(
+      "Environments.create",
+      function* (place: Place<"env.create">, name: EnvName, given: NewEnvironment = {}) {
         const { end = null, id = EnvId.make(yield* uuidV7), origin } = given
         const { project } = place
         yield* checkEnd(end)
@@ -104,67 +105,61 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         }
         const created: Environment = { id, name, ...ends, created_at, updated_at: created_at }
         return created
-      })
+      }
     )
 
-    const list = traced("Environments.list")(
-      Effect.fnUntraced(function* (place: Place<"env.list">) {
-        return inStageOrder((yield* repo.all({ projectId: place.project.id })).map(environmentOf))
-      })
-    )
+    const list = method("Environments.list", function* (place: Place<"env.list">) {
+      return inStageOrder((yield* repo.all({ projectId: place.project.id })).map(environmentOf))
+    })
 
     /** Sets the end of an environment. A person may only make it later without a recent login: anything else may remove it sooner, or never. */
-    const extend = traced("Environments.extend")(
-      Effect.fnUntraced(function* (place: Place<"env.extend">, end: number | null) {
-        const { id, name } = place.env
-        const before = (yield* repo.find({ id })) ?? (yield* notFound(`environment ${name}`))
-        const isLater = end !== null && before.expires_at !== null && end >= before.expires_at
-        if (!isLater) yield* requireRecentLogin(place.actor)
-        yield* checkEnd(end)
-        const updated_at = yield* now
-        // It may have ended since it was entered.
-        if ((yield* repo.setEnd({ id, end, now: updated_at })).length === 0) yield* notFound(`environment ${name}`)
-        yield* audit.write(sourceOf(place), {
-          action: "env.extend",
-          resource_type: "env",
-          resource_id: id,
-          metadata: {
-            name,
-            ...endOf({ expires_at: end }),
-            ...(before.expires_at !== null && { before: timestamp(before.expires_at) })
-          }
-        })
-        return environmentOf({ ...before, expires_at: end, updated_at })
+    const extend = method("Environments.extend", function* (place: Place<"env.extend">, end: number | null) {
+      const { id, name } = place.env
+      const before = (yield* repo.find({ id })) ?? (yield* notFound(`environment ${name}`))
+      const isLater = end !== null && before.expires_at !== null && end >= before.expires_at
+      if (!isLater) yield* requireRecentLogin(place.actor)
+      yield* checkEnd(end)
+      const updated_at = yield* now
+      // It may have ended since it was entered.
+      if ((yield* repo.setEnd({ id, end, now: updated_at })).length === 0) yield* notFound(`environment ${name}`)
+      yield* audit.write(sourceOf(place), {
+        action: "env.extend",
+        resource_type: "env",
+        resource_id: id,
+        metadata: {
+          name,
+          ...endOf({ expires_at: end }),
+          ...(before.expires_at !== null && { before: timestamp(before.expires_at) })
+        }
       })
-    )
+      return environmentOf({ ...before, expires_at: end, updated_at })
+    })
 
     /** Removes an environment. Returns its id, and its organization's. */
-    const remove = traced("Environments.remove")(
-      Effect.fnUntraced(function* (place: Place<"env.delete">, force = false) {
-        const { id, name } = place.env
-        const removed_at = yield* now
-        yield* names.free({ kind: "env", projectId: place.project.id, id, name })
-        const [row] = yield* repo.remove({ id, now: removed_at })
-        if (row === undefined) return yield* notFound(`environment ${name}`)
-        const [orgId, projectId] = [place.org.id, place.project.id]
-        yield* removals.removed({ kind: "env", id, orgId, projectId, name }, place.actor)
-        if (!force) yield* references.admitEnvRemoval(place)
-        if (place.passage?.kind === "requested") {
-          const secrets = yield* stored.list(id)
-          touch(
-            place,
-            secrets.map(({ id, key, version }) => ({ key, change: "deleted", id, version }))
-          )
-        }
-        yield* audit.write(sourceOf(place), {
-          action: "env.delete",
-          resource_type: "env",
-          resource_id: id,
-          metadata: { name }
-        })
-        return { orgId, id }
+    const remove = method("Environments.remove", function* (place: Place<"env.delete">, force = false) {
+      const { id, name } = place.env
+      const removed_at = yield* now
+      yield* names.free({ kind: "env", projectId: place.project.id, id, name })
+      const [row] = yield* repo.remove({ id, now: removed_at })
+      if (row === undefined) return yield* notFound(`environment ${name}`)
+      const [orgId, projectId] = [place.org.id, place.project.id]
+      yield* removals.removed({ kind: "env", id, orgId, projectId, name }, place.actor)
+      if (!force) yield* references.admitEnvRemoval(place)
+      if (place.passage?.kind === "requested") {
+        const secrets = yield* stored.list(id)
+        touch(
+          place,
+          secrets.map(({ id, key, version }) => ({ key, change: "deleted", id, version }))
+        )
+      }
+      yield* audit.write(sourceOf(place), {
+        action: "env.delete",
+        resource_type: "env",
+        resource_id: id,
+        metadata: { name }
       })
-    )
+      return { orgId, id }
+    })
 
     return { create, list, extend, remove } as const
   }),

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { mayList } from "../../access/Rights.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { environmentsRepo, type PlacedEnvironment } from "../../directory/environments/Repo.js"
 import { type KeyRange, type KeyRow, keySearchRepo, rangesAtOnce } from "./Repo.js"
@@ -124,45 +124,43 @@ export class KeySearch extends Effect.Service<KeySearch>()("@coffer/server/KeySe
      * A page of the keys that begin with the query, and then of those that contain it. Rights are decided before keys are read,
      * so that neither a page nor its cursor depends on what the caller may not list.
      */
-    const find = traced("KeySearch.find")(
-      Effect.fnUntraced(function* (place: Place<"key.find">, request: Request) {
-        const { limit = defaultLimit, query: typed } = request
-        const text = { typed, upper: typed.toUpperCase(), lower: typed.toLowerCase() }
-        const onlyId = place.actor.type === "service_account" ? (place.actor.project?.id ?? null) : null
-        const found: Array<{ readonly part: KeyPosition["part"]; readonly key: FoundKey }> = []
-        const pace = pacing()
-        const answer = (next: KeyPosition | null): FoundKeyPage => ({
-          data: found.slice(0, limit).map(({ key }) => key),
-          pagination: { limit, has_next: next !== null, next_cursor: next === null ? null : keyCursorOf(next) }
-        })
-
-        let left = budget
-        for (let at = keyPositionOf(request.after); ;) {
-          const { part } = at
-          const rows = yield* environments.ofOrg({ ...at, orgId: place.org.id, onlyId, limit: placesAtOnce })
-          for (const { keys, places } of batchesOf(yield* searchable(place, rows), part)) {
-            const [head] = places
-            const from = head.project === at.project && head.env === at.env ? at.key : ""
-            for (const key of yield* read(part, places, from, text, limit + 1)) found.push({ part, key })
-            const shown = found[limit - 1]
-            if (found.length > limit && shown !== undefined) {
-              const { env, key, project } = shown.key
-              return answer({ part: shown.part, project, env, key: after(key) })
-            }
-            left -= keys
-            const { env, project } = Array.lastNonEmpty(places)
-            if (left <= 0) return answer({ part, project, env: after(env), key: "" })
-            yield* pace
-          }
-          left -= rows.length * (costOfPlace + place.grants.length / rulesPerKey)
-          const last = rows.length < placesAtOnce ? undefined : rows.at(-1)
-          if (last !== undefined) at = { part, project: last.project, env: after(last.env), key: "" }
-          else if (part === "prefix") at = { part: "substring", ...beginning }
-          else return answer(null)
-          if (left <= 0) return answer(at)
-        }
+    const find = method("KeySearch.find", function* (place: Place<"key.find">, request: Request) {
+      const { limit = defaultLimit, query: typed } = request
+      const text = { typed, upper: typed.toUpperCase(), lower: typed.toLowerCase() }
+      const onlyId = place.actor.type === "service_account" ? (place.actor.project?.id ?? null) : null
+      const found: Array<{ readonly part: KeyPosition["part"]; readonly key: FoundKey }> = []
+      const pace = pacing()
+      const answer = (next: KeyPosition | null): FoundKeyPage => ({
+        data: found.slice(0, limit).map(({ key }) => key),
+        pagination: { limit, has_next: next !== null, next_cursor: next === null ? null : keyCursorOf(next) }
       })
-    )
+
+      let left = budget
+      for (let at = keyPositionOf(request.after); ;) {
+        const { part } = at
+        const rows = yield* environments.ofOrg({ ...at, orgId: place.org.id, onlyId, limit: placesAtOnce })
+        for (const { keys, places } of batchesOf(yield* searchable(place, rows), part)) {
+          const [head] = places
+          const from = head.project === at.project && head.env === at.env ? at.key : ""
+          for (const key of yield* read(part, places, from, text, limit + 1)) found.push({ part, key })
+          const shown = found[limit - 1]
+          if (found.length > limit && shown !== undefined) {
+            const { env, key, project } = shown.key
+            return answer({ part: shown.part, project, env, key: after(key) })
+          }
+          left -= keys
+          const { env, project } = Array.lastNonEmpty(places)
+          if (left <= 0) return answer({ part, project, env: after(env), key: "" })
+          yield* pace
+        }
+        left -= rows.length * (costOfPlace + place.grants.length / rulesPerKey)
+        const last = rows.length < placesAtOnce ? undefined : rows.at(-1)
+        if (last !== undefined) at = { part, project: last.project, env: after(last.env), key: "" }
+        else if (part === "prefix") at = { part: "substring", ...beginning }
+        else return answer(null)
+        if (left <= 0) return answer(at)
+      }
+    })
 
     return { find } as const
   })

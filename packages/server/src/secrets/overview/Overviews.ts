@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { mayList } from "../../access/Rights.js"
 import { pacing } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { type EnvironmentRow, overviewRepo } from "./Repo.js"
 
 const defaultLimit = 50
@@ -43,8 +43,9 @@ export class Overviews extends Effect.Service<Overviews>()("@coffer/server/Overv
     const repo = yield* overviewRepo
 
     /** A page of projects by name. It ends early, after a whole project, once the request has looked at enough. */
-    const show = traced("Overviews.show")(
-      Effect.fnUntraced(function* (place: Place<"project.list">, { after, limit = defaultLimit }: Request) {
+    const show = method(
+      "Overviews.show",
+      function* (place: Place<"project.list">, { after, limit = defaultLimit }: Request) {
         const orgId = place.org.id
         const onlyId = place.actor.type === "service_account" ? (place.actor.project?.id ?? null) : null
         const { count } = yield* repo.count({ orgId, onlyId })
@@ -86,7 +87,7 @@ export class Overviews extends Effect.Service<Overviews>()("@coffer/server/Overv
           pagination: paginationOf(limit, next === undefined ? null : overviewCursorOf(next.project))
         }
         return page
-      })
+      }
     )
 
     return { show } as const

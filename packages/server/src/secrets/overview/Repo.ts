@@ -4,8 +4,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query } from "../../database/Query.js"
+import { CountRow } from "../../database/Rows.js"
 
-const CountRow = Schema.Struct({ count: Schema.Number })
 const ProjectRow = Schema.Struct({ name: ProjectName })
 
 /** An environment with its kept total, and its last change. */

@@ -18,7 +18,7 @@ import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
 import { type Passage, referenceRefused, ReferenceReader } from "../references/ReferenceReader.js"
 import type { Closure } from "../references/Resolver.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { type Draft, smallChange, type Wanted } from "./ChangePlans.js"
 import { Changes } from "./Changes.js"
 import { checkMatch, etagOf, etagOfAll } from "../stored/ETag.js"
@@ -181,11 +181,9 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
      * the current ETag, no bundle is returned, no value is decrypted and no audit entry is written. Keys whose references lead
      * to no value are among the errors of a list, and fail an object with ReferenceRefused.
      */
-    const read = traced("Bundles.read")(
-      Effect.fnUntraced(function* (
-        place: Place<"secret.read">,
-        { format = "list", ifNoneMatch, keys, raw = false }: BundleRead = {}
-      ) {
+    const read = method(
+      "Bundles.read",
+      function* (place: Place<"secret.read">, { format = "list", ifNoneMatch, keys, raw = false }: BundleRead = {}) {
         const { id } = place.env
         yield* admitKeys(audit, place, keys ?? [])
         const form = raw ? `${format} raw` : format
@@ -226,7 +224,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         )
         const bundle: Bundle = { revision, data, ...(errors.length > 0 && { errors }) }
         return { etag: tagOf(place, revision, form, passages), bundle }
-      })
+      }
     )
 
     /** Fails with Conflict if `ifMatch` names neither the environment's ETag nor that of its bundle, as values or texts. */
@@ -259,8 +257,9 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
      * Sets and deletes secrets atomically. An equal value gets no new version. Fails with Conflict if `ifMatch` does
      * not name the current ETag of the environment. `draft` is what `prepare` returned.
      */
-    const write = traced("Bundles.write")(
-      Effect.fnUntraced(function* (
+    const write = method(
+      "Bundles.write",
+      function* (
         place: Place<"secret.write">,
         request: BundleWrite,
         ifMatch: string | undefined,
@@ -273,7 +272,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         const steps = changes.isCurrent(draft, claimed) ? draft.steps : yield* changes.plan(claimed, wanted, { dryRun })
         const written = yield* changes.apply(claimed, steps, { dryRun, force, note, values: "given" })
         return { etag: tagOfEnvironment(place.env.id, written.revision), written }
-      })
+      }
     )
 
     return { read, prepare, ahead, write } as const

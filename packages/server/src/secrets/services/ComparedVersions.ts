@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import type { Place } from "../../access/Access.js"
 import { mapInSlices } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { makeDigests } from "../stored/Digests.js"
 import { historyRepo, type WholeVersionRow } from "../stored/HistoryRepo.js"
@@ -27,8 +27,9 @@ export class ComparedVersions extends Effect.Service<ComparedVersions>()("@coffe
     const sealed = yield* Versions
 
     /** Lists versions as `History.versions` does, each with the class of its length and whether its value is as before. */
-    const list = traced("ComparedVersions.list")(
-      Effect.fnUntraced(function* (place: Place<"secret.compare">, key: SecretKey, page: VersionPage) {
+    const list = method(
+      "ComparedVersions.list",
+      function* (place: Place<"secret.compare">, key: SecretKey, page: VersionPage) {
         const current = yield* history.findCurrent({ envId: place.env.id, key })
         if (current === undefined) return yield* secretNotFound(key)
         const { id } = current
@@ -70,7 +71,7 @@ export class ComparedVersions extends Effect.Service<ComparedVersions>()("@coffe
           const earlier = found[index + 1]?.digest ?? null
           return { ...version, same: digest === null || earlier === null ? null : digest === earlier }
         })
-      })
+      }
     )
 
     return { list } as const

@@ -11,7 +11,7 @@ import { afterCommit } from "../../database/Database.js"
 import { type Erased, Erasures } from "../../database/Erasures.js"
 import { now } from "../../base/Time.js"
 import { keyWithoutNonce, kindOf } from "../../keys/Envelope.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { changesRepo } from "../stored/ChangesRepo.js"
 import { historyRepo, type VersionRow } from "../stored/HistoryRepo.js"
@@ -54,8 +54,9 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
     const erasures = yield* Erasures
 
     /** Lists the versions of a secret, newest first, without values. With `before`, only lower versions. */
-    const versions = traced("History.versions")(
-      Effect.fnUntraced(function* (place: Place<"secret.list">, key: SecretKey, page: VersionPage) {
+    const versions = method(
+      "History.versions",
+      function* (place: Place<"secret.list">, key: SecretKey, page: VersionPage) {
         const current = yield* history.findCurrent({ envId: place.env.id, key })
         if (current === undefined) return yield* secretNotFound(key)
         yield* sealed.checkNewest(place, { ...current, key })
@@ -65,12 +66,13 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           limit: page.limit ?? defaultLimit
         })
         return rows.map(secretVersion(current.version))
-      })
+      }
     )
 
     /** Writes the value of an earlier version as a new version, without returning the value. */
-    const rollback = traced("History.rollback")(
-      Effect.fnUntraced(function* (
+    const rollback = method(
+      "History.rollback",
+      function* (
         place: Place<"secret.write">,
         key: SecretKey,
         request: { readonly version: number; readonly expected_version?: number }
@@ -94,30 +96,28 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
           recorded: () => ({ rolled_back_to: request.version })
         })
         return secretWritten(claimed, step, current)(written)
-      })
+      }
     )
 
     /** Restores the last removed secret of a key, with its versions. Fails with Conflict if the key is in use. */
-    const undelete = traced("History.undelete")(
-      Effect.fnUntraced(function* (place: Place<"secret.write">, key: SecretKey) {
-        const claimed = yield* changes.claim(place)
-        const removed = yield* history.findRemoved({ envId: place.env.id, key })
-        if (removed === undefined) {
-          return yield* new NotFound({
-            message: `secret ${key} was never removed from environment ${place.env.name}`
-          })
-        }
-        yield* sealed.checkNewest(place, { ...removed, key })
-        if ((yield* repo.findLive({ envId: place.env.id, key })) !== undefined) {
-          return yield* new Conflict({
-            message: `secret ${key} was set again after its removal: the removed secret cannot be undeleted`
-          })
-        }
-        const step = undeletion(key, removed)
-        const written = yield* changes.restoring(claimed, [step], { moved: [{ ...removed, key }] })
-        return secretWritten(claimed, step, removed)(written)
-      })
-    )
+    const undelete = method("History.undelete", function* (place: Place<"secret.write">, key: SecretKey) {
+      const claimed = yield* changes.claim(place)
+      const removed = yield* history.findRemoved({ envId: place.env.id, key })
+      if (removed === undefined) {
+        return yield* new NotFound({
+          message: `secret ${key} was never removed from environment ${place.env.name}`
+        })
+      }
+      yield* sealed.checkNewest(place, { ...removed, key })
+      if ((yield* repo.findLive({ envId: place.env.id, key })) !== undefined) {
+        return yield* new Conflict({
+          message: `secret ${key} was set again after its removal: the removed secret cannot be undeleted`
+        })
+      }
+      const step = undeletion(key, removed)
+      const written = yield* changes.restoring(claimed, [step], { moved: [{ ...removed, key }] })
+      return secretWritten(claimed, step, removed)(written)
+    })
 
     /** Finds the versions to destroy, newest first. Fails with Conflict for the current version. */
     const findEarlier = Effect.fnUntraced(function* (
@@ -144,8 +144,9 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
      * pages and from the write-ahead log. The rows remain. `erased` waits for the commit and returns the result of the
      * erasure.
      */
-    const destroy = traced("History.destroy")(
-      Effect.fnUntraced(function* (place: Place<"secret.destroy">, key: SecretKey, wanted: ReadonlyArray<number>) {
+    const destroy = method(
+      "History.destroy",
+      function* (place: Place<"secret.destroy">, key: SecretKey, wanted: ReadonlyArray<number>) {
         const destroyed_at = yield* now
         const erased = yield* Deferred.make<Erased>()
         const current = yield* changes.current(place, key)
@@ -183,7 +184,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         )
         const data = rows.map((row) => secretVersion(current.version)({ ...row, destroyed_at }))
         return { data, erased: Deferred.await(erased) }
-      })
+      }
     )
 
     return { versions, rollback, undelete, destroy } as const

@@ -13,7 +13,7 @@ import { namesETag } from "../../http/ETag.js"
 import { beginLargeResponse } from "../../http/LargeResponses.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { etagOf, etagOfAll } from "../stored/ETag.js"
 import { matrixRepo } from "../stored/MatrixRepo.js"
 import { makeDigests, type Digests } from "../stored/Digests.js"
@@ -133,8 +133,9 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
     })
 
     /** Returns the matrix with its ETag, or only the ETag if `ifNoneMatch` names it. Reads one environment at a time. */
-    const read = traced("ProjectMatrix.read")(
-      Effect.fnUntraced(function* (
+    const read = method(
+      "ProjectMatrix.read",
+      function* (
         place: Place<"env.list">,
         wanted: ReadonlyArray<EnvName> | undefined,
         ifNoneMatch: string | undefined
@@ -159,7 +160,7 @@ export class ProjectMatrix extends Effect.Service<ProjectMatrix>()("@coffer/serv
           .sort((a, b) => (a.key < b.key ? -1 : 1))
         const found: Matrix = { environments: filled.map(described), others, data }
         return { etag: tagOf(filled, others), found }
-      })
+      }
     )
 
     return { read } as const

@@ -9,7 +9,7 @@ import type { Place } from "../../access/Access.js"
 import { Database } from "../../database/Database.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { mapInSlices } from "../../base/EventLoop.js"
 import { checkFound } from "./Bundles.js"
 import { type Claimed, type Draft, smallChange, type Wanted } from "./ChangePlans.js"
@@ -105,8 +105,9 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
      * Copies the values of all keys or of `keys` from another environment. An equal value gets no new version. The ETag
      * covers both environments. Fails with Conflict if `ifMatch` does not name the current one.
      */
-    const copy = traced("Promotion.copy")(
-      Effect.fnUntraced(function* (
+    const copy = method(
+      "Promotion.copy",
+      function* (
         to: Place<"secret.write">,
         from: Place<"secret.copy">,
         request: CopyRequest,
@@ -132,7 +133,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
           })
         })
         return { etag: tagOf(written.revision), written }
-      })
+      }
     )
 
     /** The secrets of an environment and, with the right to read, what they refer to. */
@@ -165,8 +166,9 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
      * are compared by the values that they lead to: an account that is never given values could otherwise compare one value with a
      * thousand guesses at once. Fails with ReferenceRefused if one leads to no value.
      */
-    const diff = traced("Promotion.diff")(
-      Effect.fnUntraced(function* (
+    const diff = method(
+      "Promotion.diff",
+      function* (
         here: Place<"secret.compare">,
         there: Place<"secret.compare">,
         reading?: { readonly here: Place<"secret.read">; readonly there: Place<"secret.read"> }
@@ -200,7 +202,7 @@ export class Promotion extends Effect.Service<Promotion>()("@coffer/server/Promo
           .map((key) => ({ key, status: "only_there" satisfies Status }))
         const answer: Diff = { data: [...inBoth, ...onlyThere].sort((a, b) => (a.key < b.key ? -1 : 1)) }
         return answer
-      })
+      }
     )
 
     return { prepare, copy, diff } as const

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { withinKeys } from "../../access/DelegatedKeys.js"
 import { pacing } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { removedRepo, type RemovedRow } from "../stored/RemovedRepo.js"
 import { Versions } from "../stored/Versions.js"
 
@@ -37,30 +37,27 @@ export class Removed extends Effect.Service<Removed>()("@coffer/server/Removed",
     const { checkNewest } = yield* Versions
 
     /** A page of the removed keys that no new secret has, in byte order; only of `key`, if given. */
-    const list = traced("Removed.list")(
-      Effect.fnUntraced(function* (place: Place<"secret.list">, request: Request) {
-        const { key, limit = defaultLimit } = request
-        const found: Array<RemovedRow> = []
-        const pace = pacing()
-        const most = key === undefined ? keysAtOnce : 1
-        for (let from: string = key ?? request.after ?? ""; found.length <= limit;) {
-          const rows = yield* repo.page({ envId: place.env.id, from, limit: most })
-          for (const row of withinKeys(place, rows))
-            if (row.in_use === 0 && row.key === (key ?? row.key)) found.push(row)
-          const last = rows.at(-1)
-          if (last === undefined || rows.length < keysAtOnce) break
-          from = after(last.key)
-          yield* pace
-        }
-        const shown = found.slice(0, limit)
-        for (const row of shown) yield* checkNewest(place, row)
-        const last = found.length > limit ? shown.at(-1) : undefined
-        return {
-          data: shown.map(listed),
-          pagination: paginationOf(limit, last === undefined ? null : after(last.key))
-        }
-      })
-    )
+    const list = method("Removed.list", function* (place: Place<"secret.list">, request: Request) {
+      const { key, limit = defaultLimit } = request
+      const found: Array<RemovedRow> = []
+      const pace = pacing()
+      const most = key === undefined ? keysAtOnce : 1
+      for (let from: string = key ?? request.after ?? ""; found.length <= limit;) {
+        const rows = yield* repo.page({ envId: place.env.id, from, limit: most })
+        for (const row of withinKeys(place, rows)) if (row.in_use === 0 && row.key === (key ?? row.key)) found.push(row)
+        const last = rows.at(-1)
+        if (last === undefined || rows.length < keysAtOnce) break
+        from = after(last.key)
+        yield* pace
+      }
+      const shown = found.slice(0, limit)
+      for (const row of shown) yield* checkNewest(place, row)
+      const last = found.length > limit ? shown.at(-1) : undefined
+      return {
+        data: shown.map(listed),
+        pagination: paginationOf(limit, last === undefined ? null : after(last.key))
+      }
+    })
 
     return { list } as const
   }),

@@ -9,7 +9,7 @@ import type { Place } from "../../access/Access.js"
 import { Database } from "../../database/Database.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { Instance } from "../../keys/Instance.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { requestsRepo } from "../../directory/requests/Repo.js"
 import { textsIn } from "../../directory/requests/Views.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
@@ -106,11 +106,9 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
     })
 
     /** Lists the revisions of an environment, newest first. With `before`, only lower revisions. */
-    const list = traced("Revisions.list")(
-      Effect.fnUntraced(function* (
-        place: Place<"secret.list">,
-        page: { readonly limit?: number; readonly before?: number }
-      ) {
+    const list = method(
+      "Revisions.list",
+      function* (place: Place<"secret.list">, page: { readonly limit?: number; readonly before?: number }) {
         const limit = page.limit ?? defaultLimit
         const rows = yield* history.changes({
           envId: place.env.id,
@@ -126,16 +124,14 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
           rows.length > maxRevisionChanges ? Math.min(limit, revisions.length - 1) : limit
         )
         return yield* described(place, shown)
-      })
+      }
     )
 
     /** Returns the current revision, when the environment was created, and when its newest secret was set. */
-    const current = traced("Revisions.current")(
-      Effect.fnUntraced(function* (place: Place<"secret.list">) {
-        const { id, name } = place.env
-        return (yield* repo.state({ envId: id })) ?? (yield* missingEnvironment(name))
-      })
-    )
+    const current = method("Revisions.current", function* (place: Place<"secret.list">) {
+      const { id, name } = place.env
+      return (yield* repo.state({ envId: id })) ?? (yield* missingEnvironment(name))
+    })
 
     /** Returns the version of each key at a revision, without keys that had no secret. */
     const stateAt = Effect.fnUntraced(function* (place: Place<"secret.write">, revision: number) {
@@ -239,8 +235,9 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
      * the state is unknown, if it needs a destroyed value, or if `ifMatch` does not name the current ETag. `prepared` is what
      * `prepare` returned.
      */
-    const revert = traced("Revisions.revert")(
-      Effect.fnUntraced(function* (
+    const revert = method(
+      "Revisions.revert",
+      function* (
         place: Place<"secret.write">,
         request: RevertRequest,
         ifMatch: string | undefined,
@@ -278,7 +275,7 @@ export class Revisions extends Effect.Service<Revisions>()("@coffer/server/Revis
           })
         })
         return { etag: tagOf(written.revision), written }
-      })
+      }
     )
 
     return { current, list, prepare, revert } as const

@@ -7,7 +7,7 @@ import { withinKeys } from "../../access/DelegatedKeys.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
 import { dueOf } from "../stored/DueColumns.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { secretNotFound, versionNotFound } from "../stored/NotThere.js"
 import { secretsRepo } from "../stored/Repo.js"
@@ -87,38 +87,28 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       return answer
     })
 
-    const list = traced("Secrets.list")(
-      Effect.fnUntraced(function* (place: Place<"secret.list">) {
-        const rows = withinKeys(place, yield* repo.list(place.env.id))
-        for (const row of rows) yield* versions.checkNewest(place, row)
-        return rows.map(({ key, updated_at, version, ...row }) => ({ key, version, updated_at, ...dueOf(row) }))
-      })
-    )
+    const list = method("Secrets.list", function* (place: Place<"secret.list">) {
+      const rows = withinKeys(place, yield* repo.list(place.env.id))
+      for (const row of rows) yield* versions.checkNewest(place, row)
+      return rows.map(({ key, updated_at, version, ...row }) => ({ key, version, updated_at, ...dueOf(row) }))
+    })
 
     /** Writes a new version. Fails with Conflict if the current version is not the expected one (0: no secret). */
-    const set = traced("Secrets.set")(
-      Effect.fnUntraced(function* (
-        place: Place<"secret.write">,
-        key: SecretKey,
-        content: Content,
-        expectedVersion?: number
-      ) {
+    const set = method(
+      "Secrets.set",
+      function* (place: Place<"secret.write">, key: SecretKey, content: Content, expectedVersion?: number) {
         const claimed = yield* changes.claim(place)
         const current = yield* changes.current(place, key)
         yield* checkExpected(key, expectedVersion, current?.version ?? 0)
         const step = yield* setStep(key, content, current)
         const written = yield* changes.apply(claimed, [step], { values: "given" })
         return secretWritten(claimed, step, current)(written)
-      })
+      }
     )
 
-    const remove = traced("Secrets.remove")(
-      Effect.fnUntraced(function* (
-        place: Place<"secret.write">,
-        key: SecretKey,
-        expectedVersion?: number,
-        force?: boolean
-      ) {
+    const remove = method(
+      "Secrets.remove",
+      function* (place: Place<"secret.write">, key: SecretKey, expectedVersion?: number, force?: boolean) {
         const claimed = yield* changes.claim(place)
         const current = yield* changes.current(place, key)
         if (current === undefined) return yield* secretNotFound(key)
@@ -129,7 +119,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
             refused._tag === "Conflict" || refused._tag === "Forbidden" ? Effect.fail(refused) : Effect.die(refused)
           )
         )
-      })
+      }
     )
 
     return { read, list, set, remove, ahead: changes.aheadOf } as const

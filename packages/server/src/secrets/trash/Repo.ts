@@ -7,6 +7,7 @@ import { acceptedMember } from "../../access/place/PlaceRow.js"
 import { envsIn, restorable } from "../../access/place/Removed.js"
 import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
 import { trashColumns, TrashRow } from "../../directory/trash/Settling.js"
+import { IdRow } from "../../database/Rows.js"
 
 const RemovedRow = Schema.Struct({
   id: RemovedId,
@@ -18,7 +19,6 @@ const RemovedRow = Schema.Struct({
 })
 export type RemovedRow = typeof RemovedRow.Type
 
-const IdRow = Schema.Struct({ id: Schema.String })
 const OwnerRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const EnvRow = Schema.Struct({ id: EnvId })
 const SecretRow = Schema.Struct({ id: Schema.String, key: Schema.String, removed_revision: Schema.Number })

@@ -13,7 +13,7 @@ import { notFound, notVisible } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Mailer } from "../../base/mail/Mailer.js"
 import { now, timestamp } from "../../base/Time.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method, traced } from "../../base/tracing/Traced.js"
 import { afterCommit } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
@@ -107,8 +107,9 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         metadata: { name, ...metadata }
       })
 
-    const restoreOrganization = traced("Trash.restoreOrganization")(
-      Effect.fnUntraced(function* (place: Place<"org.restore">, newName?: OrgName) {
+    const restoreOrganization = method(
+      "Trash.restoreOrganization",
+      function* (place: Place<"org.restore">, newName?: OrgName) {
         const { actor, org } = place
         const name = newName ?? org.name
         const at = yield* now
@@ -145,11 +146,12 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
           (yield* organizations.find({ id: org.id, actorId: actor.id })) ??
           (yield* Effect.dieMessage("a restored organization has no row"))
         )
-      })
+      }
     )
 
-    const restoreProject = traced("Trash.restoreProject")(
-      Effect.fnUntraced(function* (place: Place<"project.restore">, id: RemovedId, newName?: ProjectName) {
+    const restoreProject = method(
+      "Trash.restoreProject",
+      function* (place: Place<"project.restore">, id: RemovedId, newName?: ProjectName) {
         const found = yield* find(place, "project", id, null)
         yield* access.admitRemoved(place, "restore", { id, named: `project ${found.name}` })
         if ((yield* projects.count({ orgId: place.org.id })).count >= maxProjects) {
@@ -166,11 +168,12 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         return (
           (yield* projects.find(ProjectId.make(row.id))) ?? (yield* Effect.dieMessage("a restored project has no row"))
         )
-      })
+      }
     )
 
-    const restoreEnvironment = traced("Trash.restoreEnvironment")(
-      Effect.fnUntraced(function* (place: Place<"env.restore">, id: RemovedId, newName?: EnvName) {
+    const restoreEnvironment = method(
+      "Trash.restoreEnvironment",
+      function* (place: Place<"env.restore">, id: RemovedId, newName?: EnvName) {
         const { project } = place
         const found = yield* find(place, "env", id, project.id)
         yield* access.admitRemoved(place, "restore", { id, named: `environment ${project.name}/${found.name}` })
@@ -190,7 +193,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         return restored === undefined
           ? yield* Effect.dieMessage("a restored environment has no row")
           : environmentOf(restored)
-      })
+      }
     )
 
     /** Fails unless the name of what is to be erased is the one that was given. */
@@ -213,32 +216,32 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
     })
 
     /** Nobody votes in a removed organization, so that one with protected environments is restored first. */
-    const eraseOrganization = traced("Trash.eraseOrganization")(
-      Effect.fnUntraced(function* (place: Place<"org.erase">, given: OrgName) {
-        const { id, name } = place.org
-        const row: TrashRow = { id: RemovedId.make(id), kind: "org", org_id: id, project_id: null, name }
-        yield* checkName(row, given)
-        yield* access.refuseProtected(row.id, `the removed organization ${name}`)
-        return yield* giveUp(place, row)
-      })
-    )
+    const eraseOrganization = method("Trash.eraseOrganization", function* (place: Place<"org.erase">, given: OrgName) {
+      const { id, name } = place.org
+      const row: TrashRow = { id: RemovedId.make(id), kind: "org", org_id: id, project_id: null, name }
+      yield* checkName(row, given)
+      yield* access.refuseProtected(row.id, `the removed organization ${name}`)
+      return yield* giveUp(place, row)
+    })
 
-    const eraseProject = traced("Trash.eraseProject")(
-      Effect.fnUntraced(function* (place: Place<"project.erase">, id: RemovedId, given: ProjectName) {
+    const eraseProject = method(
+      "Trash.eraseProject",
+      function* (place: Place<"project.erase">, id: RemovedId, given: ProjectName) {
         const row = yield* find(place, "project", id, null)
         yield* checkName(row, given)
         yield* access.admitRemoved(place, "erase", { id, named: `project ${row.name}` })
         return yield* giveUp(place, row)
-      })
+      }
     )
 
-    const eraseEnvironment = traced("Trash.eraseEnvironment")(
-      Effect.fnUntraced(function* (place: Place<"env.erase">, id: RemovedId, given: EnvName) {
+    const eraseEnvironment = method(
+      "Trash.eraseEnvironment",
+      function* (place: Place<"env.erase">, id: RemovedId, given: EnvName) {
         const row = yield* find(place, "env", id, place.project.id)
         yield* checkName(row, given)
         yield* access.admitRemoved(place, "erase", { id, named: `environment ${place.project.name}/${row.name}` })
         return yield* giveUp(place, row)
-      })
+      }
     )
 
     return {

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
+import { CountRow, idRow } from "../../database/Rows.js"
 
 const RuleRow = Schema.Struct({
   id: UseRuleId,
@@ -32,7 +33,6 @@ export type SubjectRow = typeof SubjectRow.Type
 
 const KeyedRow = Schema.Struct({ ...RuleRow.fields, key: SecretKey })
 const CountsRow = Schema.Struct({ of_secret: Schema.Number, of_env: Schema.Number })
-const IdRow = Schema.Struct({ id: UseRuleId })
 const TimeRow = Schema.Struct({ created_at: Schema.String })
 
 const ApprovalRow = Schema.Struct({
@@ -50,9 +50,6 @@ const ApprovalRow = Schema.Struct({
   expires_at: Schema.String
 })
 export type ApprovalRow = typeof ApprovalRow.Type
-
-const CountRow = Schema.Struct({ count: Schema.Number })
-const ApprovalIdRow = Schema.Struct({ id: ApprovalId })
 
 const columns = sql`r.id AS id, r.secret_id AS secret_id, r.terms AS terms, r.minute_at AS minute_at,
   r.minute_count AS minute_count, r.day_at AS day_at, r.day_count AS day_count, r.created_by AS created_by,
@@ -157,7 +154,7 @@ export const useRepo = Effect.gen(function* () {
      * Counts a use, if the rule is as it was read and its budgets are not used up: one statement, so that the count is exact
      * whatever runs at the same time. A clock that is behind that of another server counts in the other's minute.
      */
-    claim: returning(IdRow)`
+    claim: returning(idRow(UseRuleId))`
         UPDATE use_rules SET
           minute_count = CASE WHEN minute_at >= ${"minute"} THEN minute_count + 1 ELSE 1 END,
           minute_at = CASE WHEN minute_at >= ${"minute"} THEN minute_at ELSE ${"minute"} END,
@@ -194,12 +191,12 @@ export const useRepo = Effect.gen(function* () {
           ${"now"}, ${"expiresAt"})`,
 
     /** Decides a request that is still pending. */
-    decide: returning(ApprovalIdRow)`
+    decide: returning(idRow(ApprovalId))`
         UPDATE approvals SET state = ${"state"}, decided_by = ${"by"}, expires_at = ${"expiresAt"}
         WHERE id = ${"id"} AND state = 'pending' AND expires_at > ${"now"} RETURNING id`,
 
     /** Uses an approval, once. */
-    spend: returning(ApprovalIdRow)`
+    spend: returning(idRow(ApprovalId))`
         UPDATE approvals SET state = 'used' WHERE id = ${"id"} AND state = 'approved' AND expires_at > ${"now"}
         RETURNING id`
   } as const

@@ -15,7 +15,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { secretsRepo } from "../stored/Repo.js"
 import { secretNotFound } from "../stored/NotThere.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { type StoredRule, type SubjectRow, useRepo } from "./Repo.js"
 import { termsOf } from "./Terms.js"
 
@@ -92,16 +92,15 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         metadata: { key: rule.key, rule, ...(before !== undefined && { before }) }
       })
 
-    const list = traced("UseRules.list")(
-      Effect.fnUntraced(function* (place: Place<"use_rule.list">, key: SecretKey) {
-        const { id } = yield* secretOf(place, key)
-        const rows = yield* repo.ofSecret({ secretId: id })
-        return yield* Effect.forEach(rows, (row) => Effect.map(termsOf(row), (terms) => ruleOf(key, row, terms)))
-      })
-    )
+    const list = method("UseRules.list", function* (place: Place<"use_rule.list">, key: SecretKey) {
+      const { id } = yield* secretOf(place, key)
+      const rows = yield* repo.ofSecret({ secretId: id })
+      return yield* Effect.forEach(rows, (row) => Effect.map(termsOf(row), (terms) => ruleOf(key, row, terms)))
+    })
 
-    const create = traced("UseRules.create")(
-      Effect.fnUntraced(function* (place: Place<"use_rule.create">, key: SecretKey, request: NewTerms) {
+    const create = method(
+      "UseRules.create",
+      function* (place: Place<"use_rule.create">, key: SecretKey, request: NewTerms) {
         const millis = yield* Clock.currentTimeMillis
         const wanted = yield* withEnd({ ...defaultTerms, ...request }, millis)
         const { id: secretId, version } = yield* secretOf(place, key)
@@ -137,16 +136,12 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         yield* repo.setAccounts(id, place.org.id, subjects)
         yield* record(place, "use_rule.create", made)
         return made
-      })
+      }
     )
 
-    const update = traced("UseRules.update")(
-      Effect.fnUntraced(function* (
-        place: Place<"use_rule.update">,
-        key: SecretKey,
-        id: UseRuleId,
-        request: Partial<UseTerms>
-      ) {
+    const update = method(
+      "UseRules.update",
+      function* (place: Place<"use_rule.update">, key: SecretKey, id: UseRuleId, request: Partial<UseTerms>) {
         const millis = yield* Clock.currentTimeMillis
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
@@ -168,18 +163,19 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const changed = ruleOf(key, { ...row, updated_at: at }, terms)
         yield* record(place, "use_rule.update", changed, before)
         return changed
-      })
+      }
     )
 
-    const remove = traced("UseRules.remove")(
-      Effect.fnUntraced(function* (place: Place<"use_rule.delete">, key: SecretKey, id: UseRuleId) {
+    const remove = method(
+      "UseRules.remove",
+      function* (place: Place<"use_rule.delete">, key: SecretKey, id: UseRuleId) {
         const removed_at = yield* now
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
         touch(place, [{ key, change: "use_rule", id: secret.id, version: secret.version, from: row.updated_at }])
         yield* repo.remove({ id, now: removed_at })
         yield* record(place, "use_rule.delete", ruleOf(key, row, yield* termsOf(row)))
-      })
+      }
     )
 
     return { list, create, update, remove } as const

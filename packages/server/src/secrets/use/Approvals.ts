@@ -19,7 +19,7 @@ import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { ServerConfig } from "../../base/Config.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { afterCommit } from "../../database/Database.js"
 import { type ApprovalMail, approvalMailSubject, approvalMailText } from "./ApprovalMail.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
@@ -164,16 +164,14 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
     })
 
     /** The requests of environments in which the caller may decide, newest first. */
-    const list = traced("Approvals.list")(
-      Effect.fnUntraced(function* (place: Place<"approval.list">) {
-        const now = timestamp(yield* Clock.currentTimeMillis)
-        const rows = yield* repo.ofOrganization({ orgId: place.org.id, now, limit: maxListed })
-        const own = rows.filter(({ env, project }) =>
-          mayAlso(place, "approval.decide", { org: place.org.name, project, env })
-        )
-        return yield* forEachInSlices(own, approvalOf)
-      })
-    )
+    const list = method("Approvals.list", function* (place: Place<"approval.list">) {
+      const now = timestamp(yield* Clock.currentTimeMillis)
+      const rows = yield* repo.ofOrganization({ orgId: place.org.id, now, limit: maxListed })
+      const own = rows.filter(({ env, project }) =>
+        mayAlso(place, "approval.decide", { org: place.org.name, project, env })
+      )
+      return yield* forEachInSlices(own, approvalOf)
+    })
 
     /** Where a request would be made. */
     const whereIs = Effect.fnUntraced(function* (place: Place<"approval.list">, id: ApprovalId) {
@@ -181,8 +179,9 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
       return row ?? (yield* notFound(`approval ${id}`))
     })
 
-    const decide = traced("Approvals.decide")(
-      Effect.fnUntraced(function* (place: Place<"approval.decide">, id: ApprovalId, state: "approved" | "refused") {
+    const decide = method(
+      "Approvals.decide",
+      function* (place: Place<"approval.decide">, id: ApprovalId, state: "approved" | "refused") {
         const millis = yield* Clock.currentTimeMillis
         const [decided] = yield* repo.decide({
           id,
@@ -203,7 +202,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
           metadata: { account: row.actor_name }
         })
         return yield* approvalOf(row)
-      })
+      }
     )
 
     return { spend, list, whereIs, decide } as const

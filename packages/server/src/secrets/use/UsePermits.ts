@@ -14,7 +14,7 @@ import { secretsRepo } from "../stored/Repo.js"
 import { kindOf } from "../../keys/Envelope.js"
 import { passedEntries, ReferenceReader } from "../references/ReferenceReader.js"
 import { sizeOf, Versions } from "../stored/Versions.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { type AskedRequest, Approvals } from "./Approvals.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
 import { match, type Target } from "../use-rules/Match.js"
@@ -149,56 +149,52 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
      * Grants a request: finds the rule of each secret, and an approval if one is needed, counts the use, and writes the audit
      * entry without which the request must not leave. Call it in the transaction that enters the place.
      */
-    const permit = traced("UsePermits.permit")(
-      Effect.fnUntraced(function* (place: Place<"secret.use">, wanted: WantedUse) {
-        const millis = yield* Clock.currentTimeMillis
-        const { target } = wanted
-        const keys = Array.dedupe(wanted.secrets)
-        yield* admitKeys(audit, place, keys)
-        const granted = yield* Effect.forEach(keys, (key) => grantOf(place, key, target, timestamp(millis)))
-        const wrong = wrongTogether(granted)
-        if (wrong !== null) return yield* new UseRefused({ message: wrong })
-        if (granted.some(({ terms }) => terms.approval === "each")) {
-          const refusal = yield* approvals.spend(place, wanted, granted)
-          if (refusal !== null) return { refusal } satisfies UseDecision
-        }
-        // In the order of the rules' ids, so that two requests with the same rules do not wait for each other.
-        const inOrder = [...granted].sort((one, other) => (one.rule.id < other.rule.id ? -1 : 1))
-        yield* Effect.forEach(inOrder, (one) => count(one, millis), { discard: true })
-        yield* audit.require(
-          sourceOf(place),
-          Array.map(granted, ({ key, rule, secretId, version }) => ({
-            action: "secret.use" as const,
-            resource_type: "secret" as const,
-            resource_id: secretId,
-            metadata: { key, version, rule: rule.id, ...target, request_bytes: wanted.body?.length ?? 0 }
-          }))
-        )
-        for (const { event, source } of granted.flatMap(({ passed }) =>
-          passedEntries(place, "secret.use", passed, keys)
-        )) {
-          yield* audit.require(source, [event])
-        }
-        return { granted } satisfies UseDecision
-      })
-    )
+    const permit = method("UsePermits.permit", function* (place: Place<"secret.use">, wanted: WantedUse) {
+      const millis = yield* Clock.currentTimeMillis
+      const { target } = wanted
+      const keys = Array.dedupe(wanted.secrets)
+      yield* admitKeys(audit, place, keys)
+      const granted = yield* Effect.forEach(keys, (key) => grantOf(place, key, target, timestamp(millis)))
+      const wrong = wrongTogether(granted)
+      if (wrong !== null) return yield* new UseRefused({ message: wrong })
+      if (granted.some(({ terms }) => terms.approval === "each")) {
+        const refusal = yield* approvals.spend(place, wanted, granted)
+        if (refusal !== null) return { refusal } satisfies UseDecision
+      }
+      // In the order of the rules' ids, so that two requests with the same rules do not wait for each other.
+      const inOrder = [...granted].sort((one, other) => (one.rule.id < other.rule.id ? -1 : 1))
+      yield* Effect.forEach(inOrder, (one) => count(one, millis), { discard: true })
+      yield* audit.require(
+        sourceOf(place),
+        Array.map(granted, ({ key, rule, secretId, version }) => ({
+          action: "secret.use" as const,
+          resource_type: "secret" as const,
+          resource_id: secretId,
+          metadata: { key, version, rule: rule.id, ...target, request_bytes: wanted.body?.length ?? 0 }
+        }))
+      )
+      for (const { event, source } of granted.flatMap(({ passed }) =>
+        passedEntries(place, "secret.use", passed, keys)
+      )) {
+        yield* audit.require(source, [event])
+      }
+      return { granted } satisfies UseDecision
+    })
 
     /** What the caller may use in an environment, with what is left of the budgets. */
-    const uses = traced("UsePermits.uses")(
-      Effect.fnUntraced(function* (place: Place<"secret.uses">) {
-        const millis = yield* Clock.currentTimeMillis
-        const account = actorName(place.actor)
-        const rows = withinKeys(place, yield* repo.ofEnvironment({ envId: place.env.id }))
-        const rules = yield* Effect.forEach(rows, (row) => Effect.map(termsOf(row), (terms) => ({ row, terms })))
-        return rules
-          .filter(({ terms }) => terms.accounts.includes(account) && isLive(terms, timestamp(millis)))
-          .map(({ row, terms }): Use => {
-            const { approval, expires_at, hosts, max_kib, methods, paths, response } = terms
-            const left = leftOf(row, terms, millis)
-            return { key: row.key, hosts, methods, paths, response, max_kib, approval, ...left, expires_at }
-          })
-      })
-    )
+    const uses = method("UsePermits.uses", function* (place: Place<"secret.uses">) {
+      const millis = yield* Clock.currentTimeMillis
+      const account = actorName(place.actor)
+      const rows = withinKeys(place, yield* repo.ofEnvironment({ envId: place.env.id }))
+      const rules = yield* Effect.forEach(rows, (row) => Effect.map(termsOf(row), (terms) => ({ row, terms })))
+      return rules
+        .filter(({ terms }) => terms.accounts.includes(account) && isLive(terms, timestamp(millis)))
+        .map(({ row, terms }): Use => {
+          const { approval, expires_at, hosts, max_kib, methods, paths, response } = terms
+          const left = leftOf(row, terms, millis)
+          return { key: row.key, hosts, methods, paths, response, max_kib, approval, ...left, expires_at }
+        })
+    })
 
     return { permit, uses } as const
   }),

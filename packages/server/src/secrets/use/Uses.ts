@@ -16,7 +16,7 @@ import { outcomeOf } from "../../database/Database.js"
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { sharedBounds } from "../../base/SharedBounds.js"
 import { Outbound, type OutboundResponse, OutboundError, targetOf as urlOf } from "../../base/outbound/Outbound.js"
-import { traced } from "../../base/tracing/Traced.js"
+import { method } from "../../base/tracing/Traced.js"
 import { bytesToRead, responseOf, strictest, type Withheld, withheldSentences } from "./UpstreamResponse.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
 import { UsePermits } from "./UsePermits.js"
@@ -238,14 +238,12 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       })
 
     /** Makes a request with secrets. The entry of the audit log is committed before it leaves. */
-    const use = traced("Uses.use")(
-      Effect.fnUntraced(function* (path: EnvPath, request: UseRequest) {
-        yield* enabled
-        const { id } = yield* currentActor
-        const deadline = (yield* Clock.currentTimeMillis) + patienceMillis
-        return yield* inSlot(id, make(path, request, deadline), (full) => refuse(path, request, "concurrency", full))
-      })
-    )
+    const use = method("Uses.use", function* (path: EnvPath, request: UseRequest) {
+      yield* enabled
+      const { id } = yield* currentActor
+      const deadline = (yield* Clock.currentTimeMillis) + patienceMillis
+      return yield* inSlot(id, make(path, request, deadline), (full) => refuse(path, request, "concurrency", full))
+    })
 
     return { use, uses: permits.uses } as const
   }),

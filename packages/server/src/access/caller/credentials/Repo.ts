@@ -8,6 +8,7 @@ import { query } from "../../../database/Query.js"
 import { unlessLocked } from "../../../database/UnlessLocked.js"
 import { liveSession } from "../ActorRepo.js"
 import type { SessionLimits } from "../SessionLimits.js"
+import { IdRow } from "../../../database/Rows.js"
 
 /** How many sessions are deleted between two event-loop ticks. */
 const batchSize = 100
@@ -29,7 +30,6 @@ export type SessionRow = typeof SessionRow.Type
 const CodeRow = Schema.Struct({ id: Schema.String, mac: Schema.Uint8ArrayFromSelf, created_at: Schema.String })
 const EmailRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const MomentRow = Schema.Struct({ created_at: Schema.String })
-const IdRow = Schema.Struct({ id: Schema.String })
 const UserRow = Schema.Struct({
   id: UserId,
   name: Schema.String,
