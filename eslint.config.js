@@ -99,7 +99,7 @@ const laterThan = (name, room) => {
   return later.length === 0 ? [] : [{ regex: `^(\\.\\./)+(${later.join("|")})/`, message }]
 }
 
-/** What a room must not import. The options of a rule replace those before: each room has them all. */
+/** Forbids imports in a room. The options of a rule replace those before, so each room has them all. */
 const restricted = (files, patterns, { ignores = [], paths = [] } = {}) => ({
   files,
   ignores,
@@ -108,7 +108,10 @@ const restricted = (files, patterns, { ignores = [], paths = [] } = {}) => ({
   }
 })
 
-/** What composes the server, the port itself, and programs and threads of the operator that work on a database file. */
+/**
+ * Code that may import an engine: what composes the server, the port itself, and the operator's programs and threads for a
+ * database file.
+ */
 const aware = [
   "packages/server/src/database/{sqlite,postgres,copy}/**",
   "packages/server/src/database/Database.ts",

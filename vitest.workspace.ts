@@ -116,13 +116,13 @@ const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   ]
 }
 
-/** What all tests of a project share. */
+/** The setup that all tests of a project share. */
 const globalSetups: Readonly<Record<string, string>> = {
   server: "./test/backups/StartStore.ts",
   console: "./test/support/Start.ts"
 }
 
-/** What runs before each file of tests. */
+/** The modules that run before each file of tests. */
 const setupFiles = (name: string) => [
   `${import.meta.dirname}/packages/${name === "server" ? name : "domain"}/test/support/Umask.ts`
 ]

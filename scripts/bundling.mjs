@@ -1,4 +1,4 @@
-/** What bundle.mjs and the release share: how esbuild bundles our programs. */
+/** The esbuild configuration of our programs, which bundle.mjs and the release share. */
 import { readFile, rm } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -119,7 +119,7 @@ export const bundleMain = async (source, outdir, options) => {
   return metafile
 }
 
-/** What a loader needs of a module, where it is required. */
+/** Options of a loader that is loaded with `require`: the parts of a module that it needs. */
 const asRequired = {
   format: "cjs",
   banner: { js: 'const __url=require("node:url").pathToFileURL(__filename).href;' },

@@ -12,7 +12,7 @@ import { format, resolveConfig } from "prettier"
 const root = new URL("../", import.meta.url)
 const page = new URL("CHANGELOG.md", root)
 
-/** What users do not notice. */
+/** Areas of changes that users do not notice. */
 const internal = new Set(["bench", "build", "ci", "docs", "scripts", "tests"])
 const rephrased = /\bplain words\b/
 

@@ -24,7 +24,7 @@ await rm(next, { recursive: true, force: true })
 await mkdir(next, { recursive: true })
 await cp(`${source}/dist`, next, { recursive: true })
 
-/** What the server serves, for `coffer doctor`: the SHA-256 of each file by its path. */
+/** Returns the list that the server serves for `coffer doctor`: the SHA-256 of each file by its path. */
 const listOf = async (files) => {
   const { version } = JSON.parse(await readFile(path("package.json"), "utf8"))
   const digest = (content) => createHash("sha256").update(content).digest("hex")

@@ -113,7 +113,7 @@ const pages = {
   login: "/login"
 }
 
-/** What is done on a page before its picture. */
+/** The interaction with a page before its picture. */
 const steps = {
   rules: async (page) => {
     await page.getByLabel("Who").selectOption("hal@example.com")

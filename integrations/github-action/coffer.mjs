@@ -8,7 +8,7 @@ import { appendFileSync } from "node:fs"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
 
-/** What the client needs of the job's environment when it runs for the runner alone. */
+/** The variables of the job's environment that the client needs when it runs for the runner alone. */
 const needed =
   /^(?:PATH|HOME|TMPDIR|TEMP|TMP|SystemRoot|XDG_\w+|SERVICE_\w+|GITHUB_ACTIONS|ACTIONS_ID_TOKEN_REQUEST_\w+|NODE_EXTRA_CA_CERTS|SSL_CERT_\w+|(?:HTTPS?|NO)_PROXY)$/i
 

@@ -21,7 +21,7 @@ export const clientRuns = [
   ["mcp"]
 ]
 
-/** What the clients read: the caches hold the code that runs where nothing fails. */
+/** A server with valid responses for the clients, so that the caches hold the code that runs where nothing fails. */
 const service = createServer((_request, response) => {
   response.setHeader("content-type", "application/json")
   response.end(JSON.stringify({ revision: 1, data: [], key: "KEY", value: "value", version: 1 }))

@@ -1,4 +1,4 @@
-/** What a release consists of. */
+/** The artifacts that a release consists of. */
 import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { mkdir, readFile } from "node:fs/promises"

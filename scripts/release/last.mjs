@@ -1,6 +1,6 @@
 /**
- * What the tests keep of a release: its packages for applications and its client, with what its server answers them, for
- * neighbouring releases; and databases that its server filled, for all later ones. See docs/testing.md.
+ * The parts of a release that the tests keep. For neighboring releases: its packages for applications and its client, with
+ * its server's responses to them. For all later ones: databases that its server filled. See docs/testing.md.
  */
 import { execFile } from "node:child_process"
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises"

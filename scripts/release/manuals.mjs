@@ -10,7 +10,7 @@ import { example, items, page, paragraph, section, subsection, typed } from "./r
 
 const { groupUsage, usageItems, usageLines } = await import("../../packages/cli/dist/grammar/Usage.js")
 
-/** What a command takes and does. Its parts have titles of their own. */
+/** Returns the parts of a command's manual: its input and its effect. They have titles of their own. */
 const commandParts = (path, leaf) => {
   const { arguments: words, options } = usageItems(leaf)
   return {

@@ -1,4 +1,4 @@
-/** What hosts of tool servers install from: a bundle (.mcpb), and the entry of the MCP registry (server.json). */
+/** The files that hosts of tool servers install from: a bundle (.mcpb), and the entry of the MCP registry (server.json). */
 import { createHash } from "node:crypto"
 import { listing } from "../../packages/mcp/dist/Listing.js"
 import { mcpSettings } from "../../packages/mcp/dist/McpSettings.js"
@@ -11,7 +11,7 @@ export const mcpName = "com.example/coffer"
 
 const about = "Secrets for agents: read, compare, write and use them with the rights of one account"
 
-/** What a person is asked for, by variable. */
+/** The settings that a person is asked for, by variable. */
 const asked = {
   SERVICE_SERVER_URL: { title: "Server", description: "The address of your Coffer server", required: true },
   SERVICE_API_KEY: {

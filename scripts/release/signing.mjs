@@ -70,7 +70,7 @@ const sshSignature = (key, message) => {
   return armoured(Buffer.concat([Buffer.from("SSHSIG"), version, publicKey, ...about, field(signature)]))
 }
 
-/** What a release was made of: an in-toto statement with a predicate of SLSA v1. It has no time and no machine. */
+/** Returns the provenance of a release: an in-toto statement with a predicate of SLSA v1. It has no time and no machine. */
 const statementOf = (sums, { commit, version }) => ({
   _type: "https://in-toto.io/Statement/v1",
   subject: sums

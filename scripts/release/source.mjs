@@ -1,4 +1,4 @@
-/** What a signed release says that it was made of: a commit, whose files and tag must be those of the release. */
+/** The source that a signed release states: a commit, whose files and tag must be those of the release. */
 import { execFileSync } from "node:child_process"
 
 /** Returns the commit of a repository. Fails if files differ from it, or if its tag is of another version. */

@@ -116,7 +116,7 @@ const firstSteps = loadSettings({}).pipe(
   Effect.orElseSucceed(() => "")
 )
 
-/** What the parser wants, for arguments that are files. */
+/** The services of the parser for arguments that are files. */
 const parserContext = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)
 
 /** Runs a command line. Returns the exit code. */

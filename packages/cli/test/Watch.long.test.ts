@@ -105,7 +105,7 @@ class Scene {
     return (await this.end) ?? assert.fail("nothing was started")
   }
 
-  /** What the commands said: a line each, with the process and the value that it saw. */
+  /** Returns the lines that the commands wrote: one each, with the process ID and the value that it saw. */
   said(): ReadonlyArray<string> {
     try {
       return readFileSync(join(this.folder, "said"), "utf8").trim().split("\n")
@@ -180,7 +180,7 @@ describe.concurrent("run --watch", () => {
     for (let at = 0; at < 10; at++) if ((await timed(scene.set(`shade${at}`))) > calm) apart++
     await until(() => (scene.said().at(-1)?.endsWith(" shade9") === true ? true : undefined), "the last value")
     await pause(1500)
-    // What a slow machine sets more than a moment apart is seen apart.
+    // Values that a slow machine sets more than a moment apart are seen apart.
     assert.isAtMost(scene.said().length, 2 + apart)
   })
 

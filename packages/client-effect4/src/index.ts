@@ -1,4 +1,4 @@
-/** What applications import from `@coffer/client-effect4`. */
+/** The public exports of `@coffer/client-effect4`, for applications. */
 export { Coffer, TestCoffer } from "./Coffer.js"
 export { MissingSecret, type ReadError, type StartError } from "./Errors.js"
 export type { CofferService, Options, Snapshot } from "./Service.js"

@@ -13,7 +13,7 @@ import type { NotFound } from "@coffer/domain/errors/Errors"
 import type { ReadError } from "./Errors.js"
 import { version } from "./Version.js"
 
-/** What to read, where, and as whom. */
+/** The environment to read, and the server and credential to read it with. */
 export interface Connection extends CopySource {
   /** ORGANIZATION/PROJECT/ENVIRONMENT. */
   readonly place: string
@@ -47,7 +47,7 @@ export const makeEnvironment = (
 export const connect = ({ credential, program, server }: Connection): Effect.Effect<Exchange, never, Scope.Scope> =>
   connectTo({ server, credential: Option.some(credential), program, version })
 
-/** What a server says of a path that it does not have: the address has a path of its own, which is not the server's. */
+/** The server's message for an unknown path. The configured address then has a path that is not the server's. */
 const unknownPath = /^no such path/
 
 const sentenceOf = ({ credentialFrom, server }: Connection, tag: string, message: string): string => {

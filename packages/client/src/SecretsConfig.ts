@@ -31,7 +31,7 @@ type Leaf = Exclude<ConfigError.ConfigError, ConfigError.And | ConfigError.Or>
 /** The message of a failed `Config.redacted`. */
 const redacted = "<redacted>"
 
-/** What the toolkit expected, where its message says it beside the text. */
+/** The type that the toolkit expected, in messages that state it beside the text. */
 const expected = /^Expected (a duration|a log level) but received /
 
 /**

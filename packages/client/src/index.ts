@@ -1,4 +1,4 @@
-/** What applications import from `@coffer/client`: nothing else of the package is public. */
+/** The public exports of `@coffer/client`, for applications: nothing else of the package is public. */
 export type { ApprovalRequest, ChangeRequested } from "@coffer/domain/requests/ApprovalRequest"
 export type {
   DatabaseUnavailable,

@@ -65,7 +65,7 @@ export class MissingSecretError extends Error {
   }
 }
 
-/** What has changed: keys and no values. */
+/** A change of an environment: keys and no values. */
 export interface Change {
   /** The keys that are new, have another value or are gone. */
   readonly keys: ReadonlyArray<string>

@@ -1,4 +1,4 @@
-/** What tests import from `@coffer/client/testing`: a real server with the test's secrets. */
+/** The exports of `@coffer/client/testing`, for tests: a real server with the test's secrets. */
 import * as Context from "effect/Context"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
@@ -63,7 +63,7 @@ export const startTestServer = async (seed: Seed = {}, options: TestServerOption
   }
 }
 
-/** What a test's server did not do. */
+/** The failure of a test server to do what a test asked for. */
 export class TestServerError extends Data.TaggedError("TestServerError")<{ readonly message: string }> {}
 
 const attempt = <A>(work: () => Promise<A>): Effect.Effect<A, TestServerError> =>

@@ -5,7 +5,7 @@ import type { Host, Reply } from "./ToolResult.js"
 /** Asks the person whether a call may go on. */
 export type Confirm = (question: string) => Effect.Effect<void, NotConfirmed>
 
-/** What a person did, for the agent. */
+/** The reaction of a person to a question, in words for the agent. */
 export const said = {
   declined: "the user declined",
   cancelled: "the user dismissed the question",

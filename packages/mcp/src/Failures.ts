@@ -119,7 +119,7 @@ const waiting = ({ code, request: { id, needed, was_waiting } }: ChangeRequested
     `do not call again, and do not count on the change: tell the user that a person must approve request ${id}, by coffer request approve or in the console`
   )
 
-/** What an agent does after an error of the server. The commands are its person's, and name what the server said: quoted, as data. */
+/** Returns the next step of an agent. Commands are its person's; they name what the server said, quoted as data. */
 const nextStep = (next: NextStep, message: string, asker: Asker): string => {
   const known = next === "askForRight" && !namesCommand(message) ? afterRefusal(message, asker) : undefined
   return known === undefined ? steps[next] : `${notAgain} what helps: ${quoted(known)}`

@@ -1,4 +1,4 @@
-/** What `coffer-mcp --help` prints. */
+/** The output of `coffer-mcp --help`. */
 export const helpText = `USAGE
   coffer-mcp
 

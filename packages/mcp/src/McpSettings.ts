@@ -1,4 +1,4 @@
-/** What an agent may do and see, from the host's configuration. */
+/** The settings that limit an agent's actions and view, from the host's configuration. */
 export interface McpSettings {
   /** Offer only tools that change nothing. */
   readonly readOnly: boolean

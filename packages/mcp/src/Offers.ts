@@ -9,7 +9,7 @@ export interface Hints {
   readonly openWorldHint: boolean
 }
 
-/** What decides whether a tool is offered. */
+/** The conditions under which a tool is offered. */
 export interface Offer {
   readonly name: string
   readonly annotations: Hints

@@ -23,7 +23,7 @@ import { type Hints, isForPeople, type Offer } from "./Offers.js"
 import { type FindSettings, namesIn, type Paths, pathsOf, type Scope, placeParameters } from "./Places.js"
 import type { Visits } from "./ToolResult.js"
 
-/** What a tool needs to run. */
+/** The dependencies of a tool. */
 export interface ToolContext {
   readonly findSettings: FindSettings
   readonly connect: Connect
@@ -31,7 +31,7 @@ export interface ToolContext {
   readonly visits: Visits | undefined
 }
 
-/** What a running tool knows beside its parameters. */
+/** The context of a running tool, beside its parameters. */
 export interface RunContext {
   readonly server: ServerUrl
   readonly visits: Visits | undefined

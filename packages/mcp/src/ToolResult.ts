@@ -6,7 +6,7 @@ export interface ToolResult {
   readonly isError?: boolean
 }
 
-/** What a person did with a question. */
+/** The reply of a person to a question. */
 export type Reply = "accepted" | "declined" | "cancelled"
 
 /** A page that a person has to visit. */

@@ -106,7 +106,7 @@ const context = {
   }
 }
 
-/** What requests cost in the last recorded run. */
+/** The costs of requests in the last recorded run. */
 const lastFile = new URL("last.json", import.meta.url)
 const recorded = JSON.parse(readFileSync(lastFile, "utf8"))
 

@@ -50,7 +50,7 @@ const machine = [
     .join(", ")}.`
 ].join(" ")
 
-/** What one core carries, by the processor time of each kind of request. */
+/** The capacity of one core, by the processor time of each kind of request. */
 const capacity = [...found.values()].flatMap(({ cost }) => {
   if (cost === undefined) return []
   const { database, kind, server } = cost

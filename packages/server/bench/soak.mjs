@@ -26,7 +26,7 @@ const millis = Number(options.minutes) * 60_000
 const maxGrowth = 10
 /** Connections come and go, so the numbers of open files differ a little. */
 const maxMoreFiles = 20
-/** What a table may have more than after the warm-up: sessions, codes and jobs that are removed by the hour. */
+/** The rows that a table may gain after the warm-up: sessions, codes and jobs that are removed by the hour. */
 const maxMoreRows = 5_000
 /** The tables that keep what was done: the log with its index, the versions, those who signed up, and the backups. */
 const keeps = /^(audit_|secret_|users$|backups$)/

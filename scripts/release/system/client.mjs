@@ -1,4 +1,4 @@
-/** What the packages `coffer` of Debian and RPM systems install. */
+/** The files that the packages `coffer` of Debian and RPM systems install. */
 import { manualPages, systemPackages } from "./nfpm.mjs"
 
 /** The names of completions that the shells look for. */

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path"
 import { promisify } from "node:util"
 import { gzipSync } from "node:zlib"
 
-/** What the formats call the processors of Node. */
+/** The names of Node's processor architectures in the formats. */
 const architectures = { arm64: { deb: "arm64", rpm: "aarch64" }, x64: { deb: "amd64", rpm: "x86_64" } }
 
 /** Returns the nfpm of COFFER_NFPM or of the PATH, or undefined. */

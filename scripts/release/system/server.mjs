@@ -1,4 +1,4 @@
-/** What the packages `coffer-server` of Debian and RPM systems install: the server with a Node of its own, and a unit for systemd. */
+/** The files of the Debian and RPM packages `coffer-server`: the server with a Node of its own, and a unit for systemd. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { root } from "../../bundling.mjs"

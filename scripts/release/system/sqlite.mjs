@@ -54,7 +54,7 @@ export const compileSqlite = async (node) => {
   }
 }
 
-/** What runs of a package: its modules, its manifest and its licence. */
+/** Matches the files of a package that are needed to run it: its modules, its manifest and its license. */
 const runs = /^(lib\/.*|[^/]*\.js|package\.json|LICENSE.*)$/
 
 /** Returns the files of `sqlitePackages` by path below `node_modules`. */

@@ -99,7 +99,7 @@ interface Difference {
   readonly numbers: readonly [number, number]
 }
 
-/** What was counted otherwise. Older servers and archives count no fields. */
+/** Returns the counts that differ. Older servers and archives do not count fields. */
 export const differing = (some: ArchiveCounts, others: ArchiveCounts): ReadonlyArray<Difference> => {
   const [fields, otherFields] = [some.fields, others.fields]
   const ofFields =

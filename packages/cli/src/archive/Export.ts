@@ -1,4 +1,4 @@
-/** What `coffer org export` does. Loaded late, with age: few commands need it. */
+/** Implementation of `coffer org export`. It is loaded late, with age, because few commands need it. */
 import type { ExportId } from "@coffer/domain/base/Ids"
 import type { OrgName } from "@coffer/domain/base/Names"
 import type { OrganizationExport } from "@coffer/domain/archive/Export"
@@ -54,7 +54,7 @@ export const exportOrganization = Effect.fnUntraced(function* (call: Call, org: 
       return whole.counts
     })
   ).pipe(Effect.onError(() => note(`until ${granted.expires_at}, the same command continues with --id ${granted.id}`)))
-  // Nobody needs it any more. It ends by itself where this fails.
+  // The export on the server is no longer needed. It expires by itself if this call fails.
   yield* Effect.ignore(call("exports", (api) => api.end({ path: { org_name: org, export_id: granted.id } })))
   const sentence = `organization ${org} exported: ${recordsOf(counts, granted.versions)}`
   if (out !== "-") return doneView(`${sentence}, encrypted in ${out}`, { id: granted.id, file: out, counts })

@@ -1,4 +1,4 @@
-/** What `coffer org import` does. Loaded late, with age: few commands need it. */
+/** Implementation of `coffer org import`. It is loaded late, with age, because few commands need it. */
 import { loadSettings } from "@coffer/client/internal/Settings"
 import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
@@ -52,7 +52,7 @@ const readArchive = Effect.fnUntraced(function* ({ file, identity, passphraseFil
 
 type Sent = Effect.Effect.Success<ReturnType<typeof sendOrganization>>
 
-/** What was made, and what is left to do. */
+/** Describes the records that were created and the steps that are left to do. */
 const doneOf = (
   { counts, left_out, organization: { name } }: Sent,
   { manifest, organization: { members } }: Archive

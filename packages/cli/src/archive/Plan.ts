@@ -8,7 +8,7 @@ import { nameOf, type Place, totalOf } from "./Contents.js"
 import { recordsOf } from "./Summary.js"
 import type { Archive } from "./Unpack.js"
 
-/** What an archive never holds. */
+/** The data that an archive never contains. */
 const notCarried = [
   "keys of service accounts",
   "signing keys of webhooks",
@@ -17,7 +17,7 @@ const notCarried = [
   "audit logs"
 ] as const
 
-/** What an import would make of an archive, without any value. */
+/** Returns the plan of an import from an archive, without any value. */
 export const planOf = ({ manifest, organization, parts }: Archive, name: OrgName): View => {
   const { counts, created_at, created_by, organization: from, server, versions } = manifest
   const countedAt = (place: Place) =>

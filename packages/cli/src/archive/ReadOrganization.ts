@@ -102,7 +102,7 @@ const readEnvironment = Effect.fnUntraced(function* (call: Call, path: ExportPat
   return read
 })
 
-/** What was removed meanwhile is missing in the next structure. */
+/** Returns undefined for an item that was removed in the meantime. The next structure no longer contains it. */
 const unlessRemoved = <A, E extends Failure, R>(read: Effect.Effect<A, E, R>) =>
   Effect.catchIf(
     read,
@@ -110,7 +110,7 @@ const unlessRemoved = <A, E extends Failure, R>(read: Effect.Effect<A, E, R>) =>
     () => Effect.succeed(undefined)
   )
 
-/** What was read of each environment, by its name. */
+/** The environments that were read, by name. */
 type ReadEnvironments = Map<string, ReadEnvironment>
 
 /** Reads the environments that are not read yet. */

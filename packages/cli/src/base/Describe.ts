@@ -7,7 +7,7 @@ import { ofOlderServer } from "./OlderServer.js"
 
 interface Kind {
   readonly exit: keyof typeof exitCodes
-  /** What to do next, unless the message says it. */
+  /** The next step, unless the message states it. */
   readonly next?: string | undefined
 }
 
@@ -65,7 +65,7 @@ const kindOf = (failure: Failure, asker: Asker): Kind => {
   return own[failure._tag]
 }
 
-/** What became of a change that waits, with the next commands. */
+/** Describes a change that waits for approval, with the next commands. */
 const waiting = ({ request: { env, expires_at, id, needed, project, was_waiting } }: ChangeRequested): string => {
   const votes = needed === 1 ? "1 person approves it" : `${needed} people approve it`
   const next = `see it with: coffer request show ${id}; voters run: coffer request approve ${id}`

@@ -1,6 +1,6 @@
 import type { Failure } from "./Failures.js"
 
-/** What a server says of a path or a method that it does not have. Its contract has those of this client, unless it is older. */
+/** The error message of a path or a method that the server lacks. Only an older server lacks one of this client's. */
 const unknownCall = /^(?:no such path|this path does not take )/
 
 /** And of a field or a kind of record that it does not know. */

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { noteWarnings } from "./Warnings.js"
 import { note, printJson, printTable } from "../terminal/Print.js"
 
-/** What a write of many secrets did, or would do: a row for each key, and the sum on standard error. */
+/** Prints the result of a write or a dry run of many secrets: a row for each key, and the totals on standard error. */
 export const printChanges = Effect.fnUntraced(function* (
   written: BundleWritten,
   options: { readonly json: boolean; readonly dryRun: boolean; readonly place: string; readonly rows: boolean }

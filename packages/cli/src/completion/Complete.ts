@@ -7,7 +7,10 @@ import { offersFor } from "./Offers.js"
 /** A person waits. */
 const patience = "1 second"
 
-/** What can stand at the unfinished word of a command line; nothing whatever fails, because nobody would read why. */
+/**
+ * Returns the completions of the unfinished word of a command line. Returns an empty list on any failure, because nobody
+ * would read the reason.
+ */
 export const complete = ([syntax = "", index, ...words]: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<string>> =>
   Effect.suspend(() => Effect.fromNullable(readUnfinished(syntax, Number(index), words))).pipe(
     Effect.flatMap(offersFor),

@@ -80,8 +80,8 @@ const sourcesOf = (word: Unfinished, settings: Settings): ReadonlyArray<Source> 
 const isPlain = (text: string) => /^[A-Za-z0-9_.,/@+-]*$/.test(text)
 
 /**
- * What completes a word, by the server's lists of names. Values are not asked for. The settings, the credential and the
- * servers that get it are those of every other command.
+ * Returns the completions of a word from the server's lists of names. Values are not requested. The settings, the credential
+ * and the servers that get it are those of every other command.
  */
 export const offersFor = Effect.fnUntraced(function* (word: Unfinished) {
   const { given, others, text } = word

@@ -41,7 +41,7 @@ import { syntaxOf } from "./Specs.js"
 /** The terminal that a command is used at. */
 export type Terminal = Input | Output
 
-/** What a command needs: connections are closed with the scope. */
+/** Requirements of a command. Its connections close with the scope. */
 export type Needs = Terminal | Scope.Scope
 
 /** Reports a failure on standard output, for a caller that does not show standard error. */
@@ -139,7 +139,7 @@ interface Described {
 }
 
 interface Checks<F extends Fields> {
-  /** What is wrong with options that do not go together, in a sentence. It is asked before anything is done. */
+  /** Returns the problem with an invalid combination of options, in a sentence. It is called before anything is done. */
   readonly check?: (options: Values<F>) => string | undefined
 }
 
@@ -150,7 +150,7 @@ interface Definition<F extends Fields, E extends Failure> extends Described, Che
   readonly run: (options: Values<F>) => Effect.Effect<void, E, Needs>
 }
 
-/** What a command at a server gets. */
+/** The context of a command at a server. */
 export interface Context<F extends Fields, Path> {
   readonly options: Values<F>
   /** Where it works: the path parameters of the contract. */

@@ -7,7 +7,7 @@ import { optionName } from "./Words.js"
 export const withHint = (sentence: string, path: ReadonlyArray<string>): string =>
   `${sentence}${sentence.endsWith("?") ? "" : ";"} see ${commandLine(path)} --help`
 
-/** What is wrong with a command line that names no command. */
+/** Describes the problem with a command line that names no command. */
 export const noCommand = (tree: Tree, found: Extract<Found, { readonly type: "missing" | "unknown" }>): string => {
   const { path } = found
   if (found.type === "missing") return `a command is missing: ${groupUsage(path)}`

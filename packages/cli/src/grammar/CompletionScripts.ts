@@ -6,9 +6,9 @@ interface Shell {
   readonly pattern: (place: CompletionContext, previous?: string) => string
   readonly clause: (pattern: string, body: string) => string
   readonly offer: (offers: ReadonlyArray<Offer>) => string
-  /** What is done only where an option has been begun. */
+  /** Returns code that runs the body only where an option has been begun. */
   readonly whenOption: (body: string) => string
-  /** What is done only right behind the two words of a command. */
+  /** Returns code that runs the body only right after the two words of a command. */
   readonly whenThird: (body: string) => string
   /** Has names asked for, by a syntax and the number of words in front of what it describes. */
   readonly names: (syntax: string, wordsBefore: number) => string

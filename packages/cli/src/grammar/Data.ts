@@ -12,16 +12,16 @@ export const nameKinds = [
 ] as const
 export type NameKind = (typeof nameKinds)[number]
 
-/** What is wrong with a value, in a sentence that begins with the name of its option or argument. */
+/** Returns the problem with a value, in a sentence that begins with the name of its option or argument. */
 type Check = (text: string) => string | undefined
 
-/** What the parser, the help, the messages and the completions know about an option. */
+/** The data about an option for the parser, the help, the messages and the completions. */
 export interface OptionData {
   readonly kind: "option"
   /** The name without hyphens. */
   readonly name: string
   readonly description: string
-  /** What its value is, in a word; none for an option without a value. */
+  /** The type of its value, in a word. Absent for an option without a value. */
   readonly value?: string
   /** Whether the value can be left out. If given, it stands after `=`. */
   readonly isValueOptional?: boolean

@@ -66,8 +66,8 @@ export const argumentField = <A>({ data, decode }: ArgumentSpec<A>): ArgumentFie
 }
 
 /**
- * What is wrong with an option or argument, by its name. The words are those of the contract's schemas: any others may hold
- * the value.
+ * Describes the problem with an option or argument, by its name. The words are those of the contract's schemas, because any
+ * others may hold the value.
  *
  * @param takes what to say where the schema does not.
  */

@@ -7,7 +7,7 @@ type Width = number | undefined
 
 const margin = "  "
 
-/** What is left of a width for the text of a section. */
+/** The width that is left for the text of a section. */
 const inside = (width: Width) => (width === undefined ? undefined : width - margin.length)
 
 const section = (title: string, lines: ReadonlyArray<string>): ReadonlyArray<string> =>

@@ -35,7 +35,7 @@ const inOrg =
 
 const plainly = (list: string) => () => list
 
-/** What can be missing. The first form that fits decides. */
+/** The kinds of items that can be missing. The first form that fits decides. */
 const things: ReadonlyArray<Thing> = [
   { form: /^organization (\S+) /, depth: 0, list: plainly("coffer org list"), names: placeList },
   { form: /^project (\S+) /, depth: 1, list: plainly("coffer project list"), names: placeList },

@@ -1,5 +1,5 @@
 /**
- * What the options and arguments of commands are and mean. Both parsers are made from it: the toolkit's (`Fields.ts`), and
+ * Definitions of the options and arguments of commands. Both parsers are made from them: the toolkit's (`Fields.ts`), and
  * the one of the commands that start without the toolkit and without schemas (`Values.ts`).
  */
 import type { IntegerForm } from "@coffer/domain/base/IntegerForm"

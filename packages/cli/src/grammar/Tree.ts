@@ -33,7 +33,7 @@ export const treeOf = (overview: Overview): Tree => ({
   nodes: Array.flatMap(overview.sections, ({ rows }) => Array.flatMap(rows, ({ nodes }) => nodes))
 })
 
-/** What a command line names. */
+/** The result of looking up a command line in the tree. */
 export type Found =
   | {
       readonly type: "command"
@@ -104,7 +104,7 @@ export const locate = (tree: Tree, argv: ReadonlyArray<string>): Found => {
   }
 }
 
-/** What other tools call these commands. */
+/** The names of these commands in other tools. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ["ls", "list"],
   ["rm", "delete"],

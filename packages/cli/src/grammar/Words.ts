@@ -45,13 +45,16 @@ export const nearest = (words: ReadonlyArray<string>, stray: string): string | u
     return distance <= 2 && distance < word.length / 2 ? distance : Infinity
   })
 
-/** What joins the sentence about a missing name to the command that lists what exists: a question, if one of them is nearly the same. */
+/**
+ * Returns the text between the sentence about a missing name and the command that lists existing names. It is a question if
+ * one of them is nearly the same.
+ */
 export const questionAbout = (stray: string, names: ReadonlyArray<string>): string => {
   const meant = nearest(names, stray)
   return meant === undefined || meant === stray ? ";" : `; did you mean ${meant}?`
 }
 
-/** What is wrong with a value that is none of the choices. */
+/** Describes the problem with a value that is not one of the choices. */
 export const choiceProblem = (name: string, choices: ReadonlyArray<string>, value: string): string => {
   const meant = nearest(choices, value)
   return `${name} takes one of ${choices.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`
@@ -88,7 +91,7 @@ const tokensOf = (argv: ReadonlyArray<string>, { options }: Syntax) =>
     tokens: true
   }).tokens
 
-/** What is wrong with the value of an option. */
+/** Returns the problem with the value of an option. */
 const valueProblem = (
   { check, choices, isValueOptional, name, value: type }: OptionData,
   value: string | undefined,
@@ -120,7 +123,7 @@ export const shareOut = (
   })
 }
 
-/** What is wrong with the values of arguments. */
+/** Returns the problems with the values of arguments. */
 const argumentProblems = (wanted: Syntax["arguments"], words: ReadonlyArray<Word>): ReadonlyArray<Problem> =>
   shareOut(wanted, words).flatMap((own, index) =>
     own.flatMap(({ text }) => {
@@ -188,7 +191,7 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
   return { type: "wrong", ...first, others: [...further] }
 }
 
-/** What is missing, or too much, in a sentence. */
+/** Describes the missing options or arguments, or the first surplus argument, in a sentence. */
 export const countProblem = (
   { arguments: wanted, options }: Syntax,
   words: Words,

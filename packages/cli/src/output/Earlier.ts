@@ -1,4 +1,4 @@
-/** What earlier outputs look like, for files that have no record: those of earlier versions, and of users without a home. */
+/** The forms of earlier outputs, for files that have no record: those of earlier versions, and of users without a home. */
 import type { Format } from "@coffer/domain/formats/Format"
 import type { TemplatePart } from "@coffer/domain/formats/Template"
 import * as Either from "effect/Either"

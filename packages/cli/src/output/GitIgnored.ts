@@ -6,7 +6,7 @@ import { existsSync, realpathSync } from "node:fs"
 import { basename, dirname, join } from "node:path"
 import { CannotDo } from "../base/Failures.js"
 
-/** What makes git look elsewhere than at the folder: a hook has these. */
+/** The variables that make git look elsewhere than at the folder. Git sets them for hooks. */
 const elsewhere = ["GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"]
 
 const isInRepository = (folder: string): boolean =>

@@ -10,7 +10,7 @@ const list = (what: string, keys: ReadonlyArray<string>): ReadonlyArray<string> 
   return [`${what} ${keys.length > most ? `${shown} and ${keys.length - most} more` : shown}`]
 }
 
-/** What has changed between two states of the secrets: the keys, for people. Empty if nothing has. */
+/** Returns the keys that differ between two states of the secrets, for people. Empty if there is no difference. */
 export const changedKeys = (before: ReadonlyArray<BundleSecret>, after: ReadonlyArray<BundleSecret>): string => {
   const old = new Map(before.map(({ key, value }) => [key, Redacted.value(value)]))
   const left = new Set(after.map(({ key }) => key))

@@ -1,6 +1,6 @@
 import { isNotForChildren, isOwnCredential } from "@coffer/domain/secrets/DangerousVariables"
 
-/** What a CI system gives tokens for. If the account signs in with such a token, the command could do so too. */
+/** The variables for requesting tokens from a CI system. If the account signs in with such a token, so can the command. */
 const tokenRequest = new Set(["ACTIONS_ID_TOKEN_REQUEST_URL", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"])
 
 export interface PlainSecret {

@@ -46,7 +46,9 @@ const encodingsOf = (texts: ReadonlyArray<string>): ReadonlyArray<Buffer> => {
   return found
 }
 
-/** What to mask: each line of each value, and the encodings of values and lines that `use` removes from responses. */
+/**
+ * Returns the mask of each line of each value, and of the encodings of values and lines that `use` removes from responses.
+ */
 export const maskOf = (secrets: ReadonlyArray<BundleSecret>): Mask => {
   const values = secrets.map(({ key, value }) => ({ key, value: Redacted.value(value) }))
   const lines = values.flatMap(({ value }) => linesOf(value))

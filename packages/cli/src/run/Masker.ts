@@ -1,6 +1,6 @@
 import type { Patterns } from "./Patterns.js"
 
-/** What stands in the output in place of a value. */
+/** The text that replaces a value in the output. */
 export const mark = "<masked by coffer>"
 
 /** A part of the output that is masked: from `start` up to `end`, in bytes since the beginning. */

@@ -28,7 +28,7 @@ export const dropWhenRefused = (request: BundleRequest, failure: BundleFailure):
       )
     : Effect.void
 
-/** What to do when the server could not be reached. */
+/** Falls back to the offline copy when the server could not be reached. */
 const useCopy = Effect.fnUntraced(function* (request: BundleRequest, maxAge: number, failure: ServerUnreachable) {
   if (failure.answered) return yield* failure
   const found = yield* Effect.flatMap(folder, (root) => OfflineCopies.readCopy(root, request, maxAge)).pipe(

@@ -53,7 +53,7 @@ const commandEnvironment = Effect.fnUntraced(function* (
   return env
 })
 
-/** What to do about a place that was taken for a command. */
+/** Returns a hint about a place that was taken for a command. */
 const placeHint = ({ args, command }: RunCommand) => {
   if (isPlacePath(command)) return `; to name a place, write -- behind it: coffer run ${command} -- COMMAND`
   return args[0] === "--" ? `; to name the environment, write: coffer run --env ${command} -- COMMAND` : ""

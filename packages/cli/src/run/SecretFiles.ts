@@ -11,7 +11,7 @@ import type { FileOptions } from "./RunArgv.js"
 import { dieOf, type Signals } from "./Signals.js"
 import { NotStarted } from "./Start.js"
 
-/** What to write for some secrets. */
+/** The plan for the variables and files of some secrets. */
 interface FilePlan {
   /** The secrets for the command's variables: of those in files, the path. */
   readonly variables: ReadonlyArray<BundleSecret>

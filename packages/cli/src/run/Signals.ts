@@ -4,7 +4,7 @@ import { constants } from "node:os"
 export type Outcome =
   { readonly type: "exit"; readonly code: number } | { readonly type: "signal"; readonly signal: NodeJS.Signals }
 
-/** What a client that waits for its command must not die of itself. TSTP is not among them: ctrl-Z must stop both. */
+/** Signals that must not end a client that waits for its command. TSTP is not among them: ctrl-Z must stop both. */
 const forwarded = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const
 
 export interface Signals {

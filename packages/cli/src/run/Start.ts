@@ -22,7 +22,7 @@ export interface Program {
   readonly env: Readonly<Record<string, string>>
   readonly forShell: boolean
   readonly sure: boolean
-  /** What is masked in the output; none where the command has the streams of this process. */
+  /** The mask for the output. Undefined if the command has the streams of this process. */
   readonly mask: Mask | undefined
   /** Whether files have to be removed after the command. */
   readonly hasFiles: boolean
@@ -30,7 +30,7 @@ export interface Program {
   readonly descriptors: ReadonlyArray<number>
 }
 
-/** What the kernel is asked for: a file that says nothing about what it is goes to the shell. */
+/** Returns the file and the arguments for the kernel. A file that does not declare its format goes to the shell. */
 const invocation = ({ args, command, forShell, path }: Program) =>
   forShell ? { file: shell, argv: [shell, path, ...args] } : { file: path, argv: [command, ...args] }
 

@@ -8,7 +8,7 @@ import type { WatchOptions } from "./RunArgv.js"
 import type { Outcome, Signals } from "./Signals.js"
 import { type Child, endingSignals, type NotStarted, type Program, startBeside } from "./Start.js"
 
-/** What a command was started with. */
+/** The state that a command was started with. */
 interface Started {
   readonly program: Program
 }

@@ -11,7 +11,7 @@ import type { Fetched, Requests } from "./Source.js"
 import type { Program } from "./Start.js"
 import { supervise } from "./Supervise.js"
 
-/** What the command was started with. */
+/** The state that the command was started with. */
 interface Current extends Fetched {
   readonly program: Program
 }

@@ -22,7 +22,7 @@ type Needs = Input | Output | Scope.Scope
 /** Runs a command line; undefined for one that the full client has to run, or to refuse. */
 type Entry = (words: ReadonlyArray<string>) => Effect.Effect<void, Failure, Needs> | undefined
 
-/** What to do with the options of a command; undefined for what the full client does. */
+/** Returns the action for the options of a command. Undefined for the cases of the full client. */
 type Plan<S extends Specs> = (
   options: Values<S>
 ) => ((exchange: Exchange, path: EnvNames) => Effect.Effect<View, Failure, Needs>) | undefined

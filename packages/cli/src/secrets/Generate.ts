@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import type { Codec } from "../grammar/Specs.js"
 import { nearest } from "../grammar/Words.js"
 
-/** What to generate. */
+/** The length and the character set of a value to generate. */
 export interface Recipe {
   readonly length: number
   readonly charset: Charset
@@ -30,6 +30,6 @@ export const recipe: Codec<Recipe> = {
   }
 }
 
-/** What was generated, without its text. */
+/** Describes a generated value without its text. */
 export const describeRecipe = ({ charset, length }: Recipe): string =>
   `${length} random ${length === 1 ? "character" : "characters"} (${charset}, ${Math.floor(length * Math.log2(charsets[charset].length))} bits)`

@@ -5,7 +5,7 @@ import type { Output } from "./Output.js"
 import { note, printFields, printJson, printLine, printList } from "./Print.js"
 import type { Cell } from "./Table.js"
 
-/** What a command prints: a record of the API for machines, or text for people. */
+/** The output of a command: a record of the API for machines, or text for people. */
 export interface View {
   /** Nothing where the API returns nothing. */
   readonly json: unknown
@@ -56,5 +56,5 @@ export const recordView = (record: Readonly<Record<string, Cell>>): View => ({
   text: printFields(record)
 })
 
-/** What was done, in a sentence, and the record that the API returned, if any. */
+/** Returns the view of a completed action: a sentence, and the record that the API returned, if any. */
 export const doneView = (sentence: string, record?: unknown): View => ({ json: record, text: printLine(sentence) })

@@ -39,7 +39,7 @@ const passphrase = (text: string): Passphrase => ({
   passphrase: Redacted.make(text)
 })
 
-/** What is encrypted with a passphrase in no time, as no one should. */
+/** Encrypts with a passphrase and a work factor that is far too low for real use, to be fast. */
 const quickly = (text: string, content: string) =>
   Effect.promise(() => {
     const encrypter = new Encrypter()

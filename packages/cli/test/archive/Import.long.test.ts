@@ -48,7 +48,7 @@ const ran = async (home: TestHome | undefined, args: ReadonlyArray<string>, code
   return result
 }
 
-/** What an archive holds, in the clear. */
+/** Decrypts an archive, and returns its content. */
 const contentOf = (path: string) =>
   Effect.gen(function* () {
     const key = { type: "passphrase", file: "passphrase", passphrase: Redacted.make(passphrase) } as const

@@ -116,7 +116,7 @@ const exported = async (owner: TestHome | undefined, second: TestHome | undefine
   return out
 }
 
-/** What an archive holds, in the clear. */
+/** Decrypts an archive, and returns its content. */
 const contentOf = (path: string) =>
   Effect.gen(function* () {
     const key = { type: "identities", file: "key.txt", identities: [Redacted.make(identity)] } as const

@@ -11,7 +11,7 @@ beforeAll(async () => {
   await ok("secret", "set", "API_KEY", "first")
 })
 
-/** What a test looks at of an entry. */
+/** The fields of an audit entry that the tests look at. */
 interface Entry {
   readonly id: string
   readonly org_id: string | null

@@ -109,7 +109,7 @@ describe.skipIf(!isReady("operator"))("Vault Secrets Operator 1.4.1", () => {
 })
 
 describe.skipIf(!isReady("provider"))("Vault's CSI provider 1.7.4 with the driver 1.6.0", () => {
-  /** What a container of a pod has of its service account, at the place where programs look for it. */
+  /** A script that runs a program with the service account of a pod's container, at the place where programs look for it. */
   const asPod = `mount -t tmpfs tmpfs /run && mkdir -p /run/secrets/kubernetes.io &&
     ln -s "$1" /run/secrets/kubernetes.io/serviceaccount && shift && exec "$@"`
 

@@ -80,9 +80,9 @@ afterAll(async () => {
 interface Case {
   readonly what: string
   readonly code: number
-  /** What the sentence names. */
+  /** The problem that the sentence names. */
   readonly names: RegExp
-  /** What it says to do. */
+  /** The next step that the sentence gives. */
   readonly says: RegExp
   readonly args: ReadonlyArray<string>
   readonly home?: () => TestHome

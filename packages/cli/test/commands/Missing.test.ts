@@ -14,7 +14,7 @@ beforeAll(async () => {
 const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0"
 const server = /^coffer: http:\/\/127\.0\.0\.1:\d+: /
 
-/** What is missing, the command line, where it was looked for, and what comes next. */
+/** The missing thing, the command line, the place where it was looked for, and the next step. */
 const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> = [
   ["an organization", "project list --org acne", server, "did you mean acme? coffer org list shows what exists"],
   ["an organization unlike all", "project list --org globex", server, "; coffer org list shows what exists"],

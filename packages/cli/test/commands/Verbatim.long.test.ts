@@ -5,7 +5,7 @@ import { workplace } from "../support/Workplace.js"
 const place = workplace()
 const { ok } = place
 
-/** What the parser would take for an option of its own, or of the command. */
+/** Words that the parser would take for an option of its own, or of the command. */
 const options = [
   ...["--version", "-h", "--help", "--log-level=debug", "--log-level", "--wizard", "--completions", "--completions=sh"],
   ...["--", "-", "--json", "--env", "--env=prod", "--file", "-x", "--no-such", "", " ", "\n", "=", "--=", "ü -- é"]

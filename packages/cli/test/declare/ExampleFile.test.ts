@@ -173,7 +173,7 @@ const manners: ReadonlyArray<readonly [name: string, file: string, expected: Rea
   ]
 ]
 
-/** What current varlock says of one key, and what is read. */
+/** Decorators of one key in current varlock, and the result of reading them. */
 const decorated: ReadonlyArray<readonly [decorators: string, expected: object]> = [
   ['@type=string(matches=regex("^sk-[a-z, ]+\\d$"))', { pattern: "^sk-[a-z, ]+\\d$" }],
   ['@type=string(matches=regex("^[a-f]+$", "gi"))', { pattern: "(?i)^[a-f]+$" }],

@@ -89,7 +89,7 @@ const step = async (inputs: Readonly<Record<string, string>>, env: Readonly<Reco
   })
 }
 
-/** What the runner does with an output: it takes the masks, and masks the rest. */
+/** Processes an output as the runner does: it takes the masks, and masks the rest. */
 const runner = (output: string) => {
   const masks: Array<string> = []
   const log = output.split("\n").map((line) => {

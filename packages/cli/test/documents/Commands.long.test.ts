@@ -85,7 +85,7 @@ const exportedFrom = async (stage: Stage, env: string) => {
   return JSON.parse(stdout) as Record<string, string>
 }
 
-/** What the exports of the tools hold, to the byte. */
+/** Checks that the environments hold the exports of the tools, to the byte. */
 const checkImports = async (stage: Stage) => {
   assert.deepStrictEqual(await exportedFrom(stage, "prod"), {
     API_KEY: "k-8c1f$HOME`id`",

@@ -73,7 +73,7 @@ const done = async (machine: Stage, script: string) => {
 beforeAll(async () => {
   stage = await Stage.set({ furnished: true })
   await done(stage, `printf '${value}' | coffer secret set KEPT; coffer backup create`)
-  // Who is locked out on the page.
+  // The person and the service accounts that the page locks out.
   await done(
     stage,
     "coffer member invite grace@example.com; coffer service-account create ci; coffer service-account create agent"
@@ -104,7 +104,7 @@ describe("the procedures of docs/operations.md", () => {
     const first = readFileSync(original, "utf8")
     for (const block of blocks.filter(isTested)) {
       if (block.heading === "Go back") {
-        // What a migration would have kept.
+        // The copy of the database that a migration would have kept.
         await done(
           stage,
           "systemctl stop coffer; cp -p /var/lib/coffer/service.db /var/lib/coffer/service.db.before-0002; systemctl start coffer"
@@ -144,7 +144,7 @@ const machineFor = async (name: Procedure) => {
 
 const keyOf = (machine: Stage) => readFileSync(machine.here("/etc/coffer/master.key"), "utf8").trim()
 
-/** What is on the machine is whole under the configured key, and what was stored is there. */
+/** Asserts that the machine's database is intact under the configured key, and that the stored secret is there. */
 const assertWhole = async (machine: Stage) => {
   const database = machine.here("/var/lib/coffer/service.db")
   await Effect.runPromise(invariants(database, keyOf(machine)))

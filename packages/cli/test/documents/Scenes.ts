@@ -7,15 +7,15 @@ import type { Stage } from "../support/Stage.js"
 export type Step = string | (() => Promise<unknown>)
 
 export interface Scene {
-  /** What must be there before the examples of a command. */
+  /** Steps that set up the state that the examples of a command need. */
   readonly before?: ReadonlyArray<Step>
-  /** What puts right what they changed. */
+  /** Steps that undo the changes of the examples. */
   readonly after?: ReadonlyArray<Step>
 }
 
 const base64 = (part: unknown) => Buffer.from(JSON.stringify(part)).toString("base64url")
 
-/** What the examples of the help need, at a stage whose person is logged in. */
+/** Returns the scenes for the examples of the help, at a stage whose person is logged in. */
 export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
   const { home } = stage
   const file = (name: string) => join(home.folder, name)
@@ -27,7 +27,7 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
       ...(body !== undefined && { body: JSON.stringify(body) })
     })
     const text = await answer.text()
-    // What is there already need not be made, and what is not there need not be removed.
+    // A thing that exists already need not be made, and a missing one need not be removed.
     if (!answer.ok && answer.status !== 409 && !(method === "DELETE" && answer.status === 404)) {
       throw new Error(`${method} ${path}: ${text}`)
     }

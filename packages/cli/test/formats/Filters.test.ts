@@ -12,7 +12,7 @@ import { tricky, values } from "./Support.js"
 
 const samples = [...new Set([...tricky, ...fc.sample(values, { numRuns: 300, seed: 42 })])]
 
-/** What the filter can write. */
+/** Returns the values that the filter can write. */
 const writable = (filter: FilterName, all = samples) =>
   all.filter((value) => Either.isRight(applyFilter(filter, value)))
 

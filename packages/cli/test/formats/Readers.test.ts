@@ -194,7 +194,7 @@ describe("shell", () => {
     )
   })
 
-  /** What prints the variables that a shell has, those of its modules too. */
+  /** Commands that print the variables of a shell, those of its modules too. */
   const ownNames = {
     bash: { argv: ["bash", "--norc", "-c"], names: "compgen -v" },
     zsh: {

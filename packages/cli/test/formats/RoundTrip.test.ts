@@ -41,7 +41,7 @@ it("has two formats that carry everything", () => {
   )
 })
 
-/** What each format refuses of the tricky texts, so that it does not become more. */
+/** The tricky texts that each format refuses, so that it does not come to refuse more. */
 it.each([
   [
     "env",

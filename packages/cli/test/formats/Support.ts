@@ -144,6 +144,6 @@ export const pairs: fc.Arbitrary<ReadonlyArray<Pair>> = fc.uniqueArray(fc.record
   maxLength: 12
 })
 
-/** What the format takes of these. */
+/** Returns the pairs that the format takes. */
 export const carried = (format: Format, all: ReadonlyArray<Pair>) =>
   all.filter((pair) => format.refusal(pair) === undefined)

@@ -59,7 +59,7 @@ const entries: ReadonlyMap<string, { readonly at: Specs; readonly own: Specs }> 
   ["secret list", { at: { ...envSpecs, allEnvs: allEnvsSpec }, own: listSpecs }]
 ])
 
-/** What the parser without the toolkit makes of the words of such a command. */
+/** Returns the result of the parser without the toolkit for the words of such a command. */
 const plainly = ({ at, own }: { readonly at: Specs; readonly own: Specs }, argv: ReadonlyArray<string>) => {
   const syntax = syntaxOf([...Object.values(at), ...Object.values(own)])
   const reading = readWords(syntax, argv)
@@ -70,7 +70,7 @@ const plainly = ({ at, own }: { readonly at: Specs; readonly own: Specs }, argv:
   })
 }
 
-/** What the toolkit makes of words, for all commands. */
+/** Returns the result of the toolkit for words, for all commands. */
 const toolkit = (path: ReadonlyArray<string>, words: ReadonlyArray<string>) =>
   CommandDescriptor.parse(descriptor, ["coffer", ...path, ...words], parserConfig).pipe(
     Effect.map((directive) => (isUserDefined(directive) ? open(valuesIn(directive.value)) : "a built-in option")),

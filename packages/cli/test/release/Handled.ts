@@ -1,4 +1,4 @@
-/** What the compiler holds an application to: it handles each error of a read, or keeps the error in its type. */
+/** An application that the compiler checks: it handles each error of a read, or keeps the error in its type. */
 import { Coffer } from "@coffer/client"
 import { Effect } from "effect"
 

@@ -14,7 +14,7 @@ const folder = freshFolder()
 const place = workplace()
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** What the release's own script makes of the built tool server, twice. */
+/** A script that packs the built tool server twice with the release's own script. */
 const script = `
   import { readFile, writeFile } from "node:fs/promises"
   import { below } from ${JSON.stringify(`${root}scripts/release/archive.mjs`)}

@@ -19,7 +19,7 @@ const inTarball = async (made: string, name: string, use: (folder: string, tarba
   rmSync(folder, { recursive: true })
 }
 
-/** What the flake uses of nixpkgs' hooks. */
+/** The functions of nixpkgs' hooks that the flake uses. */
 const functions = `
   runHook() { :; }
   makeWrapper() { mkdir -p "$out/bin"; printf '#!/bin/sh\\nexec %s %s "$@"\\n' "$1" "$4" > "$2"; chmod +x "$2"; }

@@ -11,7 +11,7 @@ const restart = "try-restart coffer.service"
 const isEnabled = "is-enabled --quiet coffer.service"
 const disable = "--no-reload disable --now coffer.service"
 
-/** What dpkg and rpm call the scripts with in the life of the server's package, and what systemd is then asked for. */
+/** Calls of the scripts by dpkg and rpm in the life of the server's package, and the requests to systemd that follow. */
 const lives = {
   dpkg: [
     ["postinst", ["configure", ""], [reload]],

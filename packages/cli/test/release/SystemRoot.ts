@@ -14,7 +14,7 @@ interface Running {
   readonly said: () => string
 }
 
-/** What the scripts of the packages call. */
+/** Programs that the scripts of the packages call. */
 const ofScripts = "cat chgrp chmod chown cut find getent grep mkdir rm useradd userdel".split(" ")
 
 /** The root of another system, which packages are installed into. */
@@ -52,7 +52,7 @@ export class SystemRoot {
     return root
   }
 
-  /** What systemctl was called with since the last time. */
+  /** The arguments of each call of systemctl since the last read. */
   get systemctl(): ReadonlyArray<string> {
     const file = this.path("tmp/systemctl")
     if (!existsSync(file)) return []

@@ -21,7 +21,7 @@ const file = join(last, "server.json")
 const recorded = process.env["COFFER_RECORD_FROM"]
 
 interface LastRelease extends Pick<Recording, "version" | "exchanges"> {
-  /** What a person saw of the release's client at its own server. */
+  /** The results that a person saw of the release's client at its own server. */
   readonly seen: ReadonlyArray<Seen>
 }
 

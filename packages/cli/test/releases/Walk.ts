@@ -1,4 +1,4 @@
-/** What a run of a client prints, and how it ended. */
+/** The output and the exit code of a run of a client. */
 export interface Ran {
   readonly code: number | null
   readonly stdout: string
@@ -10,7 +10,7 @@ export type Runner = (args: ReadonlyArray<string>) => Promise<Ran>
 const ada = ["--email", "ada@example.com"]
 const dev = ["--project-pattern", "*", "--env-pattern", "dev", "--permission", "read"]
 
-/** What people do with the client, in words that 0.2.0 had. CODE is the mailed code, and FILE a file to import. */
+/** Commands that people run, in words that 0.2.0 had. CODE is the mailed code, and FILE a file to import. */
 const commands: ReadonlyArray<ReadonlyArray<string>> = [
   ["login", ...ada],
   ["login", ...ada, "--code", "CODE"],
@@ -49,7 +49,7 @@ const commands: ReadonlyArray<ReadonlyArray<string>> = [
 
 type NewCommands = ReadonlyArray<readonly [says: RegExp, ...ReadonlyArray<ReadonlyArray<string>>]>
 
-/** What servers of a release cannot do yet, and how a newer client explains that. */
+/** Commands that servers of a release do not support yet, and the message of a newer client that explains that. */
 export const newSince: Readonly<Record<string, NewCommands>> = {
   "0.2.0": [
     [
@@ -78,7 +78,7 @@ export const newSince: Readonly<Record<string, NewCommands>> = {
   ]
 }
 
-/** What differs between two runs, and the order of environments, which came by name in 0.2.0. */
+/** Masks the differences between two runs, and the order of environments, which came by name in 0.2.0. */
 const masked = ([first, second]: ReadonlyArray<string>, text: string): string => {
   const plain = text
     .replaceAll(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]{22}/g, "ID")

@@ -16,7 +16,7 @@ export interface Block {
   readonly path: string
   readonly line: number
   readonly language: string
-  /** What stands behind the language. */
+  /** The text after the language. */
   readonly info: string
   readonly text: string
 }
@@ -27,7 +27,7 @@ export const blocksOf = ({ path, text }: (typeof pages)[number]): ReadonlyArray<
     return { path, line: text.slice(0, found?.index ?? 0).split("\n").length, language, info, text: body }
   })
 
-/** What a console block shows: each command with its output. */
+/** Returns the commands that a console block shows, each with its output. */
 export const shownIn = (text: string) =>
   text
     .split(/^\$ /m)

@@ -47,7 +47,7 @@ export class Cluster {
   }
 }
 
-/** What gives tokens to the jobs of GitHub Actions. */
+/** A service that gives tokens to the jobs of GitHub Actions. */
 export class TokenService {
   readonly asked: Array<{ readonly url: string; readonly authorization: string | undefined }> = []
   /** The status of the next answers, in turn; then 200. */

@@ -8,7 +8,7 @@ import { Output } from "../../src/terminal/Output.js"
 export interface TerminalOptions {
   /** Standard input. */
   readonly input?: string
-  /** What a person answers, question by question. Without, nobody can be asked. */
+  /** A person's answers, question by question. Absent if nobody can be asked. */
   readonly answers?: ReadonlyArray<string>
   readonly isTerminal?: boolean
   /** The columns of the terminal. */

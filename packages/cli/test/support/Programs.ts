@@ -16,7 +16,7 @@ const programs = {
 /** The Node that runs the client: another one by COFFER_TEST_NODE. */
 export const node = process.env["COFFER_TEST_NODE"] ?? process.execPath
 
-/** What a program sees of the environment: nothing of whoever runs the tests. */
+/** The environment variables of a program, without the others of the process that runs the tests. */
 const bare = { PATH: process.env["PATH"] ?? "", TMPDIR: tmpdir() }
 
 /** Collects what a stream of a program says. */

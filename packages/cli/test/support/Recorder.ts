@@ -35,7 +35,7 @@ export class Recorder {
     return recorder
   }
 
-  /** What was asked since the last look. */
+  /** Returns the requests since the last call. */
   look(): ReadonlyArray<string> {
     const { asked } = this
     this.asked = []

@@ -19,7 +19,7 @@ for line in sys.argv[1:]:
     print(until(b">>").decode().rsplit("<<", 1)[1])
 `
 
-/** What has been typed when the tab key is pressed, and what can come next; nothing where files can. */
+/** The text before the tab key is pressed, and the words that can come next; no words where files can. */
 export type Case = readonly [typed: string, offered: ReadonlyArray<string>]
 
 /** Writes the completion scripts to a home, and puts the client in its path. */
@@ -59,7 +59,7 @@ const quoted = (word: string) => `'${word.replaceAll("'", String.raw`'\''`)}'`
 /** Splits what was typed into words as readline does, which makes words of `=` and `:`. */
 const wordsOf = (typed: string) => typed.split(" ").flatMap((word) => (word === "" ? [""] : word.split(/([=:]+)/)))
 
-/** What bash offers for each line that is typed. */
+/** Returns the completions that bash offers for each line that is typed. */
 export const offersOfBash = (home: TestHome, typed: ReadonlyArray<string>, options: RunOptions = {}) =>
   runScript(
     home,
@@ -74,7 +74,7 @@ export const offersOfBash = (home: TestHome, typed: ReadonlyArray<string>, optio
     options
   )
 
-/** What fish offers for each line that is typed, in a folder without files. */
+/** Returns the completions that fish offers for each line that is typed, in a folder without files. */
 export const offersOfFish = (home: TestHome, typed: ReadonlyArray<string>, options: RunOptions = {}) =>
   runScript(
     home,

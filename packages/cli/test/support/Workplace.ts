@@ -5,9 +5,9 @@ import { type TestHome, Server } from "./Programs.js"
 export interface Workplace {
   readonly server: Server
   readonly home: TestHome
-  /** What a command that must succeed writes to both streams. */
+  /** Runs a command that must succeed, and returns its output on both streams. */
   readonly ok: (...args: ReadonlyArray<string>) => Promise<{ readonly stdout: string; readonly stderr: string }>
-  /** What a command that must succeed writes to standard output. */
+  /** Runs a command that must succeed, and returns its standard output. */
   readonly prints: (...args: ReadonlyArray<string>) => Promise<string>
 }
 

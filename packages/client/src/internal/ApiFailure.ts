@@ -3,7 +3,7 @@ import type { AnyApiError } from "@coffer/domain/errors/Errors"
 import type { Refused } from "./ClassifyResponse.js"
 import { UnknownApiError } from "./ClientErrors.js"
 
-/** What an error has of the headers. */
+/** Returns the field of an error that comes from the response's headers. */
 export const retryAfterOf = ({ retryAfter }: Refused) => (retryAfter === undefined ? {} : { retryAfter })
 
 const propsOf = (refused: Refused) => ({ message: refused.message, ...retryAfterOf(refused) })

@@ -2,7 +2,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import * as Data from "effect/Data"
 import type { BadSetting } from "./Variables.js"
 
-/** What to check, if the address may be wrong. */
+/** The advice of an error: the thing to check, if the address may be wrong. */
 interface Advice {
   readonly next?: string
 }
@@ -26,7 +26,7 @@ export class ServerUnreachable extends Data.TaggedError("ServerUnreachable")<
   }
 }
 
-/** What a proxy in front of the server means by a status that it returns itself. */
+/** The meaning of each status that a proxy in front of the server returns itself. */
 const proxyProblems: ReadonlyMap<number, string> = new Map([
   [413, "limits the size of requests: raise its limit, such as client_max_body_size of nginx"],
   [502, "does not reach the server: see whether the server runs"],
@@ -98,7 +98,7 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
 /** A service account could not sign in. */
 export class SignInFailed extends Data.TaggedError("SignInFailed")<{
   readonly reason: string
-  /** What the server said. It repeats claims of the token, such as the name of a branch. */
+  /** The server's message. It repeats claims of the token, such as the name of a branch. */
   readonly detail?: string
   readonly next: string
 }> {
@@ -107,8 +107,8 @@ export class SignInFailed extends Data.TaggedError("SignInFailed")<{
   }
 }
 
-/** What the sign-in of a service account can fail with. */
+/** The errors of a service account's sign-in. */
 export type SignInError = BadSetting | ServerUnreachable | SignInFailed | UnexpectedResponse
 
-/** What a request fails with before the service has answered, or if its response is not one of the contract. */
+/** The errors of a request before the service has answered, or of a response that is not one of the contract. */
 export type ClientError = InvalidRequest | ServerUnreachable | SignInError | UnexpectedResponse | UnknownApiError

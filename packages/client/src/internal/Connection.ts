@@ -11,7 +11,7 @@ import { Variables } from "./Variables.js"
 
 export interface ConnectionOptions {
   readonly server: ServerUrl
-  /** None for endpoints that need no credential. The caller has checked that this server may receive it. */
+  /** Absent for endpoints that need no credential. The caller has checked that this server may receive it. */
   readonly credential: Option.Option<Credential>
   /** Sent to the server, for its log. */
   readonly program: string
@@ -21,7 +21,7 @@ export interface ConnectionOptions {
 const authorization = ({ secret, type }: Credential): Readonly<Record<string, string>> =>
   type === "api_key" ? { "x-api-key": Redacted.value(secret) } : { authorization: `Bearer ${Redacted.value(secret)}` }
 
-/** What reads the headers that something before the server wants. Loaded lazily: few servers are behind such a thing. */
+/** The reader of the headers that a program before the server wants. Loaded lazily: few servers are behind one. */
 export const headersBefore = Effect.fnUntraced(function* (server: ServerUrl) {
   const isConfigured = Object.keys(yield* Variables).some((name) => name.startsWith("SERVICE_HEADER"))
   if (!isConfigured) return Effect.succeed({})

@@ -49,7 +49,7 @@ export const reasonOf = (error: unknown): string => {
   return messages[name] ?? `the connection failed (${name})`
 }
 
-/** What to do next about a proxy; undefined if none is the matter. */
+/** Returns the next step for a problem with a proxy; undefined if there is none. */
 const nextAbout = (cause: unknown): string | undefined =>
   proxyProblemIn(cause)?.next ??
   (cause instanceof RequestFailed && cause.ignoredProxy !== undefined

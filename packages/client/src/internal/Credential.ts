@@ -1,7 +1,7 @@
 import type * as Redacted from "effect/Redacted"
 import type { FederatedSession } from "./FederatedSession.js"
 
-/** What authenticates a client: a service account's key or session, or a user's session token or delegation. */
+/** A client's credential: a service account's key or session, or a user's session token or delegation. */
 export type Credential = ApiKey | DelegationToken | FederatedSession | SessionToken
 
 export interface ApiKey {

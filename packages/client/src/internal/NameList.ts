@@ -7,7 +7,7 @@ import type { Exchange, ExchangeFailure } from "./Exchange.js"
 import { isArray, parseJson } from "./ParseJson.js"
 import { textOf } from "./Send.js"
 
-/** What the server lists, from the outside in. The lists of secrets hold keys without values. */
+/** The lists of the server, from the outside in. The lists of secrets hold keys without values. */
 const levels = [
   { segment: "orgs", field: "name", form: orgNameForm },
   { segment: "projects", field: "name", form: projectNameForm },

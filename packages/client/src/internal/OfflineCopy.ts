@@ -5,7 +5,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from "node:cr
 import type { BundleRequest, BundleSecret } from "./BundleClient.js"
 import { isArray, parseJson } from "./ParseJson.js"
 
-/** What a copy is of, and the credential that opens it. */
+/** The bundle that a copy is of, and the credential that opens the copy. */
 export type CopySource = Pick<BundleRequest, "credential" | "keys" | "path" | "server">
 
 /**
@@ -32,7 +32,7 @@ const context = ({ credential, keys, path, server }: CopySource, savedAt: number
     ])
   )
 
-/** What a copy holds: secrets, and the keys whose references were refused, each with the server's sentence. */
+/** The content of a copy: secrets, and the keys whose references were refused, each with the server's sentence. */
 export interface Copied {
   readonly secrets: ReadonlyArray<BundleSecret>
   readonly refused: ReadonlyMap<string, string>

@@ -12,7 +12,7 @@ export const showProxy = ({ url, variable }: UsedProxy): string => `${url.host} 
 /** A proxy did not let a request through, so the server has not seen it. Contains no password. */
 export class ProxyProblem extends Data.TaggedError("ProxyProblem")<{
   readonly reason: string
-  /** What to do next. */
+  /** The next step for a person. */
   readonly next: string
   /** Whether a retry is likely to succeed. */
   readonly transient: boolean

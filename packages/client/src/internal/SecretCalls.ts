@@ -24,7 +24,7 @@ export interface EnvNames {
   readonly env_name: string
 }
 
-/** What a call fails with: each error of the contract is its own class. */
+/** The errors of a call: each error of the contract is its own class. */
 export type CallFailure = AnyApiError | ServerUnreachable | SignInError | UnexpectedResponse | UnknownApiError
 
 /** The errors of the contract in place of the service's refusals. */

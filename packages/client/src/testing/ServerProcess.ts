@@ -7,7 +7,7 @@ export interface Ended {
   readonly signal: NodeJS.Signals | null
 }
 
-/** What a stream of a process has said. */
+/** The output of a process on one stream so far. */
 class Heard {
   #text = ""
   readonly #watchers = new Set<() => void>()

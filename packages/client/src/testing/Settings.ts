@@ -14,7 +14,7 @@ export const findServer = (): Option.Option<readonly [string, ...Array<string>]>
     Option.map((path) => [process.execPath, path] as const)
   )
 
-/** What a process of a test's server sees of the environment: nothing that could point it at another server's data. */
+/** The variables that a test server's process inherits: nothing that could point it at another server's data. */
 export const processVariables = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
     ["PATH", "TMPDIR", "TEMP", "TMP", "SystemRoot"].flatMap((name) =>

@@ -64,7 +64,10 @@ const answers: Readonly<Record<string, Answer>> = {
   "no response": (request) => void request.socket.destroy()
 }
 
-/** What both clients must agree on. Errors of the contract are compared by code: the endpoint declares only some of them. */
+/**
+ * Returns the part of an error on which both clients must agree. Errors of the contract are compared by code: the endpoint
+ * declares only some of them.
+ */
 const outcome = <E extends { readonly _tag: string; readonly message: string }>(error: E) =>
   "code" in error ? { code: error.code, message: error.message } : { tag: error._tag, message: error.message }
 

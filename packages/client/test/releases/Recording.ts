@@ -15,7 +15,7 @@ interface Exchange {
   readonly body: string
 }
 
-/** What a release's server answered in a walk, and what the application saw of it. */
+/** The responses of a release's server in a walk, and the results that the application saw. */
 export interface Recording {
   readonly version: string
   readonly seen: Readonly<Record<string, unknown>>
@@ -79,7 +79,7 @@ const refusal = (status: number, code: string) => ({
   body: JSON.stringify({ error: { code, message: "not in the recording" } })
 })
 
-/** What the server answers to a request that was not recorded: it has neither unknown paths nor unknown parameters. */
+/** Refuses a request that was not recorded, as the server does for an unknown path or unknown parameters. */
 const unrecorded = ({ call }: Asked, exchanges: ReadonlyArray<Exchange>) => {
   const [path] = call.split("?")
   return exchanges.some((one) => one.call.split("?")[0] === path)

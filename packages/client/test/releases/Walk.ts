@@ -3,7 +3,7 @@ import { Context, Effect, Layer, Redacted } from "effect"
 import type { Coffer } from "../../src/Coffer.js"
 import type { connect } from "../../src/promise.js"
 
-/** What a release of the client exports. */
+/** The exports of a release of the client. */
 export interface Client {
   readonly Coffer: typeof Coffer
   readonly connect: typeof connect

@@ -5,7 +5,7 @@ import { readOrganizations } from "./Organizations.js"
 import { facts } from "../state/Server.js"
 import { noteMe } from "../state/Session.js"
 
-/** What every page needs: who is logged in, and the organizations. Without a session, the browser goes to the login. */
+/** Reads the logged-in user and the organizations for every page. Without a session, the browser goes to the login. */
 export const begin = Effect.gen(function* () {
   const [identity, found] = yield* Effect.all(
     [call("auth", (api) => api.me()), call("server", (api) => api.show()), readOrganizations],

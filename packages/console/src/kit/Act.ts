@@ -7,7 +7,7 @@ import { closeDialogs } from "./Dialog.js"
 import { openDialogs, returnFocus } from "./Focus.js"
 import { useStillOpen } from "./StillOpen.js"
 
-/** What `useAct` gives. */
+/** The result of `useAct`. */
 export interface Action {
   readonly isBusy: ReadonlySignal<boolean>
   readonly failure: ReadonlySignal<Failure | null>
@@ -39,7 +39,7 @@ export const useAct = (): Action => {
         if (outcome === null) return
         if ("value" in outcome) {
           take()
-          // What follows, such as the way to another page, is not for the page that is open now.
+          // A follow-up, such as a navigation, must not affect another page that was opened meanwhile.
           if (isOpen() || location.pathname === pathname) done(outcome.value)
         }
         // A line of the shell says so.

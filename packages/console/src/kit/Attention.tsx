@@ -20,7 +20,7 @@ interface Due {
   readonly hasMore: boolean
 }
 
-/** What is due in an organization, and how much waits. Neither keeps the other, or another organization, from being shown. */
+/** Reads the due secrets of an organization, and counts its waiting requests. A failure of either hides nothing else. */
 const read = (org: OrgName) =>
   Effect.all(
     [
@@ -71,7 +71,7 @@ const Dues = ({ dues, isOne }: { readonly dues: ReadonlyArray<Due>; readonly isO
   </>
 )
 
-/** What is due in organizations, and what waits there for the person. */
+/** The due secrets of organizations, and the requests that wait there for the person. */
 export const Attention = ({ orgs }: { readonly orgs: ReadonlyArray<OrgName> }) => {
   const found = useLoad(orgs.join(" "), () => Effect.forEach(orgs, read, { concurrency: 4 }))
   const asking = orgs.flatMap((org) => {

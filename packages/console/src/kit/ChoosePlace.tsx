@@ -18,7 +18,7 @@ interface Names<Name> {
   readonly reload: () => void
 }
 
-/** What `usePlaceChoice` gives. */
+/** The result of `usePlaceChoice`. */
 export interface PlaceChoice {
   readonly projects: Names<ProjectName>
   readonly envs: Names<EnvName>
@@ -66,7 +66,7 @@ export const usePlaceChoice = (org: OrgName): PlaceChoice => {
 interface ChoosePlaceProps {
   readonly choice: PlaceChoice
   readonly envLabel: string
-  /** What is said without any project. */
+  /** The message if there is no project. */
   readonly nothing: string
 }
 

@@ -4,12 +4,12 @@ import { useEffect } from "preact/hooks"
 /** Something that can be done or opened by its name. */
 export interface Command {
   readonly title: string
-  /** What it is, or where it leads. */
+  /** The kind of the command, or its destination. */
   readonly hint: string
   readonly run: () => void
 }
 
-/** What the open page can do. */
+/** The commands of the open page. */
 export const pageCommands = signal<ReadonlyArray<Command>>([])
 
 /** Offers what a page can do in the palette, while the page is open. */

@@ -13,7 +13,7 @@ interface ConfirmProps<A, E> {
   readonly effect: Effect.Effect<A, E>
   readonly close: () => void
   readonly done: (value: A) => void
-  /** What will happen, as sentences. */
+  /** The consequences, as sentences. */
   readonly children: ComponentChildren
 }
 

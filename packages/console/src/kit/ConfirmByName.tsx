@@ -4,7 +4,7 @@ import { Dialog } from "./Dialog.js"
 
 interface ConfirmProps {
   readonly title: string
-  /** What has to be typed: the name of what is lost. */
+  /** The text that has to be typed: the name of the thing that is lost. */
   readonly name: string
   /** The word on the button, such as `Destroy`. */
   readonly verb: string
@@ -12,7 +12,7 @@ interface ConfirmProps {
   readonly busy: ReadonlySignal<boolean>
   readonly confirm: () => void
   readonly close: () => void
-  /** What will happen. */
+  /** The consequences. */
   readonly children: ComponentChildren
 }
 

@@ -6,7 +6,7 @@ import { useAct } from "./Act.js"
 import { Problem } from "./Problem.js"
 
 interface CreateFormProps<Name extends string, A, E> {
-  /** What is made, such as `project`. */
+  /** The kind of thing to create, such as `project`. */
   readonly what: string
   readonly example: string
   readonly form: NameForm<Name>

@@ -5,7 +5,7 @@ import * as Schema from "effect/Schema"
 /** The labels of fields, by the names that the contract has for them. */
 type Labels = Readonly<Record<string, string>>
 
-/** What a form makes of a text: a value of the contract, or what is wrong with it. */
+/** Decodes the input of a form. The result is a value of the contract, or the problem with the input. */
 export const decodeForm = <A, I>(
   schema: Schema.Schema<A, I>,
   input: unknown,

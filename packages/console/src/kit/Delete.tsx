@@ -13,7 +13,7 @@ interface DeleteProps<A, E> {
   readonly why: string | null
   readonly remove: Effect.Effect<A, E>
   readonly done: () => void
-  /** What will happen. */
+  /** The consequences. */
   readonly children: ComponentChildren
 }
 

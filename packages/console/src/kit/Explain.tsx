@@ -104,7 +104,7 @@ const Environments = ({ org, project, subject }: SubjectProps & { readonly proje
   )
 }
 
-/** What a person or a service account may do in an environment, and which role or rule says so. */
+/** The permissions of a person or a service account in an environment, with the role or rule that determines each. */
 export const Explain = ({ org, subject }: SubjectProps) => {
   const chosen = useSignal<ProjectName | null>(null)
   const id = useId()

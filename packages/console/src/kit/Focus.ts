@@ -1,7 +1,7 @@
 /** The dialogs that are open. */
 export const openDialogs = (): ReadonlyArray<Element> => [...document.querySelectorAll("dialog[open]")]
 
-/** What had the focus last. */
+/** The element that had the focus last. */
 let last: Element | null = null
 
 document.addEventListener("focusin", ({ target }) => {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact"
 
 interface FoldProps {
   readonly title: string
-  /** What one sees without opening it. */
+  /** The content that is visible while the section is closed. */
   readonly summary?: ComponentChildren
   readonly class?: string
   readonly children: ComponentChildren

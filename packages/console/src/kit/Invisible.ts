@@ -84,7 +84,7 @@ const counted = (characters: string): string => {
     .join(" and ")
 }
 
-/** What of a text is not seen, in words, without the text; null if all of it is. */
+/** Describes the invisible characters of a text, without the text; null if every character is visible. */
 export const invisibleIn = (text: string): string | null => {
   if (text.trim() === "") return text === "" ? null : `consists of ${counted(text)}`
   const [begin = ""] = /^\s+/.exec(text) ?? []

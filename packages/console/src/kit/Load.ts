@@ -5,7 +5,7 @@ import type { Failure } from "../client/Calls.js"
 import { start } from "../client/Run.js"
 import { keepFocus } from "./Focus.js"
 
-/** What a page knows of what it reads. A value stays while it is read again. */
+/** The state of a read on a page. A value stays while it is read again. */
 export interface Loaded<A> {
   readonly value: A | null
   readonly failure: Failure | null

@@ -18,7 +18,7 @@ export const sentence = (message: string): string => {
   return /[.!?]$/.test(begin) ? begin : `${begin}.`
 }
 
-/** What went wrong, with a way to try again if there is one. A right that is missing does not come by trying. */
+/** The message of a failure, with a retry if there is one. A retry does not help against a missing right. */
 export const Problem = ({ failure, retry }: { readonly failure: Failure | null; readonly retry?: () => void }) =>
   failure === null ? null : (
     <div class="problem" role="alert">

@@ -8,7 +8,7 @@ interface ReadingProps<A> {
   readonly children: (value: A) => ComponentChildren
 }
 
-/** What is read, or that it is being read, or why it could not be. */
+/** The value that was read, a note that it is being read, or the reason why it could not be read. */
 export const Reading = <A,>({ children, of }: ReadingProps<A>) => {
   const { failure, isLoading, value } = of.loaded.value
   return (

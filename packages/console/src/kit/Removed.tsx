@@ -128,7 +128,7 @@ const Row = <Name extends string, E extends Failure>(props: RowProps<Name, E>) =
   )
 }
 
-/** What was removed and can be restored, or erased before its time. Nothing, if there is none. */
+/** The removed items, which can be restored, or erased before their time. Renders nothing if there are none. */
 export const Removed = <Name extends string, E extends Failure>(props: RemovedProps<Name, E>) => {
   const found = useLoad(props.of, () => props.list)
   const { failure, value } = found.loaded.value

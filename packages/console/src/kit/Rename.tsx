@@ -10,7 +10,7 @@ interface RenameProps<Name extends string, A, E> {
   readonly what: string
   readonly name: Name
   readonly form: NameForm<Name>
-  /** What follows from another name. */
+  /** The consequences of a new name. */
   readonly hint: string
   /** The right that is missing, in words; null if none is. */
   readonly why: string | null

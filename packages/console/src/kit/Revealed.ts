@@ -10,7 +10,7 @@ const shownMillis = 30_000
 const checkMillis = 3_000
 
 interface Revealed<A> {
-  /** What is shown; null: nothing. */
+  /** The value that is shown; null: none. */
   readonly shown: ReadonlySignal<A | null>
   readonly hide: () => void
   /** Shows values for 30 seconds, or until the page is hidden or the session ends. */

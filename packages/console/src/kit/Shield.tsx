@@ -6,7 +6,7 @@ export const Shield = () => (
   </svg>
 )
 
-/** What becomes of a change of a protected environment. */
+/** The hint that a change of a protected environment becomes a request. */
 export const AsRequest = () => (
   <p class="hint">The environment is protected: the change becomes a request that other people approve.</p>
 )

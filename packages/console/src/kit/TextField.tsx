@@ -6,7 +6,7 @@ interface TextFieldProps {
   readonly text: Signal<string>
   readonly placeholder?: string
   readonly inputMode?: "email" | "text"
-  /** What is wrong with the text, or how it has to be. */
+  /** The problem with the text, or the rule for it. */
   readonly hint?: string | undefined
   readonly isBad?: boolean
   readonly maxLength?: number

@@ -17,7 +17,7 @@ export const ago = (time: string, now: number): string => {
   return "just now"
 }
 
-/** What was set to end in 8 hours does not end in 7. */
+/** A tolerance in milliseconds: an end that was just set to 8 hours does not show as 7. */
 const grace = 30_000
 
 /** A time that comes in words, such as `in 2 days`. Never later than it comes: `in 90 minutes` and not `in 2 hours`. */

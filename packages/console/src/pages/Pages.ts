@@ -7,7 +7,7 @@ export interface PageRow<At extends Place["at"]> {
   /** The last part of its address. The first page of a place has none. */
   readonly page: string
   readonly title: string
-  /** What one needs for the page. Without it, the navigation shows the page greyed out, with the reason. */
+  /** The permission that the page requires. Without it, the navigation shows the page greyed out, with the reason. */
   readonly need?: Action | "superadmin"
   readonly load: () => Promise<{ readonly Page: ComponentType<PageProps<At>> }>
 }

@@ -12,7 +12,7 @@ const pause = "200 millis"
 const keysAtOnce = 20
 const maxPages = 5
 
-/** What the server takes as a part of a key; a single letter is in nearly all of them. */
+/** The parts of keys that the server accepts as a query; a single letter is in nearly all keys. */
 const queryForm = /^[A-Za-z0-9_.-]{2,100}$/
 
 /** More organizations are not searched. */

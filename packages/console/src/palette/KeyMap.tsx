@@ -18,7 +18,7 @@ const keys: ReadonlyArray<readonly [string, string]> = [
   ["Esc", "Close what is open; in the matrix, choose none"]
 ]
 
-/** What the keyboard does. */
+/** The dialog that lists the keyboard shortcuts. */
 export const KeyMap = ({ close }: { readonly close: () => void }) => (
   <Dialog title="Keyboard" close={close}>
     <dl class="keys">

@@ -46,7 +46,7 @@ const keysOf = (org: OrgName, project: ProjectName) =>
     })
   })
 
-/** What a call has to find: the projects of all organizations, and the keys of the open project. */
+/** Reads the places that need a call: the projects of all organizations, and the keys of the open project. */
 export const foundPlaces = (place: Place | null) =>
   Effect.map(
     Effect.all(

@@ -3,7 +3,7 @@ import type { SecretPath } from "@coffer/domain/api/Paths"
 import type { ApprovalId, RequestId } from "@coffer/domain/base/Ids"
 import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 
-/** What an address names. `page` is one of several pages of the same place; the first has no name. */
+/** The place that an address names. `page` is one of several pages of the same place; the first has no name. */
 export type Place =
   | { readonly at: "server"; readonly page: string }
   | { readonly at: "org"; readonly page: string; readonly org: OrgName }

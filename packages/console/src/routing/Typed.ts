@@ -25,7 +25,7 @@ export const typedFields = (): ReadonlyArray<Field> => {
   return [...typed].filter(holds)
 }
 
-/** What a field is called on the page. */
+/** Returns the label of a field on the page. */
 export const labelOf = (field: Field): string =>
   (field.labels?.[0]?.textContent ?? field.getAttribute("aria-label") ?? "a field").trim()
 

@@ -7,7 +7,7 @@ import { serverAddress } from "../routing/Places.js"
 import { me, noteEnd } from "../state/Session.js"
 import { leave, release } from "../routing/Unsent.js"
 
-/** Who is logged in, and the way out. */
+/** The menu with the logged-in person and the logout. */
 export const AccountMenu = () => {
   const act = useAct()
   const menu = useRef<HTMLDetailsElement>(null)

@@ -9,7 +9,7 @@ import { Leave } from "../pages/organizations/Leave.js"
 import { navigate } from "../routing/Router.js"
 import { organizations, readOrganizations } from "../client/Organizations.js"
 
-/** What the invitation gives, as sentences. A role of a later server has no description here. */
+/** Returns the rights that the invitation gives, as sentences. A role of a later server has no description here. */
 const giftOf = (org: OrgName): string => {
   const invited = organizations.value.find(({ name }) => name === org)?.role ?? null
   const role = roles.find((one) => one === invited)

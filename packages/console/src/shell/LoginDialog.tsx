@@ -108,7 +108,7 @@ const ProviderForm = ({ done, name, reason }: ProviderProps) => {
       act.run(
         plainCall("auth", (api) => api.me()),
         (identity) => {
-          // What this page holds is not for somebody else.
+          // The content of this page is not for another person.
           if (identity.id === me.peek()?.id) done()
           else {
             release()

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks"
 type Overlay = ComponentType<{ readonly close: () => void }>
 type Name = "palette" | "keys"
 
-/** What is open over every page; null: nothing. */
+/** The overlay that is open over every page; null: none. */
 export const overlay: Signal<Name | null> = signal(null)
 
 const loaded = signal<Readonly<Partial<Record<Name, Overlay>>>>({})

@@ -35,7 +35,7 @@ export const Shell = () => {
     document.title = titleOf(here, count)
   }, [here, count])
   useEffect(() => {
-    // What had the focus may have gone with its page.
+    // The focused element may have been removed with its page.
     if (document.activeElement === document.body) document.getElementById("page")?.focus()
   }, [here])
   return (

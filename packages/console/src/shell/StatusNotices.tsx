@@ -5,7 +5,7 @@ import { isConnected, isOutdated } from "../state/Connection.js"
 import { forgetProposed, proposed } from "../state/Proposed.js"
 import { leave, release } from "../routing/Unsent.js"
 
-/** What became a request instead of a change. */
+/** The notice that changes became requests. */
 const Proposed = () => {
   const found = proposed.value
   const [first, ...more] = found?.requests ?? []
@@ -34,7 +34,7 @@ const reload = () => {
   })
 }
 
-/** What concerns every page: a lost connection, a newer server, and what was requested. */
+/** The notices for every page: a lost connection, a newer server, and the requests that were made. */
 export const StatusNotices = () => (
   <div class="lines" aria-live="polite">
     {!isConnected.value && (

@@ -23,7 +23,7 @@ const problems: Readonly<Record<string, string>> = {
   required: "is required here"
 }
 
-/** What a write would do, as its dry run says. */
+/** The changes of a write, as its dry run reports them. */
 export const ChangeTable = ({ written: { data, warnings = [] }, env, note }: ChangeTableProps) => (
   <table class="list changes">
     <caption class="hidden">Changes of {env}</caption>

@@ -11,7 +11,7 @@ export interface Pasted extends ProjectPlace {
   readonly file: string
 }
 
-/** What the matrix takes next; null: nothing. */
+/** The text or file that the matrix takes next; null: none. */
 export const pasted = signal<Pasted | null>(null)
 
 /** Why nothing was taken; null: nothing is wrong. */

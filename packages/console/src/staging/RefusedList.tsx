@@ -3,7 +3,7 @@ import type { Refused } from "./Writes.js"
 
 interface RefusedListProps {
   readonly refused: ReadonlyArray<Refused>
-  /** What did not happen to the environment, as the end of a sentence. */
+  /** The step that failed for the environment, as the end of a sentence. */
   readonly what: string
   /** Asks once more. */
   readonly retry?: () => void

@@ -10,7 +10,7 @@ interface SentBarProps {
   readonly reload: () => void
 }
 
-/** What was just written, and the way back. */
+/** The writes that were just made, with an undo. */
 export const SentBar = ({ place, reload, sent }: SentBarProps) => {
   const act = useAct()
   const refused = useSignal<ReadonlyArray<Refused>>([])

@@ -20,15 +20,15 @@ export interface Base {
   readonly revision: number
 }
 
-/** What is staged for an environment. */
+/** The staged changes of an environment. */
 export interface StagedEnv {
   readonly base: Base
   readonly changes: ReadonlyMap<SecretKey, Change>
-  /** What the history says of them, if all come from one import. */
+  /** The note on the changes for the history, if all come from one import. */
   readonly note?: string
 }
 
-/** What is staged for a project. Never an environment without changes. */
+/** The staged changes of a project. It never has an environment without changes. */
 export type Staged = ReadonlyMap<EnvName, StagedEnv>
 
 export const nothingStaged: Staged = new Map()

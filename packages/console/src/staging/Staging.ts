@@ -4,7 +4,7 @@ import { onOtherPerson } from "../state/Session.js"
 import { holdAlways, release } from "../routing/Unsent.js"
 import { countOf, nothingStaged, type Staged } from "./Staged.js"
 
-/** What is staged, while the page is open: never stored, because it holds values. */
+/** The staged changes, while the page is open: never stored, because they hold values. */
 export interface Staging {
   readonly staged: Signal<Staged>
   readonly change: (f: (staged: Staged) => Staged) => void
@@ -49,7 +49,7 @@ export const stagingOf = (org: OrgName, project: ProjectName): Staging => {
 /** Holds what is staged until the console ends, unless the page is not its person's any more. */
 export const watchStaging = (): void => {
   onOtherPerson(() => {
-    // What this page holds is not for somebody else, and a click on it would be the other person's.
+    // The content of this page is not for another person, and a click on it would be made as that person.
     all.clear()
     release()
     location.reload()

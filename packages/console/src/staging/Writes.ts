@@ -109,7 +109,7 @@ const writeEnv = (place: ProjectPlace, env: EnvName, staged: StagedEnv, isDryRun
     Effect.map(([written, response]): WriteResult => ({ type: "written", env, written, etag: etagOf(response) })),
     Effect.catchTag("Conflict", (conflict) =>
       Effect.flatMap(readConflicts(place, env, staged), (result): Effect.Effect<WriteResult, Conflict> =>
-        // Nobody was faster: the change itself is refused, such as the removal of what others refer to.
+        // There was no concurrent write: the change itself is refused, such as the removal of a referenced secret.
         result.type === "conflict" && result.base.revision === staged.base.revision ? conflict : Effect.succeed(result)
       )
     )

@@ -7,7 +7,7 @@ interface Proposed {
   readonly requests: ReadonlyArray<ApprovalRequest>
 }
 
-/** What the person has asked for and has not looked at yet; null: nothing. */
+/** The requests that the person has made and has not looked at yet; null: none. */
 export const proposed = signal<Proposed | null>(null)
 
 /** Notes a request that was made in an organization, whichever page is open by then. */

@@ -1,7 +1,7 @@
 import type { ServerFacts } from "@coffer/domain/server/ServerFacts"
 import { signal } from "@preact/signals"
 
-/** What the server offers; null until it has said. */
+/** The features and limits of the server; null until it has responded. */
 export const facts = signal<ServerFacts | null>(null)
 
 /** Whether requests with secrets are made by use rules. */

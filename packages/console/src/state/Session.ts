@@ -1,7 +1,7 @@
 import type { User } from "@coffer/domain/directory/User"
 import { signal } from "@preact/signals"
 
-/** Who is logged in; null until the server has said. */
+/** The user who is logged in; null until the server has responded. */
 export const me = signal<User | null>(null)
 
 const tabs = new BroadcastChannel("session")

@@ -177,7 +177,7 @@ describe.skipIf(!hasBrowser())(`many keys at once${why}`, { timeout: 120_000 }, 
     assert.notInclude(await page.content(), "canary-")
     await page.keyboard.press("Escape")
 
-    // What is chosen alone, which is read again.
+    // An export of a single selected row, which is read again.
     await page.getByRole("rowheader", { name: "PLAIN", exact: true }).getByRole("checkbox").click()
     await act(visit, "Export")
     assert.match((await save("Download")).text, /^#.*\nPLAIN=canary-1\n$/)

@@ -44,7 +44,7 @@ describe.skipIf(!hasBrowser())(`the history of a project${why}`, { timeout: 120_
     await visit.page.getByRole("row", { name: /dev revision 4.*current/ }).waitFor()
     assert.deepStrictEqual(await keys(), ["ONE 4"])
 
-    // What changed since the dry run is not overwritten.
+    // A change made since the dry run is not overwritten.
     await visit.press("Revert to here (dev, revision 3)")
     await dialog.getByRole("button", { name: "Revert dev" }).waitFor()
     await ada.call("PUT", `${env}/secrets/THREE`, { value: "of a colleague" })

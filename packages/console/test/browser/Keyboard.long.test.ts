@@ -23,7 +23,7 @@ describe.skipIf(!hasBrowser())(`the keyboard alone${why}`, { timeout: 120_000 },
     const focused = () => visit.page.evaluate("document.activeElement.id || document.activeElement.role")
     await visit.page.getByRole("row", { name: /^webshop/ }).waitFor()
 
-    // What is typed at once after Ctrl K is for the palette.
+    // Text that is typed immediately after Ctrl K goes to the palette.
     await keyboard.press("Control+k")
     await keyboard.type("webshop")
     await visit.page.getByRole("option", { name: "webshop project of by-hand" }).waitFor()

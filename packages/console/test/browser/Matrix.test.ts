@@ -205,7 +205,7 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
     await keyboard.press("Control+a")
     await keyboard.type("beta")
     await visit.page.getByRole("option", { name: "BETA key of webshop" }).waitFor()
-    // What is staged goes before the keys that are there.
+    // The staged change is listed before the existing keys.
     await keyboard.press("ArrowDown")
     await keyboard.press("Enter")
     await visit.page.getByRole("heading", { name: "BETA" }).waitFor()

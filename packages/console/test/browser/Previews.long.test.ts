@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())(`previews${why}`, { timeout: 120_000 }, () => {
       await ada.call("POST", `${path}/envs`, { name, from: "staging", keys: ["HOST"], expires_at: inDays(2) })
     }
 
-    // Who writes on some of the names does what admins allow.
+    // A person with write access to some of the names may do the things that admins allow.
     const dev = await Person.login("dev.previews@example.com")
     const own = await Visit.open("/previewers/webshop/-/settings", dev)
     await own.sees("To change that, one needs the role admin")
@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser())(`previews${why}`, { timeout: 120_000 }, () => {
     await expect.poll(active).toMatch(/^API_KEY in 3 previews: in 1 of 3, staged in 1, folded/)
     await visit.sees("1 staged")
 
-    // What is opened stays so for the project; an address that marks a preview opens them.
+    // Previews stay open for the project once they are opened; an address that marks a preview opens them.
     await page.getByRole("columnheader", { name: "3 previews" }).getByRole("button").click()
     await cellOf(visit, "HOST", "pr-3").waitFor()
     await page.getByRole("link", { name: "History" }).first().click()

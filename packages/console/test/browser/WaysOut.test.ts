@@ -17,7 +17,7 @@ const follow = (visit: Visit, address: string) =>
 
 let invited = 0
 
-/** What a person would lose, how a page comes to hold it, and how one sees that it is still there. */
+/** Something that a person would lose: the steps that make a page hold it, and the check that it is still there. */
 interface Holder {
   readonly address: string
   readonly begin: (visit: Visit) => Promise<void>
@@ -100,7 +100,7 @@ const ways = {
 type Way = keyof typeof ways
 const isWay = (name: string): name is Way => Object.hasOwn(ways, name)
 
-/** What a way out does to a holder: asks, asks as the browser does, stages, or is not there because a dialog is modal. */
+/** The effect of a way out on a holder: asks, asks as the browser does, stages, or is absent because a dialog is modal. */
 const table: Readonly<Record<keyof typeof holders, Readonly<Partial<Record<Way, "asks" | "browser" | "stages">>>>> = {
   "a text in the editor of a cell": {
     Escape: "asks",

@@ -13,7 +13,7 @@ export const hold = async (page: Page, method: string, address: string): Promise
     go()
     await answered
     await page.unroute(address)
-    // What follows the response is done by then.
+    // The page has handled the response by then.
     await page.waitForTimeout(200)
   }
 }

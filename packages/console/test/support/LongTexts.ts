@@ -118,7 +118,7 @@ export const addresses: ReadonlyArray<string> = [
 /** Pages that show an owner nothing that people write: they are for superadmins. */
 export const withoutTexts: ReadonlySet<string> = new Set(["/-/users", "/-/server", "/-/backups"])
 
-/** What of the page, or of the dialog that is open, is wider than its place. Few parts of a page may be scrolled sideways. */
+/** The elements of the page, or of the open dialog, that are wider than their place. Few may be scrolled sideways. */
 export const tooWide = `(() => {
   const width = document.documentElement.clientWidth
   const inside = [...document.querySelectorAll("dialog[open]")].at(-1) ?? document.body

@@ -1,7 +1,7 @@
 import type { Locator, Page } from "playwright-core"
 import type { Visit } from "./Visit.js"
 
-/** What a step took a person. */
+/** The effort that a step took a person. */
 export interface Step {
   readonly name: string
   readonly clicks: number

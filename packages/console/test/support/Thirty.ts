@@ -6,7 +6,7 @@ export const of = (name: string) => `${name}@thirty.example.com`
 const line = (name: string, role: string, ...rules: ReadonlyArray<string>) =>
   `${of(name)},${role},${rules.length === 0 ? "" : `"${rules.join(" ")}"`}\n`
 
-/** Who is to be asked for access: the file has no rule for these. */
+/** The people for whom access has to be requested: the file has no rule for them. */
 export const newcomers = ["xena", "yuri", "zoe"]
 
 /** Thirty people to invite, as a CSV file. */

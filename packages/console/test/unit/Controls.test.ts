@@ -5,7 +5,7 @@ import { assert, describe, it } from "vitest"
 
 const source = fileURLToPath(new URL("../../src/", import.meta.url))
 
-/** What a control calls when a person chooses something, or types. */
+/** The handlers that a control calls when a person chooses something, or types. */
 const attributes = new Set(["onChange", "choose", "onInput", "onSelect", "changed"])
 
 const parse = (name: string, text: string) =>
@@ -27,7 +27,7 @@ const functionsOf = (file: ts.SourceFile): ReadonlyMap<string, ts.Node> => {
 /** The changes among the calls of the contract begin so in the console. */
 const reads = /^(list|get|show|find|me|matrix|explain|access|activity|versions|deliveries|mappings|members|references)$/
 
-/** What writes in the code that a control runs: calls of the contract, with all functions of its file that it uses. */
+/** Checks whether a control's code, with all functions of its file that it uses, calls the contract to write. */
 const writesIn = (node: ts.Node, functions: ReadonlyMap<string, ts.Node>, seen = new Set<string>()): boolean => {
   let found = false
   const visit = (one: ts.Node): void => {

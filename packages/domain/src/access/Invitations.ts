@@ -29,7 +29,7 @@ export interface WantedRule {
 export interface Invitation {
   readonly line: number
   readonly email: Email
-  /** None where the file leaves it open. */
+  /** Undefined where the file leaves it open. */
   readonly role: Role | undefined
   readonly rules: ReadonlyArray<WantedRule>
 }
@@ -125,7 +125,7 @@ export interface PlannedRule extends WantedRule {
   readonly before?: string
 }
 
-/** What is left to do for a person. */
+/** The remaining steps for a person. */
 export interface PlannedInvitation {
   readonly invitation: Invitation
   readonly role: Role

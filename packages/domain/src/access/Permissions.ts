@@ -2,7 +2,7 @@ import type { Permission } from "./AclRule.js"
 import type { Role } from "../directory/Member.js"
 
 /**
- * What an action requires.
+ * The requirements of an action.
  *
  * By role: at least `role` in the organization. `account` admits service accounts too: `any` of the organization, or a
  * `manager` (not scoped to a project, and with an `admin` rule).

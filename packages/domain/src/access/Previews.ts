@@ -11,7 +11,7 @@ const mostPreviews = 50
 const maxMessage = withMessage(`must be a whole number from 1 to ${mostPreviews}`)
 const MaxPreviews = Schema.Int.annotations(maxMessage).pipe(Schema.between(1, mostPreviews, maxMessage))
 
-/** What previews a project allows, unless its previews say otherwise. */
+/** The limits of a project's previews, unless its previews say otherwise. */
 export const previewDefaults = { max: 20, longest: "30d" } as const
 
 const texts = {

@@ -30,7 +30,7 @@ export const approverRoles = ["owners", "admins"] as const
 
 const approversMessage = "must be owners, admins (owners too), or a list of e-mail addresses"
 
-/** Who votes: owners, admins with owners, or the members with these addresses. */
+/** The voters: owners, admins with owners, or the members with these addresses. */
 export const Approvers = Schema.Union(
   Schema.Literal(...approverRoles),
   people("must name a person, or be owners or admins")
@@ -76,7 +76,7 @@ const texts = {
   passkey: "whether each vote needs a passkey"
 }
 
-/** What a protection asks for. */
+/** The terms of a protection. */
 export const protectionTerms = {
   needed: field(Needed, texts.needed, 2),
   approvers: field(Approvers, texts.approvers, "admins" as const),

@@ -26,5 +26,5 @@ export const anyApi = <const Id extends string>(id: Id) =>
     .addError(OutcomeUnknown)
     .addError(StorageFull)
 
-/** What every endpoint of the API has, whatever its group. */
+/** The contract of every endpoint, whatever its group: the errors that any call can fail with. */
 export const AnyApi = anyApi("coffer")

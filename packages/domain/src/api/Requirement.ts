@@ -4,8 +4,8 @@ import * as Option from "effect/Option"
 import type { Action } from "../access/Permissions.js"
 
 /**
- * What an endpoint requires of its caller: `person`, no service account, for what people do for themselves alone. An `Action`
- * requires the right to it at the place that the path names.
+ * The requirement of an endpoint for its caller. `person`: no service account, for what people do for themselves alone.
+ * An `Action`: the right to it at the place that the path names.
  */
 export type Requirement = "nothing" | "credential" | "person" | "superadmin" | "org.create" | Action
 

@@ -3,7 +3,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
-/** What a successful response holds. */
+/** The description of a successful response. */
 export interface ResponseDescription {
   readonly description: string
   /** Encoded fields that differ from the example of the schema. */

@@ -82,7 +82,7 @@ export const ArchivedVersion = body({
 })
 export type ArchivedVersion = typeof ArchivedVersion.Type
 
-/** What the fields of a version alone do not say. */
+/** Returns the problem with a version that its fields alone do not show; null if there is none. */
 export const versionProblem = (archived: ArchivedVersion): string | null => {
   const { current, destroyed_at, note, revision, value, version } = archived
   if (version === 0) return "version: must be at least 1"

@@ -28,7 +28,7 @@ export const OrganizationExport = Schema.Struct({
 })
 export type OrganizationExport = typeof OrganizationExport.Type
 
-/** What there is to be read of an export, in one snapshot. */
+/** The counts and the structure of an exported organization, in one snapshot. */
 export const ExportedStructure = Schema.Struct({
   name: field(OrgName, "the organization's name"),
   server: field(Schema.String, "the version of the server", "0.3.0"),

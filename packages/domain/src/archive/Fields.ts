@@ -1,7 +1,7 @@
 import type { ArchivedDeclaration, ArchivedOrganization } from "./ArchivedOrganization.js"
 import type { ArchivedVersion } from "./ArchivedSecret.js"
 
-/** What records have only sometimes, and so could get lost without a record that is missing. */
+/** Fields that records have only sometimes, so that one could get lost although no record is missing. */
 export const archivedFields = [
   "projects.order",
   "projects.previews",

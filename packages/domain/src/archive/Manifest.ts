@@ -10,7 +10,7 @@ export const archiveFormat = 1
 
 const number = (what: string, example: number) => field(Count, `number of ${what}`, example)
 
-/** What can get lost on the way, because it comes in several calls. */
+/** The counts of records that can get lost on the way, because they come in several calls. */
 const sentCounts = {
   projects: number("projects", 3),
   environments: number("environments", 6),

@@ -73,7 +73,7 @@ export class Facts {
     return `${this.text("project_pattern", "*")}/${this.text("env_pattern", "*")}`
   }
 
-  /** What a request with secrets is sent to. */
+  /** Returns the destination of a request with secrets: method, host and path. */
   target(): string {
     return `${this.text("method", "a request")} ${this.text("host", "an unknown host")}${this.text("path", "")}`
   }

@@ -60,7 +60,7 @@ export const AuditOrgId = OrgId.annotations({ description: "only entries of this
 
 const chainMessage = withMessage("must be 64 hexadecimal digits in lowercase")
 
-/** What binds an entry to those before it. */
+/** The hash that binds an entry to those before it. */
 export const ChainLink = Schema.String.pipe(
   Schema.pattern(/^[0-9a-f]{64}$/, {
     ...chainMessage,

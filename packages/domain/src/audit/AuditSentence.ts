@@ -1,4 +1,4 @@
-/** What people read of audit entries. Without schemas, because the console loads it with the page. */
+/** The sentences of audit entries, for people. Without schemas, because the console loads it with the page. */
 import * as Predicate from "effect/Predicate"
 import type { AuditAction, AuditEntry } from "./AuditEntry.js"
 import { conjoined, Facts } from "./AuditFacts.js"
@@ -29,7 +29,7 @@ const renamed = (kind: string, facts: Facts): string =>
     ? `renamed the ${kind} ${facts.text("before")} to ${facts.text("name")}`
     : `changed the ${kind} ${facts.text("name")}`
 
-/** What was done, after the name of who did it. The compiler asks for the words of each new action. */
+/** The words for each action, after the name of the actor. The compiler asks for those of each new action. */
 const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "auth.login": () => "asked for a login code",
   "auth.logout": () => "ended a session",

@@ -53,7 +53,7 @@ const Transports = boundedArray(Schema.String.pipe(Schema.maxLength(40, withMess
   text: "at most 16 transports"
 })
 
-/** What a browser's `toJSON` makes of a credential has more fields, which the server does not need. */
+/** Ignores excess fields: a browser's `toJSON` of a credential has more than the server needs. */
 const ofBrowser = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct(fields).annotations({ parseOptions: { onExcessProperty: "ignore" } })
 

@@ -1,4 +1,4 @@
-/** What people call a session: the browser or the program that it is of. Without schemas, for pages and lists. */
+/** The name of a session for people: its browser or program. Without schemas, for pages and lists. */
 import type { Session } from "./Session.js"
 
 type Known = ReadonlyArray<readonly [pattern: RegExp, name: string]>

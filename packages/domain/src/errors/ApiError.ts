@@ -9,7 +9,7 @@ export interface Envelope<Code extends string = string> {
   readonly error: { readonly code: Code; readonly message: string }
 }
 
-/** What a caller does next. Each client has its own words for a step, with its own commands or tools. */
+/** The next step of a caller. Each client has its own words for a step, with its own commands or tools. */
 export type NextStep =
   /** Correct what the message names. */
   | "correct"

@@ -1,6 +1,6 @@
 /**
- * What a caller can do after a refusal: a table of the refusals of the server, each with its own next step. The command line tells a
- * person, and the tool server tells an agent what to tell its person.
+ * The next steps after a refusal: a table of the refusals of the server, each with its own step.
+ * The command line tells a person the step. The tool server tells an agent what to tell its person.
  */
 
 /** Whose credential the server has refused: that of a person, or of an account that variables name. */

@@ -58,7 +58,7 @@ export interface Remark {
   readonly behind?: string
 }
 
-/** What a file has, in the order of its lines. */
+/** The content of a file, in the order of its lines. */
 export interface Annotated {
   readonly entries: ReadonlyArray<Entry>
   readonly remarks: ReadonlyArray<Remark>

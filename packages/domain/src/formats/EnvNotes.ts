@@ -4,7 +4,7 @@ import type { Entry } from "./Format.js"
 interface Spelled {
   /** The value with its quotes; none where it has no quotes. */
   readonly quoted: string | undefined
-  /** What dotenv makes of it. */
+  /** The value as dotenv reads it. */
   readonly value: string
   /** The whole assignment, with the line ends of the file. */
   readonly source: string
@@ -20,7 +20,7 @@ const replaced = [
   ["$(…)", /\$\(/]
 ] as const
 
-/** What is kept as it is, although another reader replaces it. */
+/** Returns the parts that are kept as they are, although another reader replaces them. */
 const keptIn = ({ quoted, value }: Spelled): ReadonlyArray<string> => {
   const inner = quoted?.slice(1, -1) ?? ""
   const names = replaced.flatMap(([name, pattern]) => (pattern.test(value) ? [name] : []))
@@ -48,7 +48,7 @@ const notesOf = ({ head, quoted, source }: Spelled): ReadonlyArray<string> => [
   ...(head.includes(":") && !head.includes("=") ? ["is written with a colon, which not every reader takes"] : [])
 ]
 
-/** What other readers of `.env` files take differently in an assignment that is read. */
+/** Returns the differences in how other readers of `.env` files take an assignment that is read. */
 export const differences = (spelled: Spelled): Pick<Entry, "kept" | "notes" | "isExpandable"> => {
   const kept = keptIn(spelled)
   const notes = notesOf(spelled)

@@ -7,7 +7,7 @@ import { quoteForYaml } from "./YamlText.js"
 /** How a template writes a value; on the left, why it cannot, as the end of a sentence "KEY …". */
 type Filter = (value: string) => Either.Either<string, string>
 
-/** What `encodeURIComponent` leaves alone although RFC 3986 reserves it. */
+/** Reserved characters (RFC 3986) that `encodeURIComponent` does not escape. */
 const reserved = /[!'()*]/g
 
 const percent = (character: string) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`

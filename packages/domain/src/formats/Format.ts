@@ -14,9 +14,9 @@ export interface Pair {
 /** A pair that was read, with its first line. */
 export interface Entry extends Pair {
   readonly line: number
-  /** What the value contains that other readers replace, and this one keeps. */
+  /** Parts of the value that other readers replace, and this one keeps. */
   readonly kept?: ReadonlyArray<string>
-  /** What else other readers take differently, as the end of a sentence "KEY …". */
+  /** Other differences between readers, as the ends of sentences "KEY …". */
   readonly notes?: ReadonlyArray<string>
   /** Whether some reader replaces variables in the value. */
   readonly isExpandable?: boolean
@@ -86,10 +86,10 @@ export const formatOf = (path: string): FormatName | undefined => {
   return extensions[extension.toLowerCase()] ?? (/^\.env(\.|$)/.test(name) ? "env" : undefined)
 }
 
-/** What to do with numbers, booleans and null: how they become text depends on the tool. */
+/** The next step for numbers, booleans and null: how they become text depends on the tool. */
 export const toolHint = "coffer import takes numbers, true, false and null of the tool that it names"
 
-/** What a reader finds in a file. */
+/** The entries and mistakes that a reader finds in a file. */
 export class Findings {
   private readonly entries: Array<Entry> = []
   private readonly mistakes: Array<Mistake> = []

@@ -50,7 +50,7 @@ export const takeObject = (
   return take(scanner, "}") ? undefined : "is not valid JSON: expected a comma or the closing brace"
 }
 
-/** What is wrong behind the object of a file. */
+/** Returns the problem with the text after the object of a file; undefined if there is none. */
 export const afterObject = (scanner: Scanner): string | undefined => {
   scanner.skip(space)
   return scanner.done ? undefined : "is not valid JSON: text after the object"

@@ -37,7 +37,7 @@ export interface SecretsRead {
   readonly secrets: SecretMap
   /** The texts of references that were made of variables. */
   readonly references: SecretMap
-  /** What a person may not expect, for each value. */
+  /** Warnings about anything in a value that a person may not expect. */
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -52,7 +52,7 @@ const isEncrypted = (value: string) => /^encrypted:[A-Za-z0-9+/=]{20,}$/.test(va
 const encrypted =
   "is a value that dotenvx encrypted; import what it decrypts: dotenvx decrypt --stdout | coffer secret import - --format env"
 
-/** What a person may not expect of an entry. */
+/** Returns the warnings about anything in an entry that a person may not expect. */
 const warningsOf = (entry: Entry): ReadonlyArray<string> => {
   const { key } = entry
   const owners = foreign.flatMap(([pattern, owner]) => (pattern.test(key) ? [`is ${owner}`] : []))

@@ -21,7 +21,7 @@ const maxMistakes = 100
 
 const trim = (text: string) => text.replace(/^[ \t]+|[ \t]+$/g, "")
 
-/** What encloses a placeholder: each is a character twice. */
+/** The delimiters of a placeholder: each is a character twice. */
 export interface Delimiters {
   readonly open: string
   readonly close: string
@@ -102,7 +102,7 @@ export interface FilledPart {
 export interface Unfilled {
   /** The secrets that do not exist. */
   readonly missing: ReadonlyArray<ReferenceTarget>
-  /** What a filter cannot write, as sentences. */
+  /** The secrets whose values a filter cannot write, as sentences. */
   readonly refused: ReadonlyArray<string>
 }
 

@@ -9,7 +9,8 @@ export interface RefusedPair {
 }
 
 /**
- * What a format cannot hold. A shell also gets no key that makes other programs run code, unless it is allowed.
+ * Returns the pairs that a format cannot hold. A shell also gets no key that makes other programs run code, unless it is
+ * allowed.
  *
  * @param isAllowed whether a shell gets such a key.
  */

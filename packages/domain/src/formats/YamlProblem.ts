@@ -10,7 +10,7 @@ const yamlProblems: { readonly [Code in YAMLParseError["code"]]?: string } = {
   UNEXPECTED_TOKEN: "more text follows the value; write all of it in one pair of quotes"
 }
 
-/** What is wrong, without the library's own message, which may quote the file. */
+/** Returns the problem, without the library's own message, which may quote the file. */
 export const yamlProblem = ({ code, message }: Pick<YAMLParseError, "code" | "message">): string =>
   message.startsWith("Missing closing")
     ? "quotes that begin on this line or above do not close"

@@ -25,7 +25,7 @@ export const Reason = Schema.String.pipe(
   })
 )
 
-/** What is said of a revision. The form is that of a reason. */
+/** A note on a revision. Its form is that of a reason. */
 export const RevisionNote = Schema.String.pipe(
   Schema.filter(isReason, {
     ...reasonMessage,
@@ -35,7 +35,7 @@ export const RevisionNote = Schema.String.pipe(
   })
 )
 
-/** What a person says of a vote, for whoever asked. The form is that of a reason. */
+/** A voter's comment on a vote, for the requester. Its form is that of a reason. */
 export const VoteComment = Schema.String.pipe(
   Schema.filter(isReason, {
     ...reasonMessage,
@@ -144,7 +144,7 @@ export const RequestPage = Schema.Struct({
 }).annotations({ identifier: "RequestPage", description: "a page of requests, newest first" })
 export type RequestPage = typeof RequestPage.Type
 
-/** What a response of 202 says, in a sentence. */
+/** The message of a response of 202, in a sentence. */
 export const changeRequestedMessage = (id: string, wasWaiting = false): string =>
   wasWaiting
     ? `nothing was changed yet: request ${id} asks for the same already, and waits for approval`

@@ -1,4 +1,4 @@
-/** What a requested change does, in words that its environment follows: `set 2 secrets in`, `delete the environment`. */
+/** The words for a requested change, which its environment follows: `set 2 secrets in`, `delete the environment`. */
 interface RequestedChange {
   readonly call?: string | undefined
   readonly keys?: ReadonlyArray<{ readonly key: string; readonly change: string }> | undefined

@@ -62,7 +62,7 @@ export type BundleObject = typeof BundleObject.Type
 
 const isList = (bundle: Bundle | BundleObject): bundle is Bundle => Array.isArray(Reflect.get(bundle, "data"))
 
-/** What a client gets that asks for no other form of a bundle; after 304 nothing. */
+/** Returns the bundle of a client that asks for no other form; undefined after 304. */
 export const listOf = (bundle: Bundle | BundleObject | void): Bundle | undefined =>
   bundle !== undefined && isList(bundle) ? bundle : undefined
 

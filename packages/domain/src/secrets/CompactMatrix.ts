@@ -119,6 +119,6 @@ const expanded = ({ data, environments, facts, others, writers, writes }: Compac
   }
 }
 
-/** What a client gets, in whichever form it asked for; after 304 nothing. */
+/** Returns the matrix of a client, in whichever form it asked for; undefined after 304. */
 export const matrixOf = (found: CompactMatrix | Matrix | void): Matrix | undefined =>
   found !== undefined && "writes" in found ? expanded(found) : (found ?? undefined)

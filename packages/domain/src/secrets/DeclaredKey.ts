@@ -71,7 +71,7 @@ export const DeclaredOwner = text(
   `must be 1 to ${maxOwnerLength} characters in one line: a person, an address or a team`
 )
 
-/** What each field of a declaration is. */
+/** The description of each field of a declaration. */
 export const declarationTexts = {
   pattern: "a regular expression (RE2) that the whole value has to match",
   description: "what the key is for",
@@ -95,7 +95,7 @@ const optionalFields = {
 const straight = (schema: Schema.Schema<string>) =>
   schema.pipe(Schema.filter((text) => !isTurned(text), withMessage("must have no controls of the direction of text")))
 
-/** What a request declares of a key. What is left out is not declared. */
+/** The fields of a request that declares a key. Absent fields are not declared. */
 export const newDeclaration = {
   required_in: optional(RequiredIn, "the environments that need a value for the key; default: none", [
     EnvName.make("prod")

@@ -7,7 +7,7 @@ import { spanMillis, spanPattern } from "../base/Span.js"
 
 const ops = Email.to.make("ops@example.com")
 
-/** What a secret is due by. The database, the server and the clients agree on it. */
+/** The terms that make a secret due. The database, the server and the clients agree on them. */
 export interface DueTerms {
   readonly expires_at: string | null
   readonly rotate_every_days: number | null
@@ -46,7 +46,7 @@ const texts = {
   due_at: "when it is due: the earlier of `expires_at` and the age of the version; absent if neither is set"
 }
 
-/** What a list says about a secret that has it. */
+/** The fields of a secret in a list, each where it is set. */
 export const dueFields = {
   expires_at: optional(Timestamp, texts.expires_at, "2027-01-31T08:00:00.000Z"),
   rotate_every_days: optional(Count, texts.rotate_every_days, 90),
@@ -56,7 +56,7 @@ export const dueFields = {
 
 const nullable = (json: object) => ({ jsonSchema: { anyOf: [json, { type: "null" }] } })
 
-/** What a change of the three sets; null takes one away. */
+/** The fields that a change of the three sets; null takes one away. */
 export const changedDue = {
   expires_at: optional(
     Schema.NullOr(Expiry).annotations(nullable({ type: "string" })),

@@ -1,4 +1,4 @@
-/** What the calls of environments take beside their paths. */
+/** The parameters of the calls of environments, beside their paths. */
 import * as Schema from "effect/Schema"
 import { bundleFormats } from "./Bundle.js"
 import { matrixFormats } from "./CompactMatrix.js"

@@ -189,7 +189,7 @@ const SecretPlace = Schema.Struct({
   key
 }).annotations({ identifier: "SecretPlace", description: "where a secret is in its project" })
 
-/** What a secret refers to, and what refers to it. */
+/** The secrets that a secret refers to, and those that refer to it. */
 export const SecretReferences = Schema.Struct({
   kind: field(Kind, "how the value is stored", "reference"),
   refers_to: field(Schema.Array(SecretPlace), "the secrets that its current text names", [

@@ -114,7 +114,7 @@ const texts = {
   expires_at: "time when the rule ends, in UTC; null: never"
 }
 
-/** What a rule allows. */
+/** The fields of a use rule that limit what it allows. */
 export const useRuleFields = {
   hosts: field(Hosts, texts.hosts, ["api.stripe.com"]),
   methods: field(Methods, texts.methods, methodsExample),
@@ -183,7 +183,7 @@ export const UseRule = Schema.Struct({
 })
 export type UseRule = typeof UseRule.Type
 
-/** What the caller may use, without values. */
+/** A use rule of the caller, without values. */
 export const Use = Schema.Struct({
   key: field(SecretKey, "the secret's key", SecretKey.make("STRIPE_KEY")),
   hosts: useRuleFields.hosts,

@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { Count, extensibleEnum, field, optional } from "../base/Schemas.js"
 
-/** What this server offers, as far as its settings decide it. */
+/** The features that this server offers, as far as its settings decide it. */
 export const ServerFacts = Schema.Struct({
   uses: field(
     Schema.Boolean,

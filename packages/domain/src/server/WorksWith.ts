@@ -10,7 +10,7 @@ import { piece, type ProgramPiece, type ProgramUse, quoted, roleOf, word } from 
 type SignsIn = "key" | "pod" | "key or pod"
 
 interface Program {
-  /** What the program calls itself. */
+  /** The name that the program gives itself. */
   readonly title: string
   readonly signsIn: SignsIn
   /** Whether it reads the view of Vault's API, which the server has with SERVICE_VAULT_API=1. */
@@ -157,17 +157,17 @@ export const programNames = [
   "csi-provider"
 ] as const satisfies ReadonlyArray<ProgramName>
 
-/** What is wrong with how the account signs in, in words after the program's name. */
+/** Returns the problem with how the account signs in, in words after the program's name. */
 export const signInProblem = (name: ProgramName, hasKey: boolean): string | undefined => {
   const { signsIn }: Program = programs[name]
   if (signsIn === "key" && !hasKey) return "needs a key"
   return signsIn === "pod" && hasKey ? "signs in with the token of its pod, and needs no key" : undefined
 }
 
-/** What every program needs that reads the view of Vault's API. */
+/** The requirement of every program that reads the view of Vault's API. */
 const vaultNeeds = "The server needs SERVICE_VAULT_API=1."
 
-/** What the server needs for the program, if it needs anything. */
+/** Returns the program's requirement of the server; undefined if it has none. */
 export const serverNeeds = (name: ProgramName): string | undefined =>
   programs[name].speaksVault ? vaultNeeds : undefined
 

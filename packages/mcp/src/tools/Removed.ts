@@ -2,7 +2,7 @@ import { optional } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 
-/** What a tool deleted, where, and how a person brings it back. */
+/** The result of a deletion: the thing deleted, its place, and how a person brings it back. */
 export const removed = <Fields extends Schema.Struct.Fields>(fields: Fields) =>
   Schema.Struct({ ...fields, deleted: Schema.Literal(true), restore: optional(Schema.String) })
 

@@ -51,7 +51,7 @@ export class Service {
     return { id, key: api_key }
   }
 
-  /** What an agent is started with to work in shop/dev. */
+  /** Returns the variables that an agent is started with to work in shop/dev. */
   at(key: string, more: Variables = {}): Variables {
     return {
       SERVICE_SERVER_URL: this.url,

@@ -108,7 +108,7 @@ const figure = (row, value, unit, target) => ({
   atLeast: false
 })
 
-/** What the browser does with the console. Without a browser, only the size of its script is known. */
+/** Measures the console in a browser. Without a browser, only the size of its script is known. */
 const row = {
   name: "console",
   quick: false,

@@ -31,7 +31,7 @@ const row = {
       databaseUrl: meter.behind(await postgres.database("trips"))
     })
     const scene = await settle(server)
-    /** What a request asks of the database; after one of each kind, when its statements are prepared. */
+    /** Counts the statements and round trips per request, after one of each kind, when its statements are prepared. */
     const countOf = async (requests) => {
       await requested(server, requests)
       const before = meter.counts()

@@ -7,7 +7,7 @@ export const tolerances = { steps: 1.03, processor: 2 }
 
 const kinds = Object.keys(tolerances)
 
-/** What a request costs in each row, as it is recorded: its fiber steps, or its processor time. */
+/** Returns the cost of a request in each row, as it is recorded: its fiber steps, or its processor time. */
 export const costs = (results) =>
   Object.fromEntries(
     kinds.map((kind) => [

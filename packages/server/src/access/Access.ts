@@ -82,7 +82,7 @@ export type Place<A extends Action> =
 // Types only: other modules cannot construct one.
 export type { EnvPlace, OrgPlace, ProjectPlace }
 
-/** What an actor may do in one environment of a project. */
+/** The rights of an actor in one environment of a project. */
 export interface Within {
   readonly allowed: ReadonlyArray<Permission>
   readonly reveals: boolean
@@ -98,7 +98,7 @@ type ActionOn<S extends "org" | "project" | "env"> = {
   [A in Exclude<Action, GuardedAction>]: ScopeOf<A> extends S ? A : never
 }[Exclude<Action, GuardedAction>]
 
-/** What is done with a removed project or environment, at the place from which it was removed. */
+/** The actions on a removed project or environment, at the place from which it was removed. */
 export type RemovedAction = "project.restore" | "project.erase" | "env.restore" | "env.erase"
 
 const approvalIn = (passage: PassageShape | null): Pick<AuditSource, "approval"> =>
@@ -388,8 +388,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     }
 
     /**
-     * What the actor may do in an environment of a project, and the proof for comparing its secrets; null without that
-     * right. This is no attempt to enter it, so it records no refusal.
+     * Returns the actor's rights in an environment of a project, with the proof for comparing its secrets: null without that
+     * right. This is no attempt to enter the environment, so it records no refusal.
      */
     const within = (place: ProjectPlace<"env.list" | "declared.list">, env: Named<EnvId, EnvName>): Within => {
       const subject = subjectOf(place)

@@ -115,7 +115,7 @@ const unknownParameter = (name: string) =>
     message: `${/^[A-Za-z0-9_.-]{1,100}$/.test(name) ? name : "the query"}: is not a parameter of this call`
   })
 
-/** What the caller has to do first if its login is too old for the call. */
+/** Returns the error that demands a new login if the caller's login is too old for the call; null otherwise. */
 const beforeCall = (rule: RecentLoginRule, actor: Actor | null): Reauthenticate | null => {
   if (rule === "never" || rule === "handler" || actor?.type !== "user" || actor.loginIsRecent) return null
   if (rule === "always") return loginTooOld(actor)

@@ -10,7 +10,7 @@ import { Authenticator } from "./caller/Authenticator.js"
 import type { FoundPlace } from "./place/PlaceRow.js"
 import { Requester } from "./caller/Requester.js"
 
-/** What a change needs besides its right and its step. */
+/** Requirements of a change besides its right and its step. */
 export interface ChangeOptions {
   /** Scopes to lock besides that of the caller's changes. */
   readonly also?: ReadonlyArray<Scope>

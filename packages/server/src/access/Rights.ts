@@ -1,4 +1,7 @@
-/** What the actor of an entered place may do elsewhere in its organization. To ask is no attempt to enter, so it records nothing. */
+/**
+ * Checks of the rights of an entered place's actor elsewhere in its organization. A check is no attempt to enter, so it
+ * records nothing.
+ */
 import type { Permission } from "@coffer/domain/access/AclRule"
 import type { EnvId, ProjectId } from "@coffer/domain/base/Ids"
 import type { EnvName, ProjectName } from "@coffer/domain/base/Names"

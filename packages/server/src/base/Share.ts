@@ -17,7 +17,7 @@ export const makeShare = (bound: Pick<SharedBound, "each" | "total">) => {
   return {
     /** Whether the holder may have an amount besides what it has. */
     has: (holder: string, amount: number): boolean => mayTake(bound, own(holder), all, amount),
-    /** What a holder has. */
+    /** Returns the amount that a holder has. */
     own,
     /** Takes an amount. Returns false, and takes nothing, if that exceeds the whole or the holder's share. */
     take: (holder: string, amount: number): boolean => {

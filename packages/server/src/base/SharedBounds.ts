@@ -1,17 +1,17 @@
 /** How much of a bound one holder may have: a number, or as much as it leaves free, which is half at most. */
 export type Each = number | "as much as it leaves free"
 
-/** What all tenants of a process share, and may have to wait for or be refused. */
+/** A resource that all tenants of a process share. A tenant may have to wait for it, or be refused. */
 export interface SharedBound {
   /** The thing, as docs/architecture.md names it. */
   readonly what: string
   readonly unit: string
   readonly total: number
-  /** What one holder may have at once. */
+  /** The most that one holder may have at once. */
   readonly each: Each
   /** On whose behalf it is held. */
   readonly holder: "tenant" | "network" | "caller" | "log"
-  /** What happens beyond the share or the whole. */
+  /** The behavior beyond the share or the whole. */
   readonly beyond: string
 }
 
@@ -30,7 +30,7 @@ const half = "as much as it leaves free"
 const inTurn = "waits, the tenants in turn"
 const refused = "503"
 
-/** What is held for a moment: one in five is kept for others. */
+/** Returns one holder's share of a bound that is held only for a moment: one in five is kept for others. */
 const fourFifths = (size: number): number => Math.max(1, size - Math.ceil(size / 5))
 
 const sized = (bound: Omit<SizedBound, "sized">): SizedBound => ({

@@ -57,7 +57,7 @@ export interface Open {
     StatementError
   >
   readonly endings: Array<Ending>
-  /** What is queued until the commit. */
+  /** The items that are queued until the commit. */
   readonly queues: Queues
 }
 

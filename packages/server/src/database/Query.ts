@@ -75,7 +75,7 @@ export const joined = (parts: ReadonlyArray<Sql<string>>, separator: Sql<never>)
   return parts.reduce((before, part, index) => (index === 0 ? part : sql`${before}${separator}${part}`), nothing)
 }
 
-/** What a fiber has of its own for a statement: its clock. */
+/** The part of a statement's input that comes from the fiber: its clock. */
 interface Asking {
   readonly currentDefaultServices: Context.Context<DefaultServices.DefaultServices>
 }

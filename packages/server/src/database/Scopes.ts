@@ -5,13 +5,13 @@ import * as Order from "effect/Order"
 const kinds = ["server", "address", "user", "org"] as const
 export type ScopeKind = (typeof kinds)[number]
 
-/** What only one change at a time may work on: rules across its rows then hold on every engine. */
+/** A scope that only one change at a time may work on. Rules across its rows then hold on every engine. */
 export interface Scope {
   readonly kind: ScopeKind
   readonly id: string
 }
 
-/** What belongs to no organization: the list of users, and who is a superadmin. */
+/** The scope of data that belongs to no organization: the list of users, and the superadmins. */
 export const serverScope: Scope = { kind: "server", id: "" }
 
 /** The logins of an e-mail address, an identity at a provider, or a network, before a user is known. */

@@ -19,7 +19,7 @@ export const isSuperseded = (cause: Cause.Cause<unknown>): boolean =>
 
 /** Why a process has to end. */
 export interface Succession {
-  /** What happened, and what to do: one sentence for the operator. */
+  /** One sentence for the operator: the event, and the remedy. */
   readonly message: string
   /** Whether a supervisor may start the process again by itself. */
   readonly mayRestart: boolean

@@ -17,7 +17,7 @@ const asHop = (text: string | undefined): string | null =>
   asAddress(/^\s*\[([^\]]*)\](?::[0-9]+)?\s*$/.exec(text ?? "")?.[1]) ??
   asAddress(/^\s*([0-9.]+):[0-9]+\s*$/.exec(text ?? "")?.[1])
 
-/** What a request says about its client. */
+/** The facts that a request gives about its client. */
 export interface AddressFacts {
   /** The address of the connection. */
   readonly peer: string | undefined

@@ -41,7 +41,7 @@ export const parseJson = (bytes: Uint8Array): Either.Either<unknown, string> => 
 const [quote, backslash, comma, openBracket, closeBracket, openBrace, closeBrace, lineFeed = 10] =
   Buffer.from('"\\,[]{}\n')
 
-/** What is wrong with a text that has too many values or levels; null if nothing is. */
+/** Returns the problem with a text that has too many values or levels; null if there is none. */
 const excessOf = (bytes: Uint8Array, most: number, tooMany: string): string | null => {
   let commas = 0
   let depth = 0

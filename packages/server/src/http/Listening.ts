@@ -1,7 +1,7 @@
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 
-/** What runs when the server takes requests, with its address. */
+/** The hook that runs when the server takes requests, with the server's address. */
 export class Listening extends Context.Reference<Listening>()("@coffer/server/Listening", {
   defaultValue:
     () =>

@@ -69,7 +69,7 @@ export const splitKey = (key: string, threshold: number, count: number): Readonl
   return splitBytes(secret, threshold, count).map((point) => textOf({ ...point, threshold, set }))
 }
 
-/** What a person may have typed for a letter. */
+/** Normalizes a typed line, in which a person may have typed another character for a letter. */
 const typed = (line: string): string => line.trim().toUpperCase().replaceAll("O", "0").replace(/[IL]/g, "1")
 
 const wrongGroup = (groups: ReadonlyArray<string>): string => {

@@ -4,13 +4,13 @@ import * as access from "@coffer/server/access/Access"
 import type * as Server from "@coffer/server/access/Everywhere"
 import * as server from "@coffer/server/access/Everywhere"
 
-// What no other module can do with a place. Each line compiles where the rule above it is given up.
+// Operations on a place that no other module can perform. Each line compiles where the rule above it is given up.
 
 declare const project: Module.Place<"project.read">
 declare const env: Module.Place<"secret.read">
 declare const everywhere: Server.Everywhere
 declare const somewhere: Module.EnvPlace<Action>
-/** What has all that others see of a thing. */
+/** The public shape of a type: all members that other modules see. */
 type Like<A> = { readonly [Name in keyof A]: A[Name] }
 declare const likeProject: Like<typeof project>
 declare const likeEverywhere: Like<typeof everywhere>

@@ -11,7 +11,7 @@ import { assert, describe, it } from "vitest"
 import { runs } from "../../../domain/test/support/Runs.js"
 import { email } from "../support/Services.js"
 
-// Who could ever vote, against an oracle that lets everybody ask and every set of people vote, by the rules of real votes.
+// Possible voters, against an oracle that lets everybody ask and every set of people vote, by the rules of real votes.
 
 const place = { org: "acme", project: "webshop", env: "prod" }
 const addresses = Array.from({ length: 5 }, (_, index) => email(`user-${index}@example.com`))

@@ -579,7 +579,7 @@ const calls = async (program: Program): Promise<Recorder> => {
   return recorder
 }
 
-/** What a server answers to browsers of an origin that its settings allow, and without backups. */
+/** Records a server's answers to browsers of an origin that its settings allow. The server has no backups. */
 const browsers = async (program: Program): Promise<Recorder> => {
   const recorder = new Recorder(program)
   const ask = recorder.ask.bind(recorder)

@@ -56,7 +56,7 @@ const copied = (): { readonly folder: string; readonly token: string } => {
 
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
-/** What a start that was refused said: one sentence, and nothing of the program's inside. */
+/** Asserts that a refused start printed one sentence, and nothing of the program's internals. */
 const assertSentence = (
   { code, log }: { readonly code: number | null; readonly log: string },
   sentence: RegExp,

@@ -56,7 +56,7 @@ export class Recorder {
 
   constructor(readonly program: Program) {}
 
-  /** What was written down. */
+  /** The recording so far, as lines of text. */
   get text(): string {
     return `${this.#lines.join("\n")}\n`
   }
@@ -104,7 +104,7 @@ export class Recorder {
       .map((line) => (line.startsWith("location: ") ? line.replace(uuid, this.#numbered) : line))
       .map((line) => line.replace(/^etag: ".*"$/, 'etag: "…"'))
       .map((line) => line.replace(/^retry-after: \d{2,}$/, "retry-after: …"))
-    // What each answer has is left out, and what is missing of it is not.
+    // Headers that every response has are left out; those of them that are missing are listed.
     const expected = [...standard, "x-request-id"]
     const missing = expected.filter((line) => !lines.includes(line)).map((line) => `-${line}`)
     const others = lines.filter((line) => !expected.includes(line)).sort()

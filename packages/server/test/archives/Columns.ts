@@ -1,4 +1,4 @@
-/** What an archive has of each column of a table of organizations: the field that carries it, or why none does. */
+/** The archive field that carries each column of the tables of organizations, or the reason why none does. */
 
 /** A column that travels, by the field of an archive that holds it. */
 const travels = (field: string) => ({ field })

@@ -41,7 +41,7 @@ const scene = Effect.gen(function* () {
   return { acme, other, third, sql }
 })
 
-/** What is done to the list, the first number that does not fit, and whether the end is another. The server's log is the fourth. */
+/** Damage to the list, the first number that does not fit, and whether the end changes. The server's log is the fourth. */
 const damages: Readonly<
   Record<
     string,

@@ -140,7 +140,7 @@ describe("where the operator requires the audit", () => {
         concurrency: "unbounded"
       })
       assert.deepStrictEqual(outcomes, ["success", "defect", "success"])
-      // Who may not read is told nothing either way.
+      // A caller that may not read is told nothing either way.
       const eve = yield* person("eve@example.com")
       assert.strictEqual(yield* outcome(readSecret(eve, "A")), "NotFound")
       yield* sql`DROP TRIGGER broken`

@@ -105,7 +105,10 @@ describe("a browser's session", () => {
 })
 
 describe("a proof of who the person is", () => {
-  /** What the session's calls may do: `login` what needs a recent login, `recovery` remove a passkey, `passkey` where one is required. */
+  /**
+   * Rights of the session's calls: `login` allows what needs a recent login, `recovery` the removal of a passkey, `passkey`
+   * what requires one.
+   */
   const table = `
     no passkey  login     cookie  login recovery
     no passkey  login     token   login recovery

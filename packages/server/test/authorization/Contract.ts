@@ -74,7 +74,7 @@ export const parametersOf = ({ path }: Endpoint): ReadonlyArray<Parameter> =>
 export const pathOf = ({ path }: Endpoint, place: Place): string =>
   path.replace(/:([a-z_]+)/g, (_whole, name: string) => encodeURIComponent(place[name as Parameter]))
 
-/** What a request is about, beyond its path. */
+/** The context of a request, beyond its path. */
 export interface About {
   readonly place: Place
   /** A word of its own. */
@@ -117,7 +117,7 @@ export const useRuleBody = {
   accounts: ["bystander"] as const
 }
 
-/** What an import without anything in it has. */
+/** The counts of an empty import. */
 const emptyCounts = { projects: 0, environments: 0, secrets: 0, versions: 0, use_rules: 0, declared: 0 }
 
 /** The name of what was removed, by which it is erased. */

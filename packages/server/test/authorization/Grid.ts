@@ -1,6 +1,6 @@
 /**
- * Who calls. The accounts are an organization's own, the same by a federation, one scoped to this project, one to another, one
- * with reveal: false.
+ * The callers. The accounts are an organization's own, the same by a federation, one scoped to this project, one to another,
+ * and one with reveal: false.
  */
 export const actors = [
   "anonymous",
@@ -31,7 +31,7 @@ export type Outcome = "ok" | 401 | 403 | 404
 
 export interface Grid {
   readonly outcome: (actor: Actor, rule: Rule) => Outcome
-  /** What each 403 has to say. */
+  /** The pattern that the message of each 403 matches. */
   readonly says: RegExp
 }
 

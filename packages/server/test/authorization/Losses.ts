@@ -20,7 +20,7 @@ import { word } from "./Service.js"
 import { passkeysOf } from "../support/SoftAuthenticator.js"
 import { publicUrl } from "../federations/Signer.js"
 
-/** What is taken away meanwhile, for which calls, and how a call is refused then. */
+/** A loss of rights or places during a call: the calls that it concerns, and how a call is refused then. */
 export interface Loss {
   readonly statuses: ReadonlyArray<401 | 403 | 404>
   readonly concerns: (endpoint: Endpoint, kind: Caller["kind"]) => boolean
@@ -41,7 +41,7 @@ const endRule = (rule: string, org: string) =>
     yield* change([orgScope(id)], write`UPDATE acl_rules SET expires_at = 1 WHERE id = ${"rule"}`({ rule }))
   })
 
-/** Nobody removes what holds a protected environment at once. The call itself asks for votes. */
+/** A protected environment, its project and its organization are not removed at once. The call itself asks for votes. */
 export const ending = "DELETE /api/orgs/:org_name/projects/:project_name/envs/:env_name/protection"
 
 /** An export waits where an environment is protected, too. */
@@ -82,7 +82,7 @@ export const lossesOn = (server: Staged): Readonly<Record<string, Loss>> => ({
     happens: (scene) => server.asRoot("DELETE", `${orgOf(scene)}/service-accounts/${scene.caller.id}`)
   },
   "the role of the caller is taken": {
-    // Who may not vote any more does not find the request.
+    // A caller that may no longer vote does not find the request.
     statuses: [403, 404],
     // A right of every member is not lost by becoming one.
     concerns: (endpoint, kind) => {
@@ -183,7 +183,7 @@ const bodiesOn = (server: Staged): Readonly<Record<string, (place: Place, caller
 const passkeysBy = (server: Staged, { headers }: Caller) =>
   passkeysOf((...call) => server.do(headers, ...call), publicUrl)
 
-/** What has to be so for a call to change something. */
+/** Steps that set up the preconditions for a call to change something. */
 const beforeOn = (server: Staged): Readonly<Record<string, (scene: Scene) => Promise<unknown>>> => ({
   "POST /api/orgs/:org_name/projects/:project_name/envs/:env_name/secrets/:key/undelete": (scene) =>
     server.asRoot("DELETE", `${orgOf(scene)}/projects/webshop/envs/prod/secrets/SHARED`),

@@ -51,7 +51,7 @@ const actionOf = ({ path, requires }: Endpoint) => {
 
 const isOfRequests = ({ path }: Endpoint) => path.includes("/requests")
 
-/** What a right to a call rests on. */
+/** Returns the grounds that a right to a call rests on. */
 export const restsOn = (endpoint: Endpoint) => {
   const requires = actionOf(endpoint)
   const need = isAction(requires) ? needs[requires] : undefined
@@ -77,7 +77,7 @@ export const sceneSettings = () => ({
   BACKUP_DIR: freshFolder()
 })
 
-/** What scenes are set with. */
+/** The operations that set up scenes. */
 export interface Stage {
   readonly run: <A, E>(effect: Effect.Effect<A, E, Database>) => Promise<A>
   readonly do: (headers: Caller["headers"], method: string, path: string, body?: unknown) => Promise<Json>
@@ -144,7 +144,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
     return (await asRoot("GET", `${at}/trash`)).data[0].id
   }
 
-  /** What is on the path of a call, and what is beside it. */
+  /** Builds the resources on the path of a call, and those beside it. */
   const build = async (endpoint: Endpoint): Promise<Place> => {
     const parameters = parametersOf(endpoint)
     const has = (...names: ReadonlyArray<Parameter>) => names.some((name) => parameters.includes(name))
@@ -218,7 +218,7 @@ export const scenesOn = async <Server extends Stage>(server: Server) => {
   /** Somebody with no more than the right to a call. */
   const callerOf = async (endpoint: Endpoint, kind: Caller["kind"], { org_name }: Place): Promise<Caller> => {
     const org = `/api/orgs/${org_name}`
-    // Who has the permission already has nothing to ask for.
+    // A caller that already has the permission has nothing to request.
     if (kind === "account") return account(org, isOfRequests(endpoint) ? "elsewhere" : "*")
     const address = email(`${word()}@example.com`)
     const { permission, role, superadmin } = restsOn(endpoint)

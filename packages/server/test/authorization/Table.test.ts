@@ -4,7 +4,7 @@ import { type About, endpoints, parametersOf, type Place, requestOf } from "./Co
 import { type Caller, nobody, type Person, subjectOf } from "./Service.js"
 import { acme, ada, emailFor, matching, prod, service, testTable } from "./Table.js"
 
-/** Who tells the grids apart: every actor, and the rules between which most of them differ. `Table.long.test.ts` has all. */
+/** Callers that tell the grids apart: every actor, and the rules where most of them differ. `Table.long.test.ts` has all. */
 const telling = [
   { actor: "anonymous", rule: "none" },
   { actor: "outsider", rule: "admin" },

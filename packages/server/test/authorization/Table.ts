@@ -17,7 +17,7 @@ import {
 import { type Actor, actors, type Grid, grid, type Rule, rules } from "./Grid.js"
 import { type Account, type Caller, each, nobody, people, type Person, Service, subjectOf, word } from "./Service.js"
 
-// Who may do what, as the specification has it. The columns, where a line has five: the caller's one rule is
+// Permissions of the callers, as the specification has them. The columns, where a line has five: the caller's one rule is
 //                                      none read write admin elsewhere, or six with use after none
 
 const everyone = grid(
@@ -200,7 +200,7 @@ const destroyers = grid(
    scoped-elsewhere                    404`
 )
 
-/** What a person decides who has admin; a service account never does. */
+/** Decisions of people who have admin; a service account never decides. */
 const deciders = grid(
   /permission admin for environment webshop\/prod of organization acme|the role developer in organization acme|a person/,
   `anonymous                           401
@@ -264,7 +264,7 @@ interface Cell {
   readonly fresh: string
 }
 
-/** What an allowed cell has for itself, so that it leaves everything else as it was. */
+/** An allowed cell's own resources, so that it leaves everything else as it was. */
 interface Own extends Partial<Place> {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
@@ -274,7 +274,7 @@ interface Row {
   /** The status for who is allowed. */
   readonly status: number
   readonly who: Grid
-  /** What the audit log calls it when it is refused. */
+  /** The action under which the audit log records a refusal. */
   readonly action: string | null
   readonly own: ((cell: Cell) => Promise<Own>) | undefined
 }
@@ -551,7 +551,7 @@ const table: Readonly<Record<string, Row>> = {
   "POST /api/orgs/:org_name/exports": row(201, owners, "org.export", ownOrganization),
   "GET /api/orgs/:org_name/exports": row(200, owners, "org.export"),
   [oneExport]: row(200, owners, "org.export", ownExport),
-  // Who asked for it does not approve it: see the tests of archives.
+  // The person who asked for an export does not approve it: see the tests of archives.
   "POST /api/orgs/:org_name/exports/:export_id/approve": row(404, owners, "org.export"),
   "DELETE /api/orgs/:org_name/exports/:export_id": row(204, owners, "org.export", ownExport),
   [`${oneExport}/structure`]: row(200, owners, "org.export", ownExport),
@@ -723,7 +723,7 @@ const table: Readonly<Record<string, Row>> = {
 /** A caller with its one rule. */
 type Who = Pick<Cell, "actor" | "rule">
 
-/** Who calls each endpoint in the whole table. */
+/** The callers of each endpoint in the whole table. */
 export const everybody: ReadonlyArray<Who> = actors.flatMap((actor) =>
   (actor === "anonymous" ? ["none" as const] : rules).map((rule) => ({ actor, rule }))
 )

@@ -23,7 +23,7 @@ import { type Account, type Caller, each, machines, type Person, Service, subjec
 
 const patterns = { project_pattern: "*", env_pattern: "*" }
 
-/** What must never be seen by the attackers: in the victim's names, addresses and values. */
+/** Texts that the attackers must never see: in the victim's names, addresses and values. */
 const canaries: Array<string> = []
 const canary = (prefix: string): string => {
   const text = `${prefix}-zq${word()}zq`
@@ -174,7 +174,7 @@ const dump = async ({ owner, place }: Tenant): Promise<unknown> => {
   }
 }
 
-/** What is in a body of the victim's, but for what the request itself said. */
+/** Returns the victim's canaries in a response, except those that the request itself contained. */
 const leaks = (request: unknown, { text }: Answer): ReadonlyArray<string> => {
   const sent = JSON.stringify(request)
   return canaries.filter((secret) => text.includes(secret) && !sent.includes(secret))
@@ -259,7 +259,7 @@ const placed = endpoints.filter((endpoint) => endpoint.requires !== "superadmin"
 describe("with identifiers of the other tenant's in its path, and nothing else of it,", () => {
   it.each(placed.map(({ call }) => call))("%s is 404", async (call) => {
     const endpoint = endpointOf(call)
-    // What only the victim has: equal names would be the attacker's own.
+    // Names that only the victim has: equal names would be the attacker's own.
     const { data: projects } = await service.do(victim.owner, "GET", `/api/orgs/victim/projects`)
     const project_name = projects.find(({ name }: Json) => name !== "web").name
     const { data: envs } = await service.do(victim.owner, "GET", `/api/orgs/victim/projects/web/envs`)

@@ -20,7 +20,7 @@ import {
 
 const otherKey = "ab".repeat(32)
 
-/** What a command prints, by stream. */
+/** Captures the output of a command, by stream. */
 const listening = () => {
   const said: { readonly out: Array<string>; readonly err: Array<string> } = { out: [], err: [] }
   const hear = (to: Array<string>) => (line: unknown) => Effect.sync(() => void to.push(String(line)))
@@ -154,7 +154,7 @@ describe("restore --apply", () => {
       // The retention takes the database for as old as its newest entry, and spares every backup made since.
       const [mark] = yield* query(path, "SELECT backup_id, backup_created_at < applied_at AS older FROM restores")
       assert.deepStrictEqual(mark, { backup_id: null, older: 1 })
-      // What was written in between is kept, too.
+      // The writes between the two restores are kept, too.
       const kept = readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"))
       assert.strictEqual(kept.length, 2)
     }).pipe(Effect.scoped)

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net"
 /** A call as the store sees it. */
 export type Operation = "put" | "begin" | "part" | "complete" | "abort" | "delete" | "list" | "uploads" | "get"
 
-/** What happens to a call: an answer, silence, a broken connection, an error, or half of an answer and one of these. */
+/** The outcome of a call: an answer, silence, a broken connection, an error, or half of an answer and one of these. */
 export type Fault = "none" | "hang" | "reset" | "cut" | "stall" | 403 | 500
 
 const operationOf = (method: string, query: URLSearchParams): Operation => {

@@ -20,7 +20,7 @@ interface Store {
   readonly accessKey: string
   readonly secretKey: string
   readonly region: string
-  /** What one run of the tests stores is below it. */
+  /** The prefix of everything that one run of the tests stores. */
   readonly prefix: string
 }
 

@@ -62,7 +62,7 @@ const sweepBad = async (world: World, owner: string, stranger: string) => {
     const takesBody = askOf(endpoint, world.about()).body !== undefined
     const token = takesBody || endpoint.method === "GET" ? owner : stranger
     for (const { method, options, path } of badRequests(endpoint, world.place, world.marks.bad, token)) {
-      // What is far too long may be cut off before it is sent: then there is no answer.
+      // A request that is far too long may be cut off before it is sent: then there is no answer.
       await world.program.call(method, path, options).catch(() => undefined)
     }
   }
@@ -184,7 +184,7 @@ const breakDown = async (world: World, owner: string) => {
   assert.strictEqual((await call("PUT", `${at}/secrets/K_${key}`, { value, expected_version: 9 })).status, 409)
   assert.strictEqual((await call("POST", "/api/orgs", { name: org_name })).status, 409)
   assert.strictEqual((await call("GET", `${at}/bundle?keys=ABSENT_${key}`)).status, 404)
-  // What Node's own parser refuses.
+  // Requests that Node's own parser refuses.
   await world.program.exchange(`GET /${world.marks.bad} HTTP/9.9\r\nX: ${world.marks.bad}\r\n\r\n`)
   await world.program.exchange(`GET / HTTP/1.1\r\nHost: a\r\nX: ${world.marks.bad.repeat(1_000)}\r\n\r\n`)
 }

@@ -10,7 +10,7 @@ const read = (path: string): Buffer => {
   }
 }
 
-/** What can be seen of a process and the processes below it: their arguments and environments. */
+/** Returns the visible data of a process and its descendants: their arguments and environments. */
 const processes = (pid: number): Buffer => {
   const children = read(`/proc/${pid}/task/${pid}/children`).toString().split(" ").filter(Boolean)
   return Buffer.concat([

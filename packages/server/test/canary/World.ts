@@ -45,7 +45,7 @@ export class World {
     key: mark("key").toUpperCase(),
     name: mark("name")
   }
-  /** What the server handed out: session tokens and API keys. */
+  /** The credentials that the server handed out: session tokens and API keys. */
   readonly tokens: Array<string> = []
   readonly #place: Record<string, string>
   #fresh = 0

@@ -24,7 +24,7 @@ const load = (command: unknown, environment: Readonly<Record<string, string>> = 
     ({ masterKey }) => Redacted.value(masterKey)
   )
 
-/** What follows the variable's name in the message. */
+/** Returns the part of the message after the variable's name. */
 const refusal = (command: unknown, environment?: Readonly<Record<string, string>>) =>
   Effect.map(Effect.flip(load(command, environment)), ({ problems }) => {
     assert.deepStrictEqual(

@@ -3,7 +3,7 @@ import { Database } from "@coffer/server/database/Database"
 import { query, sql } from "@coffer/server/database/Query"
 import { Effect, Schema } from "effect"
 
-// What does not compile about statements. Each line compiles where the rule above it is given up.
+// Statements that do not compile. Each line compiles where the rule above it is given up.
 
 const Row = Schema.Struct({ id: Schema.String })
 
@@ -20,7 +20,7 @@ export const statements = Effect.map(Effect.all([query, Database]), ([{ first, r
   outside(database.transaction(rename(values)))
   outside(database.transaction(Effect.zipRight(claim(values), find(values))))
 
-  // What writes needs a transaction.
+  // A statement that writes needs a transaction.
   // @ts-expect-error -- none is open
   outside(rename(values))
   // @ts-expect-error -- none is open

@@ -11,7 +11,7 @@ describe("the table of scopes", () => {
         .pluck()
         .all()
         .filter((name) => !name.endsWith("_migrations"))
-      // What PostgreSQL alone has.
+      // Only PostgreSQL has the table erasures.
       assert.sameMembers([...new Set([...tables, "erasures"])], Object.keys(rules))
     }).pipe(onDatabase())
   )

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL("../../../../", import.meta.url))
 
 afterAll(cleanUp)
 
-/** What `npm start` runs, in a checkout of its own: the script beside the packages. */
+/** Makes a checkout of its own with the files that `npm start` runs: the script beside the packages. */
 const checkout = () => {
   const folder = freshFolder()
   mkdirSync(join(folder, "scripts"))

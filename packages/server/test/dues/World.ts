@@ -12,7 +12,7 @@ export const start = Date.UTC(2026, 0, 31, 12)
 
 export const at = (days: number): string => new Date(start + days * day).toISOString()
 
-/** What a test sets. */
+/** The fields that a test sets. */
 interface Given extends Omit<DueRequest, "owner"> {
   readonly owner?: string | null
 }

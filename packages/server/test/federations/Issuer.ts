@@ -38,7 +38,7 @@ const json =
 /** An issuer of tokens on loopback, over HTTPS. */
 export class Issuer {
   keys: ReadonlyArray<JWK> = []
-  /** What it answers instead of its documents, by path. */
+  /** Answers that replace its documents, by path. */
   readonly instead = new Map<string, Answer>()
   /** The paths that were asked for. */
   readonly asked: Array<string> = []

@@ -109,7 +109,7 @@ const other = (of: string): (typeof envs)[number] => (of === "prod" ? "staging" 
 
 type Bundled = ReadonlyArray<{ readonly key: string; readonly value: string }> | undefined
 
-/** What happens to an environment is one ETag after another; one that comes back comes back with its content. */
+/** The history of an environment is a sequence of ETags; one that comes back comes back with its content. */
 const contents = () => {
   const byTag = new Map<string, string>()
   const ofEnv = new Map<string, string>()

@@ -1,6 +1,6 @@
 /**
- * What the service promises about the secrets of environments, in plain maps: written from the contract, and knows nothing of
- * tables, ids or encryption.
+ * The service's promises about the secrets of environments, in plain maps. The model is written from the contract, and knows
+ * nothing of tables, ids or encryption.
  */
 
 export interface Version {
@@ -17,7 +17,7 @@ export interface Life {
   updated: string
 }
 
-/** What one revision changed. */
+/** The changes of one revision. */
 interface Revision {
   readonly revision: number
   readonly created_at: string
@@ -89,7 +89,7 @@ export class Model {
     return this.envs.get(name)!
   }
 
-  /** What a reader of the whole environment is shown. */
+  /** Returns the bundle that a reader of the whole environment is shown. */
   bundle(name: string) {
     const { live, revision } = this.env(name)
     const data = sorted(live).map(([key, life]) => ({

@@ -70,7 +70,7 @@ const race = (contenders: ReadonlyArray<Writer>) =>
     const winner = contenders[won[0]!]!
     const wanted = values[winner]
     for (const [index, how] of outcomes.entries()) {
-      // What is deleted is not there to be rolled back or deleted.
+      // A deleted secret is not there to be rolled back or deleted.
       if (index !== won[0]) assert.include(wanted === undefined ? ["Conflict", "NotFound"] : ["Conflict"], how)
     }
     assert.strictEqual((yield* readBundle(ada)).revision, 4)

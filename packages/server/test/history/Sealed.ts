@@ -12,7 +12,7 @@ export const filesOf = (path: string): Buffer =>
       .map((file) => readFileSync(file))
   )
 
-/** What some versions of secret A sealed and their data keys, as they are in the rows. */
+/** Returns the ciphertexts of some versions of secret A, and their data keys, as they are in the rows. */
 export const sealedBytes = (versions: ReadonlyArray<number>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -119,7 +119,7 @@ describe("the budget of a key-encryption key", () => {
         }).pipe(Effect.provide(Layer.fresh(Secrets.Default).pipe(Layer.provideMerge(budgetOf(maxWraps)))))
       }).pipe(Effect.provide(servicesAt(path)), Effect.scoped)
 
-      // Who reads meanwhile sees all of it or nothing.
+      // A concurrent reader sees all of the rotation or nothing.
       const reader = yield* rawAt(path, { readonly: true })
       const keysInForce = () =>
         reader.prepare<[], string>("SELECT DISTINCT kek_id FROM secret_versions").pluck().all().join()

@@ -83,7 +83,7 @@ describe("a person whom a stranger put into an organization", () => {
     const { invite, name, org } = await organization({ passkey_recovery: "none" })
     await invite(victim)
     const login = await loginOf(victim)
-    // What the console asks before the person opens the organization.
+    // The console makes this call before the person opens the organization.
     const orgs = (await call(login, "GET", "/api/orgs")).json.data
     assert.deepInclude(
       orgs.find((one: Json) => one.name === name),
@@ -213,7 +213,7 @@ describe("an invited owner or voter", () => {
   it("does not accept as a superadmin, who owns nothing by looking after it", async () => {
     const { listed, org, owner } = await organization()
     await pair.first.do(owner.headers, "POST", `${org}/members`, { email: rootEmail, role: "member" })
-    // What a member may not do.
+    // A call that a member may not make.
     assert.strictEqual((await call(pair.first.root, "GET", `${org}/audit-logs`)).code, 200)
     const root = await someone()
     assert.isFalse((await listed({ ...root, address: rootEmail })).accepted)

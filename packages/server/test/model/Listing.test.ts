@@ -137,7 +137,7 @@ describe("what a list shows", () => {
             const ruleCaller = ([...users.slice(1, 4), ...machineKeys] as ReadonlyArray<Caller>)[begun % 6]!
             const rulesShown = yield* status(service.listRules(ruleCaller, org))
             const shownIds = new Set((rulesShown.answer ?? []).map(({ id }) => String(id)))
-            // What is not shown goes first: whoever revokes its own admin rule loses what it rested on.
+            // Rules that are not shown go first: a caller that revokes its own admin rule loses what it rested on.
             const order = [...granted].sort(([a], [b]) => Number(shownIds.has(a)) - Number(shownIds.has(b)))
             for (const [id, rule] of order) {
               const got = yield* status(service.revoke(ruleCaller, org, rule))

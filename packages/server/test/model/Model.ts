@@ -446,7 +446,7 @@ export const listSecrets = (world: World, caller: Caller, place: At): Answer<Rea
   return { status: 200, made: at.env.secrets.map(({ key, version }) => `${key} ${version}`) }
 }
 
-/** What a caller gets of an environment's values. */
+/** Returns the values of an environment that a caller gets. */
 export const readAll = (world: World, caller: Caller, place: At): Answer<ReadonlyArray<string>> => {
   const at = enterEnv(world, caller, place)
   if (at.status !== 0) return at

@@ -423,7 +423,7 @@ describe("a statement's plan", () => {
         for (const filter of filters) {
           const [page, ...rest] = yield* plans(directory.list(everywhere, filter))
           assert.strictEqual(rest.length, 0)
-          // What is counted is a hundred rows at most, found by index, and then gone through.
+          // The count covers a hundred rows at most, which are found by index and then scanned.
           assertSearches({ ...page!, steps: page!.steps.filter((step) => step !== "SCAN few") })
           assert.match(page!.steps.join(), /SEARCH u USING INDEX \w+ \(email>\? AND email<\?\)/)
         }

@@ -136,7 +136,7 @@ export type Credential = Readonly<Record<string, string>>
 
 export const apiKey = (key: Redacted.Redacted): Credential => ({ "x-api-key": Redacted.value(key) })
 
-/** Who a credential belongs to at this moment, as a request would find out. */
+/** Returns the caller that a credential belongs to at this moment, as a request would identify it. */
 export const authenticate = (credential: Credential): Effect.Effect<Caller, { readonly _tag: string }, Authenticator> =>
   Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(credential)))
 

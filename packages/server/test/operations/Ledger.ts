@@ -6,7 +6,7 @@ import type { Json, Program } from "../support/Program.js"
 interface Sent {
   readonly keys: ReadonlyArray<string>
   readonly value: string
-  /** What the server answered, once it has: the version of each key. */
+  /** The server's answer, once it has come: the version of each key. */
   acknowledged: ReadonlyMap<string, number> | null
 }
 
@@ -27,7 +27,7 @@ export interface Found {
 
 const env = "/api/orgs/acme/projects/webshop/envs/prod"
 
-/** What writers were told, kept outside the server that is killed. */
+/** A record of the answers to writers, kept outside the server that is killed. */
 export class Ledger {
   readonly sent: Array<Sent> = []
   readonly removals: Array<Removal> = []

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { afterAll, assert, beforeAll, it } from "vitest"
 import { cleanUp, Program } from "../support/Program.js"
 
-// What many clients that are slow to send or to read cost, as the system counts the server's memory.
+// The cost of many clients that are slow to send or to read, as the system counts the server's memory.
 
 const mebibyte = 1024 * 1024
 const env = "/api/orgs/acme/projects/webshop/envs/dev"

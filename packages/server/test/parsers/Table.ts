@@ -2,7 +2,7 @@
 export type Reads =
   /** A caller's. `thread` is where it is parsed; the others are the most of it that is parsed in one piece. */
   | { readonly of: "caller"; readonly thread: "loop" | "worker"; readonly length: string; readonly depth: string }
-  /** What the server wrote itself, from what it had parsed before: it is no larger than that. */
+  /** Text that the server wrote itself, from what it had parsed before: it is no larger than that. */
   | { readonly of: "server"; readonly what: string }
   /** Of a service that an operator, or a rule of an admin, names. */
   | { readonly of: "service"; readonly length: string }

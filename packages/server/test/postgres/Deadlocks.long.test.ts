@@ -23,7 +23,7 @@ import { makeTraffic } from "./deadlocks/Traffic.js"
 const seconds = isSoak ? 120 : 5
 const atOnce = 16
 
-/** What time brings, for a row at a time: whatever holds several rows could be the deadlock itself. */
+/** Changes by the passage of time, one row each: a statement that holds several rows could be the deadlock itself. */
 const endings = [
   "UPDATE requests SET expires_at = 1 WHERE id = (SELECT id FROM requests WHERE state = 'pending' ORDER BY random() LIMIT 1)",
   "UPDATE acl_rules SET expires_at = 1 WHERE id = (SELECT id FROM acl_rules WHERE removed_at IS NULL AND expires_at IS NOT NULL ORDER BY random() LIMIT 1)",

@@ -107,7 +107,7 @@ const prepare = async (endpoint: Endpoint, kind: Caller["kind"]) => {
 /** These have several scopes, or several changes one after another. */
 const inTwoSteps = [
   ...["delegations", "passkeys", "passkeys/verify"].map((path) => `POST /api/auth/${path}`),
-  // What they find first is completed, or written in steps, before the change that counts.
+  // These complete what they find, or write it in steps, before the change that counts.
   "POST /api/imports",
   "POST /api/imports/:import_id/finish",
   "POST /api/trash/:removed_id/restore",

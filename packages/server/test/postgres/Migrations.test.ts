@@ -19,7 +19,7 @@ import { freshPath, rawAt, servicesAt } from "../support/Services.js"
 
 const next = newestMigration + 1
 
-/** What one engine has for itself: a table, or a fact about one, with the reason. */
+/** Tables, and facts about tables, that only one engine has, with the reasons. */
 const sqliteAlone: Readonly<Record<string, string>> = {
   effect_sql_migrations: "its record of migrations",
   "audit_times: key block": "one writer, so a block has one row",

@@ -19,7 +19,10 @@ const sorted = (text: string): string => {
   return JSON.stringify({ ...rest, because: because?.map((rule: unknown) => JSON.stringify(rule)).sort() })
 }
 
-/** What differs between any two databases: ids, times and keys. The order of refusals in the audit log differs too. */
+/**
+ * Returns an exchange without the values that differ between any two databases: ids, times and keys. The order of refusals
+ * in the audit log differs too.
+ */
 const shown = ({ method, path, status, text }: Exchange): string => {
   const answer = path.includes("/audit-logs") ? "" : path.includes("/acl/explain") ? sorted(text) : text
   return (
@@ -39,7 +42,7 @@ interface Service {
   readonly balancer: Balancer
   readonly people: ReadonlyArray<HttpPerson>
   readonly setSuperadmin: (userId: string, on: boolean) => Promise<unknown>
-  /** What was answered since the last look. */
+  /** Returns the answers since the last call. */
   readonly answers: () => ReadonlyArray<string>
 }
 

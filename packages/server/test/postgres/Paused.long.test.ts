@@ -169,7 +169,7 @@ describe("a server that was paused", () => {
   scoped("writes nothing after a newer release has made the schema unreadable for it", async ({ name, url }) => {
     const { server, token } = await filled(url)
     server.signal("SIGSTOP")
-    // What the migration of such a release does.
+    // The effect of such a release's migration.
     await query(name, (client) =>
       client.query(`BEGIN; LOCK TABLE database_fence IN EXCLUSIVE MODE;
         UPDATE database_fence SET number = number + 1, why = 'migrated';

@@ -12,7 +12,7 @@ import { startServers } from "../support/postgres/Running.js"
 import { newSession } from "../support/NewSession.js"
 import { email } from "../support/Services.js"
 
-// What others of an organization wait for is the round trips of a change: the statements of one are sent at once.
+// Other callers in an organization wait for the round trips of a change. The statements of one round trip are sent at once.
 
 type Call = (index: number) => readonly [method: string, path: string, body?: unknown]
 type By = () => Readonly<Record<string, string>>

@@ -27,7 +27,7 @@ import { after, type AtomicCall, type Call, emptyWorld, envs, keys, rightOf, val
 import { copy, newEnv, read, refer, removeEnv, revert, rollback, undelete, withReferences } from "./Scene.js"
 import { isSoak, runs } from "../../../domain/test/support/Runs.js"
 
-/** What is there at first, so that random references lead somewhere. */
+/** The first calls in each world, so that random references lead somewhere. */
 const seeds = envs.flatMap((env) =>
   keys.slice(0, 2).map((key): AtomicCall => ({ call: "text", by: "ada", env, key, text: key }))
 )
@@ -166,7 +166,7 @@ const perform = (actors: Actors, call: Call) =>
 const told = <A, E extends { readonly _tag: string; readonly message: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.match(effect, { onFailure: ({ _tag, message }) => `${_tag}: ${message}`, onSuccess: () => "done" })
 
-/** What a person is given in an environment: each key with its value, null for one that fails; null for no bundle at all. */
+/** Returns the values that a person gets in an environment, by key: null for one that fails. Null if there is no bundle. */
 const expectedView = (world: World, who: "ada" | "bob", env: string) =>
   rightOf(world, who, env) === "none"
     ? null
@@ -204,7 +204,7 @@ describe("references", () => {
         const contents = new Map<string, string>()
         const counts = { done: 0, refused: 0, together: 0 }
 
-        /** What somebody reads of an environment, as a bundle and key by key, whose ETag never named other contents. */
+        /** Reads an environment as a bundle and key by key. Checks that the ETag never named other contents. */
         const view = Effect.fnUntraced(function* (actor: Actor, name: string, project: string) {
           const path = envPath(name, project)
           const bundle = yield* Effect.option(readBundle(actor, { path }))

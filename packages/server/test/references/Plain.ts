@@ -72,7 +72,7 @@ const targets = (text: string) =>
     groups?.key === undefined ? [] : [{ env: groups.env ?? null, key: groups.key }]
   )
 
-/** What a secret leads to for somebody who may read some environments; null if nothing. */
+/** Returns the value that a secret leads to for a person who may read some environments; null if nothing. */
 export const valueOf = (world: World, who: Person, env: string, key: string, depth = 0): string | null => {
   if (depth > 5 || rightOf(world, who, env) === "none") return null
   const stored = world.live[env]?.[key]
@@ -213,7 +213,7 @@ const liveAfter = (world: World, call: Exclude<Call, { readonly call: "renew" | 
   }
 }
 
-/** What a call makes of a world; null if it is refused. */
+/** Returns the world after a call; null if the call is refused. */
 export const after = (world: World, call: Call): World | null => {
   if (call.call === "right") return { ...world, rights: { ...world.rights, [`${call.who} ${call.env}`]: call.right } }
   if (call.call === "renew") {

@@ -5,14 +5,14 @@ import { read, refer, refusal, scene, withReferences } from "./Scene.js"
 
 const shared = { path: envPath("shared") }
 
-/** What an environment has, by key, and the keys that fail. */
+/** Returns the values of an environment, by key, and the keys that fail. */
 const exported = (...[actor, options]: Parameters<typeof readBundle>) =>
   Effect.map(readBundle(actor, options), ({ data = [], errors = [] }) => ({
     values: Object.fromEntries(data.map(({ key, value }) => [key, String(value)])),
     failed: errors.map(({ key }) => String(key))
   }))
 
-/** What users of other secrets managers report of references. */
+/** Problems with references that users of other secrets managers report. */
 describe("references do not fail as reported of others", () => {
   // https://github.com/Infisical/infisical/issues/4241
   it.effect("one reference to an environment that the reader may not read leaves the rest of an export", () =>

@@ -9,7 +9,7 @@ import { Receiver } from "../webhooks/Receiver.js"
 import { email } from "../support/Services.js"
 import { asking, startWorld, type World } from "./World.js"
 
-// What people are told of a change of a protected environment by mails, webhooks and answers, and that none of it has a value.
+// The notices of a change to a protected environment, in mails, webhooks and answers. None of them has a value.
 
 const scope = Effect.runSync(Scope.make())
 let world: World

@@ -7,7 +7,7 @@ import type { Program, Variables } from "../support/Program.js"
 import type { Limits } from "./Limits.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
-/** What a server does by itself. It is measured from when it listens, or from `begin` on, until `end`. */
+/** Work that a server does by itself. It is measured from when the server listens, or from `begin` on, until `end`. */
 export interface Job {
   readonly variables?: Variables
   /** Run on the database before the server starts. */
@@ -124,7 +124,10 @@ export const jobs = {
   }
 } satisfies Readonly<Record<string, Job>>
 
-/** What begins with the server and needs nothing of its own: one server does it all in CI, and the longest turn of all counts. */
+/**
+ * Jobs that begin with the server and need nothing of their own. In CI, one server runs all of them, and the longest turn of
+ * all counts.
+ */
 const atStart = [
   "the audit stream",
   "the search index of the audit logs",

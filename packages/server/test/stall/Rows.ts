@@ -3,7 +3,7 @@ import { federationBody, type Place, useRuleBody, webhookBody } from "../authori
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
 export interface Ask {
-  /** What of the path is not the full environment's. */
+  /** The parts of the path that are not the full environment's. */
   readonly place?: Partial<Place>
   readonly query?: string
   /** Sent as JSON. */
@@ -14,7 +14,7 @@ export interface Ask {
   readonly token?: string
 }
 
-/** What a row asks with; each attempt at each caller has a number of its own. */
+/** The arguments of a row's request. Each attempt of each caller has a number of its own. */
 export interface About {
   readonly limits: Limits
   readonly attempt: number
@@ -68,7 +68,7 @@ const manyPatterns = {
 
 const short = (index: number) => index.toString(36)
 
-/** What an attacker sends to a call that takes a body of a size. */
+/** The bodies that an attacker sends to a call, by the largest size that it takes. */
 export const malicious = (limit: number): ReadonlyArray<Row> => [
   raw("short keys", () => filled(limit, "{", (index) => `"${short(index)}":0`, "}")),
   raw("a list of numbers", () => filled(limit, "[", () => "0", "]")),
@@ -156,8 +156,8 @@ const empty = ({ attempt }: About) => ({ project_name: `project-${1 + attempt}`,
 const inEmpty = ([input, ask]: Row): Row => [input, async (about) => ({ ...(await ask(about)), place: empty(about) })]
 
 /**
- * What each call of the contract is asked at the limits. A call that is added needs a row: its largest allowed input, and, where
- * it takes lists of its own, those that are too long. `malicious` is sent to every call that takes a body.
+ * The requests to each call of the contract at the limits. A new call needs a row: its largest allowed input, and, where it
+ * takes lists of its own, those that are too long. `malicious` is sent to every call that takes a body.
  */
 export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "GET /api/auth/methods": [plain],

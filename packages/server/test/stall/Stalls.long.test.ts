@@ -20,10 +20,10 @@ import { isSoak } from "../../../domain/test/support/Runs.js"
 // No request holds the event loop for longer than this, in milliseconds, on a machine on which the calibration takes as long as
 // on the one that the limit is for.
 //
-// What counts is how long the server's main thread computes in one turn of its event loop: other programs on the machine make a
-// turn last longer, and not what is computed in it. Caches and cores that are shared make it slower too: so a fixed piece of
-// work is measured in the same process right before, and the limit grows with what that takes. Last, what is over the limit
-// is tried again: a pause of the garbage collector is over it now and then, and a request that computes too much always is.
+// The measure is the processor time of the server's main thread in one turn of its event loop: other programs on the machine
+// make a turn last longer, but add no work to it. Shared caches and cores also slow the work down. So a fixed piece of work
+// is measured in the same process right before, and the limit grows with its time. A request that is over the limit is tried
+// again: a pause of the garbage collector is over it now and then, and a request that computes too much always is.
 const budget = 50
 const calibrated = 20
 const attempts = 4
@@ -94,7 +94,7 @@ interface Stall {
   readonly status: number
 }
 
-/** What the probe prints at a signal. */
+/** Sends a signal to the probe, and returns what it prints. */
 const signalled = async (program: Program, signal: NodeJS.Signals, line: RegExp): Promise<unknown> => {
   const before = program.log.match(new RegExp(line, "gm"))?.length ?? 0
   program.signal(signal)
@@ -118,7 +118,7 @@ const end = async (program: Program): Promise<Pick<Stall, "cpu" | "wall" | "rows
   return longest
 }
 
-/** What a turn takes on the machine that the limit is for. */
+/** Returns the time of a turn on the machine that the limit is for. */
 const scaled = (millis: number, calibration: number) => millis / Math.max(1, calibration / calibrated)
 
 /** Copies a file to the disk itself: the server's first flush would else write all of it. */
@@ -163,10 +163,10 @@ const placeOf = (): Place => ({
 const callers = ["root", "ruled", "powerless", "outsider", "anonymous"] as const
 type Caller = (typeof callers)[number]
 
-/** Who asks: everybody with a call's first input, and with the others who gets far enough for them to matter. */
+/** Returns the callers of a row: all for a call's first input; for the others, those that get far enough to matter. */
 const callersOf = (requires: string | undefined, row: Row, inputs: ReadonlyArray<Row>): ReadonlyArray<Caller> => {
   if (requires === "nothing") return ["anonymous"]
-  // What uses its own credential up is asked by nobody else.
+  // A call that uses up its own credential has no other caller with one.
   if (requires === "credential" || requires === "person") return ["root", "anonymous"]
   if (row === inputs[0]) return isSoak ? callers : ["root", "powerless"]
   if (!isSoak) return ["root"]

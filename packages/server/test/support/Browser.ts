@@ -10,7 +10,7 @@ export interface Page {
   readonly text: string
 }
 
-/** What a browser does without scripts: it keeps cookies, sends forms, and follows links that it is told to. */
+/** A browser without scripts: it keeps cookies, sends forms, and follows links that it is told to. */
 export class Browser {
   readonly cookies = new Map<string, string>()
 

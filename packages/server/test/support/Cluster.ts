@@ -25,7 +25,7 @@ export const eventually = async <A>(
 
 /** Kubernetes' API server with an etcd of its own. There is no node and no controller: nothing runs in it. */
 export class Cluster {
-  /** What a program needs to use the cluster as its administrator. */
+  /** The environment variables that a program needs to use the cluster as its administrator. */
   readonly variables: Readonly<Record<string, string>>
   #processes: ReadonlyArray<ServerProcess> = []
 
@@ -103,7 +103,7 @@ export class Cluster {
     return run("kubectl", words, this.variables, { input, seconds: 60 })
   }
 
-  /** What a command of `kubectl` that must succeed prints. */
+  /** Runs a command of `kubectl`, which must succeed, and returns its output. */
   async kubectl(words: ReadonlyArray<string>, input?: string): Promise<string> {
     const { code, err, out } = await this.try(words, input)
     assert.strictEqual(code, 0, `kubectl ${words.join(" ")}: ${err}`)

@@ -48,7 +48,7 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-/** What is to be undone when the tests end, however they do. */
+/** Cleanup functions that run when the tests end, however they do. */
 const leftovers = new Set<() => void>()
 
 /** Ends the servers that still run, and removes all folders. */
@@ -367,7 +367,7 @@ export class Dialogue {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** What every answer bears, whatever it is. */
+/** Checks the headers that every answer has, whatever it is. */
 export const assertStandardHeaders = ({ headers }: Pick<Answer, "headers">): void => {
   assert.strictEqual(headers.get("cache-control"), "no-store")
   assert.strictEqual(headers.get("x-content-type-options"), "nosniff")

@@ -35,7 +35,7 @@ export class PersonsBrowser extends Browser {
   }
 }
 
-/** What the program on the browser's machine keeps, and the address that it opens. */
+/** Returns the secrets that the program on the browser's machine keeps, and the address that it opens. */
 export const loopbackLogin = (parameters: Readonly<Record<string, string>> = {}) => {
   const verifier = randomBytes(32).toString("base64url")
   const state = randomBytes(16).toString("base64url")

@@ -2,7 +2,7 @@ import type Sqlite from "better-sqlite3"
 import { Array } from "effect"
 import type { Client } from "pg"
 
-/** What holds of a table: its columns, keys and unique indexes, each as a line. */
+/** The facts about each table: its columns, keys, references and indexes, each as a line. */
 export type Tables = Readonly<Record<string, ReadonlyArray<string>>>
 
 interface Fact {
@@ -21,7 +21,7 @@ const byTable = (facts: ReadonlyArray<Fact>): Tables =>
 
 const typeNames: Readonly<Record<string, string>> = { bigint: "integer", bytea: "blob", "double precision": "real" }
 
-/** What a column is, in the words of SQLite. */
+/** Describes a column in SQLite's terms. */
 const column = ({ isNullable, name, type }: { name: string; type: string; isNullable: boolean | number }): string =>
   `${name} ${typeNames[type.toLowerCase()] ?? type.toLowerCase()}${isNullable ? "" : " not null"}`
 

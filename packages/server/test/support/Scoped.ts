@@ -3,7 +3,7 @@ import { Database, Transaction } from "@coffer/server/database/Database"
 import type { ScopeKind } from "@coffer/server/database/Scopes"
 import { Context, Effect, Layer, Option } from "effect"
 
-/** What a write of a table must hold. */
+/** The scopes that a write to a table must hold. */
 interface Rule {
   /** A scope of one of these kinds. */
   readonly scopes: ReadonlyArray<ScopeKind>
@@ -17,7 +17,7 @@ const none: Rule = { scopes: [], alone: /./ }
 /** Rows that end by themselves are deleted, some at a time. */
 const expired = (table: string) => `DELETE FROM ${table} WHERE id IN`
 
-/** What each table's writes must hold. A table without a row here is refused. */
+/** The rule for writes to each table. A table without a row here is refused. */
 export const rules: Readonly<Record<string, Rule>> = {
   acl_rules: {
     scopes: ["org"],

@@ -182,7 +182,7 @@ const services = Layer.mergeAll(
   Layer.provideMerge(Layer.mergeAll(InstanceLive, WrapBudget.Default))
 )
 
-/** What the services need beside the database. */
+/** The dependencies of the services other than the database. */
 const surroundings = (path: string, environment: Environment) =>
   KeyringLive.pipe(
     Layer.provideMerge(configAt(path, environment)),

@@ -19,7 +19,7 @@ const cbor = (value: Cbor): Buffer => {
 
 const base64url = (bytes: Uint8Array | string): string => Buffer.from(bytes).toString("base64url")
 
-/** What an authenticator or a browser may do wrong. */
+/** The mistakes that an authenticator or a browser may make. */
 export interface Deviation {
   readonly origin?: string
   readonly rpId?: string
@@ -115,7 +115,7 @@ export class SoftAuthenticator {
   }
 }
 
-/** What a person does with passkeys on a server whose browsers have an origin. */
+/** A person's operations with passkeys on a server whose browsers have an origin. */
 export const passkeysOf = (call: (method: string, path: string, body?: unknown) => Promise<Json>, origin: string) => {
   const path = "/api/auth/passkeys"
   const registration = async (name: string, device = new SoftAuthenticator(origin)) => ({

@@ -15,7 +15,7 @@ import { freshFolder, type Json } from "./Program.js"
 import { ScopesChecked } from "./Scoped.js"
 import { configAt } from "./Services.js"
 
-/** What happens while a request is on its way: before each of its steps, the first being 1, and before its body is sent. */
+/** Callbacks while a request is in flight: before each of its steps, the first being 1, and before its body is sent. */
 export interface Meanwhile {
   readonly step?: (step: number) => Promise<void> | undefined
   readonly body?: () => Promise<void>
@@ -74,7 +74,7 @@ export const startWatched = async (environment: Readonly<Record<string, string>>
   await Effect.runPromise(Layer.buildWithScope(Live, scope))
   const raw = new Sqlite(path, { readonly: true })
   const touched = new Set(["last_used_at", "last_seen_at", "ip_address"])
-  /** What the job of webhooks writes meanwhile, which reads the audit logs. */
+  /** The columns that the webhook job writes meanwhile. The job reads the audit logs. */
   const sending = new Map([
     ["webhooks", new Set(["seq"])],
     ["webhook_deliveries", new Set(["state", "tries", "status", "reason", "next_at", "updated_at"])]

@@ -87,7 +87,7 @@ describe("kill -9", { timeout: 600_000 }, () => {
       }
     }
     assert.includeMembers([...seen], ["0 removed", "3 gone"])
-    // What was given up is erased by the next servers: the maintenance at a start, or within the hour.
+    // The next servers erase the environments that were given up: by maintenance at a start, or within the hour.
     const verified = await ask("GET", "/api/orgs/acme/audit-logs/verify")
     assert.isTrue(verified.valid)
     await program.remove()

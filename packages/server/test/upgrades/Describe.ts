@@ -34,7 +34,7 @@ const everyValue = async (get: Ask, places: ReadonlyArray<string>) => {
   return { values, destroyed }
 }
 
-/** What the pages and programs of a release show, of people and of places. */
+/** Returns the paths of people and of places that the pages and programs of a release show. */
 const viewsOf = (version: string, places: ReadonlyArray<string>): ReadonlyArray<string> => {
   const orgs = [...new Set(places.map((place) => place.split("/").slice(0, 4).join("/")))]
   const projects = [...new Set(places.map((place) => place.split("/").slice(0, 6).join("/")))]

@@ -1,4 +1,4 @@
-/** What a release keeps for later ones has every kind of record of that release: each migration meets all of them. */
+/** The fixture that a release keeps for later ones has every kind of its records: each migration meets all of them. */
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { afterAll, assert, it } from "vitest"

@@ -126,7 +126,7 @@ const fillAccounts = async (ask: Ask) => {
   return { ...keys, rotated: { "x-api-key": api_key }, replaced }
 }
 
-/** What came with 0.2.0. */
+/** Fills in the records of the features that came with 0.2.0. */
 const fillFeatures = async (program: Program, ask: Ask, upstream: Receiver) => {
   const prod = secretsOf("prod")
   await ask("PUT", `${prod}/LINK`, { value: "<${DATABASE_URL}> of ${staging:API_KEY}", kind: "reference" })

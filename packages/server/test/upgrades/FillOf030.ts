@@ -157,7 +157,7 @@ const fillRequests = async (program: Program, people: People) => {
   await as("bob")("POST", `${acme}/requests`, { ...access, env: "staging", reason: "to wait" })
 }
 
-/** What came with 0.3.0, but for what is taken from all that there is. */
+/** Fills in the records that came with 0.3.0, except the archives, which are taken of all that there is. */
 export const fillOf030 = async (program: Program, people: People, origin: string) => {
   const ask = asking(program, people["ada"] ?? {})
   await fillGroups(ask)

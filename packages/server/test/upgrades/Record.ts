@@ -12,7 +12,7 @@ import { afterAnHour, anHour } from "./FillOf030.js"
 import { type Content, type Engine, isSince, keep, serverSettings, testMasterKey } from "./Release.js"
 import { columnsOf } from "./Rows.js"
 
-/** What the server of a release needs to be filled: its broker, its webhooks to this machine, and single sign-on. */
+/** The settings that a release's server needs to be filled: its broker, its webhooks to this machine, and single sign-on. */
 const toFill = (version: string, origin: string, provider: TestProvider, folder: string) => ({
   SERVICE_PORT: new URL(origin).port,
   SERVICE_PUBLIC_URL: origin,

@@ -22,7 +22,7 @@ export type Engine = "sqlite" | "postgres"
 export const isSince = (version: string, other: string): boolean =>
   version.localeCompare(other, "en", { numeric: true }) >= 0
 
-/** What ends before this is moved along with a fixture, so that it has not ended when a later release is tested. */
+/** Ends before this time are moved along with a fixture, so that they have not passed when a later release is tested. */
 export const farAway = "2090-01-01T00:00:00.000Z"
 
 export const acme = "/api/orgs/acme"
@@ -32,7 +32,7 @@ export const secretsOf = (env: string, project = webshop) => `${project}/envs/${
 /** How the tests call as somebody of a fixture: a session or an API key of a database that exists in the tests alone. */
 export type Credentials = Readonly<Record<string, string>>
 
-/** What the release's own server said of its database. */
+/** The contents of a release's database, as its own server reported them. */
 export interface Content {
   readonly version: string
   readonly engine: Engine
@@ -45,9 +45,9 @@ export interface Content {
   readonly removed: ReadonlyArray<{ readonly path: string; readonly value: string }>
   /** Versions whose values were destroyed. */
   readonly destroyed: ReadonlyArray<string>
-  /** Who may do what: the names of the callers, by the call and the status that they got. */
+  /** The permissions of the callers: their names, by the call and the status that they got. */
   readonly rights: Readonly<Record<string, Readonly<Record<string, string>>>>
-  /** What a caller got from a path. */
+  /** The response that a caller got from each path. */
   readonly views: ReadonlyArray<{ readonly caller: string; readonly path: string; readonly body: unknown }>
   readonly logs: ReadonlyArray<{ readonly path: string; readonly seq: number; readonly chain: string }>
   /** How many entries each action has, in all logs. */

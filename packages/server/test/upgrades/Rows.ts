@@ -72,7 +72,10 @@ const idOf = (one: unknown): string => (isRecord(one) && typeof one["id"] === "s
 const byId = (list: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
   [...list].sort((a, b) => idOf(a).localeCompare(idOf(b)))
 
-/** What later releases say otherwise with good reason: time or a call of the test has passed, or the server has other settings. */
+/**
+ * Fields that differ in later releases with good reason: time or a call of the test has passed, or the server has other
+ * settings.
+ */
 const notKept = new Set(["last_used_at", "old_key_until", "pending", "left_today", "left_this_minute", "claim"])
 
 /** Ends by time, which are moved along with a fixture. */

@@ -2,7 +2,7 @@ import type { TestDatabase } from "./Databases.js"
 import { type Engine, farAway } from "./Release.js"
 import { columnsOf } from "./Rows.js"
 
-/** What ends at a time in milliseconds since 1970. */
+/** The tables whose rows end at a time in milliseconds since 1970. */
 const ending = ["acl_rules", "delegations", "environments", "exports", "imports", "login_groups", "requests"]
 
 /** Makes a fixture one that was made just now: sessions end by their age, and much else by its time. */

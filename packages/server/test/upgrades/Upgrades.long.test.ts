@@ -34,7 +34,7 @@ const run = (program: string, folder: string, args: ReadonlyArray<string>, env: 
 
 const server = "packages/server/bin/coffer-server.js"
 
-/** What a check finds of the database. */
+/** Returns the findings of a check of the database. */
 const checked = ({ folder, settings }: TestDatabase): Json => {
   const { stdout } = run(server, folder, ["check", "--json"], { ...serverSettings, ...settings })
   return JSON.parse(stdout)

@@ -124,7 +124,7 @@ It waits for 5 minutes. To see it as it would be sent, and to decide:
         assert.deepStrictEqual(recipients(mails).sort(), deciders)
         // All mails about a request are counted at once.
         assert.strictEqual(yield* counted, 4)
-        // Who is disabled cannot log in to see it.
+        // A disabled person cannot log in to see it.
         const { disabled: _, ...others } = people
         const seen = yield* Effect.filter([ada, ...Object.values(others)], sees)
         assert.deepStrictEqual(seen.map(({ email }): string => email).sort(), deciders)

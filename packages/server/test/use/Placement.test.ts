@@ -24,7 +24,7 @@ const outgoing = fc.record({
   body: fc.option(fc.uint8Array({ maxLength: 50 }))
 })
 
-/** What a header can carry: visible ASCII characters, with blanks between them. */
+/** Checks whether a header can carry a text: visible ASCII characters, with blanks between them. */
 const isCarried = (text: string): boolean => text === text.trim() && text !== "" && /^[ -~]*$/.test(text)
 
 const unchangedBut = (one: Outgoing, other: Outgoing, name: string): void => {

@@ -101,7 +101,7 @@ const sent =
   (response) =>
     response.writeHead(status, headers).end(text)
 
-/** What an other side may do with the value, and the status of the use. */
+/** The ways in which an upstream may reflect the value, with the status of the use. */
 const reflections: ReadonlyArray<readonly [what: string, status: number, answer: Upstream["answer"], path?: string]> = [
   ["echoes the header", 200, (response, { headers }) => response.end(JSON.stringify(headers))],
   ["echoes the query", 200, (response, { url }) => response.end(url), "/q/x?a=1"],

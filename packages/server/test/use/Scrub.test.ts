@@ -7,7 +7,7 @@ import { runs } from "../../../domain/test/support/Runs.js"
 
 const terms = { response: "text", max_kib: 64 } as const
 
-/** What an other side may do to a text before it returns it; each with the parts around it. */
+/** The transformations that an upstream may apply to a text before it returns it, each with the parts around the text. */
 const reflections: ReadonlyArray<(text: string, before: string, after: string) => string> = [
   (text, before, after) => `${before}${text}${after}`,
   (text, before, after) => JSON.stringify({ a: `${before}${text}${after}` }),

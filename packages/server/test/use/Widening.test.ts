@@ -89,7 +89,7 @@ const create = (actor: Actor) =>
     ).pipe(asActor(actor))
   })
 
-/** What is tried by an account that may not reveal, for each call of the contract that moves values. */
+/** The attempts of an account that may not reveal, for each call of the contract that moves values. */
 const moves: Readonly<Record<string, Effect.Effect<void, unknown, Needed>>> = {
   "POST /api/orgs/:org_name/projects/:project_name/envs": Effect.gen(function* () {
     const { ada, blind, seeing } = yield* scene

@@ -44,7 +44,7 @@ const valuesOf = (body: Json): unknown => body.data.data
 
 const values = { DATABASE_URL: "postgres://prod" }
 
-/** What Vault's client library for Go sends with each call. */
+/** The header that Vault's client library for Go sends with each call. */
 const byGo = { "x-vault-request": "true" }
 
 const json = { "content-type": "application/json" }

@@ -26,7 +26,7 @@ export const signatures = ({ headers, text }: Received, ...keys: ReadonlyArray<s
 /** A receiver of webhooks on loopback. */
 export class Receiver {
   readonly received: Array<Received> = []
-  /** What it answers. */
+  /** Writes its response to a request. */
   answer: Answer = (response) => void response.writeHead(204).end()
 
   private constructor(

@@ -77,7 +77,7 @@ const logProblem = ({ org, server }: LogOptions) =>
 /** The organization whose log is wanted. The log of the whole server belongs to none. */
 const logPath = (settings: Settings, { server }: LogOptions) => (server ? Effect.succeed(null) : settings.orgPath)
 
-/** Who did what, and when; how it is called and from where follow. */
+/** The columns that come first. The name of the action and the IP address follow. */
 const first = ["time", "actor", "what"]
 
 const printPage = (page: AuditPage, titled: boolean) =>

@@ -43,7 +43,7 @@ const askCode = <A, E extends { readonly _tag: string; readonly message: string 
   })
 
 interface LoginOptions {
-  /** None, if it is to be asked for. */
+  /** Undefined if the command has to ask for it. */
   readonly email: Email | undefined
   readonly code: string | undefined
   readonly json: boolean

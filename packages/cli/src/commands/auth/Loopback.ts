@@ -35,7 +35,7 @@ export type Returned = Effect.Effect<Redacted.Redacted, NotAuthenticated>
 
 const refused = new NotAuthenticated({ message: "this login was refused in the browser" })
 
-/** What a request to the listener returns; undefined for any other than the one of this login. */
+/** Returns the result of a request to the listener. Undefined for any request other than that of this login. */
 const returnedBy = (method: string | undefined, target: string | undefined, state: string): Returned | undefined => {
   const url = `http://${host}${target ?? ""}`
   if (method !== "GET" || !URL.canParse(url)) return undefined

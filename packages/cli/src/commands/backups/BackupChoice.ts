@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import { NotThere, WrongUsage } from "../../base/Failures.js"
 
-/** What names the backup to restore: an id, or the newest one, which may have to be made before a moment. */
+/** The choice of the backup to restore: an id, or the newest one, which may have to be made before a given time. */
 export interface Choice {
   readonly id: Option.Option<string>
   readonly latest: boolean

@@ -2,8 +2,8 @@ import { plain } from "../../base/Failures.js"
 import { write } from "../../terminal/Print.js"
 
 /**
- * What a provider reports to Docker Compose: `info` and `error` for the person, `setenv` for a variable with the service's name
- * before it, `rawsetenv` for one as it is.
+ * Types of messages from a provider to Docker Compose. `info` and `error` are for the person. `setenv` sets a variable with
+ * the service's name before it, and `rawsetenv` sets one as it is.
  */
 export type MessageType = "info" | "error" | "setenv" | "rawsetenv"
 

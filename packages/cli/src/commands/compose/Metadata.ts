@@ -9,7 +9,7 @@ const parameter = ({ choices, description, name }: OptionData) => ({
   ...(choices === undefined ? {} : { enum: choices.join(","), default: choices[0] })
 })
 
-/** What the provider takes, for Docker Compose: it leaves out options that are not here. */
+/** The parameters of the provider for Docker Compose, which leaves out options that are not listed here. */
 export const metadata = (options: ReadonlyArray<OptionData>) => ({
   description: "Secrets of Coffer, as environment variables of the services that depend on this one",
   up: { parameters: options.map(parameter) },

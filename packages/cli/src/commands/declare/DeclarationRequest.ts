@@ -34,7 +34,7 @@ export const looksReal = (text: string): boolean =>
     return found !== undefined && !placeholder.test(found)
   })
 
-/** What is sent of a file, and what is left out of it. */
+/** The data of a file that is sent, and the data that is left out. */
 export interface DeclarationRequest {
   readonly keys: ReadonlyArray<Read>
   /** Whether values or comments are left out because the file may hold secrets. */

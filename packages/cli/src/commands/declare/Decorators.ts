@@ -10,7 +10,7 @@ export interface Decorator {
 
 const quoted = /(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)/.source
 
-/** What stands in parentheses, with calls in it up to a depth. */
+/** Returns the pattern of a parenthesized list, with nested calls up to a depth. */
 const listOf = (depth: number): string => `\\((?:${quoted}|${depth === 0 ? "" : `${listOf(depth - 1)}|`}[^()"'\`])*\\)`
 
 const list = listOf(2)

@@ -2,7 +2,7 @@ import type { Declaration, DeclaredKey, RequiredIn } from "@coffer/domain/secret
 import { defined } from "@coffer/domain/base/Defined"
 import type { Read, ReadFile } from "./ExampleFile.js"
 
-/** What a file would change of a key. */
+/** The change that a file would make to a key. */
 export interface Change {
   readonly key: DeclaredKey["key"]
   readonly change: "created" | "updated" | "unchanged"

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { argumentsOf, type Decorator, decoratorsOf, textOf } from "./Decorators.js"
 import { patternOfType } from "./Types.js"
 
-/** What a file says of a key. What it does not say is left as it is declared. */
+/** The data of a key in a file. Properties that the file does not state stay as they are declared. */
 export interface Read extends Partial<Declaration> {
   readonly key: SecretKey
   /** Whether the assignment is in a comment: a key that is there for those who want it. */
@@ -23,7 +23,7 @@ export interface Read extends Partial<Declaration> {
 
 export interface ReadFile {
   readonly keys: ReadonlyArray<Read>
-  /** What `@defaultRequired` of the head says of keys without a decorator. */
+  /** The value of `@defaultRequired` in the head, for keys without a decorator. */
   readonly defaultRequired: "all" | "none" | "with_value" | undefined
 }
 
@@ -149,8 +149,8 @@ const keyMistakes = (entries: ReadonlyArray<Entry>): ReadonlyArray<Mistake> => {
 const ofFile = /^(?:currentEnv|envFlag|import|plugin|(?:default|generate)[A-Z]\w*)$/
 
 /**
- * What a file says of keys without a decorator. Its head is the comments before the first key that are not attached to it: they end
- * with `---` or with a blank line. Without decorators, only `---` makes them a head.
+ * Returns the file's default for keys without a decorator. Its head is the comments before the first key that are not
+ * attached to it: they end with `---` or with a blank line. Without decorators, only `---` makes them a head.
  */
 const defaultOf = ({ entries, remarks }: Annotated): ReadFile["defaultRequired"] => {
   const first = entries[0]?.line ?? Infinity

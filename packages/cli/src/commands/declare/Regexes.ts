@@ -1,7 +1,7 @@
 import { maxPatternLength } from "@coffer/domain/secrets/DeclaredKey"
 import { argumentsOf, quote } from "./Decorators.js"
 
-/** What RE2 does not have: look-around and back-references. */
+/** The syntax that RE2 does not support: look-around and back-references. */
 const unsupported = /\(\?<?[=!]|\\[1-9]|\\k</
 
 const part = /\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|\[:\w+:\]|[^\]\\])*\]|[()]|[^\\[()]+|[\\[]/gs

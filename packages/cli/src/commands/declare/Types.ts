@@ -14,9 +14,9 @@ const simple: ReadonlyMap<string, string> = new Map([
   ["uuid", "[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"]
 ])
 
-/** What a pattern says of a `@type`. */
+/** The translation of a `@type` into a pattern. */
 interface TypePattern {
-  /** None if the type says nothing that a pattern can. */
+  /** Undefined if the type says nothing that a pattern can express. */
   readonly pattern: string | undefined
   /** Whether the type says more than the pattern. */
   readonly isPartial: boolean

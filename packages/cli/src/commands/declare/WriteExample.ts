@@ -5,7 +5,7 @@ import { quote } from "./Decorators.js"
 import { type Read, readExample } from "./ExampleFile.js"
 import { patternDecorator } from "./Regexes.js"
 
-/** What a file keeps of a declared key. */
+/** The part of a declared key that a file keeps. */
 type Kept = Omit<DeclaredKey, "updated_at" | "updated_by">
 
 const head = "# What this project needs: coffer declare --from reads it. The values are examples.\n"

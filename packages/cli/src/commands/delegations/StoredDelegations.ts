@@ -30,6 +30,6 @@ export const shownDelegations = Effect.fnUntraced(function* ({ origin }: ServerU
 export const waysOut = ({ name, place }: Pick<ShownDelegation, "name" | "place">): string =>
   `coffer delegate --for '${name}' --place ${place} makes another one; coffer delegate revoke '${name}' forgets it, and commands take the session again`
 
-/** What an ended delegation does, and both ways out. */
+/** Describes the effect of an ended delegation, and both ways out. */
 export const endedLine = (delegation: ShownDelegation): string =>
   `the delegation ${delegation.name} for ${delegation.place} has ended, and commands without a terminal are refused there: ${waysOut(delegation)}`

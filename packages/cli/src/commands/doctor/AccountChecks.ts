@@ -31,7 +31,7 @@ const subjectOf = (identity: Identity) =>
     ? ({ subject_type: "user", email: identity.email } as const)
     : ({ subject_type: "service_account", subject_id: identity.id } as const)
 
-/** What the caller may do at the place. */
+/** Checks the permissions of the caller at the place. */
 const checkRights = (call: Call, identity: Identity, { env_name, org_name, project_name }: EnvPath) => {
   const place = `${org_name}/${project_name}/${env_name}`
   const urlParams = { ...subjectOf(identity), project: project_name, env: env_name }

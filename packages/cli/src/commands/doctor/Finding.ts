@@ -1,7 +1,7 @@
 import { describe } from "../../base/Describe.js"
 import type { Failure } from "../../base/Failures.js"
 
-/** What one check has found. Never contains a secret. */
+/** The result of one check. Never contains a secret. */
 export interface Finding {
   readonly check: string
   readonly state: "ok" | "warning" | "problem"

@@ -30,7 +30,7 @@ const checkFile = (check: string, path: Effect.Effect<string, PrivateFileError>)
 
 export const checkFiles = Effect.all([checkFile("session file", sessionPath), checkFile("trusted file", trustedPath)])
 
-/** What a file says beyond the place: that counts only while the file is trusted. */
+/** Returns the part of a file besides the place. It counts only while the file is trusted. */
 const trustedPart = ({ allowEnv, helpers }: Settings["files"]) => {
   if (allowEnv !== undefined) {
     const { file, names: keys } = allowEnv

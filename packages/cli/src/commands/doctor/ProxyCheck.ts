@@ -17,7 +17,7 @@ export const usedProxy = (server: ServerUrl): Effect.Effect<UsedProxy | undefine
     return variable === undefined || url === undefined || !obeysProxy(process.versions) ? undefined : { url, variable }
   })
 
-/** What the proxy of a request did wrong, if that is why the request failed. */
+/** Returns the error of a request's proxy, if that is why the request failed. */
 export const proxyFailure = (failure: Failure): string | undefined => {
   if (failure._tag === "UnexpectedResponse") return failure.proxy === undefined ? undefined : failure.message
   if (failure._tag !== "ServerUnreachable" || failure.next === undefined) return undefined

@@ -70,7 +70,7 @@ const checkVersion = Effect.fnUntraced(function* (server: ServerUrl) {
   )
 })
 
-/** What the server reports to everyone. Fails with the connection's problem. */
+/** Checks the health and the version that the server reports to everyone. Fails with the connection's problem. */
 export const checkServer = (server: ServerUrl) =>
   Effect.zipWith(checkHealth(server), checkVersion(server), (health, version): ReadonlyArray<Finding> => [
     ...health,

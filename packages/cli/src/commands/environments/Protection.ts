@@ -74,7 +74,7 @@ export const protection = atProject("protection", {
     }))
 })
 
-/** What a protection has when it is made. */
+/** The defaults of a new protection. */
 const initial = { needed: 1, approvers: "admins", self: false, break_glass: [], passkey: false } as const
 
 export const protect = atProject("protect", {

@@ -3,7 +3,7 @@ import type { Settings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import { distrust } from "./TrustedPlace.js"
 
-/** What is known of the credential for a host: nothing, why it is not given, or which it is. */
+/** The result of looking up the credential for a host: none, the reason why it is withheld, or its rule. */
 export type Answer =
   | { readonly type: "none" }
   | { readonly type: "distrusted"; readonly problem: string }

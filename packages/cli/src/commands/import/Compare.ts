@@ -11,10 +11,10 @@ import { etagOf } from "../../changes/BulkChange.js"
 import type { Failure } from "../../base/Failures.js"
 import type { Call } from "../../grammar/Command.js"
 
-/** What a write would do to a key: `same import` if that depends on another environment that the import writes. */
+/** The effect of a write on a key: `same import` if it depends on another environment that the import writes. */
 export type KeyChange = "new" | "same" | "different" | "same import" | "unknown"
 
-/** What the server says of a planned environment. */
+/** The comparison of a planned environment with the server. */
 export interface Compared {
   readonly planned: PlannedEnv
   /** Whether its project and the environment exist. */

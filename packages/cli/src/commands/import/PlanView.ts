@@ -9,7 +9,7 @@ const maxDetails = 20
 
 const isWritten = ({ state }: PlannedKey) => state === "value" || state === "reference"
 
-/** What becomes of a key, in a word. */
+/** Returns a short label for the outcome of a key. */
 const wordOf = ({ changes }: Compared, planned: PlannedKey): string => {
   if (planned.state === "left") return "left"
   if (planned.state === "unsupported") return "not storable"
@@ -51,7 +51,7 @@ const referencesLeft = ({ references, stored }: PlannedKey): ReadonlyArray<strin
     : [`${left} is no reference here, and is stored as text`]
 }
 
-/** What a person should know of a key: why it is not written, how its value was read, and which references stay. */
+/** Returns the details of each key for a person: why it is not written, how its value was read, which references stay. */
 const detailsOf = ({ planned }: Compared): ReadonlyArray<string> =>
   planned.keys.flatMap((each) => {
     const { key, line, notes, path, state, why } = each
@@ -89,7 +89,7 @@ export const printPlan = Effect.fnUntraced(function* (all: ReadonlyArray<Compare
   }
 })
 
-/** What became of an environment. */
+/** The outcome of the import of an environment. */
 export interface Outcome {
   readonly revision?: number
   /** The request that waits for votes. */

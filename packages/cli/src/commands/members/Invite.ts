@@ -48,7 +48,7 @@ const readPeople = Effect.fnUntraced(function* (source: Source) {
 
 type RuleChange = "granted" | "changed"
 
-/** What became of a line of the file. */
+/** The outcome of a line of the file. */
 interface Outcome {
   readonly line: number
   readonly email: Email

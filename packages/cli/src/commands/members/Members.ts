@@ -19,7 +19,7 @@ const columns = {
   since: (member: Member) => member.created_at
 }
 
-/** What only admins see. */
+/** The columns that only admins see. */
 const adminColumns = {
   access: (member: Member) => (member.has_access === true ? "yes" : "none yet"),
   seen: (member: Member) => (member.accepted === false ? "invited" : (member.last_seen_at ?? "never"))

@@ -15,10 +15,10 @@ const spanOf = (seconds: number): string => {
 
 export const placeOf = ({ env, project }: ApprovalRequest): string => `${project}/${env}`
 
-/** What a change is asked to do. */
+/** Describes the change that is asked for, and its place. */
 export const askedTo = (request: ApprovalRequest): string => `${requestDeed(request)} ${placeOf(request)}`
 
-/** What a request asks for, in a cell. */
+/** Describes the content of a request, for a table cell. */
 export const askedFor = (request: ApprovalRequest, mostKeys = Infinity): string => {
   const { call = "", expires_in, keys = [], permission } = request
   if (permission !== undefined) {
@@ -35,7 +35,7 @@ const approvals = ({ votes }: ApprovalRequest): number => votes.filter(({ vote }
 /** How many of the needed votes a request has. */
 export const votesOf = (request: ApprovalRequest): string => `${approvals(request)} of ${request.needed}`
 
-/** What became of a request, in a sentence. */
+/** Describes the outcome of a request, in a sentence. */
 export const outcomeOf = (request: ApprovalRequest): string => {
   const { id, revision, rule_id, state } = request
   const whose = `request ${id} of ${request.requester} for ${placeOf(request)}`

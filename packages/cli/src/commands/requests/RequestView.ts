@@ -10,14 +10,14 @@ import { note, printTable, writeValues } from "../../terminal/Print.js"
 import type { Cell } from "../../terminal/Table.js"
 import { askedFor, askedTo, placeOf, votesOf } from "./RequestText.js"
 
-/** Who votes, in words. */
+/** Returns the approvers, in words. */
 export const approversText = (approvers: Approvers): string =>
   approvers === "admins" ? "admins and owners" : typeof approvers === "string" ? approvers : approvers.join(", ")
 
-/** Who may vote on a request for access where no protection names people. */
+/** The approvers of a request for access where no protection names people. */
 const unprotected = "admins and owners"
 
-/** Who may vote on a request that waits. */
+/** Returns the people who may vote on a pending request. */
 export const approversOf = (call: Call, { org_name }: OrgPath, { env, kind, project, state }: ApprovalRequest) => {
   if (state !== "pending") return Effect.succeed(undefined)
   const path = { org_name, project_name: project, env_name: env }
@@ -64,7 +64,7 @@ export const printKeys = ({ keys = [] }: ApprovalRequest) =>
         keys.map(({ change, key, version }) => [key, change, version])
       )
 
-/** What whoever looks at a request can do. */
+/** Prints the next commands for the person who looks at a request. */
 export const nextOf = ({ id, is_own, may_vote, state }: ApprovalRequest) =>
   Effect.forEach(
     [

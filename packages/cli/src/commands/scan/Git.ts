@@ -43,7 +43,9 @@ export interface Staged {
 
 const submodule = "160000"
 
-/** What the next commit adds or changes: each a field such as `:100644 100644 <old blob> <new blob> M`, and its path. */
+/**
+ * The files that the next commit adds or changes: a field such as `:100644 100644 <old blob> <new blob> M`, and the path.
+ */
 export const staged: Effect.Effect<ReadonlyArray<Staged>, CannotDo, CommandExecutor> = Effect.gen(function* () {
   // Outside of a repository, `git diff` compares files and does not say that there is none.
   yield* git(["rev-parse", "--git-dir"], () => {})

@@ -31,7 +31,7 @@ const most = 1_000
 const inFile = (path: FilePath, finds: ReadonlyArray<Find>): ReadonlyArray<FileFind> =>
   finds.map(({ key, line }) => ({ file: shownPath(path), line, key }))
 
-/** What is looked through. */
+/** The files to scan. */
 type Sources =
   | { readonly type: "staged"; readonly files: ReadonlyArray<Staged> }
   | { readonly type: "files"; readonly files: ReadonlyArray<FilePath> }

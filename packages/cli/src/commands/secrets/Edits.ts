@@ -2,7 +2,7 @@ import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Redacted from "effect/Redacted"
 import type { SecretMap } from "@coffer/domain/formats/Reading"
 
-/** What a person changed in a set of secrets. */
+/** The changes that a person made to a set of secrets. */
 export interface Edit {
   readonly set: SecretMap
   readonly deleted: ReadonlyArray<SecretKey>

@@ -16,7 +16,7 @@ interface Options {
   readonly noReveal: boolean
 }
 
-/** What is wrong with the options of an account for a program. */
+/** Returns the problem with the options of an account for a program. */
 export const programProblem = ({ for: name, noKey, noReveal }: Options): string | undefined => {
   if (name === undefined) return undefined
   if (noReveal) return `--for ${name} is for an account that reads values, and --no-reveal gives none`
@@ -25,7 +25,7 @@ export const programProblem = ({ for: name, noKey, noReveal }: Options): string 
   return noKey ? `${name} ${problem}, and --no-key makes none` : `${name} ${problem}: add --no-key`
 }
 
-/** What to do for a program once its account exists. */
+/** Returns the steps for a program once its account exists. */
 export const stepsFor = (name: ProgramName, use: ProgramUse) => [grantPiece(use), ...programPieces(name, use)]
 
 /** Shows the lines for a program on standard error: standard output has the key alone. */

@@ -11,14 +11,14 @@ import { note } from "../../terminal/Print.js"
 
 type Access<A, E = never> = Effect.Effect<A, E, Output | Scope.Scope>
 
-/** What a server has of one kind at one place. */
+/** The names of one kind that a server has at one place. */
 export interface Shelf<Name extends string> {
   /** One of its kind, and the place, for messages. */
   readonly what: string
   readonly where: string
   /** The command that lists them. */
   readonly list: string
-  /** None if they cannot be looked up. */
+  /** Undefined if they cannot be looked up. */
   readonly names: Access<ReadonlyArray<Name> | undefined>
   readonly create: (name: Name) => Access<void, Failure>
 }
@@ -32,7 +32,7 @@ class NoResponse extends Data.TaggedError("NoResponse")<{ readonly message: stri
 const noResponse = () => new NoResponse({ message: "no answer within 10 s" })
 
 /**
- * What a server has, as far as the credential shows it. If the server is unreachable or denies access, the
+ * Returns the names on a server, as far as the credential shows them. If the server is unreachable or denies access, the
  * lists stay empty and one note says so.
  */
 export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {

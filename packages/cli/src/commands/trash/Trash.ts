@@ -19,7 +19,7 @@ export const idOption = option(
   "The id of the one that is meant, or its first characters, where several had the name"
 )
 
-/** What is deleted and restored, and its place as options of the next command. */
+/** The kind of item that is deleted or restored, and its place as options of the next command. */
 export interface Kind {
   readonly what: "organization" | "project" | "environment"
   readonly command: "org" | "project" | "env"

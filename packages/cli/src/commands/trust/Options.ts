@@ -81,7 +81,7 @@ export interface TrustOptions {
   readonly apiUrl: string | undefined
 }
 
-/** What is wrong with options that do not go together. */
+/** Returns the problem with an invalid combination of options. */
 export const trustProblem = (options: TrustOptions): string | undefined => {
   const { buildkite, circleci, claim, environment, github, gitlab, issuer, jwks, kubernetes, ref } = options
   const named = [github, gitlab, kubernetes, buildkite, circleci].filter((each) => each !== undefined).length

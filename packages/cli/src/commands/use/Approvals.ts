@@ -10,7 +10,7 @@ import { doneView, listView } from "../../terminal/View.js"
 import { askedFor } from "../requests/RequestText.js"
 import { readRequests } from "../requests/Requests.js"
 
-/** What waits, as a row: a request with a secret, or one for access or for a change. */
+/** Returns the row of a waiting request: one with a secret, or one for access or for a change. */
 const rowOf = (one: Approval | ApprovalRequest) => {
   const { env, expires_at: until, id, project, state } = one
   const shared = { id, state, place: `${project}/${env}`, until }

@@ -87,7 +87,7 @@ const placesOf = ({ asAws, asHeader, asHmac, asPassword, asQuery }: AllowOptions
     : [{ in: "aws-sigv4" as const, service: asAws[0], region: asAws[1], access_key_id: asAws[2] }])
 ]
 
-/** What is wrong with options that do not go together. */
+/** Returns the problem with an invalid combination of options. */
 export const allowProblem = (options: AllowOptions): string | undefined => {
   const { account, host, path } = options
   if (host.length === 0 || path.length === 0 || account.length === 0) {

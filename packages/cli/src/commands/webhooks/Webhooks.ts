@@ -129,7 +129,7 @@ const rotate = atOrg("rotate", {
     })
 })
 
-/** What became of a delivery. */
+/** Describes the outcome of a delivery. */
 const outcomeOf = ({ reason, state, status }: WebhookDelivery): string =>
   status === null ? (reason === null ? state : `${state}: ${reason}`) : `${state}: status ${status}`
 

@@ -70,7 +70,7 @@ export const renderSpecs = {
 
 export type RenderOptions = Values<typeof renderSpecs>
 
-/** What is wrong with options that do not go together, in a sentence. */
+/** Returns the problem with an invalid combination of options, in a sentence. */
 export const checkRender = (options: RenderOptions): string | undefined => {
   const { check, command, output, pidFile, signal, watch } = options
   const parts = { "watch-interval": options.watchInterval, signal, "pid-file": pidFile, COMMAND: command[0] }

@@ -71,7 +71,7 @@ const useDelegable = (org: OrgName, { env, project }: PlaceChoice) => {
   return { found, permissions: value?.of === of ? value.permissions : [] }
 }
 
-/** Who gets it, what of the person's rights in an environment, and for how long. */
+/** The form of a delegation: its recipient, its part of the person's rights in an environment, and its lifetime. */
 const Form = ({ act, children, done, org }: FormProps) => {
   const choice = usePlaceChoice(org)
   const { found, permissions } = useDelegable(org, choice)

@@ -27,7 +27,7 @@ const NewFederation = body({
 /** Keys as they are pasted; a text that is no JSON is left to the rule to refuse. */
 const keysOf = (text: string): unknown => Option.getOrElse(parseJson(text), () => text)
 
-/** What was made: the federation, and what it needs at the job. */
+/** A federation that was just created, with the input that the setup of its job needs. */
 export interface Trusted {
   readonly federation: Federation
   readonly kind: KindName

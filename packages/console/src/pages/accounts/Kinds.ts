@@ -18,7 +18,7 @@ interface Kind {
   readonly fields: ReadonlyArray<KindField>
 }
 
-/** What is typed, by the names of the fields. */
+/** The typed texts, by field name. */
 export type Typed = Readonly<Record<string, string>>
 
 const environment: KindField = {

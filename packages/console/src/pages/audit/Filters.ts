@@ -37,7 +37,7 @@ export const names = ["actor", "project", "env", "key", "since", "until"] as con
 const decode = <A, I>(schema: Schema.Schema<A, I>, text: string): A | undefined =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(text.trim()))
 
-/** What of the filters is complete; a half-typed one does not count. */
+/** Returns the query parameters of the complete filters; a half-typed one is omitted. */
 const paramsOf = ({ action, actor, env, key, project, since, until }: Typed) =>
   defined({
     action: auditActions.find((one) => one === action),

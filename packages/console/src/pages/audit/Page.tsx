@@ -97,7 +97,7 @@ const labels = {
 const any = "any"
 const actions: ReadonlyArray<string> = [any, ...auditActions]
 
-/** What happened in an organization. */
+/** The audit log of an organization. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   // The address has them: it can be sent to somebody, and Back from an entry's page comes back to them.
   const typed = filtersOf(query.value)

@@ -6,7 +6,7 @@ import { DialogButtons } from "../../kit/DialogButtons.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { sizeOf } from "./Size.js"
 
-/** What is left to do on the server's machine. */
+/** The remaining steps of a restore, on the server's machine. */
 const Left = ({ counts, path, size_bytes }: Restore) => (
   <>
     <p>

@@ -32,7 +32,7 @@ interface ChangesProps {
   readonly of: ProjectRevision
 }
 
-/** What a revision changed, without values. The keys of an open one are drawn: there may be thousands. */
+/** The changes of a revision, without values. Keys are rendered only while it is open: there may be thousands. */
 export const Changes = ({ of: { env, keys, revision }, place: { org, project } }: ChangesProps) => {
   const isOpen = useSignal(false)
   return (

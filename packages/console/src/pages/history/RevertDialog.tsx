@@ -47,7 +47,7 @@ const dryRun = (place: ProjectPlace, to: ProjectRevision) =>
       : Effect.succeed<Tried>({ plan: null })
   )
 
-/** What a revert would change, as its dry run says; then the revert. */
+/** Shows the changes of a revert, as its dry run reports them, and then makes the revert. */
 export const RevertDialog = ({ close, done, place, to }: RevertProps) => {
   const { env, revision } = to
   const tried = useLoad("dry run", () => dryRun(place, to))

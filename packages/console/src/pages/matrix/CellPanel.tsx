@@ -48,7 +48,7 @@ const usePlacement = (model: Model, { env, key }: Cell) => {
 interface StoredValueProps {
   readonly model: Model
   readonly spot: Spot
-  /** What stands in place of the value while it is hidden. */
+  /** The placeholder for the value while it is hidden. */
   readonly masked?: ComponentChildren
   /** More buttons. */
   readonly children?: ComponentChildren
@@ -104,7 +104,7 @@ export const StoredValue = ({ children, masked, model, spot }: StoredValueProps)
   )
 }
 
-/** What can be done with one secret in one environment. */
+/** The panel with the actions for one secret in one environment. */
 export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
   const panel = usePlacement(model, cell)
   const found = spotAt(model, cell)

@@ -85,7 +85,7 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
   }
   const latest = useRef(submit)
   latest.current = submit
-  // Who opens something else while the text is not staged leaves it staged.
+  // Opening something else while the text is not staged stages the text.
   useEffect(
     () =>
       form.current === null
@@ -112,7 +112,7 @@ export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
         text={text}
         placeholder="New value; Shift+Enter for another line"
         changed={() => {
-          // What is typed into an empty field does not continue another text.
+          // Text that is typed into an empty field does not continue another text.
           if (text.peek() === "") lineEnd.current = "\n"
           problem.value = null
         }}

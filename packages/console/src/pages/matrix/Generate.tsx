@@ -23,7 +23,7 @@ export const randomText = (length: number, charset: Charset): string => {
 }
 
 interface GenerateProps {
-  /** What is generated, on the button. */
+  /** The label of the button that generates a value. */
   readonly word: string
   /** Takes a function that makes another value with each call. */
   readonly fill: (next: () => string) => void

@@ -147,7 +147,7 @@ export const countRows = (rows: ReadonlyArray<GridRow>) => ({
   staged: rows.filter(({ isStaged }) => isStaged).length
 })
 
-/** What a cell says to someone who does not see it. */
+/** Describes a cell for screen readers. */
 export const describeCell = (
   { differs, isRequired, staged, stored }: GridCell,
   column: Column,

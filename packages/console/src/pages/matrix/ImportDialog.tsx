@@ -25,7 +25,7 @@ interface ImportProps {
 const isSame = (one: Question, other: Question | null): boolean =>
   one.env === other?.env && one.format === other.format && one.file === other.file && one.text === other.text
 
-/** What becomes of the text: it is a file of secrets, or what another secret manager printed. */
+/** The plan for the text: a file of secrets, or the output of another secret manager. */
 type Plan =
   | ({ readonly type: "file"; readonly question: Question } & FilePlan)
   | { readonly type: "tool"; readonly question: Question; readonly tool: ToolName; readonly round: number }

@@ -37,7 +37,7 @@ export interface Cursor {
   readonly last: Position
 }
 
-/** What is open over the grid. */
+/** The panel or dialog that is open over the grid. */
 export type Open =
   | { readonly type: "cell"; readonly mode: "look" | "edit"; readonly cell: Cell }
   | { readonly type: "new"; readonly key: string }
@@ -215,7 +215,7 @@ export const storedIn = ({ index, row }: Spot): MatrixCell | null => row.cells[i
 
 export const stagedIn = ({ index, row }: Spot): Change | null => row.cells[index]?.staged ?? null
 
-/** What is staged, in the order of the columns. Environments that are gone come last. */
+/** Returns the staged changes in the order of the columns. Environments that are gone come last. */
 export const inOrder = ({ grid }: Model, staged: Staged): Staged => {
   const names = grid.value.columns.map(({ name }) => name)
   const found = names.flatMap((name) => {

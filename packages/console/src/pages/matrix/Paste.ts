@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 /** A typed text as a value that can be stored. */
 export const decodeValue = Schema.decodeEither(SecretValue)
 
-/** What is read in a text. */
+/** The result of parsing a text. */
 export interface Pasted {
   readonly secrets: SecretMap
   readonly mistakes: ReadonlyArray<Mistake>

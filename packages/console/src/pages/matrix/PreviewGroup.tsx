@@ -38,7 +38,7 @@ interface CellProps {
   readonly isActive: boolean
 }
 
-/** What the previews have of a key. */
+/** The cell that sums up a key over all previews. */
 export const GroupCell = ({ group, index, isActive, row }: CellProps) => {
   const { readable, staged, stored } = groupCellOf(group, row)
   const isStaged = staged > 0 && !group.isOpen

@@ -58,7 +58,7 @@ const LengthNote = ({ change, isEqual }: NoteProps) => {
   )
 }
 
-/** What is remarkable about a new value, without showing it. */
+/** Remarks on a new value, without showing it. */
 const ValueNote = (props: NoteProps) => {
   const { change } = props
   const invisible = change?.type === "set" ? invisibleIn(Redacted.value(change.value)) : null
@@ -144,7 +144,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
     failures.value = []
     setRound((before) => before + 1)
   }
-  // What a cut kept from being reviewed is reviewed when the server answers again.
+  // A review that a lost connection interrupted is repeated when the server responds again.
   const isBack = isConnected.value
   useEffect(() => {
     if (isBack && (dryRun.loaded.peek().value?.results.some(isCut) ?? false)) again()

@@ -3,7 +3,7 @@ import { chooseNone, chooseShown, toggleChoice } from "./Chosen.js"
 import { addressOf, cellOf, isCursorGone, type Model, spotOf, togglePreviews, toggleRemoval } from "./Model.js"
 import { groupName } from "./Tracks.js"
 
-/** What keys do in the grid, beside moving. Returns whether the key did something. */
+/** Handles the keys of the grid other than those that move. Returns true if the key did something. */
 export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
   const { ctrlKey, key, metaKey, shiftKey } = event
   if (key === "z" && (ctrlKey || metaKey)) {

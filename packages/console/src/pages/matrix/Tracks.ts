@@ -26,7 +26,7 @@ export interface GroupTrack {
 
 export type Track = EnvTrack | GroupTrack
 
-/** What is shown of the columns beside the keys, from the left to the right. */
+/** Returns the visible tracks beside the keys, from left to right. */
 export const tracksOf = (columns: ReadonlyArray<Column>, isOpen: boolean): ReadonlyArray<Track> => {
   const all = columns.map((column, index): EnvTrack => ({ type: "env", name: column.name, column, index }))
   const previews = all.filter(({ column }) => ends(column))
@@ -44,7 +44,7 @@ export const widthsOf = (tracks: ReadonlyArray<Track>): string =>
 export const previewCount = ({ previews }: GroupTrack): string =>
   `${previews.length} ${previews.length === 1 ? "preview" : "previews"}`
 
-/** What the previews have of a key. */
+/** Counts the readable previews, and those in which the key is stored or staged. */
 export const groupCellOf = ({ previews }: GroupTrack, { cells }: GridRow) => {
   const readable = previews.filter(({ column }) => column.canRead)
   return {
@@ -54,7 +54,7 @@ export const groupCellOf = ({ previews }: GroupTrack, { cells }: GridRow) => {
   }
 }
 
-/** What the cell of the group says to someone who does not see it. */
+/** Describes the cell of the group for screen readers. */
 export const describeGroup = (group: GroupTrack, row: GridRow): string => {
   const { readable, staged, stored } = groupCellOf(group, row)
   const parts = [

@@ -14,7 +14,7 @@ interface ValueFieldProps {
   readonly field?: Ref<HTMLTextAreaElement>
   /** Called when the person types. */
   readonly changed?: () => void
-  /** What Enter does. Shift and Enter break the line. */
+  /** Called on Enter. Shift and Enter break the line. */
   readonly enter: () => void
 }
 

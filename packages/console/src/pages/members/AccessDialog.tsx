@@ -30,7 +30,7 @@ const Row = ({ because: reason, env, permission, project }: EnvironmentAccess) =
   </tr>
 )
 
-/** What a person may do in each environment, and the role or rule that says so. */
+/** The permissions of a person in each environment, with the role or rule that determines them. */
 export const AccessDialog = ({
   close,
   email,

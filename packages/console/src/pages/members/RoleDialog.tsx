@@ -16,7 +16,7 @@ interface RoleDialogProps {
   readonly changed: () => void
 }
 
-/** What follows from another role, in sentences. */
+/** The consequences of a new role, in sentences. */
 const Effects = ({
   from,
   isOwn,

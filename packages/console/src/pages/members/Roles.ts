@@ -1,6 +1,6 @@
 import type { Role } from "@coffer/domain/directory/Member"
 
-/** What each role may do, as a sentence. */
+/** The rights of each role, as a sentence. */
 export const roleRights: Readonly<Record<Role, string>> = {
   owner: "Everything: roles, the name and the end of the organization.",
   admin: "Every secret; projects, environments, members, rules, service accounts, the audit log.",

@@ -19,7 +19,7 @@ interface NewProps {
 }
 
 interface FormProps extends NewProps {
-  /** What the person may create who is no admin; null: everything. */
+  /** The limits on the environments that a person who is no admin may create; null: no limits. */
   readonly limits: Previews | null
 }
 

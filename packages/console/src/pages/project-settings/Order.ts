@@ -17,7 +17,7 @@ export interface Order {
   readonly names: ReadonlyArray<EnvName>
   /** Whether they are in another order than the project has them. */
   readonly isChanged: boolean
-  /** What was moved last, in words. */
+  /** The last move, in words. */
   readonly said: ReadonlySignal<string>
   /** The environment that the mouse drags. */
   readonly dragged: Signal<EnvName | null>

@@ -25,7 +25,7 @@ interface PreviewsProps {
   readonly reload: () => void
 }
 
-/** What previews a project allows, to read. */
+/** The rules of a project for previews, read-only. */
 const Facts = ({ now }: { readonly now: Allowed }) => (
   <dl class="facts">
     <dt>Copies of</dt>

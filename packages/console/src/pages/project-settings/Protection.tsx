@@ -46,7 +46,7 @@ interface Found {
   readonly now: Protection | null
 }
 
-/** What owners should know of a protection: changes that could not be made. */
+/** Warnings for owners about a protection: changes that could not be made. */
 const Warnings = ({ now: { stuck, without_voters: alone } }: { readonly now: Protection }) => (
   <>
     {stuck === true && (
@@ -67,7 +67,7 @@ interface FormProps extends ProtectionProps, Found {
   readonly act: Action
 }
 
-/** What a protection asks for, to read. */
+/** The requirements of a protection, read-only. */
 const Facts = ({ now }: { readonly now: Protection }) => (
   <dl class="facts">
     <dt>Votes</dt>

@@ -9,10 +9,10 @@ import { environmentsOf } from "../../client/Environments.js"
 import { ends } from "../../client/Ending.js"
 import { mayInOrg } from "../../client/Organizations.js"
 
-/** What the page reads. */
+/** The data of the page. */
 export interface Settings {
   readonly environments: ReadonlyArray<Environment>
-  /** What previews the project allows; null: none. */
+  /** The previews that the project allows; null: none. */
   readonly previews: Previews | null
   /** The previews that the person may extend and remove, as whoever may write in them. */
   readonly own: ReadonlySet<EnvName>

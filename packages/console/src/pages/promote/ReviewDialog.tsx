@@ -46,7 +46,7 @@ const write = (promotion: Promotion, etag: string) =>
     Effect.orElseSucceed(sentAs(promotion.place, promotion.to, revision), () => null)
   )
 
-/** What a copy would change, as its dry run says; then the copy. */
+/** Shows the changes of a copy, as its dry run reports them, and then makes the copy. */
 export const ReviewDialog = ({ close, done, promotion }: ReviewProps) => {
   const { from, to } = promotion
   const tried = useLoad("dry run", () => copy(promotion, null))

@@ -9,7 +9,7 @@ import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
 import { hide, readValues, show, shown } from "./Values.js"
 
-/** What happens to a key, in words and in the colours of a review. */
+/** The effects on a key, in words and in the colors of a review. */
 const changes: Readonly<Record<string, readonly [word: string, colour: string]>> = {
   created: ["create", "created"],
   updated: ["change", "updated"],

@@ -10,7 +10,7 @@ interface Listed {
 interface SettledOrder {
   /** Orders cards: those that were shown keep their places, and new ones are the last. */
   readonly ordered: <A extends { readonly id: string }>(list: string, cards: ReadonlyArray<A>) => ReadonlyArray<A>
-  /** What has come while others were shown, in words. */
+  /** The number of requests that arrived while others were shown, in words. */
   readonly arrived: ReadonlySignal<string | null>
 }
 

@@ -104,7 +104,7 @@ interface RequestProps {
   readonly decided: (what: string) => void
 }
 
-/** What a decision has led to. */
+/** Returns the outcome of a decision, as a sentence. */
 const saidOf = ({ kind, needed, project, env, state, votes }: ApprovalRequest): string => {
   const place = `${project}/${env}`
   if (state === "done")

@@ -14,7 +14,7 @@ interface VoteProps {
   readonly hasComment?: boolean
   readonly approve: (comment: string | undefined) => void
   readonly refuse: (comment: string | undefined) => void
-  /** What follows from a refusal. */
+  /** The consequences of a refusal. */
   readonly children: ComponentChildren
 }
 

@@ -157,7 +157,7 @@ const Said = ({ declared }: { readonly declared: DeclaredKey }) => {
   )
 }
 
-/** What the project declares of a key, and the form that changes it. */
+/** The project's declaration of a key, and the form that changes it. */
 export const Declared = ({ path }: { readonly path: KeyPath }) => {
   const isOpen = useSignal(false)
   const found = useLoad(`${path.project_name}/${path.key}`, () =>

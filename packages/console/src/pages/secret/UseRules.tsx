@@ -122,7 +122,7 @@ const Rules = ({ path }: { readonly path: SecretPath }) => {
   )
 }
 
-/** Who may use a secret in requests of the server without seeing it. */
+/** The rules on the use of a secret in requests of the server by callers who do not see it. */
 export const UseRules = ({ env, path }: { readonly env: MatrixEnvironment; readonly path: SecretPath }) => (
   <section aria-labelledby="secret-uses">
     <h2 id="secret-uses">Use without seeing</h2>

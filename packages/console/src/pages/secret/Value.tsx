@@ -16,7 +16,7 @@ interface ValueProps {
 
 const states = { due: "due soon", overdue: "overdue" }
 
-/** What is known of the value without reading it. */
+/** The facts about a value that are known without reading it. */
 const Facts = ({ spot }: Pick<ValueProps, "spot">) => {
   const stored = storedIn(spot)
   if (stored === null) return null

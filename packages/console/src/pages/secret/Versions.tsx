@@ -32,7 +32,7 @@ const firstPage = 20
 const badgeOf = ({ current, destroyed }: SecretVersion) =>
   current ? <span class="badge good">current</span> : destroyed ? <span class="badge bad">destroyed</span> : null
 
-/** What is said of a value without showing it. */
+/** The facts about a value that are shown without the value. */
 const Compared = ({ bytes_up_to, same, version }: SecretVersion) => (
   <>
     {same === true && <span class="badge">same value as v{version - 1}</span>}

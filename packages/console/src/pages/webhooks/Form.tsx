@@ -6,7 +6,7 @@ import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
 import { formatHint } from "./Formats.js"
 
-/** What a webhook is sent, where, and in which form. */
+/** The events that a webhook receives, with its address and format. */
 export interface Subscription {
   readonly url: string
   readonly events: ReadonlyArray<string>

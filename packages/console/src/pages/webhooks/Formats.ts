@@ -7,13 +7,13 @@ const chats: Readonly<Record<string, string>> = {
   ntfy: "ntfy"
 } satisfies Record<Exclude<WebhookFormat, "coffer">, string>
 
-/** What is sent in a format, and whether its receiver checks the signature. */
+/** Describes the payload of a format, and says whether its receiver checks the signature. */
 export const formatHint = (format: WebhookFormat): string =>
   format === "coffer"
     ? "JSON for a program, which checks the signature of each delivery."
     : `A message for ${chats[format]}, which checks no signature: whoever has the address can write there. Keep it secret.`
 
-/** What to do with a signing key. A later version's format is sent as the format coffer. */
+/** Returns the instructions for a signing key. A later version's format is sent as the format coffer. */
 export const keyHint = (format: string | undefined): string => {
   const chat = chats[format ?? ""]
   return chat === undefined

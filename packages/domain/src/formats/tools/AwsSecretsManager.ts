@@ -6,11 +6,11 @@ import type { Places } from "./Places.js"
 import type { ReadOptions, Tool } from "./Tool.js"
 import { at, has, isList, isMap, textAt, type Tree } from "./Tree.js"
 
-/** What `get-secret-value` prints. */
+/** Returns true if the document is the output of `get-secret-value`. */
 export const isAwsSecret = (tree: Tree): boolean =>
   isMap(tree) && has(tree, "ARN", "Name") && (has(tree, "SecretString") || has(tree, "SecretBinary"))
 
-/** What `batch-get-secret-value` prints. */
+/** Returns true if the document is the output of `batch-get-secret-value`. */
 export const isAwsBatch = (tree: Tree): boolean => isMap(tree) && isList(at(tree, "SecretValues"))
 
 /** The object that a text holds, as a tree whose lines are that of the text. */

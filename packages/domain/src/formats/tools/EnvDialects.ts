@@ -51,7 +51,7 @@ const comment = /[^\S\n]*#[^\n]*/y
 const head = /[^\S\n]*(?:export[^\S\n]+)?([A-Za-z_][\w.-]*)=/y
 const rest = /[^\n]*/y
 
-/** What follows a quote: the end of the text, the line of another key, a comment, or more of the value. */
+/** The text after a quote: the end of the text, the line of another key, a comment, or more of the value. */
 type After = "end" | "key" | "comment" | "value"
 
 const afterQuote = (text: string, from: number): After => {

@@ -9,7 +9,7 @@ import { finderOf, type Judged, judge, type Kept, nameOfKey, type PlannedKey, re
 import type { ToolDocument } from "./ReadDocument.js"
 import { tools } from "./Tools.js"
 
-/** What is written to an environment, in one transaction. */
+/** The writes to an environment, in one transaction. */
 export interface PlannedEnv {
   /** The places in the tool, for people. */
   readonly source: string

@@ -10,7 +10,7 @@ import type { FoundKey, FoundPlace } from "./Places.js"
 import type { Tool, ToolTarget } from "./Tool.js"
 import { translate } from "./Translation.js"
 
-/** What becomes of a key: it is written as a value or a reference, cannot be stored, or is the tool's own and left. */
+/** The plan for a key: it is written as a value or a reference, cannot be stored, or is the tool's own and left. */
 export type PlannedState = "value" | "reference" | "unsupported" | "left"
 
 export interface PlannedKey {
@@ -23,9 +23,9 @@ export interface PlannedKey {
   readonly why?: string
   /** The tool's references that are not translated, as it writes them. */
   readonly references: ReadonlyArray<string>
-  /** What is stored where some are not: their text, or the value that the tool resolved. */
+  /** The form that is stored if some are not translated: their text, or the value that the tool resolved. */
   readonly stored?: "text" | "resolved"
-  /** What a person may not expect of how the value was read, as the ends of sentences "KEY …". */
+  /** Notes for a person on unexpected readings of the value, as the ends of sentences "KEY …". */
   readonly notes: ReadonlyArray<string>
 }
 

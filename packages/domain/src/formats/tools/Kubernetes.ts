@@ -13,7 +13,7 @@ const ownTypes: Readonly<Record<string, string>> = {
   "helm.sh/release.v1": "a record of Helm"
 }
 
-/** What makes a Secret of an encrypted resource. */
+/** Kinds of resources from which a controller makes a Secret, each with why it cannot be imported. */
 const encrypted: Readonly<Record<string, string>> = {
   SealedSecret: "holds encrypted values",
   ExternalSecret: "holds no values"

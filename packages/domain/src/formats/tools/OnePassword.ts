@@ -1,11 +1,11 @@
 import type { Tool } from "./Tool.js"
 import { at, has, isList, isMap, textAt, type Tree } from "./Tree.js"
 
-/** What `op item get` prints. */
+/** Returns true if the document is the output of `op item get`. */
 export const isOnePasswordItem = (tree: Tree): boolean =>
   isMap(tree) && has(tree, "category", "vault") && isList(at(tree, "fields"))
 
-/** What the program prints in place of a concealed value. */
+/** The placeholder that the program prints for a concealed value. */
 const concealed = /^\[use 'op item get .*--reveal' to reveal\]$/
 
 const isSummary = (tree: Tree) => isMap(tree) && has(tree, "category", "vault") && !has(tree, "fields")

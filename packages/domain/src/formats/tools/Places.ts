@@ -8,7 +8,7 @@ export interface PlaceName {
   readonly env?: string | undefined
 }
 
-/** What a document has at a key. */
+/** A key of a document, with its value. */
 export interface FoundKey {
   readonly key: string
   /** Where it stands: keys and folders of the tool, such as `/db/PASSWORD`. The same as the key where there is nothing else. */
@@ -21,11 +21,11 @@ export interface FoundKey {
   readonly problem?: string
   /** Why it is not to be stored, in the same form: the tool keeps it for itself. */
   readonly own?: string
-  /** What a person may not expect of how the value was read, in the same form. */
+  /** Notes for a person on unexpected readings of the value, in the same form. */
   readonly notes?: ReadonlyArray<string>
 }
 
-/** What a document has at a place. */
+/** The keys of a document at a place. */
 export interface FoundPlace extends PlaceName {
   readonly keys: ReadonlyArray<FoundKey>
 }
@@ -45,13 +45,13 @@ export interface PlainKey {
 /** A document that holds more is not an export of secrets. */
 const maxFound = 25 * maxKeys
 
-/** What a reader finds, by place. */
+/** The keys that a reader finds, by place. */
 export class Places {
   private readonly found = new Map<string, PlaceName & { readonly keys: Array<FoundKey> }>()
   private count = 0
   private mistake: Mistake | undefined
 
-  /** What made the document unreadable. */
+  /** The mistake that made the document unreadable. */
   get stopped(): Mistake | undefined {
     return this.mistake
   }

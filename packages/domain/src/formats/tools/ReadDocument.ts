@@ -11,7 +11,7 @@ import type { ToolName } from "./ToolNames.js"
 import { tools } from "./Tools.js"
 import { isList, isMap, type Tree } from "./Tree.js"
 
-/** What a document of a tool holds. */
+/** The content of a tool's document. */
 export interface ToolDocument {
   readonly tool: ToolName
   readonly places: ReadonlyArray<FoundPlace>
@@ -106,7 +106,7 @@ const otherForm = (form: string, { prints, printsJson = prints }: Tool): Mistake
   problem: `is ${form}, which coffer does not read: import what ${printsJson} prints`
 })
 
-/** What is wrong with a document before it is read. */
+/** Checks a document before it is read. Returns its mistake, or undefined. */
 const problemOf = (tree: Tree, tool: Tool): Mistake | undefined => {
   const { line } = tree
   const owner = toolOf(tree)

@@ -22,7 +22,7 @@ const marks: ReadonlyArray<readonly [tool: ToolName, isOf: (tree: Tree) => boole
 /** The tool that a document is of, where its form shows that. */
 export const toolOf = (tree: Tree): ToolName | undefined => marks.find(([, isOf]) => isOf(tree))?.[0]
 
-/** What a value looks like that a tool encrypted, and the command that decrypts it. */
+/** The form of the values that each tool encrypts, and the command that decrypts them. */
 const encryptions: ReadonlyArray<readonly [pattern: RegExp, tool: string, command: string]> = [
   [/^ENC\[AES256_GCM,/, "sops", "sops --decrypt FILE | coffer import sops -"],
   [/^encrypted:[A-Za-z0-9+/=]{20,}$/, "dotenvx", "dotenvx get | coffer import dotenvx -"]

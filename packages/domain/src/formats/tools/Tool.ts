@@ -9,7 +9,7 @@ export type Syntax = "json" | "yaml" | "env"
 export interface ReadOptions {
   /** Make a key of each member of a value that is an object, or a text of one. */
   readonly split: boolean
-  /** What stands between the names of nested keys. */
+  /** The separator between the names of nested keys. */
   readonly separator: string
   /** Keep binary values as base64 text. */
   readonly base64: boolean
@@ -17,7 +17,7 @@ export interface ReadOptions {
 
 export const readDefaults: ReadOptions = { split: false, separator: "__", base64: false }
 
-/** What a text in braces refers to, by the tool's names. */
+/** The target of a text in braces, by the tool's names. */
 export interface ToolTarget {
   readonly project?: string
   readonly env?: string
@@ -34,11 +34,11 @@ export interface Tool {
   readonly syntaxes: ReadonlyArray<Syntax>
   /** How its `.env` texts are read. As npm's dotenv does, if it is left out. */
   readonly readEnv?: EnvDialect
-  /** What a person may not expect of values in its YAML, as the ends of sentences "KEY …". */
+  /** Notes for a person on unexpected readings of values in its YAML, as the ends of sentences "KEY …". */
   readonly yamlNotes?: (value: string) => ReadonlyArray<string>
   /** Reads one document. Returns whether it has the tool's form. */
   readonly read: (tree: Tree, places: Places, options: ReadOptions) => boolean
-  /** What `${…}` means in a value: the text between the braces as a target. Undefined where nothing is replaced. */
+  /** Returns the target of the text in `${…}` of a value. Undefined where nothing is replaced. */
   readonly targetOf?: (text: string) => ToolTarget | undefined
   /** Keys that the tool writes about itself, and what they are. */
   readonly own?: readonly [pattern: RegExp, what: string]

@@ -34,7 +34,7 @@ const phaseTarget = (text: string): ToolTarget | undefined => {
   return { key, ...(env === undefined ? {} : { env }), ...(project === undefined ? {} : { project }) }
 }
 
-/** What is known of each tool. */
+/** The tools, by name. */
 export const tools: { readonly [Name in ToolName]: Tool } = {
   doppler,
   infisical,

@@ -6,7 +6,7 @@ import type { ToolTarget } from "./Tool.js"
 export interface Translated {
   /** The text of a reference. Undefined where nothing was translated. */
   readonly text: string | undefined
-  /** What the text refers to. */
+  /** The secrets that the text refers to. */
   readonly targets: ReadonlyArray<ReferenceTarget>
   /** The references that stay text, as the tool writes them. */
   readonly left: ReadonlyArray<string>
@@ -14,7 +14,7 @@ export interface Translated {
 
 const braces = /\$\{([^{}\n]{1,200})\}/g
 
-/** What a message may show: the names of a reference, and not what else a value has in braces. */
+/** Returns true if a message may show the text: the names of a reference, and not what else a value has in braces. */
 const isName = (text: string) => /^\s*[\w-]+(?:(?:\.|::)[\w-]+){0,2}\s*$/.test(text)
 
 /**

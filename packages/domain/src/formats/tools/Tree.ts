@@ -6,7 +6,7 @@ export interface Scalar {
   readonly line: number
   /** A text, or another scalar as the document spells it. */
   readonly text: string
-  /** What a person may not expect of how the text was read, as the ends of sentences "KEY …". */
+  /** Notes for a person on unexpected readings of the text, as the ends of sentences "KEY …". */
   readonly notes?: ReadonlyArray<string>
 }
 

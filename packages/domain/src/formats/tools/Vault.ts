@@ -3,7 +3,7 @@ import type { PlaceName, Places } from "./Places.js"
 import type { ReadOptions, Tool } from "./Tool.js"
 import { at, type Dictionary, has, isList, isMap, type Tree } from "./Tree.js"
 
-/** What `vault kv get -format=json` prints, and what the API returns. */
+/** Returns true if the document is the output of `vault kv get -format=json`, or a response of the API. */
 export const isVaultSecret = (tree: Tree): boolean =>
   isMap(tree) && has(tree, "data") && (has(tree, "lease_duration") || has(tree, "request_id"))
 

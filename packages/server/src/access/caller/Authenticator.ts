@@ -46,7 +46,7 @@ const delegationRefusal = new Unauthorized({
   message: "this delegation is unknown, has ended or was revoked: ask its person for another one (coffer delegate)"
 })
 
-/** What the person of a session has proven of late. An operator's session is for those who have lost every other proof. */
+/** Returns the recent proofs of a session's person. An operator's session is for people who have lost every other proof. */
 const proofsOf = ({ kind, passkeys, proven_at, proven_by }: SessionActorRow, millis: number) => {
   const isRecent = proven_at !== null && isRecentLogin(proven_at, millis)
   const hasPasskey = passkeys > 0

@@ -3,8 +3,9 @@ import { Forbidden, Reauthenticate } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 
 /**
- * What a session has to prove: `session`, what counts for 15 minutes in a browser and as long as its session in a program; `now`,
- * a proof of the last 15 minutes in any session; `recovery`, a login of the last 15 minutes if every passkey was lost.
+ * The proof that a session has to give. `session`: one that counts for 15 minutes in a browser, and as long as its session
+ * in a program. `now`: one of the last 15 minutes, in any session. `recovery`: a login of the last 15 minutes if every
+ * passkey was lost.
  */
 type Proof = "session" | "now" | "recovery"
 
@@ -26,7 +27,7 @@ const messageOf = ({ hasPasskey, sessionKind }: UserActor, proof: Proof): string
     : `this needs a proof with your passkey from the last 15 minutes: ${give}, ${repeat}`
 }
 
-/** What a person does whose session has not proven enough for a call. */
+/** Returns the error for a session that has not proven enough for a call. Its message tells the person what to do. */
 export const loginTooOld = (actor: UserActor, proof: Proof = "session"): Reauthenticate =>
   new Reauthenticate({ message: messageOf(actor, proof) })
 

@@ -10,7 +10,7 @@ interface Holder {
   readonly grants: ReadonlyArray<Grant>
 }
 
-/** What `Decisions` must know of an actor, its role and its rules in an organization. */
+/** Returns the facts about an actor that `Decisions` needs, with its role and its rules in an organization. */
 export const subjectOf = ({ actor, grants, role }: Holder): Subject =>
   actor.type === "user"
     ? {

@@ -20,7 +20,7 @@ const drainTime = "2 seconds"
 
 /** A request that people decide, and the mail that tells them so. */
 export interface DecisionRequest {
-  /** What a person must be allowed to do at the place. */
+  /** The action that a person must be allowed to do at the place. */
   readonly action: Action
   /** The people who decide; without it, the members who may do the action. */
   readonly deciders?: Effect.Effect<ReadonlyArray<Decider>>

@@ -26,7 +26,7 @@ export interface RequestedChange {
   readonly approval: Approval | null
   /** Whether the change has entered its environment: another one may have its name by now. */
   entered: boolean
-  /** What the change altered: it is compared with what was asked for. */
+  /** The keys that the change altered: they are compared with those that were asked for. */
   readonly touched: Array<Touched>
   /** The revision that it made. */
   revision: number | null

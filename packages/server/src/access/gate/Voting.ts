@@ -2,7 +2,7 @@ import type { Role } from "@coffer/domain/directory/Member"
 import type { Email } from "@coffer/domain/base/Names"
 import type { Approvers } from "@coffer/domain/access/Protection"
 
-/** What decides on the votes of a protection. */
+/** The terms that decide on the votes of a protection. */
 export interface VotingTerms {
   readonly needed: number
   readonly approvers: Approvers

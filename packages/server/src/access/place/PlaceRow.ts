@@ -128,7 +128,10 @@ export const rulesWhere = <Name extends string>(condition: Sql<Name>) =>
 /** The members `m` who have accepted: their organization may be told of them, and mail them. */
 export const acceptedMember = sql`m.removed_at IS NULL AND m.accepted_at IS NOT NULL`
 
-/** What logins brought `lg` that still counts. It ends by the database's clock, before maintenance deletes it. */
+/**
+ * The condition for groups `lg` of logins that still count. They end by the database's clock, before maintenance deletes
+ * them.
+ */
 export const liveLogin = sql`lg.expires_at > ${databaseTime}`
 
 /** The groups of the provider that logins brought and that still count, with the groups `gx` that they count as. */

@@ -10,7 +10,7 @@ import { query } from "../../database/Query.js"
 import { type Decision, decide, type PlaceNames, type Subject } from "./Decisions.js"
 import { liveEnv } from "./PlaceRow.js"
 
-/** What a call asks of an environment that previews may be for. */
+/** The request of a call for an environment that previews may be for. */
 export interface Asked {
   /** The name of a new environment. */
   readonly name?: EnvName
@@ -40,7 +40,7 @@ const previewActions: ReadonlySet<string> = new Set<PreviewAction>(["env.create"
 
 export const isPreviewAction = (action: string): action is PreviewAction => previewActions.has(action)
 
-/** What previews projects allow. They end with the environment that they are copied from. */
+/** The terms for the previews of projects. They end with the environment that the previews are copied from. */
 export const previewsRepo = Effect.map(query, ({ all, first, returning, write }) => {
   const find = first(PreviewsRow)`
     SELECT v.source_id AS source_id, e.name AS source, v.pattern AS pattern, v.max AS max, v.longest AS longest,

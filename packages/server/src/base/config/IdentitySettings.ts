@@ -7,8 +7,8 @@ import { joined, problem, satisfying, type Setting } from "./Problems.js"
 import type { Reader } from "./Variables.js"
 
 /**
- * What verifies an address: `email_verified` alone; Entra's `xms_edov` where that is absent; or, where that is absent, the
- * operator, who owns the provider's directory, for the allowed domains.
+ * The proof that an address is verified. `verified`: `email_verified` alone. `edov`: Entra's `xms_edov` where that is absent.
+ * `domains`: where that is absent, the operator, who owns the provider's directory, for the allowed domains.
  */
 export type EmailTrust = "verified" | "edov" | "domains"
 

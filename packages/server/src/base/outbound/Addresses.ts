@@ -32,7 +32,7 @@ const refused4 = blockListOf(
 /** The only IPv6 networks that are public. Loopback, local, multicast, mapped and NAT64 addresses are outside of it. */
 const public6 = blockListOf(networksOf("ipv6", ["2000::/3"]))
 
-/** What is not public within: protocols with Teredo (2001::/23), documentation, and 6to4, which embeds an IPv4 address. */
+/** Non-public networks within: protocols with Teredo (2001::/23), documentation, and 6to4, which embeds an IPv4 address. */
 const refused6 = blockListOf(networksOf("ipv6", ["2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20"]))
 
 const loopback = blockListOf([...networksOf("ipv4", ["127.0.0.0/8"]), ...networksOf("ipv6", ["::1/128"])])

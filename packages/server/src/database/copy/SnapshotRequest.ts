@@ -1,7 +1,7 @@
 import * as Schema from "effect/Schema"
 import { tlsModes } from "../../base/config/DatabaseUrl.js"
 
-/** What the thread of a snapshot needs. It has no settings of its own. */
+/** The data that the thread of a snapshot needs. The thread has no settings of its own. */
 export const SnapshotRequest = Schema.Struct({
   target: Schema.Struct({
     host: Schema.String,

@@ -1,7 +1,7 @@
 import * as Metric from "effect/Metric"
 import { counterFamily, listed } from "../../base/Metrics.js"
 
-/** What one server does for all servers of a database. */
+/** The jobs that one server does for all servers of a database. */
 export const jobNames = ["tidy", "heads", "wraps", "backup", "stream", "webhooks", "expiry", "due", "trash"] as const
 export type JobName = (typeof jobNames)[number]
 

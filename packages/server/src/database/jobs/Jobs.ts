@@ -49,9 +49,9 @@ const outcomeOf = (exit: Exit.Exit<unknown, unknown>): JobOutcome => {
 }
 
 /**
- * What one server does for all servers of a database. A job holds a lease, which is a row of `jobs`; its transactions
- * are fenced by the lease's token, so that a server that slept through its lease changes nothing. On SQLite the lock on
- * the file is the lease: every job runs, and no row is written.
+ * Runs the jobs that one server does for all servers of a database. A job holds a lease, which is a row of `jobs`. The
+ * lease's token fences its transactions, so a server that slept through its lease changes nothing. On SQLite the lock on the
+ * file is the lease: every job runs, and no row is written.
  */
 export class Jobs extends Effect.Service<Jobs>()("@coffer/server/Jobs", {
   effect: Effect.gen(function* () {

@@ -1,6 +1,9 @@
 import type { Migration } from "../Migration.js"
 
-/** Who logged in: the program and its machine by their own claim, or how the browser names itself. Unknown for earlier sessions. */
+/**
+ * The origin of a session: the program and its machine by their own claim, or how the browser names itself. Unknown for
+ * earlier sessions.
+ */
 export const sessionOrigins: Migration = {
   name: "session_origins",
   statements: [

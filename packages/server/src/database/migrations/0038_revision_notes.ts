@@ -1,6 +1,6 @@
 import type { Migration } from "../Migration.js"
 
-/** What is said of a revision by whoever made it. Few have a note, so it is no column of each change. Older servers show none. */
+/** Authors' notes on their revisions. Few revisions have one, so it is no column of each change. Older servers show none. */
 export const revisionNotes: Migration = {
   name: "revision_notes",
   statements: [

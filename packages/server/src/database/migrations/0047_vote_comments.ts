@@ -1,6 +1,6 @@
 import type { Migration } from "../Migration.js"
 
-/** What a person says of a vote. Votes of older servers have none. */
+/** A voter's comment on a vote. Votes of older servers have none. */
 export const voteComments: Migration = {
   name: "vote_comments",
   statements: ["ALTER TABLE request_votes ADD COLUMN comment TEXT"]

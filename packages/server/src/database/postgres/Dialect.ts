@@ -41,7 +41,10 @@ export const textAt = (clock: string, fence = "TRUE") =>
 const mayHaveSession = `instances.schema < ${fenceMigration} OR EXISTS (
   SELECT 1 FROM pg_stat_activity a WHERE a.application_name = ${sessionName("instances.id")})`
 
-/** What every database of PostgreSQL shares, however it is connected. `fence` is the condition of a fence check. */
+/**
+ * The part of the dialect that every PostgreSQL database shares, however it is connected. `fence` is the condition of a
+ * fence check.
+ */
 export const dialectOn = (reading: SqlConnection.Connection, fence: string) =>
   ({
     system: "postgresql",

@@ -120,7 +120,7 @@ export const makePool = ({ config, connections, onMoved, patience }: PoolSetting
       return new DatabaseUnavailable({ cause })
     }
 
-    /** What a failed statement says: of the database, or only of itself. */
+    /** Returns the error of a failed statement: a failure of the database, or of the statement alone. */
     const refusalOf = (error: SqlError.SqlError): SqlError.SqlError | DatabaseUnavailable | Superseded => {
       if (isMoved(error)) {
         onMoved()

@@ -25,7 +25,7 @@ const EndedRow = Schema.Struct({
 })
 type EndedRow = typeof EndedRow.Type
 
-/** What an entry of the audit log says about a rule. */
+/** Returns the facts about a rule for an entry of the audit log. */
 export const ruleFacts = (rule: Omit<EndedRow, "id" | "org_id">) => ({
   subject_type: rule.subject_type,
   subject_id: rule.subject_id,

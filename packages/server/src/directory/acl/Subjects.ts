@@ -53,7 +53,7 @@ export const makeSubjects = Effect.gen(function* () {
       if (user === undefined || (user.role === null && user.superadmin === 0)) return yield* noSubject(ref, place)
       const own: ReadonlyArray<Grant> = yield* repo.grantsOf({ orgId, subjectId: user.id })
       const ofAllGroups = yield* repo.groupGrantsOf({ orgId, subjectId: user.id })
-      // What a login brought is the business of an organization once the person has accepted it.
+      // A group that a login brought is the business of an organization once the person has accepted the membership.
       const ofGroups = ofAllGroups.filter(({ member_until }) => user.accepted_at !== null || member_until === null)
       const grants = [
         ...own,

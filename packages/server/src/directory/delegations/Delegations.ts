@@ -24,7 +24,7 @@ import { Database } from "../../database/Database.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
 import { type DelegationRow, delegationsRepo } from "./Repo.js"
 
-/** What a person must be allowed to do, to delegate a permission. */
+/** The action that a person must be allowed to do in order to delegate a permission. */
 export const neededFor = {
   use: "secret.use",
   read: "secret.list",

@@ -75,9 +75,9 @@ const identityOf = (claims: Claims): ReadonlyArray<Mismatch> =>
 export interface Checked {
   /** The federation that takes the token. */
   readonly fitting: FederationRow | null
-  /** What the caller may know. */
+  /** The mismatches that the caller may know. */
   readonly shown: ReadonlyArray<Mismatch>
-  /** What did not fit, for the audit log. */
+  /** The mismatches for the audit log. */
   readonly failed: ReadonlyArray<Mismatch>
 }
 

@@ -52,7 +52,7 @@ const keyOf = (key: Members): Key => {
   }
 }
 
-/** What is stored of uploaded keys: a stranger's request reads no other members. */
+/** Returns the stored parts of uploaded keys: a stranger's request reads no other members. */
 export const keysOf = ({ keys }: PublicKeys): ReadonlyArray<Key> => keys.map(keyOf)
 
 /** The members of a public key that are read (RFC 7517, RFC 7518). */
@@ -122,7 +122,7 @@ export const areUsable = ({ keys }: PublicKeys): Effect.Effect<boolean> =>
     )
   })
 
-/** What a token says of itself before anything of it is verified. Its `jku`, `x5u` and `jwk` are not read. */
+/** The claims of a token about itself, before any of it is verified. Its `jku`, `x5u` and `jwk` are not read. */
 export interface Unverified {
   readonly alg: Algorithm
   readonly issuer: string

@@ -20,7 +20,7 @@ type GroupPlace = Place<"group.list" | "group.create" | "group.update" | "group.
 
 const byEmail = (a: GroupMember, b: GroupMember): number => (a.email < b.email ? -1 : 1)
 
-/** What a member's record says about the login that brought the member. */
+/** Returns the facts for a member's record about the login that brought the member. */
 const loginOf = (row: BroughtRow | undefined) =>
   row === undefined ? {} : { provider_group: row.provider_group, login_ends_at: timestamp(row.expires_at) }
 

@@ -48,7 +48,7 @@ const members = sql`
   SELECT u.id AS user_id, u.email AS email, u.name AS name, gm.added_by AS added_by, gm.created_at AS created_at
   FROM group_members gm JOIN users u ON u.id = gm.user_id WHERE gm.group_id = ${"groupId"}`
 
-/** What the organization is told of logins `lg`. */
+/** The condition for logins `lg` that the organization is told of. */
 const toldLogin = sql`EXISTS (
   SELECT 1 FROM members m WHERE m.org_id = lg.org_id AND m.user_id = lg.user_id AND ${acceptedMember})`
 

@@ -1,4 +1,4 @@
-/** What the provider's response to a login must fit. */
+/** Values that the provider's response to a login must match. */
 export interface Checks {
   readonly state: string
   readonly nonce: string
@@ -11,7 +11,7 @@ export interface Checks {
  */
 export type Proof = "any" | "recent" | "now"
 
-/** What the provider says of the person who has logged in. */
+/** The provider's claims about the person who has logged in. */
 export interface Claims {
   readonly issuer: string
   readonly sub: string

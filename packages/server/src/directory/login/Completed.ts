@@ -17,7 +17,7 @@ export interface LoggedIn {
   readonly provenAt: string | null
 }
 
-/** What a login has led to, and the resource of its audit entry. */
+/** The result of a login, and the resource of its audit entry. */
 export interface Completed<A> {
   readonly result: A
   readonly resource: Pick<AuditEvent, "resource_type" | "resource_id">

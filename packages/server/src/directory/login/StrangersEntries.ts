@@ -7,7 +7,7 @@ import { Database } from "../../database/Database.js"
 /** How many attempts an hour for a target get an audit entry each. */
 export const entriesAnHour = 60
 
-/** What strangers attempt to log in as, with the source and the resource of the entry that counts their attempts. */
+/** A target of strangers' login attempts, with the source and the resource of the entry that counts the attempts. */
 export interface Target {
   readonly id: string
   readonly source: AuditSource

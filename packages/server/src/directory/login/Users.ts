@@ -17,7 +17,7 @@ export class Users extends Effect.Service<Users>()("@coffer/server/Users", {
       if (found !== undefined) return found
       const user = { id: UserId.make(yield* uuidV4), name: email.slice(0, email.indexOf("@")) }
       const [inserted] = yield* repo.insertUser({ ...user, email, now: yield* now })
-      // None if another transaction has just created the same user.
+      // Undefined if another transaction has just created the same user.
       return (
         inserted ?? (yield* repo.findUser({ email })) ?? (yield* Effect.dieMessage("a user is there and not there"))
       )

@@ -110,7 +110,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const list = method("Members.list", function* (place: Place<"member.list">): Effect.fn.Return<
       ReadonlyArray<Member>
     > {
-      // Who has rules is for those who may list them.
+      // Only callers who may list rules learn which members have some.
       if (!mayAlso(place, "acl.list", { org: place.org.name, project: "", env: "" })) {
         return yield* mapInSlices(yield* repo.all(place.org.id), memberOf)
       }

@@ -29,7 +29,7 @@ export interface ProjectChange {
 /** How many names a message has. */
 const maxNamed = 20
 
-/** What is wrong with an order of a project's environments; null if nothing is. */
+/** Returns the problem with an order of a project's environments; null if there is none. */
 const problemOf = (
   order: ReadonlyArray<EnvName>,
   existing: ReadonlyArray<{ readonly name: EnvName }>,

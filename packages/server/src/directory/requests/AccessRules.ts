@@ -20,7 +20,7 @@ import { makeLacksVoters } from "./LacksVoters.js"
 import { Requests } from "./Requests.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
 
-/** What a person or an account asks for. */
+/** The request of a person or an account for access. */
 export interface AccessRequest {
   readonly project: ProjectName
   readonly env: EnvName

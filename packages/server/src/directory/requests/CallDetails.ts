@@ -43,7 +43,9 @@ const placeOf = (path: unknown, project: string): ReadonlyArray<string> =>
     ? [shortened(`project: ${textOf(path.project_name)}`)]
     : []
 
-/** What a call asks for besides its values and keys, a line for each field: people vote on nothing that they cannot see. */
+/**
+ * Returns the fields of a call besides its values and keys, a line for each: people vote on nothing that they cannot see.
+ */
 export const detailsOf = (call: unknown, touched: ReadonlyArray<Touched>, project: string): ReadonlyArray<string> => {
   const part = (name: string): unknown => (Predicate.hasProperty(call, name) ? call[name] : undefined)
   const all = [

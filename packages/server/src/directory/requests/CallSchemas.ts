@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
-/** What a call gets of its request, by the schemas of its endpoint. */
+/** The parts of a request that its call gets, by the schemas of its endpoint. */
 export interface CallRequest {
   readonly path?: unknown
   readonly urlParams?: unknown

@@ -45,7 +45,7 @@ const isDryRun = ({ payload }: CallRequest): boolean =>
 
 const isRefusedAtGate = <E>(error: E): error is Extract<E, ApprovalRequired> => error instanceof ApprovalRequired
 
-/** What a request for a change may fail with, besides the errors of the change. */
+/** Errors of a request for a change, besides the errors of the change. */
 type Asking = ChangeRequested | ApprovalRequired | ValidationError | LimitExceeded | NotFound | Forbidden | Unauthorized
 
 /** The request of an endpoint of a group. */

@@ -21,7 +21,7 @@ export const makeLacksVoters = Effect.gen(function* () {
     kind: RequestKind
   ) {
     const terms = (yield* protections.find(envId)) ?? unprotected
-    // Nobody gives access to oneself.
+    // People cannot grant themselves access.
     const self = terms.self && kind === "change"
     const requester = actor.type === "user" ? actor.email : null
     // An invited person may accept while the request waits.

@@ -6,7 +6,7 @@ import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query } from "../../database/Query.js"
 import { IdRow } from "../../database/Rows.js"
 
-/** What a field of a call names. */
+/** The kind of thing that a field of a call names. */
 type Named = "organization" | "environment" | "service account or member" | "member"
 
 /**
@@ -30,7 +30,7 @@ export const namingFields: {
 
 const ProjectRow = Schema.Struct({ id: ProjectId })
 
-/** What is named, by which name, and its id; null if nothing has the name. */
+/** The kind, the name and the id of a named thing. The id is null if nothing has the name. */
 const Meaning = Schema.Tuple(Schema.String, Schema.String, Schema.NullOr(Schema.String))
 type Meaning = typeof Meaning.Type
 
@@ -94,7 +94,7 @@ export const makeNamedIds = Effect.gen(function* () {
     /** The meanings of the names in a call as a JSON column. */
     note: (orgId: OrgId, call: unknown) => Effect.map(meanings(orgId, call), (found) => JSON.stringify(found)),
 
-    /** What a call names that is another one now than when it was noted, or gone. */
+    /** Describes the names in a call that now refer to something else than when they were noted, or to nothing. */
     changes: Effect.fnUntraced(function* (orgId: OrgId, call: unknown, noted: string | null) {
       if (noted === null) return []
       const before = yield* Effect.orDie(decodeMeanings(noted))

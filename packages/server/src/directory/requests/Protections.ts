@@ -85,7 +85,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
 
       const missing = (name: string) => notFound(`the protection of environment ${name}`)
 
-      /** What becomes of changes under these terms. Rules are read only where somebody could be left alone. */
+      /** Returns the prospects of changes under these terms. Rules are read only where somebody could be left alone. */
       const prospects = Effect.fnUntraced(function* (
         { env, org, project }: Place<"protection.read" | "protection.set">,
         terms: Terms

@@ -37,7 +37,7 @@ const RequestRow = Schema.Struct({
   call: Schema.NullOr(Schema.String),
   keys: Schema.NullOr(Schema.String),
   details: Schema.NullOr(Schema.String),
-  /** What the call names, with ids. */
+  /** The names in the call, with their ids. */
   named: Schema.NullOr(Schema.String),
   permission: Schema.NullOr(Permission),
   expires_in: Schema.NullOr(Schema.Number),
@@ -129,7 +129,10 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
     SELECT p.id AS project_id, p.name AS project, e.id AS env_id, e.name AS env
     FROM environments e JOIN projects p ON p.id = e.project_id WHERE e.id = ${"envId"} AND p.org_id = ${"orgId"}`,
 
-  /** What waits in an environment: of an actor, and of all. What has ended takes its bytes until maintenance notes it. */
+  /**
+   * The pending requests in an environment: of an actor, and of all. An ended request takes its bytes until maintenance
+   * notes its end.
+   */
   pending: one(PendingRow)`
     SELECT coalesce(sum(CASE WHEN r.actor_id = ${"actorId"} AND r.expires_at > ${databaseTime} THEN 1 ELSE 0 END), 0) AS own,
       coalesce(sum(CASE WHEN r.expires_at > ${databaseTime} THEN 1 ELSE 0 END), 0) AS waiting,

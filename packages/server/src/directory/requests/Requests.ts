@@ -38,7 +38,7 @@ import { isOwn, requestOf, unprotected, voteRefusal } from "./Views.js"
 
 const maxOwn = 20
 const maxPending = 200
-/** What the pending changes of an environment may take in the database. */
+/** The most bytes that the pending changes of an environment may take in the database. */
 const maxBytes = 64 * 1024 * 1024
 
 const defaultLimit = 20

@@ -13,7 +13,10 @@ import type { RequestRow } from "./Repo.js"
 /** How many votes a request for access to an environment without a protection needs, and whose. */
 export const unprotected = { needed: 1, approvers: "admins", self: false, passkey: false, version: 0 } as const
 
-/** What decides on the votes of a request now. Nobody gives access to oneself, whatever the protection says of changes. */
+/**
+ * Returns the terms that decide on the votes of a request now. People cannot grant themselves access, whatever the
+ * protection says of changes.
+ */
 export const rulesOf = ({
   approvers,
   kind,
@@ -108,7 +111,7 @@ const maxNamed = 20
 
 const versionText = (version: number) => (version === 0 ? "did not exist" : `was at version ${version}`)
 
-/** What differs between what was asked for and what would be changed now, by key. */
+/** Returns the differences, by key, between what was asked for and what would be changed now. */
 export const differences = (asked: ReadonlyArray<Touched>, now: ReadonlyArray<Touched>): ReadonlyArray<string> => {
   const current = new Map(now.map((touched) => [touched.key, touched]))
   const wanted = new Map(asked.map((touched) => [touched.key, touched]))

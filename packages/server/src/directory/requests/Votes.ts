@@ -27,7 +27,7 @@ interface RequestPath extends OrgPath {
   readonly request_id: RequestId
 }
 
-/** What became of a request: what has changed since it was asked for, or what a vote has made. */
+/** The outcome of a request: the differences since it was asked for, or the effect of a vote. */
 type Outcome =
   | { readonly outdated: ReadonlyArray<string> }
   | {
@@ -39,7 +39,7 @@ type Outcome =
       readonly finish: Effect.Effect<unknown>
     }
 
-/** What the end of a request records. */
+/** The facts that the end of a request records. */
 interface Ended {
   readonly outdated?: ReadonlyArray<string>
   readonly approvedBy?: ReadonlyArray<string>

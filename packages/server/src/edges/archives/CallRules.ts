@@ -27,8 +27,9 @@ const circleOf = (environments: ReadonlyArray<ArchivedPlace>): string | undefine
 }
 
 /**
- * What the calls that make such records refuse, besides what a schema says of one and what the parts say of each other. An end that has
- * passed since the export is none of it, and `ProtectionChecks` has the votes.
+ * Returns the first reason for which the calls that make such records would refuse them. A schema's rules for one record and
+ * the rules between the parts are checked elsewhere. An end that has passed since the export is no reason, and
+ * `ProtectionChecks` has the votes.
  */
 export const refusedByCalls = (structure: ArchivedOrganization, now: number): Wrong => {
   const { projects, rules } = structure

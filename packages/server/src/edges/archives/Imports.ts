@@ -52,7 +52,7 @@ const maxImports = 5
 
 const held = (name: OrgName) => new Conflict({ message: orgNameHeld(name) })
 
-/** What was counted otherwise than it was sent: records, and the fields that some of them have. */
+/** Returns the counts of records, and of their optional fields, that differ from those that were sent; null if none do. */
 const differenceOf = (sent: SentCounts, found: ArchiveCounts): string | null => {
   const names = ["projects", "environments", "secrets", "versions", "use_rules", "declared"] as const
   const said = (name: string, sentOf: number, arrived: number) =>

@@ -49,7 +49,7 @@ const peopleOf = ({ members }: ArchivedOrganization, importer: Email): People =>
 
 interface Admitted {
   readonly protection: Terms
-  /** What was changed, and why. */
+  /** The changes, with their reasons. */
   readonly notes: ReadonlyArray<string>
 }
 

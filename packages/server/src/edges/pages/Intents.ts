@@ -25,7 +25,7 @@ export type Loopback = typeof Loopback.Type
 const Device = Schema.Struct({ type: Schema.Literal("device"), id: Schema.NullOr(Schema.String) })
 export type Device = typeof Device.Type
 
-/** What a login in a browser is for. */
+/** The purpose of a login in a browser. */
 export const Intent = Schema.Union(Browser, Loopback, Device)
 export type Intent = typeof Intent.Type
 
@@ -48,7 +48,10 @@ const badParameters = new ValidationError({
   message: "this address is not as coffer login makes it: run coffer login again"
 })
 
-/** What a login is for by the address of its first page. Fails with ValidationError if a program made a wrong address. */
+/**
+ * Returns the purpose of a login by the address of its first page. Fails with ValidationError if a program made a wrong
+ * address.
+ */
 export const intentOf = (url: string): Effect.Effect<Intent, ValidationError> => {
   const query = url.indexOf("?")
   const parameters = new URLSearchParams(query < 0 ? "" : url.slice(query + 1))

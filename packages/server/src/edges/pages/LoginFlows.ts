@@ -25,7 +25,7 @@ const Flow = Schema.Struct({
   csrf: Schema.String,
   /** The address that a code was requested for. */
   email: Schema.NullOr(Schema.typeSchema(Email)),
-  /** Who has logged in, while a program's login waits for a yes or no. */
+  /** The person who has logged in, while a program's login waits for a yes or no. */
   person: Schema.NullOr(
     Schema.Struct({
       id: UserId,
@@ -34,7 +34,7 @@ const Flow = Schema.Struct({
       provenAt: Schema.NullOr(Schema.String)
     })
   ),
-  /** What the provider's answer must fit. */
+  /** Values that the provider's answer must match. */
   provider: Schema.NullOr(Schema.Struct({ state: Schema.String, nonce: Schema.String, verifier: Schema.String })),
   /** Until when the login of `person` counts: pages that keep the flow do not make it last longer. */
   provenUntil: Schema.NullOr(Schema.Number),

@@ -3,7 +3,7 @@ import type { Email } from "@coffer/domain/base/Names"
 import { type Html, markup } from "./Html.js"
 import { page } from "./Page.js"
 
-/** What went wrong. */
+/** A problem that a login page shows. */
 export interface Problem {
   readonly message: string
   readonly status: number

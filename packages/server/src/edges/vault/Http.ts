@@ -152,7 +152,7 @@ const AuthenticationLive = Layer.effect(
   )
 ).pipe(Layer.provide(Authenticator.Default))
 
-/** What Vault's clients write to. */
+/** Returns true for the requests by which Vault's clients write. */
 const isWrite = (method: string, url: string): boolean =>
   method !== "GET" && /^\/v1\/[^/?]+\/(?:data|delete|destroy|metadata|subkeys|undelete)(?:[/?]|$)/.test(url)
 

@@ -27,7 +27,7 @@ export const makeDeliveryWorkers = Effect.gen(function* () {
   const fanOut = yield* makeFanOut
   const send = yield* makeSender
   const slots = makeFairSemaphore(sharedBounds.deliveries)
-  /** What is being sent. */
+  /** The deliveries that are being sent. */
   const busy = new Set<WebhookDeliveryId>()
 
   /** Reloads the delivery once a slot is free: it may have been skipped, or its webhook changed. */

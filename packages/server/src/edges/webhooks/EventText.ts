@@ -53,7 +53,7 @@ const byEvent = new Map(
   )
 )
 
-/** What an event is about, as far as its sentence does not say so. */
+/** Joins the facts of an event for which there is no sentence. */
 const plain = ({ actor, due_at, environment, event, key, project, subject }: WebhookEvent): string => {
   const place = [project, environment, key].filter((name) => name !== null).join("/")
   return [`${actor}:`, event, subject, place === "" ? null : place, due_at === null ? null : `(${due_at})`]

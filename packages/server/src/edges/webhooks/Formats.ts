@@ -15,7 +15,7 @@ const json = (content: unknown): Message => ({
 /** Slack's three control characters: without them, no name can be a link or mention a channel. */
 const forSlack = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")
 
-/** What formats text in Discord, such as the underscores of a key. */
+/** Escapes the characters that format text in Discord, such as the underscores of a key. */
 const forDiscord = (text: string): string => text.replace(/[\\*_~`|<>#[\]]/g, "\\$&")
 
 /** The forms of messages by the services' documentation. Each shows a name as it is, and lets none mention anybody. */

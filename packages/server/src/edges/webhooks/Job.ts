@@ -52,7 +52,7 @@ const deliver = Effect.gen(function* () {
   yield* round.pipe(Effect.flatMap(Effect.sleep), Effect.forever, Effect.interruptible, Effect.forkScoped)
 })
 
-/** What the deliveries need beside the database, the keyring, the audit log and the mailer. */
+/** Services that the deliveries need besides the database, the keyring, the audit log and the mailer. */
 export const DeliveriesLive = Layer.mergeAll(
   EntryReader.Default,
   SigningKeys.Default,

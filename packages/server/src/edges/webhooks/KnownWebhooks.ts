@@ -9,7 +9,7 @@ import { type WebhookRow, webhooksRepo } from "./Repo.js"
 
 export type WebhookPlace = Place<"webhook.list" | "webhook.create" | "webhook.update" | "webhook.delete">
 
-/** What the calls about a webhook share: finding it, locking it, and recording what is done to it. */
+/** The steps that calls about a webhook share: finding it, locking it, and recording what is done to it. */
 export class KnownWebhooks extends Effect.Service<KnownWebhooks>()("@coffer/server/KnownWebhooks", {
   effect: Effect.gen(function* () {
     const repo = yield* webhooksRepo

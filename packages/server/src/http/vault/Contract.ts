@@ -237,7 +237,10 @@ class StatusGroup extends HttpApiGroup.make("vaultStatus")
   .annotateEndpoints(Requires, "nothing")
   .middleware(Admission) {}
 
-/** What is served of Vault's API: a contract of its own, so that nothing of it is in the documents of Coffer's. */
+/**
+ * The part of Vault's API that is served. It is a contract of its own, so that nothing of it is in the documents of Coffer's
+ * API.
+ */
 export class VaultApi extends anyApi("coffer-vault")
   .add(LoginGroup)
   .add(TokenGroup)

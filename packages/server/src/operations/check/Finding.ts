@@ -4,7 +4,7 @@ export interface Finding {
   /** `off`: the feature is not configured. */
   readonly status: "ok" | "warning" | "failed" | "off"
   readonly message: string
-  /** What to do about a warning or a failure. */
+  /** The remedy for a warning or a failure. */
   readonly next?: string
 }
 

@@ -5,7 +5,7 @@ import type { SmtpSettings } from "../../base/config/MailSettings.js"
 import { smtpFailure, type SmtpFailure, transportOptions } from "../../base/mail/SmtpSender.js"
 import { failed, type Finding, off, ok } from "./Finding.js"
 
-/** What OpenSSL says of a first line that is no TLS. */
+/** Returns true for OpenSSL's errors on a first line that is no TLS. */
 const isNoTls = (code: string): boolean => /^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/.test(code)
 
 const nextOf = ({ atGreeting, code, responseCode }: SmtpFailure, { ehloName, secure }: SmtpSettings): string => {

@@ -15,7 +15,7 @@ import { listedLogs, logsFindings } from "./LogsCheck.js"
 
 const toleratedMillis = 2_000
 
-/** What the server's role lacks. A role that owns the tables has all of it. */
+/** The tables on which the server's role lacks rights. A role that owns the tables has all of them. */
 const missingRights = `
   SELECT c.relname AS name FROM pg_class c
   WHERE c.relkind = 'r' AND c.relnamespace = current_schema()::regnamespace

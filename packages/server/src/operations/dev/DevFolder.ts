@@ -12,7 +12,7 @@ import { LocalFailure } from "../../base/files/LocalFailure.js"
 import { lock } from "../../database/sqlite/Lock.js"
 import { DevRefused } from "./DevRefused.js"
 
-/** What a server needs to go on with the data of a folder. It is beside the data, because both live as long. */
+/** The state that a server needs to go on with the data of a folder. It is beside the data, because both live as long. */
 const State = Schema.parseJson(
   Schema.Struct({
     master_key: Schema.Redacted(Schema.String),

@@ -14,7 +14,7 @@ import { LoggingLive } from "../../base/logging/Logging.js"
 import { requireSoundAddon } from "../../database/sqlite/Addon.js"
 import { wrongUsage } from "../Usage.js"
 
-/** What a command alone needs is loaded when it runs: it would cost a server memory and time. */
+/** Loads a module when a command runs that alone needs it. Otherwise, it would cost a server memory and time. */
 export const loaded = <A>(load: () => Promise<A>) => Effect.promise(load)
 
 /** Offline commands need no mail server, so SMTP_HOST is not required. */

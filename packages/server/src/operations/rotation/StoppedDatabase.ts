@@ -15,7 +15,7 @@ import { rewriteFile } from "../../database/sqlite/Maintain.js"
 import { databaseOfAnySchema, offlineDatabase } from "../../database/sqlite/SqliteDatabase.js"
 import { StartupError } from "../../base/StartupError.js"
 
-/** What a rotation leaves under the old master key. */
+/** The data that a rotation leaves under the old master key. */
 export interface Leftovers {
   /** Why gaps in the pages may still hold data keys under the old master key, and what to do; null if they do not. */
   readonly inGaps: string | null

@@ -42,7 +42,10 @@ export const bindingIn = (
 /** How far ahead the clock of the server may be that an archive comes from. */
 const skewMillis = 5 * 60 * 1000
 
-/** What the times of a version say that no write could: it was not written yet. Times in ISO 8601 are in the order of text. */
+/**
+ * Returns the problem with a version whose times are still in the future, which no write could make; null if there is none.
+ * Times in ISO 8601 are in the order of text.
+ */
 const laterThan = ({ created_at, destroyed_at = created_at }: ArchivedVersion, latest: string): string | null => {
   if (created_at > latest) return "created_at: is in the future"
   return destroyed_at > latest ? "destroyed_at: is in the future" : null

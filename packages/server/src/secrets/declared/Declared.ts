@@ -34,7 +34,10 @@ export const checkPattern = ({ example, pattern }: DeclareRequest): Effect.Effec
           : new ValidationError({ message: "example: does not match the pattern, which is for the whole value" })
       )
 
-/** What the audit log has of a declaration. Examples and descriptions stay out: the log cannot forget a value that slipped in. */
+/**
+ * Returns the part of a declaration that the audit log records. Examples and descriptions stay out: the log cannot forget a
+ * value that slipped in.
+ */
 const recorded = (declared: DeclaredKey | undefined) =>
   declared === undefined
     ? null

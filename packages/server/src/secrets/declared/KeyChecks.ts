@@ -23,7 +23,9 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
     const audit = yield* AuditLog
     const { snapshot } = yield* Database
 
-    /** What an environment has and should have, from one snapshot, with the encrypted values that a pattern is for. */
+    /**
+     * Reads, in one snapshot, the existing and the expected keys of an environment, and encrypted values to match patterns.
+     */
     const read = (place: Place<"secret.compare">) =>
       snapshot(
         Effect.gen(function* () {
@@ -53,7 +55,7 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
         rows,
         Effect.fnUntraced(function* (row) {
           const pattern = patterns.get(row.key) ?? null
-          // What a reference leads to is the value of others, and is validated there.
+          // A reference leads to the value of another secret, which is validated there.
           if (pattern === null || kindOf(row) === "reference") return []
           const value = yield* versions.open(place, row, row)
           looked.push({ key: row.key, version: row.version })

@@ -20,7 +20,7 @@ const maxSteps = 2_000_000
 /** Whether a whole value matches. */
 export type Matches = (value: string) => boolean
 
-/** What the engine says of a pattern, with the place of the mistake if it names a part of the pattern. */
+/** Returns the engine's complaint about a pattern, with the place of the mistake if it names a part of the pattern. */
 const complaintOf = (pattern: string, error: unknown): string => {
   const said = error instanceof Error ? error.message.replace(/^error parsing regexp: /, "") : "cannot be parsed"
   const [what = said] = said.split(": `")

@@ -25,7 +25,7 @@ const defaultLimit = 100
 /** How many due dates one statement reads for a page, of which the caller may see some. */
 const rowsAtOnce = 200
 
-/** What a change sets; null takes one away. */
+/** The fields that a change sets; null takes one away. */
 export interface DueRequest {
   readonly expires_at?: string | null
   readonly rotate_every_days?: number | null

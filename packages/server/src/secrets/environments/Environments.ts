@@ -24,12 +24,12 @@ import { endOf, environmentOf, environmentsRepo } from "../../directory/environm
 import { method } from "../../base/tracing/Traced.js"
 import { makeEnvironmentExpiry } from "./EnvironmentExpiry.js"
 
-/** What a new environment has besides its name. */
+/** The properties of a new environment besides its name. */
 export interface NewEnvironment {
   readonly id?: EnvId
   /** When it ends, in milliseconds since 1970; null: it lasts. */
   readonly end?: number | null
-  /** What it starts with. */
+  /** The source of the secrets that it starts with. */
   readonly origin?: {
     readonly from: Place<"secret.copy">
     readonly keys: ReadonlyArray<SecretKey> | undefined

@@ -18,7 +18,7 @@ import { type KeyRange, type KeyRow, keySearchRepo, rangesAtOnce } from "./Repo.
 const defaultLimit = 100
 const placesAtOnce = 200
 
-/** What a request may look at, in keys. Those of a prefix are found by an index, and cost only their place. */
+/** The most keys that a request may look at. Those of a prefix are found by an index, and cost only their place. */
 const budget = 100_000
 const costOfPlace = 20
 /** A decision compares a place with each rule of the caller. */

@@ -16,7 +16,7 @@ const defaultLimit = 50
 /** How many environments one statement reads. */
 const environmentsAtOnce = 200
 
-/** What a request may look at. A decision compares an environment with each rule of the caller. */
+/** The most work that a request may do. A decision compares an environment with each rule of the caller. */
 const budget = 100_000
 const costOfEnvironment = 20
 const rulesPerUnit = 2

@@ -74,7 +74,7 @@ export const reachable = (map: ReadonlyMap<string, ReadonlyArray<Node>>, start: 
     ([_start, ...others]) => others
   )
 
-/** What is wrong with a way. */
+/** The problem with a way. */
 type Stop = { readonly wrong: "cycle"; readonly way: ReadonlyArray<Node> } | { readonly wrong: "depth" }
 
 /**
@@ -100,7 +100,7 @@ export const folding = <A, E>(
   return of
 }
 
-/** What is wrong with the references of a changed secret. */
+/** The problem with the references of a changed secret. */
 export type Wrong = Exclude<Stop, { readonly wrong: "depth" }> | { readonly wrong: "depth"; readonly at: Node }
 
 /** Returns the function that works out the length of the longest way from a secret. */

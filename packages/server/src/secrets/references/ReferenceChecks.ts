@@ -117,7 +117,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
           alongside(place, { id: env_id, name: env }, "secret.list") !== null && only?.has(key) !== false
       )
       const names = seen.slice(0, maxNamed).map(named(place))
-      // What a delegation may not name is not counted either.
+      // Secrets that a delegation may not name are not counted either.
       const others = only === null ? rows.length - names.length : 0
       const all = [
         ...names,
@@ -278,7 +278,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
         (change) => change.kind === "reference" && change.targets.length > 0
       )
       const mayCarry = (options.arriving ?? []).length > 0 && !mayReveal(place.actor)
-      // What these checks say names other secrets.
+      // The messages of these checks name other secrets.
       if ((isReferring || mayCarry) && keysOf(place.actor) !== null) {
         return yield* refused(
           isReferring
@@ -292,7 +292,7 @@ export class ReferenceChecks extends Effect.Service<ReferenceChecks>()("@coffer/
       return new Admitted()
     })
 
-    /** What the references of a version that comes back become. */
+    /** Returns the change to the references of a version that comes back. */
     const changeOf = (id: SecretId, version: number): Effect.Effect<Change> =>
       Effect.map(repo.targets({ id, version }), (rows) =>
         rows.length === 0

@@ -119,7 +119,7 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
       return [...found].sort(([a], [b]) => (a < b ? -1 : 1))
     })
 
-    /** What a secret refers to, and what refers to it. */
+    /** Returns the secrets that a secret refers to, and those that refer to it. */
     const around = Effect.fnUntraced(function* (place: Place<"secret.list">, key: SecretKey) {
       const { env, project } = place
       const row = yield* secrets.find({ envId: env.id, key })

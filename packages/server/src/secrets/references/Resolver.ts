@@ -113,7 +113,7 @@ export class Resolver extends Effect.Service<Resolver>()("@coffer/server/Resolve
       refuse("which does not exist")
     })
 
-    /** What secrets of one environment refer to, by the index of references. */
+    /** Returns the targets of secrets of one environment, by the index of references. */
     const targetsOf = (rows: ReadonlyArray<Referring>): Effect.Effect<ReadonlyArray<Node>> =>
       Effect.map(references.targetsOf(rows.filter((row) => kindOf(row) === "reference")), (targets) =>
         targets.map(({ target_env: env, target_key: key }) => ({ env, key }))

@@ -42,7 +42,7 @@ export interface BundleWrite {
   readonly dry_run?: boolean
   /** Whether keys may go that others refer to. */
   readonly force?: boolean
-  /** What the revision's history says of it. */
+  /** The note in the revision's history. */
   readonly note?: string
 }
 
@@ -82,7 +82,7 @@ const wantedOf = ({
 const asStored = { closure: null, passages: [] }
 const unresolved = { values: new Map<SecretKey, never>(), passed: [] }
 
-/** What a bundle has of each secret besides its value: key, version, time. */
+/** The bytes of each secret in a bundle besides its value: key, version, time. */
 const bytesOfSecret = 160
 
 /** The size of a bundle's response. Of references, it is known only when they are resolved. */
@@ -168,7 +168,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
       return { revision, rows, closure, passages: yield* referenceReader.passages(place) }
     }, snapshot)
 
-    /** What the references among secrets become, which were loaded before. */
+    /** Resolves the references among secrets. These were loaded before. */
     const resolved = (closure: Closure<"secret.read">, opened: ReadonlyArray<readonly [WholeRow, Value]>) =>
       referenceReader.resolve(
         closure,

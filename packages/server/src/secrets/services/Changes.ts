@@ -29,13 +29,13 @@ interface ApplyOptions {
   readonly dryRun?: boolean
   /** Whether keys may go that others refer to. */
   readonly force?: boolean | undefined
-  /** What the revision's history says of it. */
+  /** The note in the revision's history. */
   readonly note?: string | undefined
   /** How values are validated against the declared keys; see `WriteChecks.validate`. Without it, they are not. */
   readonly values?: "given" | "moved" | "restored"
   /** The versions whose values are moved, if the caller does not give the values. */
   readonly moved?: ReadonlyArray<Moved>
-  /** What the audit entry of a set key says, besides the key and its version. */
+  /** Returns the facts in the audit entry of a set key, besides the key and its version. */
   readonly recorded?: (key: SecretKey) => { readonly action?: "secret.copy"; readonly [name: string]: unknown }
   /** An audit entry to write before those of the changed keys. */
   readonly eventOfAll?: (revision: number) => AuditEvent
@@ -129,7 +129,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       return events
     })
 
-    /** What a step makes of the references of its key. Fails with ValidationError for a malformed one. */
+    /** Returns what a step changes in the references of its key. Fails with ValidationError for a malformed one. */
     const referencesOf = (step: Step): Effect.Effect<ReadonlyArray<readonly [SecretKey, Change]>, ValidationError> => {
       const { key } = step
       switch (step.change) {

@@ -50,7 +50,7 @@ export interface PreparedRevert {
   readonly draft: Draft
 }
 
-/** What a revert changes: the versions that come back, the keys that go, and the steps of the keys that stay. */
+/** Returns the changes of a revert: the versions that come back, the keys that go, and the steps of the keys that stay. */
 const differenceOf = (
   rows: ReadonlyArray<{ readonly key: SecretKey; readonly id: SecretId; readonly version: number }>,
   state: ReadonlyArray<Earlier>

@@ -119,7 +119,7 @@ export const movesOf = (
   })
 }
 
-/** What steps alter, with the versions whose values move. */
+/** Returns the keys that steps alter, with the versions whose values move. */
 export const touchedBy = (
   steps: ReadonlyArray<Step>,
   moves: ReadonlyArray<Move> | undefined

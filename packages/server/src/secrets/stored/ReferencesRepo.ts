@@ -79,10 +79,10 @@ export const referencesRepo = Effect.gen(function* () {
   return {
     insert: insert("secret_references", ["secret_id", "version", "env_id", "project_id", "target_env", "target_key"]),
 
-    /** What a version of a secret refers to. */
+    /** Returns the targets of a version of a secret. */
     targets,
 
-    /** What some versions of secrets refer to. */
+    /** Returns the targets of some versions of secrets. */
     targetsOf: (versions: ReadonlyArray<{ readonly id: SecretId; readonly version: number }>) =>
       Effect.map(
         forEachInSlices(Array.chunksOf(versions, versionsAtOnce), (some) => {

@@ -122,7 +122,7 @@ export const makeErasing = Effect.gen(function* () {
     )
   })
 
-  /** What is due of a place: the end of its time, what the removal left, and the erasure of what nothing brings back. */
+  /** Does what is due for a place: ends its time, settles its removal, and erases what nothing brings back. */
   const workOn = Effect.fnUntraced(function* (row: TrashRow, inOrganization: InOrganization) {
     yield* inOrganization(row.org_id, end(row))
     yield* (yield* repo.isErasing({ id: row.id })) === undefined

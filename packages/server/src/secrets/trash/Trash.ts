@@ -25,7 +25,7 @@ import type { TrashRow } from "../../directory/trash/Settling.js"
 import { makeEnvironmentExpiry } from "../environments/EnvironmentExpiry.js"
 import { type RemovedRow, trashRepo } from "./Repo.js"
 
-/** What a list is of. */
+/** The filter of a list. */
 interface Listed {
   readonly name?: string
 }
@@ -119,7 +119,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         if (row === undefined) return yield* notVisible(`removed organization ${org.id}`)
         yield* repo.forget({ id: org.id })
         yield* removals.checkName(actor, name)
-        // Nobody votes on the name of another protected organization here.
+        // The name of another protected organization cannot be voted on here.
         if ((yield* freed.find({ kind: "org", id: org.id, name }, actor.id)) !== undefined) {
           return yield* inUse("organization", name)
         }
@@ -215,7 +215,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
       return row
     })
 
-    /** Nobody votes in a removed organization, so that one with protected environments is restored first. */
+    /** Gives up a removed organization. It has no votes, so one with protected environments is restored first. */
     const eraseOrganization = method("Trash.eraseOrganization", function* (place: Place<"org.erase">, given: OrgName) {
       const { id, name } = place.org
       const row: TrashRow = { id: RemovedId.make(id), kind: "org", org_id: id, project_id: null, name }

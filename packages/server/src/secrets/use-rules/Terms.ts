@@ -6,7 +6,7 @@ import type { RuleRow } from "./Repo.js"
 // The accounts are kept by id: their names in the text are those of the last change.
 const decode = Schema.decode(Schema.parseJson(UseTerms.omit("accounts")))
 
-/** What a stored rule allows. */
+/** Returns the terms of a stored rule. */
 export const termsOf = ({ accounts, terms }: Pick<RuleRow, "accounts" | "terms">): Effect.Effect<UseTerms> =>
   Effect.map(Effect.orDie(decode(terms)), (others) => ({ ...others, accounts }))
 

@@ -2,7 +2,9 @@ import { type Actor, actorName } from "@coffer/domain/access/Actor"
 import type { ApprovalId } from "@coffer/domain/base/Ids"
 import type { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 
-/** What approvers read in a mail: names only. The caller chose the address, headers and body, which may hold secrets. */
+/**
+ * The content of a mail to approvers: names only. The caller chose the address, headers and body, which may hold secrets.
+ */
 export interface ApprovalMail {
   readonly id: ApprovalId
   readonly org: OrgName

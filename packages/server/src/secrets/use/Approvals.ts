@@ -39,7 +39,7 @@ export interface AskedRequest {
   readonly body: Uint8Array | null
 }
 
-/** What a person sees of a request, and what an approval is bound to. */
+/** The part of a request that a person sees and that an approval is bound to. */
 const Shown = Schema.Struct({
   method: UseMethod,
   url: Schema.String,

@@ -13,7 +13,7 @@ export interface PermittedSecret {
   readonly rule: RuleRow
   readonly terms: UseTerms
   readonly value: Value
-  /** What became part of it by references. */
+  /** The secrets that became part of it by references. */
   readonly passed: ReadonlyArray<Passed>
   /** The values of these that are long enough to be looked for in a response. */
   readonly parts: ReadonlyArray<Value>

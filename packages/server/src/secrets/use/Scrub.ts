@@ -17,7 +17,7 @@ const occurrences = (spellings: Matcher, text: string): Effect.Effect<ReadonlyAr
   const bounds: Array<number> = []
   const add = (from: number, to: number): void => {
     let start = from
-    // What the part overlaps or touches becomes one with it.
+    // The part becomes one with the parts that it overlaps or touches.
     while (bounds.length > 0 && (bounds.at(-1) ?? 0) >= start) {
       bounds.pop()
       start = Math.min(start, bounds.pop() ?? start)

@@ -25,7 +25,10 @@ import { isLive, termsOf } from "../use-rules/Terms.js"
 const minBytes = 8
 const maxBytes = 8_192
 
-/** What a value is made of is looked for in the response too. The search takes about 1 KiB of memory for each byte. */
+/**
+ * The limits on a value's parts: they are looked for in the response too. The search takes about 1 KiB of memory for each
+ * byte.
+ */
 const maxParts = 64
 const maxPartBytes = 32 * 1024
 const maxBytesTogether = maxPartBytes + maxBytes
@@ -181,7 +184,7 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
       return { granted } satisfies UseDecision
     })
 
-    /** What the caller may use in an environment, with what is left of the budgets. */
+    /** Returns the secrets that the caller may use in an environment, with the rest of the budgets. */
     const uses = method("UsePermits.uses", function* (place: Place<"secret.uses">) {
       const millis = yield* Clock.currentTimeMillis
       const account = actorName(place.actor)

@@ -29,7 +29,7 @@ import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./U
 /** How long a use takes at most: waiting, granting, the request, and the scrub of its response. */
 const patienceMillis = 30_000
 
-/** What is left until a time. */
+/** Returns the milliseconds that are left until a time. */
 const until = (deadline: number) => Effect.map(Clock.currentTimeMillis, (now) => Math.max(0, deadline - now))
 
 const notSent = new Overloaded({

@@ -5,7 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit } from "effect"
 import { freshPath, organization, readSecret, servicesAt, setSecret } from "../../support/Services.js"
 
-/** What a person may do to the files of a running server. */
+/** Changes that a person may make to the files of a running server. */
 const ways: Readonly<Record<string, (path: string) => void>> = {
   "is replaced by another file": (path) => {
     copyFileSync(path, `${path}.other`)

@@ -164,7 +164,7 @@ describe("a database that does not say who accepted a membership", () => {
         const refused = yield* member("refused@example.com", "member")
         assert.strictEqual(yield* outcome(setSecret(refused, "A", "two")), "Forbidden")
         yield* member("quiet@example.com", "owner")
-        // Who acted before a removal, and was invited again.
+        // A member that acted before a removal, and was invited again.
         const again = yield* member("again@example.com", "admin")
         yield* setSecret(again, "B", "one")
         yield* (yield* SqlClient.SqlClient)`

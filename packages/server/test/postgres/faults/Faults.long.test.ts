@@ -163,7 +163,7 @@ describe("three servers under load lose nothing, repeat nothing and fork no chai
         old.kill()
         await old.stop()
         cluster = standby
-        // Nobody confirms the commits of the new primary.
+        // The new primary has no standby to confirm its commits.
         await onCluster((client) => client.query("ALTER SYSTEM RESET synchronous_standby_names"))
         await onCluster((client) => client.query("SELECT pg_promote()"))
         relay.moveTo(standby.port)

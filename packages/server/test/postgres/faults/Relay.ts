@@ -58,7 +58,7 @@ export class Relay {
   /** Whether nothing is passed on, as by a network that has failed silently. */
   set silent(is: boolean) {
     this.#isSilent = is
-    // What was swallowed cannot come later.
+    // Swallowed data cannot arrive later.
     if (!is) this.cut()
   }
 

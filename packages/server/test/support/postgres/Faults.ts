@@ -5,7 +5,7 @@ import { Client, type QueryConfig } from "pg"
 interface Fault {
   at: number
   hit: boolean
-  /** What runs instead of the statement. */
+  /** The text that runs instead of the statement. */
   instead?: string
 }
 

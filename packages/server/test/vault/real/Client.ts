@@ -18,9 +18,9 @@ export interface By {
 
 export interface Client {
   readonly isThere: boolean
-  /** What it says of an environment that is not there. */
+  /** Its message about an environment that does not exist. */
   readonly absent: RegExp
-  /** What it says of a credential that is not valid, if not what the view says. */
+  /** Its message about an invalid credential, if it is not the view's. */
   readonly refused?: RegExp
   /** Prints DATABASE_URL of an environment of the project webshop. */
   readonly read: (by: By, env: string) => Promise<Ran>

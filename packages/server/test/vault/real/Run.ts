@@ -16,7 +16,7 @@ interface How {
   /** When it is asked to stop. Without, it ends by itself. */
   readonly until?: Promise<void> | undefined
   readonly seconds?: number
-  /** What it reads on its standard input. */
+  /** The text on its standard input. */
   readonly input?: string | undefined
 }
 

@@ -28,7 +28,7 @@ const firstOf = (env: Readonly<Record<string, string | undefined>>, names: Reado
     return text === undefined ? [] : [{ name, text }]
   })[0]
 
-/** What a status means that is no success. */
+/** Describes the problem that a status other than success means. */
 const problemOf = (status: number, token: string): string => {
   if (status === 401 || status === 403)
     return `refused the token (${status}): see whether ${token} is valid, and may read this`

@@ -12,7 +12,7 @@ interface BulkProps {
   readonly close: () => void
 }
 
-/** What is done with the chosen rows. */
+/** The dialog of a bulk action on the selected rows. */
 export const BulkDialog = ({ act, close, model, reload }: BulkProps) => {
   const rows = chosenRows(model)
   switch (act) {

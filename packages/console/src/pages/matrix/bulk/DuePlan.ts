@@ -10,7 +10,7 @@ import type { ProjectPlace } from "../../../staging/Writes.js"
 import type { Grid, GridRow } from "../Grid.js"
 import type { Target } from "./Environments.js"
 
-/** What is set: a field that is absent stays as it is, and null takes one away. */
+/** The fields to set: an absent field stays as it is, and null removes its value. */
 export interface DueChange {
   readonly expires_at?: string | null
   readonly rotate_every_days?: number | null
@@ -45,14 +45,14 @@ const fieldOf = <A, I>(
   return given === "none" ? Either.right(null) : Schema.decodeUnknownEither(schema)(parse(given))
 }
 
-/** What each text means. A left is a text that cannot be set. */
+/** Decodes each text. A left is a text that cannot be set. */
 export const fieldsOf = ({ days, expires, owner }: DueTexts) => ({
   expires_at: fieldOf(Expiry, expires),
   rotate_every_days: fieldOf(RotationDays, days, Number),
   owner: fieldOf(Email, owner)
 })
 
-/** What the texts set; null if nothing, or if one of them cannot be set. */
+/** Returns the change that the texts describe; null if they set nothing, or if one of them cannot be set. */
 export const changeOf = (texts: DueTexts): DueChange | null => {
   const fields = Either.all(fieldsOf(texts))
   if (Either.isLeft(fields)) return null
@@ -90,7 +90,7 @@ export const stepsOf = (
 export const undoOf = (steps: ReadonlyArray<DueStep>): ReadonlyArray<DueStep> =>
   steps.map((step) => ({ ...step, change: step.before, before: step.change }))
 
-/** What came of the steps: each settles alone. */
+/** The outcome of the steps: each settles alone. */
 export interface DueOutcome {
   readonly done: ReadonlyArray<DueStep>
   /** How many wait for votes. */

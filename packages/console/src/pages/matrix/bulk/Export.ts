@@ -9,7 +9,7 @@ import * as Redacted from "effect/Redacted"
 import { call } from "../../../client/Calls.js"
 import type { ProjectPlace } from "../../../staging/Writes.js"
 
-/** What was read for an export, and the references that lead to no value. */
+/** The secrets that were read for an export, and the references that lead to no value. */
 export interface ExportRead {
   readonly pairs: Redacted.Redacted<ReadonlyArray<Pair>>
   readonly unreadable: ReadonlyArray<string>

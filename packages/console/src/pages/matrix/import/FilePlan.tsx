@@ -11,7 +11,7 @@ import { type Pasted, readPasted } from "../Paste.js"
 import { InvisibleValues } from "./InvisibleValues.js"
 import { Mistakes } from "./Mistakes.js"
 
-/** What is asked of the server. */
+/** The input of an import that the server is asked to preview. */
 export interface Question {
   readonly env: EnvName
   /** As what the text is to be read; null: as what it looks like. */
@@ -20,7 +20,7 @@ export interface Question {
   readonly text: string
 }
 
-/** What the server would do with what was read in a file. */
+/** The secrets that were read in a file, and the server's dry run of writing them. */
 export interface FilePlan {
   readonly pasted: Pasted
   readonly preview: BundleWritten | null
@@ -43,7 +43,7 @@ export const planFile = (model: Model, { env, file, text }: Question, format: Fo
 
 const count = ({ data }: BundleWritten, change: string): number => data.filter((one) => one.change === change).length
 
-/** What a file would change, or its mistakes. */
+/** The changes that a file would make, or its mistakes. */
 export const FileOutcome = ({ plan: { preview, pasted } }: { readonly plan: FilePlan }) => (
   <div role="status">
     {pasted.mistakes.length > 0 && <Mistakes mistakes={pasted.mistakes} />}

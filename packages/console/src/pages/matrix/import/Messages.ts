@@ -1,4 +1,4 @@
-/** What the command line suggests: here, there is a box for it, or no option. */
+/** The command-line option that a message suggests: the console has a control for it, or no such option. */
 const option =
   /(?:[:;,] (?:rename it with|name another one with|pass) --[\w-]+(?: "(?:[^"\\]|\\.)*")?|: --base64 keeps it as base64 text)$/
 

@@ -27,7 +27,7 @@ export const planOf = (
   })
 }
 
-/** What the server would make of an environment of the plan, or why it refuses it. */
+/** The server's dry run for an environment of the plan, or the reason for its refusal. */
 export interface Tried {
   readonly env: EnvName
   readonly written: BundleWritten | null
@@ -94,7 +94,7 @@ export const countsOf = ({ keys }: PlannedEnv, tried: Tried | undefined) => {
   }
 }
 
-/** What the history says of the changes. */
+/** Returns the note on the changes for the history. */
 export const noteOf = ({ source }: PlannedEnv, { tool }: ToolDocument): string => {
   const note = `imported from ${source}`
   return isReason(note) ? note : `imported from ${tool}`

@@ -41,7 +41,7 @@ const storedOf = ({ references, stored }: PlannedKey): string =>
 
 const notesOf = ({ notes }: PlannedKey): string => notes.join("; ")
 
-/** What is remarkable of the keys of an environment. No value is shown. */
+/** Remarks on the keys of an environment. No value is shown. */
 export const Remarks = ({ planned: { env, keys, references, set } }: { readonly planned: PlannedEnv }) => {
   const left = keys.filter(({ state }) => state === "left")
   return (

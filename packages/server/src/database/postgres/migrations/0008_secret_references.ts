@@ -1,4 +1,4 @@
-/** What each version of a secret refers to: as on SQLite. */
+/** References of each version of a secret: as on SQLite. */
 export const secretReferences: ReadonlyArray<string> = [
   `CREATE TABLE secret_references (
     secret_id TEXT COLLATE "C" NOT NULL REFERENCES secrets (id),

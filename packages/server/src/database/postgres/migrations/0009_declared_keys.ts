@@ -1,4 +1,4 @@
-/** What projects expect of keys: as on SQLite. */
+/** Requirements of projects for keys: as on SQLite. */
 export const declaredKeys: ReadonlyArray<string> = [
   `CREATE TABLE declared_keys (
     project_id TEXT COLLATE "C" NOT NULL REFERENCES projects (id),

@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
 
 /**
- * What servers on one database tell each other: the leases of jobs, their heartbeats, how many data keys a key-encryption
- * key has wrapped, and the places of the audit stream. On SQLite, which has one server, only the third has rows.
+ * Tables that the servers of one database share: leases of jobs, heartbeats, how many data keys a key-encryption key has
+ * wrapped, and places of the audit stream. On SQLite, which has one server, only the third has rows.
  */
 const statements = [
   `CREATE TABLE jobs (

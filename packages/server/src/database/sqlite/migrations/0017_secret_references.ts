@@ -2,7 +2,7 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
 
 /**
- * What each version of a secret refers to, by names: an environment that is made anew under its name is meant again. Only the
+ * References of each version of a secret, by name: an environment that is made anew under its name is meant again. Only the
  * rows of current versions count. Reads of values go by the encrypted text, not by these rows.
  */
 const statements = [

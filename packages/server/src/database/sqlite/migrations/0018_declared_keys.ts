@@ -2,8 +2,8 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import * as Effect from "effect/Effect"
 
 /**
- * What projects expect of keys. `required_in` is `*`, or names of environments each between commas: they are names, so that an
- * environment which is made again under its name has the same requirements.
+ * Requirements of projects for keys. `required_in` is `*`, or names of environments, each between commas. An environment
+ * that is made again under its name has the same requirements, because these are names.
  */
 const statements = [
   `CREATE TABLE declared_keys (
