@@ -75,7 +75,7 @@ describe("run --offline-fallback", () => {
     for (const word of ["canary", "COLOUR", "acme", "webshop", apiKey]) assert.notInclude(copy + text, word)
   })
 
-  it("keeps none without being told to", async () => {
+  it("is needed: a plain run keeps no copy", async () => {
     const before = copies().length
     await coffer("run", "--only", "COLOUR", "true")
     assert.lengthOf(copies(), before)

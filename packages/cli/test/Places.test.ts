@@ -40,7 +40,7 @@ describe("a place in one word", () => {
     assert.include(run.stderr, "--org globex and acme/webshop/dev name two different organizations")
   })
 
-  it("is a command for run where -- does not come next, and is told so when it is none", async () => {
+  it("is a command for run unless -- comes next, and run says how to name a place where no such command exists", async () => {
     const run = await place.home.coffer(["run", "acme/webshop/dev", "true"])
     assert.strictEqual(run.code, 127)
     assert.include(run.stderr, "to name a place, write -- behind it: coffer run acme/webshop/dev -- COMMAND")

@@ -141,10 +141,10 @@ describe("the streams", () => {
     assert.isTrue(Buffer.from(stdout).equals(input))
   })
 
-  it("are all that is open in the command", async () => {
+  it("are the only descriptors open in the command", async () => {
     const list = "import os; print([fd for fd in range(256) if os.path.exists(f'/proc/self/fd/{fd}')])"
     const { stdout } = await run(["python3", "-c", list])
-    // What whoever runs the tests has left open is not Coffer's.
+    // File descriptors that the process that runs the tests has left open are not Coffer's.
     assert.strictEqual(stdout, (await finish(place.home.spawn("python3", ["-c", list]))).stdout)
   })
 

@@ -30,7 +30,7 @@ describe("the command inherits", () => {
     assert.match(mine, /^0027\n\/usr\n333\n-?\d+\n$/)
   })
 
-  it("no signal that is blocked or ignored, and no process of the client's", async () => {
+  it("no blocked or ignored signal, and no process of the client's", async () => {
     const { stdout } = await place.home.coffer(["run", "--", "grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status"])
     // A shell as control: what whoever runs the tests ignores is not Coffer's.
     assert.strictEqual(stdout.replaceAll(/[1-9a-f]/g, "").match(/0/g)?.length, 32, stdout)

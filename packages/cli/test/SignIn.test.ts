@@ -132,7 +132,7 @@ describe("a sign-in that fails", () => {
     }
   })
 
-  it("is none at a server that only service.yml names", async () => {
+  it("sends no token to a server that only service.yml names", async () => {
     writeFileSync(join(job.folder, "service.yml"), "server_url: https://evil.example\n")
     const { stderr } = await coffer(["whoami"], { SERVICE_SERVER_URL: "", SERVICE_ID_TOKEN: await token() })
     assert.match(stderr, /not trusted, so a token for acme\/deploy is not sent there/)

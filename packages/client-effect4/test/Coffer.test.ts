@@ -200,7 +200,7 @@ describe("Coffer.layer on Effect 4", () => {
     ))
 })
 
-describe("an environment that is followed, on Effect 4", () => {
+describe("a followed environment, on Effect 4", () => {
   it("emits what it is, then one change for many writes", () =>
     run(
       Effect.gen(function* () {

@@ -119,7 +119,7 @@ describe("Coffer.layer", () => {
   )
 })
 
-describe("an environment that is followed", () => {
+describe("a followed environment", () => {
   it.scopedLive("costs one request for all keys, then responses without a body, one at a time", () =>
     Effect.gen(function* () {
       yield* environment("app10", { A: "1", B: "2", C: "3" })

@@ -109,7 +109,7 @@ describe("connect", () => {
       )
     )
 
-  it("shows no value of a connection that is printed, and lets a program end that does not close it", async () => {
+  it("shows no value of a printed connection, and lets a program end that does not close it", async () => {
     await place.environment("app4", { A: "canary-1" })
     const { code, stderr, stdout } = await run(`
       const coffer = await connect(${JSON.stringify(options("app4"))})

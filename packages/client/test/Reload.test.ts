@@ -51,7 +51,7 @@ const scene = Effect.gen(function* () {
   return { bad, layer, log: Ref.get(log), said }
 })
 
-describe("a resource that is built again when a key changes", () => {
+describe("a resource built again when a key changes", () => {
   it.effect("replaces the old one once the new one stands, and is released at the end", () =>
     Effect.gen(function* () {
       const { layer, log, said } = yield* scene

@@ -62,7 +62,7 @@ describe("secrets", () => {
     assert.deepStrictEqual(await agent.use("secret_list", { env: "prod" }), none)
   })
 
-  it("are written only over the version that is expected", async () => {
+  it("are written only over the expected version", async () => {
     await agent.use("secret_set", { key: "GUARDED", value: "one", expected_version: 0 })
     await agent.refused("secret_set", { key: "GUARDED", value: "two", expected_version: 0 }, "CONFLICT")
     const second = await agent.use("secret_set", { key: "GUARDED", value: "two", expected_version: 1 })
@@ -149,7 +149,7 @@ describe("the organization", () => {
     assert.deepInclude(accounts, { name: "acme", role: null })
   })
 
-  it("of someone who is in none is an empty list", async () => {
+  it("is missing for someone who belongs to no organization: the list is empty", async () => {
     const token = await service.program.login("nobody@example.com")
     const nobody = await Agent.start(service.at(""), new TestHome().session(service.url, token))
     assert.deepStrictEqual(await nobody.use("org_list"), none)
@@ -290,14 +290,14 @@ describe("failures", () => {
     await person.use("audit_list", { action: "secret.read", resource_type: "secret", limit: 1 })
   })
 
-  it("of a place that is not there say how to find one", async () => {
+  it("about a missing place say how to find one", async () => {
     for (const place of [{ org: "elsewhere" }, { project: "elsewhere" }, { env: "elsewhere" }]) {
       const text = await agent.refused("secret_list", place, "NOT_FOUND")
       assert.include(text, "org_list")
     }
   })
 
-  it("of a key that is revoked say so", async () => {
+  it("about a revoked key say so", async () => {
     const { id, key } = await service.account("shortlived", "read")
     const shortlived = await Agent.start(service.at(key))
     await shortlived.use("secret_list")

@@ -124,7 +124,7 @@ describe("no value is in any byte that comes out", () => {
     }
   })
 
-  it("of calls to a server that is not there, breaks off, or answers something else with the value in it", async () => {
+  it("of calls to a server that cannot be reached, breaks off, or answers something else with the value in it", async () => {
     const echo = await Listener.start((request, response) => {
       let body = ""
       request.on("data", (chunk: Buffer) => (body += chunk.toString()))

@@ -33,8 +33,8 @@ const some = [
   ["health_check", {}]
 ] as const
 
-describe("a server that is not there or is not Coffer", () => {
-  it("and cannot be reached is named, with what to do", async () => {
+describe("a server other than expected", () => {
+  it("that cannot be reached is named, with what to do", async () => {
     const nowhere = await Listener.nowhere()
     const lost = await Agent.start(at(nowhere))
     for (const [name, parameters] of some) {
@@ -44,7 +44,7 @@ describe("a server that is not there or is not Coffer", () => {
     lost.assertProtocol()
   })
 
-  it("and answers what is not the contract's is named as such", async () => {
+  it("that answers what is not the contract's is named as such", async () => {
     const answers: ReadonlyArray<readonly [number, string]> = [
       [200, "<html>a page</html>"],
       [200, '{"data":[{"key":'],
@@ -66,7 +66,7 @@ describe("a server that is not there or is not Coffer", () => {
     await strange.stop()
   })
 
-  it("and is newer is lived with: codes that are not known, fields and words too", async () => {
+  it("of a newer version is lived with: codes that are not known, fields and words too", async () => {
     const newer = await Listener.start((request, response) => {
       const fails = request.method === "PUT"
       response.writeHead(fails ? 418 : 200, { "content-type": "application/json" }).end(
@@ -96,7 +96,7 @@ describe("a server that is not there or is not Coffer", () => {
     await newer.stop()
   })
 
-  it("any more, from the middle of a call on, is named", async () => {
+  it("that breaks off in the middle of a call is named", async () => {
     const dying = await Listener.start((request, response) => {
       if (request.method === "PUT") return void request.socket.destroy()
       response.writeHead(200, { "content-type": "application/json", "content-length": "1000" })
@@ -108,7 +108,7 @@ describe("a server that is not there or is not Coffer", () => {
     await dying.stop()
   })
 
-  it("because it was killed with calls on the way: each call is answered, and later ones too", async () => {
+  it("that was killed with calls on the way: each call is answered, and later ones too", async () => {
     const victim = await Service.start()
     const { key } = await victim.account("agent", "write")
     const survivor = await Agent.start(victim.at(key))
@@ -199,7 +199,7 @@ describe("parameters of any size and shape", () => {
 /** A server that takes requests and never answers. */
 const silent = () => Listener.start(() => {})
 
-describe("a call that is taken back", () => {
+describe("a cancelled call", () => {
   it("is interrupted: its request is broken off, it is not answered, and others go on", async () => {
     const waiting = await silent()
     const patient = await Agent.start(at(waiting.url))

@@ -126,7 +126,7 @@ describe("the credential", () => {
     }
   })
 
-  it("is a person's session without a key, and that is warned of, once", async () => {
+  it("is a person's session if there is no key, with one warning of it", async () => {
     const agent = await Agent.start(service.at(""), new TestHome().session(service.url, service.owner))
     const [org] = (await agent.use("org_list")).data
     assert.strictEqual(org.role, "owner")
@@ -145,7 +145,7 @@ describe("the credential", () => {
     await agent.use("secret_list")
   })
 
-  it("that others can read, or that is none, is refused", async () => {
+  it("that others can read, or whose text is no credential, is refused", async () => {
     const open = await Agent.start(service.at(""), new TestHome().session(service.url, service.owner, 0o644))
     assert.match(await open.refused("secret_list", {}, "UNSAFE_FILE"), /chmod 600/)
     const nonsense = await Agent.start(service.at("hunter2"))
@@ -167,7 +167,7 @@ describe("the credential", () => {
     }
     assert.strictEqual(foreign.requests.length, 0)
 
-    // What needs no credential goes there, and takes none along.
+    // A call that needs no credential goes there, and takes none along.
     await agent.call("health_check")
     assert.strictEqual(foreign.requests.length, 1)
     assert.notProperty(foreign.requests[0]?.headers, "x-api-key")
@@ -196,7 +196,7 @@ describe("the credential", () => {
     }
   })
 
-  it("is not warned of where none is sent, or where the server is this machine", async () => {
+  it("is not warned of where it is not sent, or where the server is this machine", async () => {
     const answering = await Listener.answering(200, health)
     const bare = await Agent.start({ SERVICE_API_KEY: key, SERVICE_SERVER_URL: answering.foreignUrl })
     await bare.use("health_check")
@@ -256,7 +256,7 @@ describe("SERVICE_MCP_PIN=1", () => {
     assert.notInclude(text, "pass the parameter")
   })
 
-  it("does not move with a service.yml that is written later", async () => {
+  it("does not move with a service.yml written later", async () => {
     const home = new TestHome().serviceYml(`server_url: ${service.url}\norg: acme\nproject: shop\nenv: dev\n`)
     const agent = await Agent.start({ SERVICE_API_KEY: key, SERVICE_MCP_PIN: "1" }, home)
     const before = listener.requests.length
@@ -274,8 +274,8 @@ describe("SERVICE_MCP_PIN=1", () => {
   })
 })
 
-describe("a restraint that is misspelt", () => {
-  it("is not taken for none: the program does not start", () => {
+describe("a misspelt restraint", () => {
+  it("is not taken for a missing one: the program does not start", () => {
     for (const name of [
       "SERVICE_MCP_READ_ONLY",
       "SERVICE_MCP_REVEAL",

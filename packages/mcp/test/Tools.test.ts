@@ -76,7 +76,7 @@ describe("the tools, with no server and no credential", () => {
     ])
   })
 
-  it("take null and an empty text as left out, for every parameter that is optional", async () => {
+  it("take null and an empty text as left out, for every optional parameter", async () => {
     const { tools } = await free.client.listTools()
     for (const { inputSchema, name } of tools) {
       const required = new Set(inputSchema.required ?? [])

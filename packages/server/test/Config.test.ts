@@ -107,7 +107,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("take an empty SERVICE_PUBLIC_URL as none, and then no provider", () =>
+  it.effect("take an empty SERVICE_PUBLIC_URL for an unset one, and then no provider", () =>
     Effect.gen(function* () {
       const least = { SERVICE_MASTER_KEY: masterKey, SMTP_HOST: "log", SERVICE_PUBLIC_URL: "" }
       assert.isNull((yield* load(least)).publicUrl)
@@ -267,7 +267,7 @@ describe("the settings", () => {
     })
   )
 
-  it.effect("take an empty variable for one that is not set", () =>
+  it.effect("take an empty variable for an unset one", () =>
     Effect.gen(function* () {
       const empty = Object.fromEntries(
         ["SERVICE_PORT", "SMTP_TLS", "BACKUP_S3_ENDPOINT", "SUPERADMIN_EMAIL_0", "SERVICE_MASTER_KEY_FILE"].map(
@@ -339,7 +339,7 @@ describe("TLS", () => {
 })
 
 describe("the trusted proxies", () => {
-  it.effect("are networks, or none at all", () =>
+  it.effect("are networks, or no network at all", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* load({ ...least, SERVICE_TRUSTED_PROXIES: "none" })).trustedProxies, [])
       for (const text of ["all", "none,10.0.0.0/8", "10.0.0.0/33", "10.0.0", "fe80::1%eth0"]) {
@@ -461,7 +461,7 @@ describe("mail", () => {
     })
   )
 
-  it.effect("may go without TLS to a loopback host, whichever way that is written, and to no other", () =>
+  it.effect("may go without TLS to a loopback host, however the host is written, and to no other", () =>
     Effect.gen(function* () {
       for (const host of ["localhost", "LOCALHOST", "127.0.0.1", "127.8.8.8", "::1"]) {
         assert.deepStrictEqual(yield* tls({ SMTP_HOST: host }), [false, false], host)
@@ -479,7 +479,7 @@ describe("mail", () => {
     })
   )
 
-  it.effect("needs a sender, and neither user nor password", () =>
+  it.effect("needs a sender, but no user and no password", () =>
     Effect.gen(function* () {
       const { SMTP_FROM, SMTP_PASSWORD, SMTP_USERNAME, ...bare } = smtp
       assert.deepStrictEqual(yield* complaints({ ...bare, SMTP_USERNAME, SMTP_PASSWORD }), ["SMTP_FROM"])
@@ -499,7 +499,7 @@ describe("mail", () => {
     Effect.map(load({ ...least, SMTP_USERNAME: "coffer" }), ({ mail }) => assert.deepStrictEqual(mail, { _tag: "Log" }))
   )
 
-  it.effect("refuses SMTP_TLS=none on the port where TLS begins with the connection", () =>
+  it.effect("refuses an SMTP_TLS that turns TLS off on the port where TLS begins with the connection", () =>
     Effect.map(complaints({ ...smtp, SMTP_PORT: "465", SMTP_TLS: "none" }), (variables) =>
       assert.deepStrictEqual(variables, ["SMTP_TLS"])
     )

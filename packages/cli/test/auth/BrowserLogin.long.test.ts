@@ -213,7 +213,7 @@ describe("coffer login at a server without pages for browsers", () => {
     await other.stop()
   })
 
-  it("goes the way by e-mail at an older one, which knows neither the call nor the machines of sessions", async () => {
+  it("goes the way by e-mail at an older one, which does not know the call or the machines of sessions", async () => {
     const asked: Array<string> = []
     const answerOf = (url: string, sent: string): readonly [number, object] => {
       if (url === "/api/auth/methods") return [404, { error: { code: "NOT_FOUND", message: "no such path" } }]

@@ -50,7 +50,7 @@ describe("the listener for the browser's way back", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("survives addresses that are none", () =>
+  it.live("survives invalid addresses", () =>
     Effect.gen(function* () {
       const { redirectUri } = yield* listenForBrowser(state)
       const status = yield* Effect.promise(

@@ -43,7 +43,7 @@ const messageOf = (failing: Promise<unknown>): Promise<string> =>
   )
 
 describe("headers for what is before the server", () => {
-  it("take the command line through a proxy that wants two, in all its programs, and are shown by none", async () => {
+  it("take the command line through a proxy that wants two, in all its programs, and are shown by no program", async () => {
     writeHeaders()
     const shut = await place.home.coffer(["secret", "get", "GREETING"], { env: through() })
     assert.strictEqual(shut.code, 1)

@@ -243,7 +243,7 @@ describe("names of a hostile server", () => {
     [{ data: 7 }],
     [{ data: [7, null, "x"] }],
     [{ error: { code: "NOT_FOUND", message: "" } }]
-  ])("are none where the answer is %j", async (answer) => {
+  ])("are not offered where the answer is %j", async (answer) => {
     recorder.answer = answer
     assert.deepInclude(await complete("key", [""]), { code: 0, stderr: "", stdout: "" })
   })
@@ -392,7 +392,7 @@ describe("completion that cannot ask", () => {
     assert.lengthOf(recorder.look(), 0)
   })
 
-  it("sends no API key to a server that only service.yml names, until that is trusted", async () => {
+  it("sends no API key to a server that only service.yml names, until that server is trusted", async () => {
     let connections = 0
     const listener = createServer((socket) => {
       connections += 1

@@ -8,7 +8,7 @@ interface Message {
   readonly message: string
 }
 
-/** What the provider says: a message a line. */
+/** Parses the output of the provider: one message a line. */
 const messages = (stdout: string): ReadonlyArray<Message> =>
   stdout
     .split("\n")
@@ -106,7 +106,7 @@ describe("coffer compose", () => {
     assert.deepStrictEqual(await compose("down"), { code: 0, stderr: "", said: [] })
   })
 
-  it("describes its options to Compose, none of which is required", async () => {
+  it("describes its options to Compose, all of them optional", async () => {
     const { up, down } = JSON.parse(await place.prints("compose", "metadata"))
     assert.deepStrictEqual(down, { parameters: [] })
     assert.deepStrictEqual(

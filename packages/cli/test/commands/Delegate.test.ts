@@ -37,7 +37,7 @@ const refused = async (...args: ReadonlyArray<string>) => {
   return { code, stderr }
 }
 
-/** What one looks at says that commands in this folder are refused, and both ways out. */
+/** Asserts that whoami, the list and doctor say that commands in this folder are refused, and name both ways out. */
 const assertEndedIsShown = async () => {
   const ended =
     "the delegation claude for acme/webshop/dev has ended, and commands without a terminal are refused there: coffer delegate --for 'claude' --place acme/webshop/dev makes another one; coffer delegate revoke 'claude' forgets it, and commands take the session again"
@@ -172,7 +172,7 @@ describe("coffer delegate", () => {
     assert.match((await storing(token)).stderr, /^coffer: this delegation is unknown, has ended or was revoked/)
   })
 
-  it("loses none of those that are made at the same time", async () => {
+  it("loses no delegation where several are made at the same time", async () => {
     const envs = ["dev", "staging", "prod"]
     await Promise.all(envs.map((env) => ok("delegate", "--for", env, "--place", `acme/webshop/${env}`)))
     assert.deepStrictEqual(await alive(), envs.toSorted())
@@ -184,7 +184,7 @@ describe("coffer delegate", () => {
     assert.deepStrictEqual(readdirSync(folder()), [])
   })
 
-  it("makes none whose token cannot be stored, and revokes it if it could not be after all", async () => {
+  it("makes no delegation whose token cannot be stored, and revokes one whose storing fails after it was made", async () => {
     rmSync(join(config(), "delegations"), { recursive: true })
     chmodSync(config(), 0o500)
     // No mode of a folder stops the superuser of the system.

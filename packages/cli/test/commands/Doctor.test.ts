@@ -120,7 +120,7 @@ describe("coffer doctor", () => {
     )
   })
 
-  it("names files that others can read, and a service.yml that is wrong", async () => {
+  it("names files that others can read, and a wrong service.yml", async () => {
     const session = place.home.session
     chmodSync(session, 0o644)
     const open = await doctor([])
@@ -145,7 +145,7 @@ describe("coffer doctor", () => {
   it.each([
     [-3600, "ahead of"],
     [3600, "behind"]
-  ])("measures the clock against a server that is %d s off", async (seconds, word) => {
+  ])("measures the clock against a server whose clock is %d s off", async (seconds, word) => {
     const port = await listen(createHttp(forward(seconds)))
     const { of } = await doctor(["--server-url", `http://127.0.0.1:${port}`])
     assert.match(of("clock") ?? "", new RegExp(`^warning: this machine's clock is 3[56]\\d\\d s ${word} the server's;`))

@@ -12,7 +12,7 @@ let front: HttpServer
 let address: string
 let list: string
 
-/** What is before the server changes a response: of a path, its status and body. An undefined body has no end. */
+/** Changes a response in the proxy before the server, by its path, status and body. An undefined body has no end. */
 let change: (path: string, status: number, body: Buffer) => readonly [number, Buffer | undefined]
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-/** What doctor says of the console, with the list of a client's release. */
+/** Returns doctor's result for the console, with the list of a client's release. */
 const says = async (files: string, url = address) => {
   const { stdout } = await Effect.runPromise(
     Effect.provideService(
@@ -66,7 +66,7 @@ describe("the console that coffer doctor compares", () => {
     )
   })
 
-  it("is not asked for by a client of no release, and not compared where there is none", async () => {
+  it("is not asked for by a client of no release, and not compared where the server has no list of its files", async () => {
     assert.match(await says("", server.url), /^ok: not compared: this client was not made by a release/)
     change = (path, status, body) => (path === "/console.json" ? [404, Buffer.alloc(0)] : [status, body])
     assert.match(await says(list), /^warning: not compared: the server has a console and no list of its files/)

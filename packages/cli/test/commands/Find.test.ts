@@ -5,7 +5,7 @@ const place = workplace()
 const { ok, prints } = place
 
 describe("secret find", () => {
-  it("shows where keys are that contain the query, without values, and says if there are none", async () => {
+  it("shows where keys are that contain the query, without values, and says if no key contains it", async () => {
     await ok("project", "create", "backend")
     for (const at of ["webshop/dev", "webshop/prod", "backend/dev"]) {
       await ok("secret", "set", "STRIPE_KEY", "hunter2", "--env", `acme/${at}`)

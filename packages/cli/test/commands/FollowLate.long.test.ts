@@ -48,7 +48,7 @@ const output = Output.of({
 })
 
 describe("following several logs", () => {
-  it.effect("prints an entry that is committed after a later one of another log, and none twice or from before", () =>
+  it.effect("prints an entry committed after a later one of another log, and no entry twice or from before", () =>
     Effect.gen(function* () {
       const { entries, read } = serverWith([
         entry("a", 3, 100),

@@ -74,7 +74,7 @@ describe("coffer helper git", () => {
     const filled = await git(cwd, "fill", asks)
     assert.deepStrictEqual([filled.code, filled.stderr], [0, ""])
     assert.strictEqual(filled.stdout, `${asks}\nusername=x-access-token\npassword=ghp_dev\n`)
-    // What git then wants stored is ignored.
+    // A request of git to store the credential is then ignored.
     const approved = await git(cwd, "approve", `${asks}\nusername=x-access-token\npassword=ghp_dev`)
     assert.deepStrictEqual([approved.code, approved.stderr], [0, ""])
 
@@ -102,7 +102,7 @@ describe("coffer helper git", () => {
     }
   })
 
-  it("gives the credential of the longest path, and takes the usual port for none", async () => {
+  it("gives the credential of the longest path, and takes a missing port for the usual one", async () => {
     const cwd = repository("paths", at + helpers)
     await trust(cwd)
     const ask = async (request: string) => {
@@ -123,7 +123,7 @@ describe("coffer helper git", () => {
     }
   })
 
-  it("takes no place from a file below that is not trusted", async () => {
+  it("takes no place from an untrusted service.yml in a folder below", async () => {
     const cwd = repository("nested", at + helpers)
     await trust(cwd)
     const below = join(cwd, "below")
@@ -179,7 +179,7 @@ describe("docker-credential-coffer", () => {
 })
 
 describe("coffer helper aws and exec", () => {
-  it("print what the tool asks for, from a place that is trusted or named", async () => {
+  it("print what the tool asks for, from a trusted or a named place", async () => {
     const cwd = repository("aws", at)
     const helper = (...args: ReadonlyArray<string>) => place.home.coffer(["helper", ...args], { cwd })
     for (const tool of [["aws"], ["exec", "GITHUB_TOKEN"]]) {

@@ -71,7 +71,7 @@ describe.runIf(address !== undefined)("a service.yml that names somebody else's 
     assert.deepStrictEqual(requests, [])
   })
 
-  it("is spoken to without any credential where none is needed", async () => {
+  it("lets a command that needs no credential ask that server, without any credential", async () => {
     const { code } = await ada.coffer(["health"], { cwd: clone, env: { SERVICE_SERVER_URL: "", SERVICE_API_KEY: key } })
     assert.strictEqual(code, 0)
     assert.lengthOf(requests, 1)

@@ -88,7 +88,7 @@ describe("init at a terminal", () => {
     })
   )
 
-  it.live("offers to create a missing name of an option, and stops where that is refused", () =>
+  it.live("offers to create a missing project or environment that an option names, and stops after a no", () =>
     Effect.gen(function* () {
       const refused = yield* init(["--org", "acme", "--project", "webshp"], [""])
       assert.strictEqual(refused.code, 4)

@@ -54,7 +54,7 @@ describe("- is standard input", () => {
 })
 
 describe("a file to import", () => {
-  it("of 1,000,000 lines is refused with the line that is too much", async () => {
+  it("of 1,000,000 lines is refused with the first line beyond the limit", async () => {
     const lines = Array.from({ length: 1_000_000 }, (_, index) => `KEY_${index}=value\n`)
     writeFileSync(join(place.home.folder, "large.env"), lines.join(""))
     const { code, stderr } = await place.home.coffer(["secret", "import", "large.env"])

@@ -21,7 +21,7 @@ describe("the keys of a rotation", () => {
     })
   )
 
-  it.effect("name the variable of a command that gives none, and those that clash", () =>
+  it.effect("are refused with the name of the variable whose command gives no key, or with the names that clash", () =>
     Effect.gen(function* () {
       const refused = (variables: Readonly<Record<string, string>>, ...args: ReadonlyArray<string>) =>
         Effect.map(rotate({ SERVICE_MASTER_KEY_COMMAND: key("a"), ...variables }, ...args), ({ code, stderr }) => {

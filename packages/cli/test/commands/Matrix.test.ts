@@ -35,7 +35,7 @@ describe("secret list --all-envs", () => {
     assert.notInclude(await prints("audit", "list", "--action", "secret.read", "--all"), "secret.read")
   })
 
-  it("needs no environment, and takes none", async () => {
+  it("needs no environment, and refuses --env", async () => {
     const both = await place.home.coffer(["secret", "list", "--all-envs", "--env", "dev"])
     assert.deepStrictEqual([both.code, both.stdout], [2, ""])
     assert.match(both.stderr, /--env names one environment, and --all-envs all/)

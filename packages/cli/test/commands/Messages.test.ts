@@ -100,7 +100,7 @@ describe("a number of things", () => {
   })
 })
 
-describe("a secret that is deleted", () => {
+describe("a deleted secret", () => {
   it("is a record for machines, and for people a sentence with the way back", async () => {
     assert.strictEqual((await coffer("secret set GONE one")).code, 0)
     const one = await coffer("secret delete GONE --yes")

@@ -71,7 +71,7 @@ describe("coffer render", () => {
     await recorder.stop()
   })
 
-  it("names everything that is missing or wrong, and writes nothing", async () => {
+  it("names everything missing or wrong, and writes nothing", async () => {
     const fails = async (template: string, code: number, message: RegExp) => {
       const found = await render([put("bad.tpl", template), "--output", "bad"])
       assert.strictEqual(found.code, code, found.stderr)

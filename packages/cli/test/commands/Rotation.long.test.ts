@@ -338,7 +338,7 @@ describe("master-key rotate", () => {
     }
   })
 
-  it("refuses wrong keys in a sentence, shows none of them, and changes nothing", async () => {
+  it("refuses wrong keys in a sentence, shows no key, and changes nothing", async () => {
     const other = "77".repeat(32)
     const cases: ReadonlyArray<readonly [Options, RegExp, number]> = [
       [{ env: { SERVICE_MASTER_KEY: other, SERVICE_NEW_MASTER_KEY: newKey } }, /old master key does not open/, 1],
@@ -398,7 +398,7 @@ describe("master-key rotate", () => {
     await server.remove()
   })
 
-  it("shows how far it is on a terminal, on a line that is gone before the key comes", async () => {
+  it("shows its progress on a terminal, on a line cleared before the key comes", async () => {
     const folder = folderWithDatabase()
     const { code, stdout } = await shell(folder, `script -qec "$ROTATE --generate" /dev/null`)
     assert.strictEqual(code, 0, stdout)

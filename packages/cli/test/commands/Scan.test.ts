@@ -53,7 +53,7 @@ const furnish = async () => {
 }
 
 describe("coffer scan", () => {
-  it("names file, line and key of each value that is staged, and shows none", async () => {
+  it("names file, line and key of each staged value, and shows no value", async () => {
     await furnish()
     const { folder } = repository({
       "src/config.ts": `// first\nconst key = "${values.API_KEY}"\n`,

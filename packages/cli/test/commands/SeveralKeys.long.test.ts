@@ -75,7 +75,7 @@ describe("secret delete with several keys", () => {
     )
   })
 
-  it("deletes none where one is not there", async () => {
+  it("deletes nothing where one key does not exist", async () => {
     await environment("keeping")
     const { code, stderr, stdout } = await place.home.coffer(
       "secret delete A NOT_THERE NOR_THIS --yes --env keeping".split(" ")

@@ -80,7 +80,7 @@ describe("the beginning of an id", () => {
     assert.include((await ok("request", "withdraw", id.slice(0, 12))).stdout, "withdrawn")
   })
 
-  it("of several records lists the candidates, and of none says where ids are shown", async () => {
+  it("lists the candidates if several records have it, and says where ids are shown if no record has it", async () => {
     const grant = (env: string) =>
       ok(
         "acl",

@@ -115,7 +115,7 @@ describe("coffer import, from a file", () => {
     assert.include((await ok("import", "doppler", "two.json", "--apply")).stderr, "all keys are the same")
   })
 
-  it("names what cannot be stored, and writes nothing unless that is left out", async () => {
+  it("names what cannot be stored, and writes nothing unless told to skip it", async () => {
     put("odd.json", { ok: "1", "a b": "hunter2-canary", big: "hunter2-canary".repeat(6_000) })
     await ok("env", "create", "odd")
     const at = ["import", "phase", "odd.json", "--env", "odd", "--apply"]
@@ -150,7 +150,7 @@ describe("coffer import, from a file", () => {
     assert.include(none.stderr, "phase is read from a file: name FILE, or - for standard input")
   })
 
-  it("leaves whole environments or none where it is killed, and continues when it is run again", async () => {
+  it("leaves each environment whole or empty where it is killed, and continues when it is run again", async () => {
     const keys = Array.from({ length: 200 }, (_, index) => [`KEY_${index}`, "x".repeat(1_000)])
     const configs = ["k1", "k2", "k3", "k4"]
     put("killed.json", configs.map((config) => JSON.stringify(doppler(config, Object.fromEntries(keys)))).join("\n"))
@@ -212,7 +212,7 @@ describe("coffer import, from a file", () => {
   })
 })
 
-/** What a request for a path gets: a status and a body. */
+/** Returns the response to a request for a path: a status and a body. */
 type Answer = (url: URL) => readonly [status: number, body: unknown]
 
 describe("coffer import, live", () => {

@@ -107,7 +107,7 @@ describe("coffer env restore", () => {
 })
 
 describe("coffer env erase", () => {
-  it.live("asks for the name, guesses none of several, and nothing brings it back", () =>
+  it.live("asks for the name, does not guess among several environments of that name, and cannot be undone", () =>
     Effect.gen(function* () {
       for (let times = 0; times < 2; times++) {
         yield* Effect.promise(() => ok("env", "create", "old"))

@@ -18,7 +18,7 @@ const shell = (history: string) => {
   return new Terminal(place.home, ["bash", "--rcfile", "rc", "-i"], { env: { COFFER: `${node} ${client}` } })
 }
 
-describe("a value that is typed", () => {
+describe("a typed value", () => {
   it("is taken up to Enter, can be corrected, and is not shown", async () => {
     const terminal = Terminal.coffer(place.home, "secret", "set", "TYPED")
     await terminal.answer("Value of TYPED: ", "wrong\x15hunter3\x7f2é\x1b[D\t!\r")
@@ -43,7 +43,7 @@ describe("a value that is typed", () => {
     assert.notInclude(terminal.screen, "hunter")
   })
 
-  it("is asked for again where nothing was typed, and stored empty where that is wanted", async () => {
+  it("is asked for again where nothing was typed, and stored empty with --allow-empty", async () => {
     await prints("secret", "set", "KEPT", "precious")
     const terminal = Terminal.coffer(place.home, "secret", "set", "KEPT")
     await terminal.answer("Value of KEPT: ", "\r")
@@ -63,8 +63,8 @@ describe("a value that is typed", () => {
   })
 })
 
-describe("a value that is pasted", () => {
-  it("is taken with all of its lines, and none of them reaches the shell or its history", async () => {
+describe("a pasted value", () => {
+  it("is taken with all of its lines, and no line reaches the shell or its history", async () => {
     const bash = shell("history-pasted")
     await bash.answer("ready> ", "$COFFER secret set PEM\r")
     await bash.answer("Value of PEM: ", pasted(pem))

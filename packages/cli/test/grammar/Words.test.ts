@@ -149,7 +149,7 @@ describe("an option whose value may be left out or be the next word", () => {
     return reading.type === "words" ? Object.fromEntries(reading.options) : reading
   }
 
-  it("takes the next word, unless that is an option", () => {
+  it("takes the next word, unless that word is an option", () => {
     assert.deepStrictEqual(optionsOf("--email", "a@b.c"), { email: ["a@b.c"] })
     assert.deepStrictEqual(optionsOf("--email=a@b.c"), { email: ["a@b.c"] })
     assert.deepStrictEqual(optionsOf("--email"), { email: [""] })

@@ -34,9 +34,9 @@ const workplace = () => {
 }
 
 interface Situation {
-  /** None where there is no place for records. */
+  /** The home directory. Absent if there is no place for records. */
   readonly home?: string
-  /** What a person answers. Without, nobody can be asked. */
+  /** The person's answer. Absent if nobody can be asked. */
   readonly answer?: string
 }
 
@@ -74,7 +74,7 @@ const refusal = (file: OutputFile, situation: Situation = {}) =>
 const envText = (value: string) => `${env.head ?? ""}${env.write([{ key: "A", value }])}`
 
 describe("a file that the client writes for its user", () => {
-  it.effect("is written where none stands, and where an empty one stands", () =>
+  it.effect("is written where no file stands, and over an empty file", () =>
     Effect.gen(function* () {
       const { folder, path } = workplace()
       yield* write(exportTo(path(".env")), envText("1"))

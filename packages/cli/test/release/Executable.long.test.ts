@@ -21,7 +21,7 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
     mkdirSync(join(root, "bin"), { recursive: true })
     await must("cp", ["-a", join(folder, name, "coffer"), join(folder, name, "coffer-mcp"), join(root, "bin")])
     await putProgram(root, join(folder, name, "coffer"), "/bin/coffer")
-    // What `coffer run` starts.
+    // The program that `coffer run` starts.
     await putProgram(root, "/bin/sh", "/bin/sh")
     await place.ok("secret", "set", "API_KEY", "k-8c1f")
     const key = await place.prints("service-account", "create", "ci", "--project", "webshop")
@@ -107,7 +107,7 @@ describe.skipIf(!isSoak || !hasRoots)("the executables, in a root with the C lib
     assert.include(stderr, "run it where the server is installed")
   })
 
-  it("come with the licences of all that is in them", () => {
+  it("come with the licences of everything in them", () => {
     const files = readdirSync(join(folder, name))
     for (const file of ["LICENSE", "NODE-LICENCE.txt", "THIRD-PARTY-LICENCES.txt"]) assert.include(files, file)
   })

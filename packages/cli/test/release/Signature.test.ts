@@ -24,7 +24,7 @@ const stranger = keyPair("stranger")
 
 const signing = JSON.stringify(`${root}scripts/release/signing.mjs`)
 
-/** What the release's own script writes beside SHA256SUMS. */
+/** Writes the signatures beside SHA256SUMS with the release's own script. */
 const sign = (target: string, key: string, of: string, commit = "0123abcd") => {
   const script = `
     import { readFile, writeFile } from "node:fs/promises"
@@ -204,7 +204,7 @@ describe("coffer verify-release", () => {
     )
   })
 
-  it("takes a public key of P-256 alone, and asks for one where none is built in", async () => {
+  it("takes a public key of P-256 alone, and asks for a key where no key is built in", async () => {
     const target = release("keys")
     const without = await verify(target, [])
     assert.include(without.stderr, "no key is built into this client: give the publisher's public key with --key")
@@ -254,7 +254,7 @@ describe("the commit of a signed release", () => {
     return execFileSync(process.execPath, args, { encoding: "utf8" }).trim()
   }
 
-  it("has the tag of the version, or none, and the files of the release", () => {
+  it("has the tag of the version or no tag, and the files of the release", () => {
     mkdirSync(repository)
     git("init", "--quiet")
     writeFileSync(join(repository, "package.json"), "{}")

@@ -74,7 +74,7 @@ describe("the masked output", () => {
     }
   })
 
-  it("keeps every byte that is no part of a value, also where it is no text", () => {
+  it("keeps every byte outside the values, also where the bytes are no text", () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 20 })), (chunks) => {
         assert.deepStrictEqual(streamed(["\u{1f511}secret", "\0\0\0\0\0\0\0\0"], chunks), Buffer.concat(chunks))

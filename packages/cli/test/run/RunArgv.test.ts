@@ -20,7 +20,7 @@ const none = {
 }
 
 describe("splitRunArgv", () => {
-  it("ends at the first argument that is not an option of run", () => {
+  it("ends the options of run at the first other argument", () => {
     const cases = [
       [["ls"], none, "ls", []],
       [["--", "ls", "-l"], none, "ls", ["-l"]],

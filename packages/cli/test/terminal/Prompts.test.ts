@@ -5,7 +5,7 @@ import { workplace } from "../support/Workplace.js"
 
 const place = workplace()
 
-describe("a question that is left by ctrl-C", () => {
+describe("a question left by ctrl-C", () => {
   const leave = async (terminal: Terminal, question: string) => {
     await terminal.answer(question, "\x03")
     assert.strictEqual(await terminal.ended(), 130)

@@ -10,7 +10,7 @@ import { clientFor, json, listen } from "./Support.js"
 const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8"
 const at = "2026-01-31T12:00:00.000Z"
 
-/** What the server answers a change of a protected environment with. */
+/** The server's response to a change of a protected environment. */
 const request = {
   id,
   kind: "change",
@@ -52,7 +52,7 @@ describe("a change of a protected environment", () => {
     })
   )
 
-  it.scopedLive("that is answered with something else is an unexpected response", () =>
+  it.scopedLive("is an unexpected response where the answer is anything but a valid request", () =>
     Effect.gen(function* () {
       const server = yield* listen((_request, response) => json(response, 202, { ...request, needed: "two" }))
       const { call, exchange } = yield* clientFor(server.url)

@@ -140,7 +140,7 @@ describe("an overloaded server", () => {
   )
 })
 
-describe("an answer that is not the service's", () => {
+describe("an answer not from the service", () => {
   it.scopedLive("is told by its status: a proxy's page, asked for again where nothing was written", () =>
     Effect.gen(function* () {
       const server = yield* listen((_request, response) => response.writeHead(502).end("<html>Bad Gateway</html>"))
@@ -179,7 +179,7 @@ describe("an answer that is not the service's", () => {
     })
   )
 
-  it.scopedLive("may be none", () =>
+  it.scopedLive("may be missing: a refused connection is an unreachable server", () =>
     Effect.gen(function* () {
       const gone = yield* Effect.scoped(listen(() => {}))
       const client = yield* clientFor(gone.url)

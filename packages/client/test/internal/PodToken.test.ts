@@ -59,7 +59,7 @@ describe("the token of a pod", () => {
     })
   )
 
-  it.scoped("is asked for by its path where a pod has none", () =>
+  it.scoped("is asked for by its path where a pod has no token", () =>
     Effect.gen(function* () {
       const { file, read } = yield* pod
       const { message } = yield* Effect.flip(read({ KUBERNETES_SERVICE_HOST: "10.0.0.1" }))

@@ -68,7 +68,7 @@ const line = fc.oneof(
 )
 
 describe("a service.yml", () => {
-  it("that is simple enough to need no parser says what the parser would say", () => {
+  it("is read as the parser would read it where it is simple enough to need no parser", () => {
     let simple = 0
     let withHelpers = 0
     fc.assert(

@@ -28,7 +28,7 @@ describe("settings", () => {
     })
   )
 
-  it.scopedLive("name all that is missing, and the three ways to give each", () =>
+  it.scopedLive("name each missing setting, and the three ways to give it", () =>
     Effect.gen(function* () {
       const found = yield* settings(undefined, { org: "acme" })
       const error = yield* Effect.flip(found.envPath)
@@ -49,7 +49,7 @@ describe("settings", () => {
     })
   )
 
-  it.scopedLive("refuse an address that is none, without showing it", () =>
+  it.scopedLive("refuse an invalid address, without showing it", () =>
     Effect.gen(function* () {
       for (const url of ["localhost:7100", "ftp://x", "http://ada:s3cret@x", "https://x/?a", "nonsense"]) {
         const found = yield* settings(undefined, { serverUrl: url })

@@ -77,7 +77,7 @@ describe.skipIf(!hasBrowser())(`delegations in the console${why}`, () => {
     assert.match(stderr, /this delegation is unknown, has ended or was revoked/)
   }, 120_000)
 
-  it("offers what the person has, and makes no call that is refused and recorded", async () => {
+  it("a new one offers what the person has, and makes no call that the server refuses and records", async () => {
     const person = await Person.login("delegates-not@example.com")
     const other = await Visit.open("/-/account", person)
     await other.press("New delegation")

@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
     await visit.sees("none")
   })
 
-  it("an account is bound to networks, and to none again", async () => {
+  it("an account is bound to networks, and freed from them again", async () => {
     const row = visit.page.getByRole("row").filter({ hasText: "ci" })
     await visit.press("Networks of ci")
     await visit.fill("It may call from", "10.0.0.0/33")
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
 
   it("an account for a program has its lines: those of the terminal, but for what the console has done", async () => {
     const terminal = await terminalOf("mia@example.com")
-    /** What the terminal says to do after the rule, for an account that is called as the one of the console. */
+    /** Returns the terminal's instructions after the rule, for an account with the same name as the console's. */
     const linesFor = async (program: string, name: string, ...more: ReadonlyArray<string>) => {
       const place = ["--org", "machines", "--project", "webshop", "--env", "dev"]
       const command = ["service-account", "create", `${name}-too`, "--for", program, "--json", ...place, ...more]

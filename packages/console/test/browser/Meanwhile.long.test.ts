@@ -37,7 +37,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await visit.close()
   })
 
-  it("has a key that is shown once: its dialog stays for it, and the mouse beside it closes neither", async () => {
+  it("brings a key shown once: its dialog stays open for it, and no click beside it closes the dialog or the key", async () => {
     await ada.call("POST", `${api}/service-accounts`, { name: "deploy" })
     await open(`/${org}/-/accounts`)
     await visit.press("Rotate the key of deploy")
@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await dialog().waitFor({ state: "detached" })
   })
 
-  it("leads nowhere from the page that is open by then", async () => {
+  it("does not lead away from the page open by then", async () => {
     await ada.call("POST", `${api}/projects`, { name: "before" })
     await open(`/${org}/before/-/settings`)
     await visit.fill("Name of the project", "after")

@@ -26,7 +26,7 @@ const paste = async (visit: Visit, text: string) => {
 }
 
 describe.skipIf(!hasBrowser())(`pasting and dropping${why}`, { timeout: 120_000 }, () => {
-  it("works anywhere on a project: empty, in the matrix, on its other pages; and takes no file that is too large", async () => {
+  it("works anywhere on a project: empty, in the matrix, on its other pages; and takes no file over 8 MiB", async () => {
     const ada = await Person.login("pastes@example.com")
     await ada.organization("pastes")
     const visit = await Visit.open("/pastes/webshop", ada)

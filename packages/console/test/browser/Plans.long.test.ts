@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())(`dry runs${why}`, () => {
     await visit.page.getByText("Written to").waitFor({ state: "detached" })
     assert.deepStrictEqual(await keys(), ["OLD 1", "TWO 1"])
 
-    // What changed since the dry run is not overwritten.
+    // A change made since the dry run is not overwritten.
     await visit.page.getByLabel("TWO").check()
     await visit.press("Review 1 for prod")
     await dialog.getByText("v1 → v2").waitFor()
@@ -91,7 +91,7 @@ describe.skipIf(!hasBrowser())(`dry runs${why}`, () => {
     await visit.close()
   }, 120_000)
 
-  it("of an import are for the environment that is chosen now", async () => {
+  it("of an import are for the environment chosen now", async () => {
     const ada = await Person.login("plans@example.com")
     await ada.organization("plans", { prod: { ONE: "1" } })
     const visit = await Visit.open("/plans/webshop", ada)

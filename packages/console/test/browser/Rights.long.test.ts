@@ -10,7 +10,7 @@ const denied = async (owner: Person, org: string) =>
   (await owner.call("GET", `/api/orgs/${org}/audit-logs?action=access.denied`)).data
 
 describe.skipIf(!hasBrowser())(`rights and names in the console${why}`, () => {
-  it("says which right a page needs, without a call that is refused and recorded", async () => {
+  it("a page says which right it needs, without a call that the server refuses and records", async () => {
     const ada = await Person.login("owner-of-rights@example.com")
     await ada.organization("rights", { dev: { KEY: "1" } })
     await ada.call("POST", "/api/orgs/rights/members", { email: "bob-of-rights@example.com", role: "member" })
@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser())(`rights and names in the console${why}`, () => {
     await visit.close()
   }, 120_000)
 
-  it("makes no call that is refused on any page that a developer may see", async () => {
+  it("no page that a developer may see makes a call that the server refuses", async () => {
     const ada = await Person.login("owner-of-pages@example.com")
     await ada.organization("all-pages", { dev: { KEY: "1" }, staging: { KEY: "2" }, prod: { KEY: "3" } })
     await ada.call("POST", "/api/orgs/all-pages/members", { email: "bob-of-pages@example.com", role: "developer" })

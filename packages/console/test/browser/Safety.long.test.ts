@@ -89,7 +89,7 @@ describe.skipIf(!hasBrowser())(`the console keeps what is staged, and no value${
     await visit.page.keyboard.press("Escape")
   })
 
-  it("stages a file that is dropped on the page", async () => {
+  it("stages a file dropped on the page", async () => {
     await visit.page.evaluate(`{
       const data = new DataTransfer()
       data.items.add(new File(["DROPPED=from-a-file\\n"], "dropped.env"))

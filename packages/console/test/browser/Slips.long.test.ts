@@ -81,7 +81,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     assert.deepInclude(rule, { subject_type: "service_account", name: "group backend" })
   })
 
-  it("an environment is chosen also after a project that has none, and what was typed stays", async () => {
+  it("an environment can be chosen also after a project without environments, and what was typed stays", async () => {
     await ada.call("POST", `${api}/projects`, { name: "a-first" })
     for (const env of ["dev", "staging", "prod"]) await ada.call("DELETE", `${api}/projects/a-first/envs/${env}`)
     await open("/-/account")

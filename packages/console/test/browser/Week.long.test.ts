@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser())(`the first week of thirty people${why}`, { timeou
     assert.isFalse(rules.some(({ env_pattern }) => env_pattern.includes("prod") || env_pattern === "*"))
   })
 
-  it("imports six projects of four kinds of files, and gives access to who has none", async () => {
+  it("an admin imports six projects of four kinds of files, and gives access to those without it", async () => {
     for (const { name, project, text } of projects) {
       await steps.take(`import ${project} by ${name("dev") || "paste"}`, admin, async () => {
         await admin.fill("Name of the project", project)

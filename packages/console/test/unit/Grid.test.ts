@@ -48,7 +48,7 @@ describe("the grid of a matrix", () => {
     )
   })
 
-  it("marks a value that is another than its nearest left neighbour's", () => {
+  it("marks a value that differs from its nearest left neighbour's", () => {
     assert.deepStrictEqual(
       grid.rows.map(({ cells }) => cells.map(({ differs }) => differs)),
       [
@@ -61,7 +61,7 @@ describe("the grid of a matrix", () => {
     assert.strictEqual(other && leftOf(other, grid.columns, 2), "staging")
   })
 
-  it("has a row for a key that is required where the caller may read, though no environment has it", () => {
+  it("has a row for a key required where the caller may read, though no environment has it", () => {
     const declared = new Map<SecretKey, "*" | ReadonlyArray<EnvName>>([
       [SecretKey.make("GAP"), [EnvName.make("staging")]],
       [SecretKey.make("NEEDED"), "*"],
@@ -103,7 +103,7 @@ describe("the grid of a matrix", () => {
     assert.deepStrictEqual(shown({ text: "  e R " }), ["OTHER"])
   })
 
-  it("has a row for a staged key that is nowhere yet, in its place", () => {
+  it("has a row for a staged key that exists nowhere yet, in its place", () => {
     const staged = stage(nothingStaged, EnvName.make("dev"), { etag: '"e"', revision: 3 }, [
       [SecretKey.make("FRESH"), { type: "delete" }]
     ])

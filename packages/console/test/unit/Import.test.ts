@@ -87,7 +87,7 @@ describe("what cannot be stored", () => {
 })
 
 describe("the tool of a document", () => {
-  it("is recognised by its form, in a list too, and of plain keys and values none is", () =>
+  it("is recognised by the document's form, in a list too, and plain keys and values have no tool", () =>
     Effect.gen(function* () {
       const doppler = { DOPPLER_PROJECT: "webshop", DOPPLER_CONFIG: "prd", KEY: "1" }
       assert.strictEqual(yield* recognise(JSON.stringify([doppler, doppler])), "doppler")

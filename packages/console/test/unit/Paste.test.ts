@@ -37,7 +37,7 @@ describe("a pasted text", () => {
     })
   )
 
-  it.effect("is refused with each line that is wrong, and none of its values", () =>
+  it.effect("is refused with each wrong line, and without its values", () =>
     Effect.gen(function* () {
       const { mistakes, secrets } = yield* readPasted("env", "the text", "A=canary-1\nA=canary-2\n1X=canary-3\n")
       assert.strictEqual(secrets.size, 0)

@@ -60,7 +60,7 @@ describe("the group of previews", () => {
     assert.deepStrictEqual(shown, [1, 1, 2, 1, 0])
   })
 
-  it("counts nothing as missing or different that is folded, and everything that is open", () => {
+  it("counts nothing as missing or different while folded, and everything while open", () => {
     const counted = (areFolded: boolean) => countRows(gridOf(matrix, nothingStaged, new Map(), areFolded).rows)
     assert.deepStrictEqual(counted(true), { missing: 0, different: 0, staged: 0 })
     assert.deepStrictEqual(counted(false), { missing: 1, different: 1, staged: 0 })

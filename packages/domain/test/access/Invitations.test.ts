@@ -76,7 +76,7 @@ describe("people to invite", () => {
     )
   })
 
-  it("are refused with every mistake, and none of them repeats the file", () => {
+  it("are refused with every mistake, and no mistake repeats the file", () => {
     const wrong = `email,role,rules
 planted,king,webshop:read planted/x:fly
 grace@example.com,member,

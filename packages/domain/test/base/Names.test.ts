@@ -78,7 +78,7 @@ for (const [what, isName] of [
       }
     )
 
-    it("may have 2 and 50 characters, and neither 1 nor 51", () => {
+    it("may have 2 and 50 characters, but not 1 or 51", () => {
       assert.deepStrictEqual(
         [1, 2, 50, 51].map((length) => isName("a".repeat(length))),
         [false, true, true, false]
@@ -111,7 +111,7 @@ describe("a secret's key", () => {
     }
   )
 
-  it("may have 1 and 100 characters, and neither 0 nor 101", () => {
+  it("may have 1 and 100 characters, but not 0 or 101", () => {
     assert.deepStrictEqual(
       [0, 1, 100, 101].map((length) => accepts(SecretKey, "K".repeat(length))),
       [false, true, true, false]
@@ -218,7 +218,7 @@ describe("an e-mail address", () => {
     "user@bücher.example#",
     "user@\ud800.example",
     `user@${"ü".repeat(300)}.example`
-  ])("%j is none: nothing but its domain has another form, which no other one becomes", (text) => {
+  ])("%j is no e-mail address: only the domain has another form, which no other domain becomes", (text) => {
     assert.isNull(decode(text))
   })
 
@@ -265,7 +265,7 @@ describe("an e-mail address", () => {
     }
   )
 
-  it("is refused with letters that look like others: none turns into another person's address", () => {
+  it("is refused with letters that look like others: no such address becomes another person's", () => {
     for (const odd of lookAlikes) {
       assert.isNull(decode(`${odd}evin@example.com`), JSON.stringify(odd))
       // A domain with such a letter is another one, which its ASCII form shows.
@@ -435,7 +435,7 @@ describe("values by key", () => {
     assert.notProperty({}, "a")
   })
 
-  it("may be none", () => {
+  it("may be an empty object", () => {
     assert.strictEqual(decode({}).size, 0)
   })
 
@@ -447,7 +447,7 @@ describe("values by key", () => {
     }
   })
 
-  it("are refused with the key that is wrong, and never with a value", () => {
+  it("are refused with the name of the wrong key, and never with a value", () => {
     for (const [input, path] of [
       [{ GOOD: "hunter2", "1BAD": "hunter2" }, "1BAD"],
       [{ "": "hunter2" }, ""],
@@ -487,7 +487,7 @@ describe("a list in a request", () => {
           : (Reflect.get(target, name, receiver) as unknown)
     })
 
-  it("that is too long is refused before one of its items is decoded", () => {
+  it("of too many items is refused before one of them is decoded", () => {
     const found = issues(SecretKeys, untouchable(2_001))
     assert.deepStrictEqual(
       found.map(({ message }) => message),

@@ -11,7 +11,7 @@ const matches = (pattern: string, name: string): boolean => matcherOf(name)(patt
 const decode = Schema.decodeUnknownEither(Pattern)
 const accepts = (text: unknown) => Either.isRight(decode(text))
 
-/** What braces stand for, written out. */
+/** Expands braces into all patterns that they stand for. */
 const expand = (pattern: string): ReadonlyArray<string> => {
   const open = pattern.indexOf("{")
   if (open === -1) return [pattern]
@@ -265,7 +265,7 @@ describe("a pattern", () => {
     }
   })
 
-  it("matches no name that is longer than any can be, unless it is for everything or that name itself", () => {
+  it("matches no name longer than any can be, unless it is for everything or that name itself", () => {
     const long = "a".repeat(64)
     assert.deepStrictEqual(
       ["*", long, "a*", "*a", "?*"].map((text) => matches(text, long)),

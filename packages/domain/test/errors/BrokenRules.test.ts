@@ -14,7 +14,7 @@ describe("the sentence of a decoding failure", () => {
   it.each([
     ["a value", errorOf(SecretValue, secret)],
     ["a redacted value", errorOf(RedactedSecretValue, secret)]
-  ])("is the contract's own: %s that is too large", (_, error) => {
+  ])("is the contract's own for %s over the size limit", (_, error) => {
     assert.match(sentenceOf(error, "other"), /^a secret value is a string of at most 64 KB/)
   })
 

@@ -54,7 +54,7 @@ describe("the errors", () => {
     assert.deepStrictEqual([...Errors.errorCodes].sort(), table.map(([code]) => code).sort())
   })
 
-  it("are all in the list: none is declared beside it", () => {
+  it("are all in the list: no error is declared beside it", () => {
     const declared = Object.values(Errors).filter((value) => typeof value === "function" && "code" in value)
     assert.strictEqual(declared.length, table.length)
   })

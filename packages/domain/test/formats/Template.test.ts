@@ -74,7 +74,7 @@ describe("a template", () => {
     )
   })
 
-  it("names every secret that is missing and every value that a filter cannot write, without the value", () => {
+  it("names every missing secret and every value that a filter cannot write, without the value", () => {
     const parts = Either.getOrThrow(parseTemplate("{{A}} {{B}} {{A | json}} {{prod:C}} {{NUL | shell}} {{NUL|env}}"))
     const filled = fillTemplate(parts, ({ key }) => (key === "NUL" ? "hidden\0" : undefined))
     assert.deepStrictEqual(

@@ -92,7 +92,7 @@ describe("entering a place", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("of another tenant, or that is not there, fails in the same words: an outsider learns nothing", () =>
+  it.effect("of another tenant fails in the same words as a missing place: an outsider learns nothing", () =>
     Effect.gen(function* () {
       yield* organization()
       const insider = yield* organization("other", "unused", "bob@example.com")
@@ -234,7 +234,7 @@ describe("entering a place", () => {
     )
   }
 
-  it.effect("that is refused says which role or permission is missing, and where", () =>
+  it.effect("is refused with the missing role or permission, and where it is missing", () =>
     Effect.gen(function* () {
       yield* organization()
       const developer = yield* member("developer@example.com", "developer")

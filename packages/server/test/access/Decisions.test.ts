@@ -6,9 +6,9 @@ import { FastCheck } from "effect"
 import { decide, explain, type Grant, type PlaceNames, type Subject } from "../../src/access/place/Decisions.js"
 
 /**
- * Who may do what, as the specification says it. `yes` and `no` are what rules do not change; a permission is what an
- * access rule for the place has to give at least. The account's column is for one that is not scoped to a project and
- * may see values; the exceptions are below.
+ * The decision for each action and role, as the specification states it. `yes` and `no` do not depend on rules; a permission
+ * is the least that an access rule for the place has to give. The account's column is for an account that is not scoped to
+ * a project and may see values; the exceptions are below.
  */
 type Cell = "yes" | "no" | Permission
 const table: Readonly<
@@ -265,7 +265,7 @@ describe("a decision", () => {
   })
 
   it.prop(
-    "lets no service account past the rules, and none without a rule that matches",
+    "lets no service account past the rules, or through without a matching rule",
     [anyAccount, grants, anyPlace],
     ([{ reveal, scoped }, rules, at]) => {
       const project = { webshop: ["*", "webshop", "web*"], api: ["*", "api"], x1: ["*", "x*", "??"] }[at.project]!
@@ -338,7 +338,7 @@ describe("a decision", () => {
     }
   })
 
-  it("that is no names the role or permission that is missing, and the place", () => {
+  it("names the missing role or permission, and the place, when it refuses", () => {
     const missing = (action: Action, subject: Subject) => {
       const decision = decide(action, subject, place)
       return decision.allowed ? "" : decision.missing

@@ -141,7 +141,7 @@ describe("the table of a subject's access", () => {
     )
   )
 
-  it.effect("names no other project to a service account that is bound to one", () =>
+  it.effect("names no other project to a service account bound to one", () =>
     withTables(
       Effect.gen(function* () {
         yield* scene

@@ -72,7 +72,7 @@ const sweep = Effect.flatMap(Maintenance, (maintenance) => maintenance.sweep)
 const actions = (log: ReadonlyArray<{ readonly action: string }>) =>
   log.map(({ action }) => action).filter((action) => action.startsWith("acl."))
 
-/** What a subject may do and see, by each way of asking. */
+/** Returns everything that a subject may do and see, by each way of asking. */
 const seen = (admin: Actor, actor: Actor) =>
   Effect.gen(function* () {
     const acl = yield* Acl
@@ -291,7 +291,7 @@ describe("a rule that has ended", () => {
     )
   )
 
-  it.effect("is removed by maintenance with one entry, and neither counts for nor goes with a removed member", () =>
+  it.effect("is removed by maintenance with one entry, and is not counted or removed with a removed member", () =>
     withRules(
       Effect.gen(function* () {
         const ada = yield* organization()

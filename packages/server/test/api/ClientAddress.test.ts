@@ -21,7 +21,7 @@ describe("the client's address", () => {
     assert.strictEqual(addressOf(null, "::ffff:192.0.2.9", { realIp: "unknown" }), "192.0.2.9")
   })
 
-  it("is the peer's own, if that is no proxy", () => {
+  it("is the peer's own, if the peer is no proxy", () => {
     const headers = { realIp: "198.51.100.1", forwardedFor: "198.51.100.2" }
     for (const trusted of ["none", "10.0.0.0/8"]) {
       assert.strictEqual(addressOf(trusted, "192.0.2.9", headers), "192.0.2.9", trusted)
@@ -30,7 +30,7 @@ describe("the client's address", () => {
     assert.strictEqual(addressOf("2001:db8::/32", "::ffff:192.0.2.9", headers), "192.0.2.9")
   })
 
-  it("is what a listed proxy says: by X-Real-Ip, or as the last address that is no proxy", () => {
+  it("is what a listed proxy says: by X-Real-Ip, or as the last address that belongs to no proxy", () => {
     const trusted = "10.0.0.0/8, fd00::/8"
     assert.strictEqual(addressOf(trusted, "::ffff:10.1.2.3", { realIp: "198.51.100.1" }), "198.51.100.1")
     assert.strictEqual(addressOf(trusted, "fd00::1", { realIp: "2001:db8::1" }), "2001:db8::1")

@@ -67,8 +67,8 @@ const until = (holds: () => boolean) =>
     while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5))
   })
 
-describe("a client that is slow to send", () => {
-  it.scopedLive("has a time for its request: a body that is not there then is answered 408", () =>
+describe("a client that sends slowly", () => {
+  it.scopedLive("has a time for its request: a body that has not arrived by then is answered 408", () =>
     Effect.gen(function* () {
       const { port } = yield* serving({ arrival: 200 })
       const dialogue = new Dialogue(port)

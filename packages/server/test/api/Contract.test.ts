@@ -118,7 +118,7 @@ describe("a recent login", () => {
 describe.each(endpoints)("$method $path", (endpoint) => {
   const { authenticated, bodyLimit, method, path, requires } = endpoint
 
-  it("says what it requires of its caller, and asks for a credential unless that is nothing", () => {
+  it("says what it requires of its caller, and asks for a credential unless it requires nothing", () => {
     assert.isDefined(requires)
     assert.isTrue(
       ["nothing", "credential", "person", "superadmin", "org.create"].includes(requires) || requires in needs,
@@ -164,7 +164,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
     }
   })
 
-  it("is admitted once its caller is known: the middleware that is added last runs first", () => {
+  it("is admitted once its caller is known: the middleware added last runs first", () => {
     assert.deepStrictEqual(endpoint.middleware, authenticated ? [Admission.key, Authentication.key] : [Admission.key])
   })
 
@@ -196,7 +196,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       "passkeys.create": 65_536,
       "passkeys.challenge": 65_536,
       "passkeys.verify": 65_536,
-      // Who may make these is known only when their body was read.
+      // The server can authorize these calls only after it has read their body.
       "requests.approve": 8192,
       "requests.refuse": 8192,
       "trash.restoreOrganization": 8192,
@@ -210,7 +210,7 @@ describe.each(endpoints)("$method $path", (endpoint) => {
       asts.filter((ast) => ast !== toolkitError).map((ast) => ({ status, ast }))
     )
     for (const { ast, status } of declared) {
-      // What was asked for has not happened: for a caller it is an error, and on the wire the request.
+      // The requested change has not happened: a caller gets an error, and the wire carries the change request.
       if (ast === ChangeRequestedResponse.ast) {
         assert.strictEqual(status, 202)
         continue

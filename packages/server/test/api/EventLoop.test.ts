@@ -84,7 +84,7 @@ describe("long work", () => {
     })
   )
 
-  it.effect("takes a turn after each slice, and none before", () =>
+  it.effect("takes a turn after each slice, and no turn before the first", () =>
     Effect.gen(function* () {
       const long = yield* countingTurns(forEachInSlices([1, 2, 3, 4, 5], (item) => Effect.as(compute(10), item * 2)))
       assert.deepStrictEqual(long.result, [2, 4, 6, 8, 10])

@@ -192,7 +192,7 @@ describe("asking for codes", () => {
   it.each([
     ["known", true],
     ["unknown", false]
-  ])("is refused the sixth time within 15 minutes for an address that is %s", async (name, known) => {
+  ])("is refused the sixth time within 15 minutes for one %s address", async (name, known) => {
     const email = `${name}.asker@example.com`
     if (known) await program.login(email)
     for (let i = known ? 1 : 0; i < 5; i++) assert.strictEqual((await ask(email)).status, 200)

@@ -106,7 +106,7 @@ describe("lines of JSON", () => {
     Effect.map(Effect.flip(linesOf(text)), (wrong) => assert.include(wrong, message))
   )
 
-  it.effect("end with the first piece that is not taken", () =>
+  it.effect("end with the first refused piece", () =>
     Effect.gen(function* () {
       let taken = 0
       const stopped = parseLines("1\n".repeat(1_000_000), (values) => {
@@ -119,7 +119,7 @@ describe("lines of JSON", () => {
   )
 })
 
-describe("a thread that is asked", () => {
+describe("a thread with a question", () => {
   const withScript = <A>(script: string, use: (path: string) => Effect.Effect<A>) =>
     Effect.acquireUseRelease(
       Effect.sync(() => {

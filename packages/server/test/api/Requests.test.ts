@@ -42,7 +42,7 @@ afterAll(async () => {
   await program.remove()
 })
 
-describe("a body that is not sound JSON", () => {
+describe("a body of unsound JSON", () => {
   it.each([
     ["cut off", () => `{"value":"${mark()}`],
     ["with something after its end", () => `{"value":"x"} ${mark()}`],
@@ -137,7 +137,7 @@ describe("the type of a body", () => {
 })
 
 describe("a field", () => {
-  it("that is unknown is refused and named, beside its good neighbours", async () => {
+  it("unknown to the call is refused and named, beside its good neighbours", async () => {
     const answer = await call("PUT", `${secrets}/KEY`, { body: { value: mark(), expectedVersion: 1 } })
     invalid(answer, /^expectedVersion: is not a field of this call$/)
     invalid(await call("POST", "/api/orgs", { body: { name: "initech", owner: "me" } }), /^owner: is not a field/)
@@ -152,7 +152,7 @@ describe("a field", () => {
     )
   })
 
-  it("that is missing is named", async () => {
+  it("is named if it is missing", async () => {
     invalid(await call("PUT", `${secrets}/KEY`, { body: {} }), /^value: is required$/)
     invalid(await call("POST", "/api/orgs", { body: {} }), /^name: is required$/)
     invalid(await call("POST", "/api/auth/verify", { body: { email: "ada@example.com" } }), /^code: is required$/)
@@ -182,7 +182,7 @@ describe("a field", () => {
 })
 
 // The rule about the number of keys speaks over the rule about each: both are one refinement's message.
-it("a key to delete that is no key is pointed at, with the rule for keys", async () => {
+it("a malformed key to delete is pointed at, with the rule for keys", async () => {
   invalid(await call("PATCH", bundle, { body: { delete: ["GOOD", `${mark()} !`] } }), /^delete\.1: a secret key/)
 })
 
@@ -287,7 +287,7 @@ describe("a header", () => {
   const raw = async (...fields: ReadonlyArray<string>) =>
     program.exchange(["GET /api/auth/me HTTP/1.1", "Host: x", "Connection: close", ...fields, "", ""].join("\r\n"))
 
-  it("Set-Cookie belongs to answers: a request that has one is served as if it had none", async () => {
+  it("Set-Cookie belongs to answers: a request that has it is served like one without it", async () => {
     assert.strictEqual((await raw("Set-Cookie: a=b", `Authorization: Bearer ${token}`)).status, 200)
   })
 
@@ -330,7 +330,7 @@ describe("a secret value", () => {
     ["with a byte order mark", "\uFEFFx"],
     ["of combining characters", "e\u0301\u00e9"],
     ["of JSON", '{"a":"\\u0000"}']
-  ])("that is %s comes back as it went in", async (_name, value) => {
+  ])("comes back as it went in when it is %s", async (_name, value) => {
     assert.strictEqual((await call("PUT", `${secrets}/EXACT`, { body: { value } })).status, 200)
     assert.strictEqual((await call("GET", `${secrets}/EXACT`)).body.value, value)
   })
@@ -370,7 +370,7 @@ describe("the order of checks", () => {
     for (const answer of answers) assertRefused(answer, 401, "UNAUTHORIZED")
   })
 
-  it("puts the form of path and query before a place that is not there, and that before the body", async () => {
+  it("puts the form of path and query before a missing place, and the missing place before the body", async () => {
     invalid(await call("GET", `${absent}?version=x`), /^version: /)
     invalid(await call("PUT", `${absent}?version=1`, { raw: mark() }), /^version: is not a parameter of this call$/)
     const bodies: ReadonlyArray<CallOptions> = [
@@ -385,14 +385,14 @@ describe("the order of checks", () => {
     }
   })
 
-  it("puts a right that is missing before the body", async () => {
+  it("puts a missing right before the body", async () => {
     const by = { token: developer }
     for (const options of [{ raw: mark() }, { raw: "x".repeat(1_200_000) }, { body: { value: 1 } }]) {
       assertRefused(await call("PUT", `${secrets}/KEY`, { ...by, ...options }), 403, "FORBIDDEN")
     }
   })
 
-  it("puts a place that is not there before a right that is missing", async () => {
+  it("puts a missing place before a missing right", async () => {
     const by = { token: developer }
     const project = "/api/orgs/acme/projects"
     assertRefused(await call("GET", `${project}/nowhere/envs/dev/secrets/K`, by), 404, "NOT_FOUND", /project nowhere/)
@@ -401,7 +401,7 @@ describe("the order of checks", () => {
     assertRefused(await call("DELETE", `${project}/webshop`, by), 403, "FORBIDDEN", /role admin/)
   })
 
-  it("puts a right that is missing before the thing that is not there", async () => {
+  it("puts a missing right before a missing secret", async () => {
     const by = { token: developer }
     const present = await call("GET", `${secrets}/PRESENT`, by)
     const missing = await call("GET", `${secrets}/NOT_THERE`, by)
@@ -416,7 +416,7 @@ describe("the order of checks", () => {
     )
   })
 
-  it("puts the thing that is not there before a conflict", async () => {
+  it("puts a missing secret before a conflict", async () => {
     assertRefused(await call("DELETE", `${secrets}/NOT_THERE?expected_version=3`), 404, "NOT_FOUND", /NOT_THERE/)
     assertRefused(await call("DELETE", `${secrets}/PRESENT?expected_version=3`), 409, "CONFLICT")
   })
@@ -476,7 +476,7 @@ describe("every answer", () => {
     }
   })
 
-  it("leaves a line in the log that names the route and the id, and neither names nor values", async () => {
+  it("leaves a line in the log with the route and the id, but without names and values", async () => {
     const answer = await call("GET", `${secrets}/PRESENT?version=1`)
     const id = answer.headers.get("x-request-id") ?? ""
     await program.said(new RegExp(id))

@@ -85,7 +85,7 @@ describe("an organization", () => {
     assert.notStrictEqual(next.id, before.id)
   })
 
-  it("is out of reach once it is removed, with all that is in it, and its name starts anew", async () => {
+  it("is out of reach once it is removed, with all its content, and its name starts anew", async () => {
     const secret = "/api/orgs/gone/projects/app/envs/dev/secrets/KEY"
     await made("POST", "/api/orgs", { name: "gone" })
     await made("POST", "/api/orgs/gone/projects", { name: "app" })
@@ -102,7 +102,7 @@ describe("an organization", () => {
     await missing("GET", secret)
   })
 
-  it("is not told apart from none by an outsider, whatever is asked", async () => {
+  it("is not told apart from a missing one by an outsider, whatever is asked", async () => {
     const calls = [
       ["GET", ""],
       ["PATCH", "", { name: "mine-now" }],
@@ -242,7 +242,7 @@ describe("a secret", () => {
     )
   })
 
-  it("is written only over the version that is expected", async () => {
+  it("is written only over the expected version", async () => {
     const put = async (value: string, expected_version: number) =>
       call("PUT", `${secrets}/GUARDED`, { body: { value, expected_version } })
     assertRefused(await put("x", 1), 409, "CONFLICT", /does not exist, and version 1 was expected/)
@@ -255,7 +255,7 @@ describe("a secret", () => {
     assert.deepStrictEqual(racing.map(({ status }) => status).sort(), [200, 409, 409, 409])
   })
 
-  it("is removed only at the version that is expected, and its key starts at version 1 again", async () => {
+  it("is removed only at the expected version, and its key starts at version 1 again", async () => {
     await done(200, "PUT", `${secrets}/DOOMED`, { body: { value: "one" } })
     await done(200, "PUT", `${secrets}/DOOMED`, { body: { value: "two" } })
     for (const version of [0, 1, 3]) {

@@ -350,7 +350,7 @@ describe("a body's size", () => {
     }
   )
 
-  it.each(calls)("is judged for $name by the length that is announced, before anything is sent", async (call) => {
+  it.each(calls)("is judged for $name by the announced length, before anything is sent", async (call) => {
     const dialogue = program.dial()
     dialogue.write(head(call, `Content-Length: ${call.limit * 1000}`))
     await dialogue.heard(/PAYLOAD_TOO_LARGE[^]*\}$/)
@@ -371,7 +371,7 @@ describe("a body's size", () => {
     }
   )
 
-  it.concurrent("that is too large troubles no other request", async () => {
+  it.concurrent("beyond the limit troubles no other request", async () => {
     const flood = chunk(" ".repeat(64 * kib))
     const dialogues = calls.map((call) => {
       const dialogue = program.dial()

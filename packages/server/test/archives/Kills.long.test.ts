@@ -97,8 +97,8 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
   return performance.now() - begun
 }
 
-describe("a server that is killed", () => {
-  it("while it makes an import leaves nothing that is seen, and the name free", async () => {
+describe("a server killed", () => {
+  it("while it makes an import leaves nothing visible, and the name free", async () => {
     const server = await mortal()
     const whole = await timed(() => begin(server, "measured"))
     for (const [index, part] of [0.2, 0.4, 0.6, 0.8].entries()) {

@@ -126,7 +126,7 @@ describe("the audit log", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("has one entry for each thing refused, and none of what does not exist", () =>
+  it.effect("has one entry for each thing refused, and no entry of what does not exist", () =>
     Effect.gen(function* () {
       yield* organization()
       const dev = yield* member("dev@example.com", "developer")
@@ -149,7 +149,7 @@ describe("the audit log", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("is a log for each organization, and one for what belongs to none", () =>
+  it.effect("is a log for each organization, and one for what belongs to no organization", () =>
     Effect.gen(function* () {
       const ada = yield* organization("acme")
       const bob = yield* organization("other", "webshop", "bob@example.com")
@@ -366,7 +366,7 @@ describe("an entry that cannot be written", () => {
   }
 
   it.effect.skipIf(isOnPostgres())(
-    "because the whole transaction broke fails the change: nothing is answered that is not stored",
+    "because the whole transaction broke fails the change: nothing is answered unless it is stored",
     () =>
       Effect.gen(function* () {
         const ada = yield* organization()

@@ -110,7 +110,7 @@ describe("a log that does not end where its head says", () => {
     })
   }
 
-  it.live("cannot be made whole again: a break entry that is changed, moved or removed does not fit", () =>
+  it.live("cannot be made whole again: a changed, moved or removed break entry does not fit", () =>
     Effect.gen(function* () {
       const { acme, sql } = yield* scene
       yield* setBack("")(sql, acme.id)

@@ -26,7 +26,7 @@ const holding = Effect.gen(function* () {
 const settle = Effect.repeatN(Effect.yieldNow(), 200)
 
 describe("a flush of the audit queue", () => {
-  it.effect("waits for the one that is under way: when it ends, what was queued before it is committed", () =>
+  it.effect("waits for the one under way: when it ends, what was queued before it is committed", () =>
     Effect.gen(function* () {
       const audit = yield* AuditLog
       const release = yield* holding

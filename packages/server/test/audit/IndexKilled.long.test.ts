@@ -77,7 +77,7 @@ const filled = Effect.gen(function* () {
   return { path, log }
 })
 
-/** What the entries say, for the pages and totals of some filters. */
+/** Returns the expected page and total of a filter, computed from the entries themselves. */
 const model = (path: string, log: string | null, condition: string) =>
   onFile(path, (database) => {
     const where = `WHERE ${condition}${log === null ? "" : ` AND log = '${log}'`}`
@@ -96,7 +96,7 @@ const filters: Readonly<Record<string, string>> = {
   [`key=KEY_3_${"x".repeat(80)}`]: `json_extract(metadata, '$.key') = 'KEY_3_${"x".repeat(80)}'`
 }
 
-describe("a server that is killed while the search index follows the audit log", () => {
+describe("a server killed while the search index follows the audit log", () => {
   it.scopedLive(
     `has every entry in it once after the next start, ${rounds} times, and after a migration that was killed`,
     () =>
@@ -159,5 +159,5 @@ describe("a server that is killed while the search index follows the audit log",
 })
 
 const isMigrated = "SELECT count(*) FROM effect_sql_migrations WHERE migration_id = 28"
-/** What the migration leaves of the index. */
+/** The migration's statements that empty the index. */
 const emptied = sqliteStatements(auditRuns).filter((statement) => statement.startsWith("DELETE"))

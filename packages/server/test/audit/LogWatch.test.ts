@@ -52,7 +52,7 @@ describe("readiness", () => {
 })
 
 describe("a look for removed logs", () => {
-  it.live("finds none while many logs begin and are written to", () =>
+  it.live("finds no removed log while many logs begin and are written to", () =>
     Effect.gen(function* () {
       const removed = yield* makeLogWatch
       const writers = Effect.forEach(

@@ -221,7 +221,7 @@ describe("a login by device", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("cannot be guessed: a network has 10 wrong codes in 15 minutes, and then none, not even a right one", () =>
+  it.effect("cannot be guessed: after 10 wrong codes in 15 minutes, a network has no more, not even a right one", () =>
     Effect.gen(function* () {
       yield* at(0)
       const { user_code } = yield* begin()
@@ -328,7 +328,7 @@ describe("a login by browser on the same machine", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("has a code that is good for one minute", () =>
+  it.effect("has a code that lasts one minute", () =>
     Effect.gen(function* () {
       yield* at(0)
       const [first, second] = [yield* grant(), yield* grant()]

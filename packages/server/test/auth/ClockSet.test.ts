@@ -101,7 +101,7 @@ describe("a login code whose time has passed", () => {
 })
 
 describe("all sessions ended", () => {
-  it.effect("means that a pending code starts none", () =>
+  it.effect("means that a pending code starts no session", () =>
     Effect.gen(function* () {
       const actor = yield* person(ada)
       yield* request

@@ -124,7 +124,7 @@ describe("a login code", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("that is wrong, used, expired or was never requested is refused in the same words", () =>
+  it.effect("is refused in the same words whether it is wrong, used, expired or was never requested", () =>
     Effect.gen(function* () {
       yield* at(0)
       const refused = (code: string, address = ada) =>
@@ -198,7 +198,7 @@ describe("requests for a code", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("that are refused neither count nor replace the pending code", () =>
+  it.effect("that are refused do not count and do not replace the pending code", () =>
     Effect.gen(function* () {
       yield* at(0)
       yield* Effect.repeatN(request(), 4)
@@ -269,7 +269,7 @@ describe("failed verifications", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("while it is locked neither count nor prolong it, and leave the code as it is", () =>
+  it.effect("of a locked address do not count or prolong the lock, and leave the code as it is", () =>
     Effect.gen(function* () {
       yield* at(0)
       for (let index = 0; index < 10; index++) yield* outcome(verify("000000"))
@@ -394,7 +394,7 @@ describe("who may sign up", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("is who is known or of a domain that is allowed, where sign-up is by invitation", () =>
+  it.effect("is who is known or of an allowed domain, where sign-up is by invitation", () =>
     Effect.gen(function* () {
       yield* person("ada@example.com")
       for (const address of ["ada@example.com", "carol@coffer.example", "dave@second.example"]) {

@@ -33,7 +33,7 @@ const entries = async (query: string): Promise<ReadonlyArray<Json>> =>
 
 afterAll(cleanUp)
 
-describe("an account that is bound to networks", () => {
+describe("an account bound to networks", () => {
   beforeAll(() => begin({ SERVICE_TRUSTED_PROXIES: "127.0.0.0/8" }))
 
   it("calls from there alone: elsewhere its key is unknown, and the log has the address", async () => {

@@ -38,7 +38,7 @@ const startSession = (actor: UserActor, ip: string | null = null) =>
     Effect.provideService(RequestInfo, { id: "", ip, client: null, route: null, actor: null })
   )
 
-/** Who the server takes a request with these headers for. */
+/** Returns the actor that the server identifies by these request headers. */
 const whoIs = (headers: Readonly<Record<string, string>>) =>
   Effect.map(
     Effect.flatMap(Authenticator, ({ identify }) => identify(Headers.fromInput(headers))),
@@ -201,7 +201,7 @@ describe("a session", () => {
 })
 
 describe("a credential", () => {
-  it.effect("that is missing, misspelt, unknown or ended is refused in the same words", () =>
+  it.effect("is refused in the same words whether it is missing, misspelt, unknown or ended", () =>
     Effect.gen(function* () {
       const ada = yield* person("ada@example.com")
       const { token } = yield* startSession(ada)
@@ -242,7 +242,7 @@ describe("a credential", () => {
   )
 
   it.effect(
-    "that is a key is its account's, until the key ends, is removed, or its account, project or organization is",
+    "a key is its account's, until the key ends or is removed, or its account, project or organization is removed",
     () =>
       Effect.gen(function* () {
         yield* TestClock.setTime(born)

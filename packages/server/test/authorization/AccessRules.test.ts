@@ -144,7 +144,7 @@ describe("a rule", () => {
     assertRefused(await post(body), 400, "VALIDATION_ERROR", message)
   })
 
-  it("lacks none of its fields", async () => {
+  it("needs every one of its fields", async () => {
     const whole = { ...subjectOf(account), project_pattern: "p", env_pattern: "e", permission: "read" }
     for (const field of ["project_pattern", "env_pattern", "permission"]) {
       const { [field]: _, ...rest } = whole as Record<string, unknown>

@@ -6,7 +6,7 @@ import { type Pair, startPair } from "./Pair.js"
 import { sceneSettings } from "./Scene.js"
 import { people, word } from "./Service.js"
 
-// What a delegation gives: its person's right now, within its scope, and nothing that is not listed here.
+// A delegation gives its person's current rights within its scope, and nothing that is not listed here.
 
 let pair: Pair
 
@@ -208,7 +208,7 @@ describe("the next request of a delegation is refused once", () => {
     const { message, status } = await send(...write)
     assert.strictEqual(status, 401)
     assert.match(message ?? "", /this delegation is unknown, has ended or was revoked/)
-    // What comes back does not bring it back.
+    // The return of the member or the user does not restore the delegation.
     await pair.first.send({
       method: "POST",
       path: `${at.org}/members`,
@@ -251,7 +251,7 @@ describe("the next request of a delegation is refused once", () => {
   })
 })
 
-describe("a delegation that is limited to keys", () => {
+describe("a delegation limited to keys", () => {
   it("names, lists, counts and changes no other, and reads no other through a reference", async () => {
     const { delegate, org, person, prod } = await scene()
     await pair.first.asRoot("PUT", `${prod}/secrets/GONE`, { value: "x" })
@@ -394,7 +394,7 @@ describe("what a delegation does", () => {
     })
     const list = async () => (await send(person.headers, "GET", "/api/auth/delegations")).body.data
     assert.deepStrictEqual((await list())[0], { id, ...made, last_used_at: (await list())[0].last_used_at })
-    // Nobody else's.
+    // Other people do not find it, and a delegation may not revoke it.
     const other = await scene()
     assert.strictEqual(await statusOf(other.person.headers, "DELETE", `/api/auth/delegations/${id}`), 404)
     assert.strictEqual(await statusOf(await delegate(), "DELETE", `/api/auth/delegations/${id}`), 403)

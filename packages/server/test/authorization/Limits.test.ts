@@ -3,7 +3,7 @@ import type { Json } from "../support/Program.js"
 import { type About, askOf, endpoints, parametersOf, type Place, requestOf } from "./Contract.js"
 import { type Account, type Caller, each, type Person, Service, subjectOf, word } from "./Service.js"
 
-// What an account cannot do, whatever its rules: widen rights, or see a value that it was made never to see.
+// Limits of an account, whatever its rules: it cannot widen rights, or see a value that it was made never to see.
 
 let service: Service
 let ada: Person
@@ -92,7 +92,7 @@ afterAll(async () => {
   await service.remove()
 })
 
-describe("an account that is scoped to a project, with every rule that there is,", () => {
+describe("a project-scoped account with every rule there is", () => {
   let world: World
   let scoped: Account
   beforeAll(async () => {
@@ -127,7 +127,7 @@ describe("an account that is scoped to a project, with every rule that there is,
     assert.strictEqual(await service.status(scoped, "GET", `${world.org}/acl/explain?${query}&project=web`), 200)
   })
 
-  it("widens nobody's rights, its own neither, by no call of the contract", async () => {
+  it("widens nobody's rights, not even its own, by any call of the contract", async () => {
     const before = await rights(world)
     const subjects = [scoped, world.account, world.developer]
     for (const endpoint of endpoints.filter(({ method, path }) => method !== "GET" && !path.includes("/envs/"))) {
@@ -241,7 +241,7 @@ describe("an account of the organization with an admin rule", () => {
     assert.includeMembers(left, [wider.id, persons.id])
   })
 
-  it("manages the rules of every account when its own is for everything, and still none of a person's", async () => {
+  it("manages the rules of every account when its own is for everything, and still no rule of a person", async () => {
     await service.grant(ada, world.name, manager, "admin")
     for (const patterns of [everywhere, { project_pattern: "api", env_pattern: "dev" }]) {
       for (const permission of ["read", "write", "admin"]) {
@@ -267,7 +267,7 @@ describe("an account of the organization with an admin rule", () => {
     assert.strictEqual(await service.status(second, "GET", `${world.org}/acl`), 403)
   })
 
-  it("manages neither accounts nor members nor projects, and reads no log", async () => {
+  it("manages no accounts, no members and no projects, and reads no log", async () => {
     await service.grant(ada, world.name, manager, "admin")
     const before = await rights(world)
     for (const [method, path, body] of [
@@ -402,7 +402,7 @@ describe("a copy between environments", () => {
   })
 })
 
-describe("an account that is never given values", () => {
+describe("an account that never gets values", () => {
   /** The world with an account that writes prod and staging and may not reveal. */
   const blindWriter = async () => {
     const world = await build()

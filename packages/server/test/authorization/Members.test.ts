@@ -39,7 +39,7 @@ const members = async (caller: Caller = ada): Promise<ReadonlyArray<Json>> =>
 const person = async (role: Role): Promise<Person> => service.member(ada, name, `${word()}@example.com`, role)
 
 describe("an invitation", () => {
-  it("makes a member, who has the role member when none is given", async () => {
+  it("makes a member, who has the role member when no role is given", async () => {
     const answer = await invite(ada, "Grace.Hopper@Example.com ")
     assert.strictEqual(answer.status, 201)
     const { created_at, user_id, ...rest } = answer.body
@@ -91,7 +91,7 @@ describe("an invitation", () => {
     assert.strictEqual((await members()).filter((member) => member.email === email).length, 1)
   })
 
-  it("that races with a removal leaves a member or none, and never a rule of the earlier time", async () => {
+  it("that races with a removal leaves a member or no member, and never a rule of the earlier membership", async () => {
     for (let round = 0; round < 10; round++) {
       const grace = await person("developer")
       await service.grant(ada, name, grace, "write")
@@ -134,7 +134,7 @@ describe("among the roles", () => {
       const caller = await callerOf(role)
       const target = await person("member")
       for (const next of roles) assertRefused(await setRole(caller, target, next), 403, "FORBIDDEN", /the role owner/)
-      // Nobody raises itself.
+      // A caller cannot raise its own role.
       assertRefused(await setRole(caller, caller, "owner"), 403, "FORBIDDEN")
     }
     for (const role of ["owner", "superadmin"]) {
@@ -238,7 +238,7 @@ describe("a removal", () => {
 })
 
 describe("the last owner", () => {
-  it("can be neither removed nor demoted, by nobody", async () => {
+  it("cannot be removed or demoted by anybody", async () => {
     const root = await service.person("root@example.com")
     for (const caller of [ada, root]) {
       assertRefused(await remove(caller, ada), 409, "LAST_OWNER", new RegExp(name))

@@ -100,7 +100,7 @@ describe("at the same time,", () => {
     }
   })
 
-  it("a write into a project that is deleted comes before it, or is refused", async () => {
+  it("a write into a project comes before the project's deletion, or is refused", async () => {
     for (let round = 0; round < rounds; round++) {
       const { org, prod, project } = await place()
       const write = { method: "PUT", path: `${prod}/secrets/A`, body: { value: "written" } }
@@ -128,7 +128,7 @@ describe("at the same time,", () => {
     }
   })
 
-  it("a due date moves with the version that is current", async () => {
+  it("a due date moves with the current version", async () => {
     for (let round = 0; round < rounds; round++) {
       const { prod } = await place()
       const path = `${prod}/secrets/A`

@@ -190,7 +190,7 @@ describe("a new account", () => {
     assertRefused(await create({ name: word(), ...fields }), 400, "VALIDATION_ERROR", message)
   })
 
-  it("is for a project that is there", async () => {
+  it("is refused for a project that does not exist", async () => {
     assertRefused(await create({ name: word(), project: "not-there" }), 404, "NOT_FOUND", /not-there/)
     await service.do(ada, "POST", `${org}/projects`, { name: "short-lived" })
     await service.do(ada, "DELETE", `${org}/projects/short-lived`)
@@ -218,7 +218,7 @@ describe("a new account", () => {
 })
 
 describe("a key", () => {
-  it("that is mistyped, of another kind, or twice a credential is nobody's", async () => {
+  it("is nobody's when it is mistyped, of another kind, or sent beside another credential", async () => {
     const { key } = await service.account(ada, "acme")
     const mistyped = key.slice(0, 20) + (key[20] === "a" ? "b" : "a") + key.slice(21)
     for (const text of [mistyped, "", "svc_sa_", ada.token, key.toLowerCase(), `${key}0`]) {
@@ -370,7 +370,7 @@ describe("a revocation", () => {
   })
 })
 
-describe("an account that is scoped to a project", () => {
+describe("an account scoped to a project", () => {
   const inProject = async (caller: Caller, project: string): Promise<number> =>
     service.status(caller, "GET", `${org}/projects/${project}/envs/prod/secrets`)
 

@@ -178,7 +178,7 @@ describe("the retention", () => {
     })
   })
 
-  it("keeps exactly that of scheduled backups, where nothing else is known and none is missing", () => {
+  it("keeps exactly the days and weeks of its rule when no scheduled backup is missing and nothing else is known", () => {
     fc.assert(
       fc.property(moment, fc.integer({ min: 0, max: 10 }), fc.integer({ min: 1, max: 8 }), (now, days, weeks) => {
         const backups = Array.from({ length: 80 * 4 }, (_, index) => at(now - index * 6 * hour))

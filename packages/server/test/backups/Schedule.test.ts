@@ -57,7 +57,7 @@ describe("the schedule of backups", () => {
     })
   )
 
-  it.scoped("neither skips nor repeats one when the server starts anew", () =>
+  it.scoped("skips no backup and repeats no backup when the server starts anew", () =>
     Effect.gen(function* () {
       yield* TestClock.setTime(100 * hour)
       const backups = recorded(98 * hour)
@@ -91,7 +91,7 @@ describe("the schedule of backups", () => {
     })
   )
 
-  it.scoped("makes none when it is 0, or when there is no store", () =>
+  it.scoped("makes no backup when it is 0, or when there is no store", () =>
     Effect.gen(function* () {
       const backups = recorded(null)
       yield* scheduled(backups, "0")

@@ -48,7 +48,7 @@ const found = async (folder: string, variables: Variables = {}, args: ReadonlyAr
 
 let store: FaultyStore
 let stopped = ""
-/** What is found at a mail server that does not greet: after ten seconds, during which the other tests run. */
+/** The check of a mail server that does not greet: it ends after ten seconds, during which the other tests run. */
 let mute: ReturnType<typeof found>
 
 beforeAll(async () => {
@@ -147,7 +147,7 @@ describe("coffer-server check", () => {
     relay.close()
   })
 
-  it("finds a sound database and its key, while a server runs and while none does", async () => {
+  it("finds a sound database and its key, whether a server runs or not", async () => {
     const { code, named } = await found(stopped)
     assert.strictEqual(code, 0)
     assert.match(named("database").message, /service\.db is sound, .* schema \d+; no server is running on it$/)
@@ -211,7 +211,7 @@ describe("coffer-server check", () => {
     assert.notInclude(out, "hunter2")
   })
 
-  it("finds a wrong key, a damaged file, files for others, and a clock that is behind", async () => {
+  it("finds a wrong key, a damaged file, files that others may read, and a clock that runs behind", async () => {
     const folder = freshFolder()
     const path = join(folder, "service.db")
     const bytes = readFileSync(join(stopped, "service.db"))
@@ -280,7 +280,7 @@ describe("coffer-server check", () => {
     assert.isFalse(existsSync(join(folder, "service.db")))
   })
 
-  it("does the same in a directory of backups, and names one that is not there", async () => {
+  it("writes, reads back and deletes in a directory of backups, leaves nothing, and names a missing one", async () => {
     const folder = freshFolder()
     const kept = freshFolder()
     const { code, named } = await found(folder, { BACKUP_DIR: kept })

@@ -61,7 +61,7 @@ describe("the description of the settings", () => {
     })
   )
 
-  it.effect("says what stands for a variable that is not given", () =>
+  it.effect("says what stands for an absent variable", () =>
     Effect.gen(function* () {
       const without = yield* plain(everything)
       for (const { default: fallback, required, variable } of variables) {

@@ -38,7 +38,7 @@ describe("a file with a secret that everybody may read", () => {
     assert.deepStrictEqual(exposedSecrets(environment), [])
   })
 
-  it("is not one that is not there, nor of another program", () => {
+  it("is not a missing file, nor one of another program", () => {
     const environment = { SERVICE_MASTER_KEY_FILE: join(folder, "none"), OTHER_FILE: file(0o644), BACKUP_X_FILE: "" }
     assert.deepStrictEqual(exposedSecrets(environment), [])
   })

@@ -46,7 +46,7 @@ describe("a network of callers", () => {
     )
   })
 
-  it("of IPv6 that is taken admits no address of IPv4, and those of IPv6 alone that begin with its bits", () => {
+  it("of IPv6, once taken, admits exactly the IPv6 addresses that begin with its bits, and no IPv4 address", () => {
     fc.assert(
       fc.property(ipv6, fc.integer({ min: 0, max: 128 }), ipv4, ipv6, (groups, prefix, four, six) => {
         const [text = ""] = textsOfIpv6(groups)

@@ -2,7 +2,7 @@ import { unknownMessage, unknownSettings } from "@coffer/server/base/config/Unkn
 import { assert, describe, it } from "@effect/vitest"
 import { Record } from "effect"
 
-describe("variables that look like settings and are none", () => {
+describe("variables that only look like settings", () => {
   it("are listed, but for those of the clients", () => {
     const found = unknownSettings({
       SERVICE_PROT: "7100",
@@ -48,7 +48,7 @@ describe("variables that look like settings and are none", () => {
     OTEL_EXPORTER_OTLP_ENDPIONT: "OTEL_EXPORTER_OTLP_ENDPOINT",
     SMTP_SERVICE_ACCOUNT_TOKEN: null
   }
-  it("are named with the setting that is nearest, when one is near", () => {
+  it("are named with the nearest setting, when one is near", () => {
     const found = unknownSettings(Record.map(pairs, () => "x"))
     assert.deepStrictEqual(Object.fromEntries(found.map(({ nearest, variable }) => [variable, nearest])), pairs)
     for (const one of found) {

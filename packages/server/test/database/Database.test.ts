@@ -224,7 +224,7 @@ describe("the migrations", () => {
 })
 
 describe("the master key", () => {
-  it.scoped("that is not the database's is refused in a sentence, and nothing is written", () =>
+  it.scoped("is refused in a sentence when it is not the database's, and nothing is written", () =>
     Effect.gen(function* () {
       const path = yield* freshPath
       yield* Effect.provide(

@@ -11,7 +11,7 @@ import { failingStatement } from "../support/FailingDriver.js"
 import { DbPath, email, failing, invariants, onDatabase, Outbox, raw, rawAt, readSecret } from "../support/Services.js"
 import { changes, withPeople, world } from "./Changes.js"
 
-/** What all tables hold but the audit log, which may lack an entry that could not be written. */
+/** Returns the rows of all tables but the audit log, which may lack an entry that could not be written. */
 const contents = (db: Sqlite.Database) =>
   db
     .prepare<[], { name: string }>("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'audit_%'")
@@ -112,7 +112,7 @@ describe("a statement that fails, whichever it is,", () => {
     }).pipe(withPeople, Effect.provide(Maintenance.Default), onDatabase())
   )
 
-  it.effect("of the start makes all superadmins of the settings, or none", () =>
+  it.effect("of the start leaves all superadmins of the settings made, or nothing changed", () =>
     Effect.gen(function* () {
       const db = yield* raw
       const superadmins = db.prepare("SELECT email FROM users WHERE superadmin = 1 ORDER BY email").pluck()
@@ -134,7 +134,7 @@ describe("a statement that fails, whichever it is,", () => {
     }).pipe(onDatabase({ SUPERADMIN_EMAIL_0: "root@example.com", SUPERADMIN_EMAIL_1: "boss@example.com" }))
   )
 
-  it.effect("of a batch of reads' entries loses none: they are kept, and the next flush appends them", () =>
+  it.effect("of a batch of reads' entries loses no entry: they are kept, and the next flush appends them", () =>
     Effect.gen(function* () {
       const audit = yield* AuditLog
       const { ada } = yield* world

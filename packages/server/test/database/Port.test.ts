@@ -209,7 +209,7 @@ describe("a change", () => {
 })
 
 describe("a snapshot", () => {
-  it.live("see a change when it is committed, and a snapshot sees none that came later", () =>
+  it.live("sees no change that came later, and reads outside see a change when it is committed", () =>
     Effect.gen(function* () {
       const { snapshot } = yield* Database
       const [written, go] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]

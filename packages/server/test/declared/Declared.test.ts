@@ -200,7 +200,7 @@ describe("a check", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("tells an account that is never given values nothing of them", () =>
+  it.effect("tells nothing of values to an account that never gets them", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       const blind = yield* account("blind", { reveal: false })

@@ -25,11 +25,11 @@ describe("a pattern", () => {
     ["a{2001}", "pattern: is no RE2 regular expression: invalid repeat count, at character 2"],
     ["(?:a{30}){20}", "pattern: is too large once its repetitions are written out: shorten them"],
     ["x".repeat(256), "accepted"]
-  ])("that is %s is answered with the place of the mistake", (pattern, expected) => {
+  ])("the answer to %s names its mistake, if it has one, and the place where known", (pattern, expected) => {
     assert.strictEqual(complaint(pattern), expected)
   })
 
-  it("that is large matches no long value, which would hold the server up", () => {
+  it("matches no long value when it is large, as that would hold the server up", () => {
     assert.isTrue(matches("(?s:.{250}).*", "a".repeat(5_000)))
     assert.isFalse(matches("(?s:.{250}).*", "a".repeat(65_536)))
     assert.isTrue(matches("(?s:.*)", "a".repeat(65_536)))

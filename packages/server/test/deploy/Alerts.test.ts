@@ -45,7 +45,7 @@ const firing = (
   expected: Readonly<Record<string, boolean>>,
   eval_time = "29m"
 ): void => {
-  // None is expected, so that promtool names those that fire, and no other.
+  // No alert is expected, so that promtool names those that fire, and no other.
   const alert_rule_test = Object.keys(expected).map((alertname) => ({ eval_time, alertname, exp_alerts: [] }))
   const file = join(folder, "test.yaml")
   const tests = [{ interval: "15s", input_series, alert_rule_test }]
@@ -73,7 +73,7 @@ describe.skipIf(!has)("deploy/alerts.yaml (needs promtool, of Debian's prometheu
     firing([answers(reads, 200, 1_000), answers(reads, 503, 80)], { CofferErrors: true })
   })
 
-  it("names overdue secrets once they are an hour late, and none that are only near", () => {
+  it("names overdue secrets once they are an hour late, and no secrets that are only near", () => {
     const due = (state: string) => ({
       series: `coffer_secrets_due{state="${state}",instance="a",job="coffer"}`,
       values: "3+0x600"

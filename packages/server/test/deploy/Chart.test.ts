@@ -14,7 +14,7 @@ const root = new URL("../../../../", import.meta.url)
 const chart = fileURLToPath(new URL("deploy/helm/coffer", root))
 const read = (path: string) => readFileSync(new URL(path, root), "utf8")
 
-/** What the chart is rendered with, by golden file. */
+/** The arguments that the chart is rendered with, by golden file. */
 const goldens = {
   default: [],
   ingress: ["--set=ingress.enabled=true,ingress.annotations.example\\.com/team=shop"],
@@ -42,7 +42,7 @@ const selected = (objects: ReadonlyArray<Json>): Readonly<Record<string, Readonl
   )
 }
 
-/** What `selected` returns of installations that select their own pods alone. */
+/** Returns the result of `selected` for installations that select their own pods alone. */
 const ownPods = (names: ReadonlyArray<string>) =>
   Object.fromEntries(
     names.flatMap((name) =>
@@ -216,13 +216,13 @@ describe("the values of the chart", () => {
     }
   })
 
-  it("hold no setting that is secret", () => {
+  it("hold no secret setting", () => {
     const secret = described.flatMap(({ variables }) =>
       variables.filter(({ file, secret }) => file === true || secret === true).map(({ variable }) => variable)
     )
     for (const name of secret) assert.include(problems({ env: { [name]: "x" } }), "should NOT be valid", name)
     const others = schema.properties.env.propertyNames.not.enum.filter((name: string) => !secret.includes(name))
-    // What the chart sets, and files.
+    // The chart sets the others, or they name files.
     for (const name of others) assert.match(name, /^SERVICE_(HOST|PORT|DB_PATH|\w+_FILE)$/)
     assert.include(problems({ secretFiles: { SERVICE_MASTER_KEY_FILE: "x" } }), "should NOT be valid")
   })

@@ -199,7 +199,7 @@ const common = (proxy: () => Proxy) => {
     assert.strictEqual((await proxy().ask("GET", "/api/orgs")).status, 401)
   })
 
-  it("refuses a body that is larger than any that the server takes", async () => {
+  it("refuses a body larger than any that the server takes", async () => {
     const body = JSON.stringify({ set: { KEY: "x".repeat(18 * 1024 * 1024) } })
     const answer = await proxy()
       .ask("PATCH", "/api/orgs/acme/projects/webshop/envs/dev/bundle", { body })

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "../../../..")
 const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
 const manifest = (path: string): Json => JSON.parse(readFileSync(join(root, path, "package.json"), "utf8"))
 
-/** What the page says of each dependency. */
+/** The reason that the page gives for each dependency. */
 const reasons = new Map(
   [...page.matchAll(/^\| `((?:@[a-z-]+\/)?[a-z0-9-]+)` +\| (.+?) +\|$/gm)].map(([, name = "", why = ""]) => [name, why])
 )
@@ -55,7 +55,7 @@ describe("the migrations of the server", () => {
 
 describe("the files of a package", () => {
   it.each(["domain", "client", "client-effect4", "server", "cli", "mcp", "console"])(
-    "import each other in no circle, by types neither: %s",
+    "import each other in no circle, not even by types: %s",
     async (name) => {
       const modules = await modulesOf(name)
       assert.isAbove([...modules.values()].flatMap(({ imports }) => imports).length, 10)

@@ -77,7 +77,7 @@ describe("what the server hands out about itself", () => {
     )
   })
 
-  it("links nothing in the index that is not there", async () => {
+  it("has no dead link in its index", async () => {
     const index = await (await get("/llms.txt")).text()
     const links = new Set([...index.matchAll(/\]\(([^)]+)\)/g)].map(([, link = ""]) => link))
     const full = await (await get("/llms-full.txt")).text()

@@ -41,7 +41,7 @@ describe("the version", () => {
         for (const [name, needed] of Object.entries({ ...dependencies, ...devDependencies })) {
           if (name.startsWith("@coffer/")) assert.strictEqual(needed, version, `${path} needs ${name}`)
         }
-        // What an application installs beside a package may be newer.
+        // A package that an application installs beside another may be newer.
         for (const [name, needed] of Object.entries(peerDependencies ?? {})) {
           if (name.startsWith("@coffer/")) assert.include([version, `^${version}`], needed, `${path} needs ${name}`)
         }
@@ -108,7 +108,7 @@ describe("what is drawn and generated", { timeout: 120_000 }, () => {
 })
 
 describe("npm run sbom", () => {
-  it("prints a CycloneDX bill of materials: every package that runs, with its licence, and none that only builds", () => {
+  it("prints a CycloneDX bill of materials: every package that runs, with its licence, and no build-only package", () => {
     const { status, stderr, stdout } = script("scripts/sbom.mjs")
     assert.strictEqual(status, 0, stderr)
     const bill: Json = JSON.parse(stdout)

@@ -99,7 +99,7 @@ describe("the due date of a secret", () => {
     }).pipe(withDues)
   )
 
-  it.effect("comes back with an undeleted secret, and is not that of a key that is set anew", () =>
+  it.effect("comes back with an undeleted secret, and not with a key set anew", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       yield* setSecret(ada, "A", "x")

@@ -72,7 +72,7 @@ const mails = Effect.map(Mailed, (mailed) =>
     .map(({ text, to }) => [to, ...[...text.matchAll(/^ {2}[\d-]+ {2}(\S+ \S+)/gm)].map(([, name]) => name)])
 )
 
-describe("a secret that is due", () => {
+describe("a secret with a due date", () => {
   it.effect("makes an entry 14 days before and one when it is overdue, each once, over restarts", () =>
     Effect.gen(function* () {
       const ada = yield* organization()

@@ -59,7 +59,7 @@ describe("the memory of large responses", () => {
     assert.isFalse(ask("slow").send(7 * mebibyte))
   })
 
-  it("is taken from an organization itself that has its share, and from all for one that has none", () => {
+  it("is taken from the asking organization itself if it has its share, and from all for one that holds nothing", () => {
     const { ask, clock } = makeServer()
     const first = ask("one")
     assert.isTrue(first.send(mebibyte))

@@ -13,7 +13,7 @@ const files = readdirSync(source, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts"))
   .map((path) => ({ path, text: readFileSync(join(source, path), "utf8") }))
 
-/** What makes a bound that callers can use up, with its argument. */
+/** Matches the constructions of bounds that callers can use up, with their argument. */
 const constructions =
   /\b(makeFairSemaphore|makeMemoryBudget|makeShare|makeSemaphore|unsafeMakeSemaphore|Queue\.(?:bounded|dropping|sliding)|Mailbox\.make|Pool\.make\w*|new pg\.Pool|new Worker)(?:<[^(]*>)?\(\s*([^)]*)/g
 
@@ -81,7 +81,7 @@ describe("what tenants share", () => {
 })
 
 describe("a bound of which a tenant may have as much as it leaves free", () => {
-  it("gives none more than half, and lets the next tenant in beside two that have all they may", () => {
+  it("gives no tenant more than half, and lets the next one in beside two that have all they may", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 4, max: 500 }),

@@ -31,7 +31,7 @@ const workOf = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe("the sign-in of a machine", () => {
-  it.effect("takes the same lookups and verifications for an account that is there and for one that is not", () =>
+  it.effect("takes the same lookups and verifications whether the account exists or not", () =>
     Effect.gen(function* () {
       const { claims, signer } = yield* world
       const stranger = yield* Effect.promise(() => Signer.make("RS256"))

@@ -135,7 +135,7 @@ describe("the check of a token's claims", () => {
     )
   })
 
-  it("shows the same whether the federations are for other workloads or there is none", () => {
+  it("shows the same for federations of other workloads as for no federation at all", () => {
     const other = terms.map((one) => ({ ...one, repository: "3" }))
     fc.assert(
       fc.property(claims, fc.array(other, { maxLength: 3 }), audience, (token, all, audience) => {

@@ -126,7 +126,7 @@ const allowed: ReadonlyArray<readonly [what: string, change: Claims]> = [
 ]
 
 describe("a token whose signature holds", () => {
-  it.effect("is refused for each claim that is off by one, with its own value and never the expected one", () =>
+  it.effect("is refused for any single claim that does not fit, with its own value and never the expected one", () =>
     Effect.gen(function* () {
       const { claims, signer } = yield* world
       for (const [what, change, says] of changed) {

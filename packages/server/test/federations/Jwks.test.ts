@@ -71,7 +71,7 @@ describe("the keys that are stored", () => {
     )
   })
 
-  it("are for tokens of one algorithm, or of none", () => {
+  it("are for tokens of one algorithm, or for no tokens", () => {
     const algOf = (more: object) => keysOf({ keys: [{ ...sound, ...more }] })[0]?.alg
     assert.strictEqual(algOf({ alg: "RS256", use: "sig" }), "RS256")
     for (const other of [{ alg: "RS512" }, { alg: 1 }, { use: "enc" }, { key_ops: ["encrypt"] }]) {

@@ -11,7 +11,7 @@ const isTaken = (token: string, name?: string) =>
   Effect.map(Effect.either(exchange(token, name)), ({ _tag }) => _tag === "Right")
 
 describe("the keys of an issuer", () => {
-  it.effect("are fetched again when a token names one that is not there: at most once a minute", () =>
+  it.effect("are fetched again when a token names an unknown key: at most once a minute", () =>
     Effect.gen(function* () {
       const { issuer, signer } = yield* world
       const next = yield* Effect.promise(() => Signer.make("EdDSA", "key-2"))
@@ -77,7 +77,7 @@ describe("the keys of an issuer", () => {
     }).pipe(withIssuer)
   )
 
-  it.effect("are not taken from a document that is wrong in any way", () =>
+  it.effect("are not taken from a document with any fault", () =>
     Effect.gen(function* () {
       const { issuer, signer } = yield* world
       const discovery = "/.well-known/openid-configuration"

@@ -172,7 +172,7 @@ describe("groups", () => {
     )
   )
 
-  it.effect("have all members set at once, or none, with those who stay as they were", () =>
+  it.effect("have all members set at once, or not at all, and those who stay are as they were", () =>
     withGroups(
       Effect.gen(function* () {
         const ada = yield* organization()

@@ -145,7 +145,7 @@ const explaining = (actor: UserActor) =>
     return (yield* acl.explain(place, about, ProjectName.make("webshop"), EnvName.make("prod"))).because
   }).pipe(asActor(actor))
 
-/** What a person may do, by each way of asking. */
+/** Returns the rights of a person, by each way of asking. */
 const seen = (admin: Actor, person: UserActor) =>
   Effect.gen(function* () {
     const place = yield* into("member.list")
@@ -205,7 +205,7 @@ describe("the groups of a person who was invited", () => {
 })
 
 describe("groups that a login brought", () => {
-  it.effect("equal those that a person was added to until they end, and none from then on, whatever is asked", () =>
+  it.effect("equal groups a person was added to until they end, and no groups from then on, whatever is asked", () =>
     withLogins(
       Effect.gen(function* () {
         const ada = yield* organization()

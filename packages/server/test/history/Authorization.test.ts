@@ -270,7 +270,7 @@ describe("a comparison of two environments", () => {
   )
 })
 
-describe("a copy that is only tried", () => {
+describe("a dry run of a copy", () => {
   it.effect("says what the copy does then, writes nothing and records nothing", () =>
     Effect.gen(function* () {
       const ada = yield* organization()

@@ -14,9 +14,9 @@ import {
 import { filesOf, piecesIn, sealedBytes } from "./Sealed.js"
 import { changeEntries, destroy, everything, listVersions, onHistory, rollback, undelete } from "./Support.js"
 
-describe("a version that is destroyed", () => {
+describe("a destroyed version", () => {
   it.effect.skipIf(isOnPostgres())(
-    "is in no byte of the database's files any more, neither its data key nor what that sealed",
+    "is in no byte of the database's files any more: its data key and what the key sealed are gone",
     () =>
       Effect.gen(function* () {
         const path = yield* DbPath
@@ -101,7 +101,7 @@ describe("a version that is destroyed", () => {
     }).pipe(onHistory)
   )
 
-  it.effect("is never the current one, and none is when one of those named cannot be", () =>
+  it.effect("is never the current one, and no version is destroyed when one of those named cannot be", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       for (const text of ["one", "two", "three"]) yield* setSecret(ada, "A", text)

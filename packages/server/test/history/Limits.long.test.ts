@@ -125,7 +125,7 @@ describe("on a disk that fails at any statement", () => {
     }).pipe(onHistory)
   )
 
-  it.effect("versions are destroyed all or none", () =>
+  it.effect("versions are all destroyed or all kept", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       yield* eachStatementFails(

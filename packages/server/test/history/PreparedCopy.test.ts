@@ -44,7 +44,7 @@ const scene = Effect.gen(function* () {
 const valueAt = (actor: Parameters<typeof readSecret>[0], name: string) =>
   Effect.map(readSecret(actor, name, { path: target }), ({ value }) => value)
 
-describe("a large copy that is encrypted before its transaction", () => {
+describe("a large copy encrypted before its transaction", () => {
   it.effect("writes each value that differs", () =>
     Effect.gen(function* () {
       const { ada, copy } = yield* scene

@@ -162,7 +162,7 @@ describe("the history of a project", () => {
 })
 
 describe("the history that somebody sees who may list one of two environments", () => {
-  it.effect("has nothing of the other, and its cursor neither", () =>
+  it.effect("has nothing of the other, not even in its cursor", () =>
     withHistory(
       Effect.gen(function* () {
         const { ada } = yield* scene

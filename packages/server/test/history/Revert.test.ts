@@ -128,7 +128,7 @@ describe("a revert", () => {
     }).pipe(onHistory)
   )
 
-  it.effect("to a revision that is not there is refused, and so is one by an ETag of another state", () =>
+  it.effect("to a missing revision is refused, and so is one by an ETag of another state", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       yield* setSecret(ada, "A", "one")
@@ -255,7 +255,7 @@ describe("a page of revisions", () => {
   )
 })
 
-describe("a large revert that is encrypted before its transaction", () => {
+describe("a large revert encrypted before its transaction", () => {
   it.effect("stores what was encrypted", () =>
     Effect.gen(function* () {
       const { ada, apply, prepare } = yield* prepared
@@ -316,7 +316,7 @@ describe("a large revert that is encrypted before its transaction", () => {
     }).pipe(onHistory)
   )
 
-  it.live("never brings back a value that is destroyed at the same time", () =>
+  it.live("never brings back a value destroyed at the same time", () =>
     Effect.gen(function* () {
       const { ada, apply, prepare } = yield* prepared
       for (let round = 0; round < 6; round++) {

@@ -78,7 +78,7 @@ describe("a login by the provider", () => {
     )
   })
 
-  it("is refused for an address that is not verified: known, new, or that of a superadmin", async () => {
+  it("is refused for an unverified address: known, new, or that of a superadmin", async () => {
     await shared.program.login("grace@example.com")
     for (const account of [
       { sub: "evil", email: "grace@example.com", email_verified: false },
@@ -343,7 +343,7 @@ describe("the settings", () => {
   })
 })
 
-describe("a provider that is down", () => {
+describe("an unreachable provider", () => {
   it("stops no server, says so on a page, and is used as soon as it is up; again when it goes away in between", async () => {
     const here = await world({}, { down: true })
     const reader = new Browser(here.program.url)
@@ -473,7 +473,7 @@ describe("groups of the provider", () => {
       const { metadata } = await newestEntry(here)
       assert.deepStrictEqual(metadata, { method: "oidc", reason })
     }
-    // What does not concern this claim, and the most that a token may have.
+    // Claims that do not concern the groups, and the most groups that a token may have.
     for (const more of [
       { groups: ["eng"], hasgroups: true },
       { groups: [...many.slice(2), "eng"], _claim_names: { roles: "src1" } }
@@ -485,7 +485,7 @@ describe("groups of the provider", () => {
     }
   })
 
-  it("count for nothing while the server takes none", async () => {
+  it("count for nothing while the server takes no groups", async () => {
     const here = await world({}, { inToken: true })
     const members = await mapped(here, "grouped@example.com")
     const address = new URL(await begin(new Browser(here.program.url)))

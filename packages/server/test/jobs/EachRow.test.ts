@@ -12,7 +12,7 @@ const [busy, calm] = ["00000000-0000-7000-8000-000000000001", "00000000-0000-700
 )
 
 describe("a job that changes rows of many organizations", () => {
-  it.effect("waits once for one that is busy, and does the rows of the others", () =>
+  it.effect("waits once for a busy organization, and does the rows of the others", () =>
     Effect.gen(function* () {
       const real = fencedByNothing(yield* Database)
       const waits: Array<string | undefined> = []

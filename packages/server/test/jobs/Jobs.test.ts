@@ -22,7 +22,7 @@ const fragileServer = Effect.gen(function* () {
 })
 
 describe("a job of a period", () => {
-  it.live("is done by one of the servers that race for it, and by none after that", () =>
+  it.live("is done by one of the servers that race for it, and by no server after that", () =>
     Effect.gen(function* () {
       const servers = yield* Effect.replicateEffect(server, 5)
       const done: Array<number> = []
@@ -67,7 +67,7 @@ describe("a job of a period", () => {
     }).pipe(withServers)
   )
 
-  it.live("that fails is not repeated, and one that is interrupted is free at once", () =>
+  it.live("is not repeated when it fails, and is free at once when it is interrupted", () =>
     Effect.gen(function* () {
       const [one, two] = [yield* server, yield* server]
       const begun = yield* Deferred.make<void>()

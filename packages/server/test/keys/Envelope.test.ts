@@ -81,7 +81,7 @@ describe("a sealed secret", () => {
     })
   )
 
-  it.effect("shares neither nonce nor data key with another sealing of the same value", () =>
+  it.effect("shares no nonce and no data key with another sealing of the same value", () =>
     Effect.gen(function* () {
       const all = yield* Effect.replicateEffect(
         Effect.map(keyring, (keys) => seal(keys, binding, value)),
@@ -147,7 +147,7 @@ describe("a sealed secret", () => {
     })
   )
 
-  it.effect("refuses a format that is not known and the id of another key", () =>
+  it.effect("refuses an unknown format and the id of another key", () =>
     Effect.gen(function* () {
       const sealed = seal(yield* keyring, binding, value)
       yield* refuses({ ...sealed, format: 0 })

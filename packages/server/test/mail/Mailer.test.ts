@@ -157,7 +157,7 @@ describe("the mailer", { concurrent: true }, () => {
     })
   )
 
-  it.scopedLive("tries once when the server refuses for good, and logs neither code nor address", () =>
+  it.scopedLive("tries once when the server refuses for good, and logs no code and no address", () =>
     Effect.gen(function* () {
       const server = yield* mailServer({}, [550, 550, 550])
       const { logged, send } = yield* makeMailer(smtp(server.port))
@@ -352,7 +352,7 @@ describe("an invitation", () => {
     })
   )
 
-  it.scopedLive("that is not taken is logged without the addresses, and holds nobody up", () =>
+  it.scopedLive("is logged without the addresses when it is not taken, and holds nobody up", () =>
     Effect.gen(function* () {
       const server = yield* mailServer({}, [550])
       const { invite, logged } = yield* makeMailer(smtp(server.port))

@@ -61,7 +61,7 @@ describe("calls at the same time", () => {
     }).pipe(onEverything)
   )
 
-  it.live("cannot demote two owners across each other and leave none", () =>
+  it.live("cannot demote two owners across each other and leave no owner", () =>
     Effect.gen(function* () {
       const { members, service, users } = yield* scene
       const [ada, bob] = users

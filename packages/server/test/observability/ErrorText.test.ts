@@ -16,7 +16,7 @@ class Tagged extends Data.TaggedError("Tagged")<{ readonly value: string }> {
 describe("an unexpected error in the log", () => {
   const canary = "canary-7f3a"
 
-  it("is its type, its code and its place, with what caused it, and none of its words", () => {
+  it("is its type, its code and its place, with what caused it, without its words", () => {
     const cause = new Coded(`connect ${canary}`)
     const error = new TypeError(`Invalid value "${canary}"\n    at ${canary}\n${canary}`, { cause })
     const text = errorText(error)

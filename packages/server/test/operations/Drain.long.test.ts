@@ -54,7 +54,7 @@ describe("at SIGTERM", () => {
     assert.deepStrictEqual(await program.ended, { code: 0, signal: null })
   })
 
-  it("no request on a connection that is kept alive is cut: its response says that it is the last", async () => {
+  it("no request on a kept-alive connection is cut: its response says that it is the last", async () => {
     const cut: Array<string> = []
     let last = 0
     for (let stop = 0; stop < 3; stop++) {

@@ -98,7 +98,7 @@ describe("a statement that fails, whichever it is,", () => {
     })
   )
 
-  it.scoped("of coffer-server session makes a session that is told, or none", () =>
+  it.scoped("of coffer-server session makes a session whose token is returned, or no session", () =>
     Effect.gen(function* () {
       const path = yield* freshPath
       yield* filled(path)
@@ -134,7 +134,7 @@ describe("a statement that fails, whichever it is,", () => {
           assert.strictEqual(isSwapped, Exit.isSuccess(exit), statement)
           seen[isSwapped ? "swapped" : "kept"]++
           epoch = epochOf()
-          // What is replaced is kept under a name with the time.
+          // The replaced database is kept under a name with the time.
           yield* TestClock.adjust("1 seconds")
           assert.deepStrictEqual(strays(path), [], statement)
           yield* assertWhole(path)

@@ -45,7 +45,7 @@ const readAll = (path: string) =>
     })
   )
 
-describe("a server that is killed at a random moment under eight writers", () => {
+describe("a server killed at a random moment under eight writers", () => {
   it.live(
     `has lost nothing that it acknowledged, and left nothing half-done, ${rounds} times`,
     () =>

@@ -76,7 +76,7 @@ describe("the hourly maintenance", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("deletes sessions of service accounts after the hour that none outlasts, and not before", () =>
+  it.effect("deletes sessions of service accounts after the hour that no session outlasts, and not before", () =>
     Effect.gen(function* () {
       const { claims, signer } = yield* world
       yield* exchange(yield* Effect.promise(() => signer.sign(claims)))

@@ -26,7 +26,7 @@ const run = (program: Program, ...words: ReadonlyArray<string>) =>
     env: { PATH: process.env["PATH"], HOME: program.folder, SERVICE_MASTER_KEY: masterKey, SMTP_HOST: "log" }
   })
 
-describe("a server on SQLite that is paused", () => {
+describe("a paused server on SQLite", () => {
   it("keeps the lock of its file: no command and no other server takes it, and it goes on as before", async () => {
     const { program, token } = await started()
     program.signal("SIGSTOP")

@@ -99,7 +99,7 @@ interface Refusal {
   readonly isPossible?: boolean
   /** Brings it about in a folder. */
   readonly damage?: (folder: string) => void
-  /** What the forms say; what a form that is not here says is in its own tests, or it does not mind. */
+  /** The message of each form. A form that is not here has its message in its own tests, or accepts the condition. */
   readonly says: Partial<Record<Form, RegExp>>
 }
 
@@ -207,7 +207,7 @@ describe("a database", () => {
   )
 
   it.scopedLive(
-    "that others can read is replaced by a restored one that they cannot, and what is kept of it neither",
+    "that others can read is replaced by a restored one that they cannot, nor can they read what is kept of it",
     () =>
       Effect.gen(function* () {
         const folder = folderFrom(yield* template)

@@ -158,7 +158,7 @@ describe("a rotation of the master key", () => {
     })
   )
 
-  it.scoped("refuses the wrong old key, the same key, a damaged version and a database that is not there", () =>
+  it.scoped("refuses the wrong old key, the same key, a damaged version and a missing database", () =>
     Effect.gen(function* () {
       const path = yield* freshPath
       yield* filled(path)

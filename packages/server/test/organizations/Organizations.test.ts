@@ -71,7 +71,7 @@ describe("an organization", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("has the name of a removed one at once, where the server keeps none", () =>
+  it.effect("takes the name of a removed one at once, where the server keeps no removed organization", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       const bob = yield* person("bob@example.com")
@@ -96,7 +96,7 @@ describe("an organization", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("of a removed one's name starts empty, and the removed one is gone with all that is in it", () =>
+  it.effect("with the name of a removed one starts empty, and the removed one is gone with all its contents", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       yield* setSecret(ada, "A", "x")

@@ -3,7 +3,7 @@ import { assert, describe, it } from "vitest"
 
 const listedNone = judge([])
 
-describe("an address that is not public is refused:", () => {
+describe("a non-public address is refused:", () => {
   it.each([
     ["0.0.0.0", "unspecified"],
     ["0.1.2.3", "this network"],

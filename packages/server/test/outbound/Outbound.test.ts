@@ -142,7 +142,7 @@ describe("a request of the server", () => {
     }).pipe(Effect.ensuring(Effect.sync(() => delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"])))
   )
 
-  it.live("is not encrypted only to a loopback address that is listed", () =>
+  it.live("is sent unencrypted only to a listed loopback address", () =>
     Effect.gen(function* () {
       const plain = createServer((_request, response) => response.end("plain"))
       yield* Effect.promise(() => new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve)))

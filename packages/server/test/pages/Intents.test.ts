@@ -59,7 +59,7 @@ describe("a login that a page asks for", () => {
     )
   })
 
-  it("leads to the address itself where that is a plain one of this server", () => {
+  it("leads to the address itself where it is a plain address of this server", () => {
     const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,20}$/)
     const plain = fc
       .tuple(fc.array(name, { maxLength: 5 }), fc.option(name), fc.option(name))

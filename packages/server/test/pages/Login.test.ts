@@ -65,7 +65,7 @@ describe("the login page", () => {
     assert.strictEqual(headers.get("referrer-policy"), "no-referrer")
   })
 
-  it("returns to the address that asked for it, if that is the server's own", async () => {
+  it("returns to the address that asked for it, if the address is the server's own", async () => {
     const nextOf = async (next: string) => {
       const reader = browser()
       const email = address()
@@ -121,7 +121,7 @@ describe("the login page", () => {
     assert.match(limited.headers.get("retry-after") ?? "", /^\d+$/)
   })
 
-  it("takes no field of a form that is there twice, however many there are", async () => {
+  it("takes no field that a form has twice, however many fields there are", async () => {
     const reader = browser()
     const email = address()
     const [, csrf = ""] = /name="csrf" value="([^"]*)"/.exec((await reader.open("/login")).text) ?? []

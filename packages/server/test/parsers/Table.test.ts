@@ -49,7 +49,7 @@ describe("the table of parsers", () => {
     assert.deepStrictEqual(Object.fromEntries(actual), Object.fromEntries(declared))
   })
 
-  it("has no text of a caller that is parsed on the event loop without a bound", () => {
+  it("has no text of a caller parsed on the event loop without a bound", () => {
     for (const [file, some] of Object.entries(parsers)) {
       for (const [name, reads] of Object.entries(some)) {
         if (reads.of !== "caller" || reads.thread === "worker") continue

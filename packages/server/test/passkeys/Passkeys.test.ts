@@ -14,7 +14,8 @@ import { sceneSettings } from "../authorization/Scene.js"
 import { people, word } from "../authorization/Service.js"
 import { publicUrl } from "../federations/Signer.js"
 
-// What a passkey proves, and what no forged or repeated proof does. On PostgreSQL, a proof goes to another server than its challenge.
+// Claims that a passkey proves, and that no forged or repeated proof does.
+// On PostgreSQL, a proof goes to another server than its challenge.
 
 let pair: Pair
 
@@ -210,7 +211,7 @@ describe("a person with a passkey", () => {
     ])
   })
 
-  it("has none left when the account ends, and none of a disabled one's counts", async () => {
+  it("has no passkey left when the account ends, and no passkey of a disabled account counts", async () => {
     const ada = await someone()
     const { device } = await ada.register("laptop")
     await pair.first.asRoot("POST", `/api/users/${ada.id}/disable`)

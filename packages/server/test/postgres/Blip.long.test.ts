@@ -7,7 +7,7 @@ import { entriesOf, newOrganization, read } from "../trail/Support.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
 describe("the entries of reads", () => {
-  it.scopedLive("wait for a database that is away, however long, and are all written", () =>
+  it.scopedLive("wait for a database to come back, however long, and are all written", () =>
     Effect.gen(function* () {
       const { name, url } = yield* freshDatabase()
       const admit = (may: boolean) =>

@@ -73,7 +73,7 @@ describe("coffer-server broker", () => {
       body: { method: "GET", url: `https://localhost:${upstream.port}${path}`, secrets: ["API_KEY"] }
     })
 
-  it("makes requests beside a server, which names it and makes none", async () => {
+  it("makes requests beside a server, which names the broker and makes no request", async () => {
     const refused = await use(server)
     assert.strictEqual(refused.body.error.code, "BROKER_DISABLED")
     assert.include(refused.body.error.message, "https://broker.example.com")

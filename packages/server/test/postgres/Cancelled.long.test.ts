@@ -23,7 +23,7 @@ const contents = Effect.gen(function* () {
   return { digests: JSON.stringify(digests), entries: Number(row?.entries) }
 })
 
-describe("a statement that is cancelled, whichever it is,", () => {
+describe("a cancelled statement, whichever it is,", () => {
   for (const [what, change] of Object.entries(changes)) {
     it.effect(`of ${what} leaves all of it, with its entries, or nothing`, () =>
       Effect.gen(function* () {

@@ -47,7 +47,7 @@ describe("coffer-server check on PostgreSQL", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("fails for a role without rights, a schema that is due, and a database that is not there", () =>
+  it.live("fails for a role without rights, a schema due for migration, and a missing database", () =>
     Effect.gen(function* () {
       const { name, url } = yield* freshDatabase()
       yield* onServer(name, (client) =>

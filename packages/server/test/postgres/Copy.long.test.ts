@@ -72,7 +72,7 @@ const rowsAt = (path: string) =>
     })
   )
 
-/** What a copy changes, and the record of migrations, which has the time of each. */
+/** The tables that a copy changes, and the record of migrations, which has the time of each. */
 const changed = ["instance", "sessions", "delegations", "login_codes", "effect_sql_migrations"]
 
 const unchangedRows = (rows: Rows): Rows =>
@@ -194,7 +194,7 @@ describe("database copy", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses a target that is not empty, and leaves it as it is", () =>
+  it.live("refuses a non-empty target, and leaves it as it is", () =>
     Effect.gen(function* () {
       const path = yield* filledFile
       const { name, url } = yield* freshDatabase()
@@ -230,7 +230,7 @@ describe("database copy", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("refuses another master key before it copies, and a source that is not there", () =>
+  it.live("refuses another master key before it copies, and a missing source", () =>
     Effect.gen(function* () {
       const path = yield* filledFile
       const { name, url } = yield* freshDatabase()
@@ -261,7 +261,7 @@ describe("database copy", () => {
     )
   }
 
-  it.live("refuses a source whose audit log does not verify, and leaves neither a row nor a file", () =>
+  it.live("refuses a source whose audit log does not verify, and leaves no row and no file", () =>
     Effect.gen(function* () {
       const path = yield* filledFile
       const { name, url } = yield* freshDatabase()

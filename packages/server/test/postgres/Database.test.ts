@@ -197,7 +197,7 @@ describe("reads on PostgreSQL", () => {
     }).pipe(withDatabase({ connections: 1 }))
   )
 
-  it.live("wait for a connection, and those that give up take none with them", () =>
+  it.live("wait for a connection, and those that give up take no connection with them", () =>
     Effect.gen(function* () {
       const go = yield* Deferred.make<void>()
       const holder = yield* Effect.fork(transaction(Deferred.await(go)))

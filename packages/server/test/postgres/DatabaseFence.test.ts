@@ -12,7 +12,7 @@ const databaseName = Effect.flatMap(query, ({ one }) =>
   Effect.map(one(Name)`SELECT current_database() AS name`({}), ({ name }) => name)
 )
 
-/** What an offline command does to the database of the test, on a connection of its own. */
+/** Takes over the test's database as an offline command does, on a connection of its own. */
 const takenOver = Effect.flatMap(databaseName, (name) =>
   onServer(name, async (client) => {
     await client.query("BEGIN")
@@ -42,7 +42,7 @@ describe("a database that was taken over", () => {
     }).pipe(withDatabase())
   )
 
-  it.live("waits for the change that is open, and comes before the next one", () =>
+  it.live("completes the open change before the takeover, and refuses the next one", () =>
     Effect.gen(function* () {
       const [begun, go] = yield* Effect.all([Deferred.make<void>(), Deferred.make<void>()])
       const open = yield* Effect.fork(

@@ -108,7 +108,7 @@ describe("the clock of a server", () => {
     )
   }
 
-  it.effect("that is an hour off is warned of, with both times", () =>
+  it.effect("is warned of, with both times, when it is an hour off", () =>
     Effect.gen(function* () {
       const said = yield* warnings((theirs) => TestClock.setTime(theirs - 3_600_000))
       assert.match(
@@ -118,7 +118,7 @@ describe("the clock of a server", () => {
     })
   )
 
-  it.effect("that is right within two seconds is not", () =>
+  it.effect("is not warned of when it is right within two seconds", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* warnings((theirs) => TestClock.setTime(theirs + 1_000)), "")
     })

@@ -80,7 +80,7 @@ describe("three servers on one database", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live.skipIf(!isSoak)("take over the stream of one that is frozen, which then finds its lease lost", () =>
+  it.live.skipIf(!isSoak)("take over the stream of a frozen server, which then finds its lease lost", () =>
     Effect.gen(function* () {
       const { url } = yield* freshDatabase()
       const servers = yield* Effect.all([start(url), start(url), start(url)], { concurrency: 3 })

@@ -175,9 +175,9 @@ const answersOf = async (of: Ready): Promise<ReadonlyArray<string>> => {
 }
 
 describe("an environment that has ended", () => {
-  it("is none, whatever is asked: each answer is that for one that was removed", async () => {
+  it("does not exist, whatever is asked: each answer is the one for a removed environment", async () => {
     const [ended, removed] = [await ready(), await ready()]
-    // What is asked is there before: otherwise nothing would be shown.
+    // Everything that is asked for exists beforehand: otherwise the test would prove nothing.
     for (const path of [`${ended.envs}/${name}/bundle`, `${ended.envs}/prod/secrets/OTHER`]) {
       assert.strictEqual((await world.call(ended.owner.headers, "GET", path)).status, 200, path)
     }

@@ -5,7 +5,7 @@ import type { Json } from "../support/Program.js"
 import { asking, startWorld, type World } from "../requests/World.js"
 import { endEnvironment, inDays } from "./Support.js"
 
-// Who may create, extend and remove environments that end, when a project allows previews and when it does not.
+// The callers who may create, extend and remove environments that end, when a project allows previews and when it does not.
 
 let world: World
 beforeAll(async () => {
@@ -248,7 +248,7 @@ describe("at the same time,", () => {
 })
 
 describe("a protected environment", () => {
-  it("gets an end by its votes alone, and none of those that end is protected", async () => {
+  it("gets an end by its votes alone, and no environment that ends can be protected", async () => {
     const { admin, create, dev, envs, extend, ok, org, other, owner, said } = await scene()
     assert.strictEqual(await create(owner.headers, "pr-1"), "201")
     const terms = { needed: 1, approvers: "admins" }

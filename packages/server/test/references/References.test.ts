@@ -364,7 +364,7 @@ describe("a key that others refer to", () => {
 })
 
 describe("changes of references at the same time", () => {
-  it.effect("make no circle together, and leave none without what it names", () =>
+  it.effect("make no circle together, and leave no reference without what it names", () =>
     Effect.gen(function* () {
       const { ada } = yield* scene
       for (let round = 0; round < 5; round++) {
@@ -406,7 +406,7 @@ describe("the text of a reference", () => {
       assert.strictEqual(yield* read(ada, "URL"), "plain")
       yield* revert(ada, 2)
       assert.strictEqual(yield* read(ada, "URL"), "x://prod.db")
-      // Who brings a reference back needs read where it points.
+      // A person who brings a reference back needs read where it points.
       yield* refer(ada, "SECRET", "${shared:HOST}")
       yield* setSecret(bob, "SECRET", "plain")
       assert.include(yield* refusal(rollback(bob, "SECRET", 1)), "needs read on environment shared")

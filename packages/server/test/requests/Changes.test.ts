@@ -198,7 +198,7 @@ describe("a change of a protected environment", () => {
     assert.strictEqual(entry.metadata.reason, "INC-12: Kasse steht")
   })
 
-  it("tells an account that is never given values nothing about the value that is there", async () => {
+  it("tells nothing about the current value to an account that never gets values", async () => {
     const { call, propose, protectedOne } = world
     const { org, owner, prod } = await protectedOne()
     const { api_key, id } = (

@@ -43,7 +43,7 @@ describe("the name of a protected place", () => {
     const renaming = { name: "shop" }
     assert.include(needsVotes(await call(admin.headers, "PATCH", project, renaming)), "webshop/prod is protected")
     assert.strictEqual(await valueOf(one, "A"), "one")
-    // What moves no name needs no votes.
+    // A change that moves no name needs no votes.
     made(await call(admin.headers, "PATCH", project, { strict: true }))
     const renamed = await propose(admin.headers, "PATCH", project, renaming)
     assert.strictEqual((await vote(one, other.headers, renamed.id)).body.state, "done")
@@ -141,7 +141,7 @@ describe("the name of a protected place", () => {
     assert.deepStrictEqual([held.status, held.body.error.code], [409, "CONFLICT"])
   })
 
-  it("needs one request for all environments with the same protection, and none where they differ", async () => {
+  it("needs one request for all environments with the same protection, and takes no request where they differ", async () => {
     const { call, propose, protectedOne, vote } = world
     const one = await protectedOne()
     const { admin, owner, project } = one

@@ -88,7 +88,7 @@ describe("the gate of protected environments", () => {
     assert.deepStrictEqual(users.sort(), ["directory/delegations/Http.ts", "operations/dev/Seeding.ts"])
   })
 
-  it("knows no exception that is gone", () => {
+  it("knows no exception for a call that no longer exists", () => {
     const known = new Set(below.map(({ call }) => call))
     assert.deepStrictEqual(
       Object.keys(harmless).filter((call) => !known.has(call)),

@@ -4,7 +4,7 @@ import { mailServer, readText, type Received } from "../mail/Servers.js"
 import type { Json } from "../support/Program.js"
 import { startWorld, type Answer, type World } from "./World.js"
 
-// Nobody locks an organization out of its own protected environment: neither who protects it, nor who leaves.
+// An organization cannot be locked out of its own protected environment, by a person who protects it or by one who leaves.
 
 const scope = Effect.runSync(Scope.make())
 let world: World
@@ -92,7 +92,7 @@ describe("a protection", () => {
 })
 
 describe("the last other voter", () => {
-  it("neither leaves nor is demoted, before somebody else can vote", async () => {
+  it("does not leave and is not demoted before somebody else can vote", async () => {
     const { call } = world
     const one = await ownedByOne()
     const { admin, dev, other, owner } = one
@@ -102,7 +102,7 @@ describe("the last other voter", () => {
       `without ${admin.email}, nobody could end`
     )
     assert.include(refused(await call(owner.headers, "PATCH", other.member, { role: "member" })), "webshop/prod")
-    // What takes no vote away is done, and so is all once somebody else votes.
+    // A change that takes no vote away is done. Once somebody else has a vote, every change is.
     done(await call(owner.headers, "PATCH", dev.member, { role: "member" }))
     done(await call(owner.headers, "PATCH", dev.member, { role: "admin" }))
     done(await call(owner.headers, "DELETE", admin.member))

@@ -94,7 +94,7 @@ const gated = (): ReadonlyArray<Gated> => {
   return found
 }
 
-describe("a call that is voted on", () => {
+describe("a call that needs votes", () => {
   const calls = gated()
 
   it("has no field that names something and is not resolved to an id", () => {

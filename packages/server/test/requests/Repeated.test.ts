@@ -7,7 +7,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-describe("a change that is asked for again", () => {
+describe("a change asked for again", () => {
   it("is the request that waits already, whatever its reason, without a second mail or entry", async () => {
     const { call, logOf, propose, protectedOne } = world
     const one = await protectedOne()

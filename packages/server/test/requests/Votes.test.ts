@@ -267,7 +267,7 @@ describe("a vote", () => {
     assert.deepStrictEqual(details, [["become references: A"], ["become references: A, C"], []])
   })
 
-  it("is waited for by at most 20 requests of one's own, of which those that have ended are none", async () => {
+  it("is waited for by at most 20 requests of one account, not counting those that have ended", async () => {
     const { call, end, propose, protectedOne } = world
     const { ci, prod } = await protectedOne()
     const write = (index: number) => ["PUT", `${prod}/secrets/K_${index}`, { value: "x" }] as const

@@ -98,7 +98,7 @@ describe("a bundle", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("is narrowed to the keys that are asked for, and names one that is not there", () =>
+  it.effect("is narrowed to the keys that are asked for, and names a missing one", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       yield* writeBundle(ada, { set: { A: "1", B: "2", C: "3" } })
@@ -276,7 +276,7 @@ describe("a write of a bundle", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("that is only tried says what it would do, and does nothing", () =>
+  it.effect("with dry_run says what it would do, and does nothing", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       yield* writeBundle(ada, { set: { A: "1", B: "2" } })
@@ -320,7 +320,7 @@ describe("a write of a bundle", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("names a key that is both set and deleted, and takes at most 2,000 keys", () =>
+  it.effect("names a key both set and deleted, and takes at most 2,000 keys", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       const error = yield* Effect.flip(writeBundle(ada, { set: { A: "hunter2", B: "" }, delete: ["B"] }))

@@ -48,7 +48,7 @@ const filled = (actor: Actor, rows: Readonly<Record<string, ReadonlyArray<string
   )
 
 describe("the matrix of a project", () => {
-  it.effect("has a number for each value of a row, and null where there is none", () =>
+  it.effect("has a number for each value of a row, and null where there is no value", () =>
     onDatabase()(
       Effect.gen(function* () {
         const ada = yield* organization()

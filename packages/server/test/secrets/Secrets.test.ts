@@ -208,7 +208,7 @@ describe("a secret", () => {
 })
 
 describe("an expected version", () => {
-  it.effect("that is the current one lets a write through, and no other does", () =>
+  it.effect("lets a write through if it is the current version, and not otherwise", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       assert.strictEqual(yield* outcome(setSecret(ada, "A", "x", { expected: 1 })), "Conflict")
@@ -402,7 +402,7 @@ describe("what is stored", () => {
   )
 })
 
-describe("an environment that is removed while somebody writes", () => {
+describe("an environment removed while somebody writes", () => {
   it.effect("takes nothing more", () =>
     Effect.gen(function* () {
       const ada = yield* organization()

@@ -108,7 +108,7 @@ const at = (org: string, project: string, env: string, key: string, version: num
 
 const here = at("acme", "webshop", "prod", "A", 2)
 
-describe("a stored row that is swapped with one", () => {
+describe("a stored row swapped with one", () => {
   const moves: ReadonlyArray<readonly [what: string, there: string, key: string, path: EnvPath, version?: number]> = [
     ["of another key", at("acme", "webshop", "prod", "B", 2), "B", envPath()],
     ["of another environment", at("acme", "webshop", "dev", "A", 2), "A", envPath("dev")],

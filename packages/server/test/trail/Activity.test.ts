@@ -83,7 +83,7 @@ describe("the activity of a log", () => {
     }).pipe(onEverything)
   )
 
-  it.live("takes any times: none is an error, and none makes more spans than wanted", () =>
+  it.live("takes any times: no time is an error, and no time makes more spans than wanted", () =>
     Effect.gen(function* () {
       const acme = yield* newOrganization("acme")
       for (const [since, until] of [

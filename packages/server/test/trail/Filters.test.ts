@@ -64,7 +64,7 @@ const keysOf = ({ metadata }: AuditEntry): ReadonlyArray<unknown> => [
   ...((metadata.keys ?? []) as ReadonlyArray<{ key: string }>).map(({ key }) => key)
 ]
 
-/** What a request means, entry by entry. Who has no id does nothing at a place. */
+/** Checks whether an entry matches a request. An actor without an id does nothing at a place. */
 const fits =
   ({ action, actor, env, key, project, resource_type, since, until }: PageRequest) =>
   (entry: AuditEntry): boolean => {
@@ -153,7 +153,7 @@ describe("the filters of the audit log", () => {
     isSoak ? 600_000 : 300_000
   )
 
-  it.effect("name the nearest action, kind of thing or actor when there is none of that name", () =>
+  it.effect("name the nearest action, kind of thing or actor when nothing has the given name", () =>
     Effect.gen(function* () {
       const acme = yield* newOrganization("acme")
       const other = yield* newOrganization("other", "grace@example.com")
@@ -170,7 +170,7 @@ describe("the filters of the audit log", () => {
         "ValidationError",
         "actor: no actor has this id or name: did you mean bob@example.com?"
       ])
-      // Who is in another organization's log alone is not named, and not found.
+      // An actor who is only in another organization's log is neither named nor found.
       for (const actor of ["grace@example.com", "grade@example.com", other.actor.id]) {
         const [code, message = ""] = yield* refusal(acme, { actor })
         assert.strictEqual(code, "ValidationError")

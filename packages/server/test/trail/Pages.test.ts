@@ -113,7 +113,7 @@ describe("a page of the audit log", () => {
       assert.strictEqual(decode({ after })._tag, "Left", after)
   })
 
-  it("of all logs takes a cursor of all logs, and of one log one of that, when it is one that is asked for", () => {
+  it("of all logs takes only a cursor of all logs, and with an org_id only a cursor of one log", () => {
     const decode = Schema.decodeUnknownEither(
       Option.getOrThrow(AuditApi.endpoints["listAll"]!.urlParamsSchema as Option.Option<never>)
     )

@@ -74,7 +74,7 @@ describe("an entry of a read", () => {
 
   // The queue is the same on both engines.
   it.effect.skipIf(isOnPostgres() && !isSoak)(
-    "is written in the request's own time when the queue of 10,000 is full: none is lost",
+    "is written in the request's own time when the queue of 10,000 is full: no entry is lost",
     () =>
       Effect.gen(function* () {
         yield* hasty

@@ -129,7 +129,7 @@ describe("what was removed", () => {
     }).pipe(Effect.provide(services), onDatabase())
   )
 
-  it.effect("is not an environment that has ended: that is erased, and nothing brings it back", () =>
+  it.effect("is not an environment that has ended: such a one is erased, and nothing brings it back", () =>
     Effect.gen(function* () {
       const ada = yield* organization()
       const access = yield* Access

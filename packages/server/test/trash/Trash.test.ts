@@ -10,7 +10,7 @@ import { asking, startWorld, type World } from "../requests/World.js"
 import type { Json } from "../support/Program.js"
 import { email } from "../support/Services.js"
 
-// What is removed and brought back, on either engine. On PostgreSQL, two at once are on two servers.
+// Removal and restoration, on either engine. On PostgreSQL, two requests at once go to two servers.
 
 let world: World
 beforeAll(async () => {
@@ -179,7 +179,7 @@ describe("a removed environment, project or organization", () => {
     assert.strictEqual((await world.call(owner.headers, "GET", project)).status, 200)
   })
 
-  it("comes back only into a parent that is there, and not beyond the limits", async () => {
+  it("comes back only into a parent that exists, and not beyond the limits", async () => {
     const one = await world.organization()
     const { org, owner, prod, project } = one
     const { id } = await removed(owner.headers, prod, envTrash(one))
@@ -189,7 +189,7 @@ describe("a removed environment, project or organization", () => {
       "NOT_FOUND"
     )
     await made(owner.headers, "POST", `${orgTrash(one)}/${gone.id}/restore`, {})
-    // What was removed before its project is not brought back by that.
+    // An environment that was removed before its project is not restored with the project.
     const names = (await made(owner.headers, "GET", `${project}/envs`)).data.map(({ name }: Json) => name)
     assert.deepStrictEqual(names, ["dev", "staging"])
     for (let index = 0; index < 98; index++) {

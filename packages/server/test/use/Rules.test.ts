@@ -157,7 +157,7 @@ describe("a use rule", () => {
     }).pipe(withUpstream())
   )
 
-  it.effect("that is the oldest of those that fit applies", () =>
+  it.effect("applies when it is the oldest of those that fit", () =>
     Effect.gen(function* () {
       const { bot, rule } = yield* world()
       yield* TestClock.adjust("1 second")

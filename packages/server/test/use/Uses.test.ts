@@ -66,7 +66,7 @@ describe("a request with a secret", () => {
     }).pipe(withUpstream())
   )
 
-  it.effect("is refused with the part that is in no rule", () =>
+  it.effect("is refused with the part that no rule has", () =>
     Effect.gen(function* () {
       const { bot, other } = yield* world()
       const { port } = other
@@ -299,7 +299,7 @@ describe("an answer", () => {
     }).pipe(withUpstream())
   )
 
-  it.effect("is withheld if it holds the value in a form that is not replaced", () =>
+  it.effect("is withheld if it holds the value in a form that cannot be scrubbed", () =>
     Effect.gen(function* () {
       const { bot, other } = yield* world()
       const twice = Buffer.from(Buffer.from("sk_live_Canary7").toString("base64")).toString("base64")
@@ -382,7 +382,7 @@ describe("a value", () => {
     }).pipe(withUpstream())
   )
 
-  it.effect("that a header cannot carry, or that is too short to be scrubbed, is not used", () =>
+  it.effect("is not used if a header cannot carry it, or if it is too short to be scrubbed", () =>
     Effect.gen(function* () {
       const { ada, bot, other } = yield* world({}, "line\r\nx-evil: 1")
       assert.match(

@@ -5,8 +5,8 @@ import { Effect } from "effect"
 import { countingStatements } from "../support/FailingDriver.js"
 import { account, asActor, grant, onDatabase, organization, outcome, person } from "../support/Services.js"
 
-describe("a namespace that is another tenant's", () => {
-  it.effect("takes the same statements as one that is not there", () =>
+describe("another tenant's namespace", () => {
+  it.effect("takes the same statements as a missing one", () =>
     Effect.gen(function* () {
       yield* person("ada@example.com")
       yield* organization("acme")

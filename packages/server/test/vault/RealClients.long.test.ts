@@ -82,8 +82,8 @@ const without = (text: string, ...varying: ReadonlyArray<RegExp>): string =>
   varying.reduce((rest, one) => rest.replaceAll(one, ""), text)
 
 /**
- * What a client prints, without the times, ports, folders and masked tokens of a run. consul-template asks by both forms of a
- * path at once, and reports first what fails first.
+ * Returns the output of a client, without the times, ports, folders and masked tokens of a run. consul-template asks by both
+ * forms of a path at once, and reports first what fails first.
  */
 const steady = (ran: Ran): string =>
   without(
@@ -143,7 +143,7 @@ describe.each(present)("%s", (_name, client) => {
     assert.isAbove(Date.parse(await end()), Date.parse(before), JSON.stringify(ran))
   })
 
-  it("is told of an environment that is not there", async () => {
+  it("is told that an environment does not exist", async () => {
     nothingOf(await client.read(await by(deploy), "nope"), client.absent)
   })
 
@@ -154,7 +154,7 @@ describe.each(present)("%s", (_name, client) => {
     assert.lengthOf(data, 2)
   })
 
-  it("finds of another tenant what it finds of one that is not there", async () => {
+  it("finds of another tenant what it finds of a missing one", async () => {
     const other = await client.read(await by(deploy, "other"), "prod")
     const nobody = await client.read(await by(deploy, "nobody"), "prod")
     assert.notInclude(textOf(other), "postgres://")

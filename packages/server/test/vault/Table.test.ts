@@ -9,7 +9,7 @@ type Rule = (typeof columns)[number]
 const kinds = ["account", "scoped-here", "scoped-elsewhere", "blind"] as const
 type Kind = (typeof kinds)[number]
 
-/** What an account may read; the columns are the rules none, use, read, write, admin, elsewhere. */
+/** The outcomes when an account reads values. The columns are the rules none, use, read, write, admin, elsewhere. */
 const reads: Readonly<Record<Kind, ReadonlyArray<Outcome>>> = {
   account: [403, 403, "ok", "ok", "ok", 403],
   "scoped-here": [403, 403, "ok", "ok", "ok", 403],
@@ -17,10 +17,10 @@ const reads: Readonly<Record<Kind, ReadonlyArray<Outcome>>> = {
   blind: [403, 403, 403, 403, 403, 403]
 }
 
-/** What an account may know of an environment without its values. */
+/** The outcomes when an account asks about an environment without its values. */
 const described = { ...reads, blind: reads.account }
 
-/** What an account may list: the environments of a project that it may know of. */
+/** The outcomes when an account lists the environments of a project that it may know of. */
 const lists: Readonly<Record<Kind, Outcome>> = {
   account: "ok",
   "scoped-here": "ok",
@@ -123,7 +123,7 @@ describe("the rights of accounts under /v1", () => {
     }
   })
 
-  it("are none without a token, and none of a person", async () => {
+  it("give nothing without a token, and nothing to a person", async () => {
     for (const path of [
       "webshop/data/prod",
       "webshop/metadata?list=true",

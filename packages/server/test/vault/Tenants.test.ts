@@ -60,7 +60,7 @@ const paths = (project: string, env: string) => [
 const leaks = (sent: string, text: string) => marks.filter((mark) => text.includes(mark) && !sent.includes(mark))
 
 describe("in the namespace of another tenant", () => {
-  it("everything is 404, in the words for a namespace that is not there", async () => {
+  it("everything is 404, in the words for a missing namespace", async () => {
     const foreign = new Client(service, "victim")
     const absent = new Client(service, "nobody")
     for (const token of tokens) {
@@ -83,7 +83,7 @@ describe("in the namespace of another tenant", () => {
     }
   })
 
-  it("a namespace that is no name of an organization is not there, and is not repeated", async () => {
+  it("a namespace that cannot name an organization does not exist, and is not repeated", async () => {
     for (const namespace of ["../victim", "victim/../attacker", "VICTIM", "a", "victim, attacker", "%76ictim", "*"]) {
       const { body, status } = await new Client(service, namespace).get(attacker.account.key, "web/data/prod")
       assert.deepStrictEqual(

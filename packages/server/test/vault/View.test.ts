@@ -3,7 +3,8 @@ import { type Account, type Person, Service } from "../authorization/Service.js"
 import type { Answer, Json } from "../support/Program.js"
 import { Client, tokens } from "./Client.js"
 
-// What Vault's clients send and look for, as recorded from bao, consul-template, envconsul and External Secrets.
+// The requests of Vault's clients and the answers that they look for, as recorded from bao, consul-template, envconsul and
+// External Secrets.
 
 const acme = "/api/orgs/acme"
 const pem = 'first\n"second"\n\u{1F511}\n'
@@ -139,7 +140,7 @@ describe("a token", () => {
     for (const token of ended) refused(await vault.get(token, "webshop/data/prod"), 403, /^permission denied/)
   })
 
-  it("ends no later than a key that is being replaced", async () => {
+  it("ends no later than its key while the key is being replaced", async () => {
     const rotated = await another()
     const token = await vault.token(rotated)
     await service.do(ada, "POST", `${acme}/service-accounts/${rotated.id}/rotate`, { grace_seconds: 60 })
@@ -281,7 +282,7 @@ describe("an environment", () => {
     refused(await vault.get(token, "webshop/metadata/prod?list=true"), 404, /^an environment holds no paths/)
   })
 
-  it("has the values that its references lead to, and is refused whole where one leads to none", async () => {
+  it("has the values that its references lead to, and is refused whole where one leads to no value", async () => {
     const env = `${acme}/projects/webshop/envs/staging`
     const { key } = await another()
     await service.do(ada, "PUT", `${env}/secrets/HOST`, { value: "db" })

@@ -59,7 +59,7 @@ describe("what holds back a webhook", () => {
     )
   )
 
-  it.effect("an organization that was removed is waited for by none", () =>
+  it.effect("no webhook waits for a removed organization", () =>
     withReceiver(
       Effect.gen(function* () {
         const hook = yield* Hook
@@ -114,7 +114,7 @@ describe("what holds back a webhook", () => {
     )
   )
 
-  it.effect("an address that is not public is refused at once, and a name that has one at each delivery", () =>
+  it.effect("a non-public address is refused at once, and a name that has one at each delivery", () =>
     withReceiver(
       Effect.gen(function* () {
         for (const url of [

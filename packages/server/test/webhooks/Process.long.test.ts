@@ -31,7 +31,7 @@ const scripts = ["node verify.mjs", "python3 verify.py"].map((line) => {
   return { program, path, text }
 })
 
-/** What the scripts say of a body and its signature. */
+/** Returns the exit codes of the scripts for a body and its signature. */
 const verdicts = (key: string, { headers, text }: Received, body = text): ReadonlyArray<number | null> =>
   scripts.map(
     ({ path, program }) =>
@@ -41,8 +41,8 @@ const verdicts = (key: string, { headers, text }: Received, body = text): Readon
 const newKey = "feed".padEnd(64, "1")
 const settings = { SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8", SERVICE_METRICS_PORT: "0" }
 
-describe("a server that is killed between a delivery and its record", () => {
-  it("sends it again, and loses none, with the same key after the master key was rotated", async () => {
+describe("a server killed between a delivery and its record", () => {
+  it("sends it again, and loses no delivery, with the same key after the master key was rotated", async () => {
     assert.isTrue(scripts.every(({ text }) => text !== ""))
     const receiver = await Receiver.start()
     let program = await Program.start(settings)

@@ -76,7 +76,7 @@ interface Writer {
   readonly name: string
   /** Writes as the tool does. */
   readonly write: (pairs: ReadonlyArray<readonly [string, string]>) => string
-  /** What the tool itself reads back, if that is not what it wrote. */
+  /** Returns the value that the tool itself reads back. Absent if that is the value that it wrote. */
   readonly reads?: (value: string) => string
 }
 
@@ -135,7 +135,7 @@ const writers: ReadonlyArray<Writer> = [
 const read = async (tool: ToolName, text: string) =>
   Effect.runPromise(Effect.either(readDocument(tool, "x", Redacted.make(text))))
 
-/** What reading makes of a value: the value, with notes, or a refusal with its line. */
+/** Returns the result of reading a value: the value, with notes, or a refusal with its line. */
 const reading = async ({ tool, write }: Writer, value: string) => {
   const found = await read(
     tool,
@@ -222,7 +222,7 @@ describe("a .env text of a tool", () => {
     )
   })
 
-  it("says with what to replace a form that is not read", async () => {
+  it("in an unsupported form is refused, and the refusal says with what to replace it", async () => {
     const forms: ReadonlyArray<readonly [ToolName, string, RegExp]> = [
       ["infisical", "Key,Value\nA,b\n", /line 1: is CSV, .* infisical export --format=json prints/],
       ["sops", "[DEFAULT]\nA = b\n", /line 1: is INI, .* sops --decrypt --output-type json FILE prints/],

@@ -32,7 +32,7 @@ const target = (more: Partial<ImportTarget> = {}): ImportTarget => ({
   ...more
 })
 
-/** What a plan writes, by `project/env`, with marks as in the samples. */
+/** Returns the values that a plan writes, by `project/env`, with marks as in the samples. */
 const written = (plan: ReturnType<typeof planImport>) =>
   Object.fromEntries(
     plan.envs.map(({ env, keys, project, references, set }) => {
@@ -189,7 +189,7 @@ describe("a plan", () => {
     )
   })
 
-  it("keeps the names of several projects, and says which are none here", async () => {
+  it("keeps the names of several projects, and says which are not valid here", async () => {
     const plan = await planOf([doppler("web", "dev", {}), doppler("Bills", "dev_ada", {})])
     assert.deepStrictEqual(
       plan.envs.map(({ env, project }) => `${project}/${env}`),

@@ -28,7 +28,7 @@ const opened = Effect.gen(function* () {
   }
 })
 
-describe("a change that is not committed when the database is closed", () => {
+describe("a change not yet committed when the database is closed", () => {
   it.effect("is not told as done unless it is kept, and keeps nobody waiting", () =>
     Effect.gen(function* () {
       const told = new Set<boolean>()
@@ -69,7 +69,7 @@ describe("a change that is not committed when the database is closed", () => {
   )
 })
 
-describe("a database that is opened by a finalizer", () => {
+describe("a database opened by a finalizer", () => {
   it.effect("is closed, although a finalizer cannot be interrupted", () =>
     Effect.gen(function* () {
       const path = yield* freshPath

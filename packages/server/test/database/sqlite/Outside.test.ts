@@ -26,7 +26,7 @@ const inShortTurns = (before: number) =>
 
 for (const [how, traced] of Object.entries(ways)) {
   describe(`a statement that ${how}`, () => {
-    it.effect("is of no transaction where it asks for none, at whichever step the turns of fibers end", () =>
+    it.effect("is of no transaction unless it asks for one, at whichever step the turns of fibers end", () =>
       Effect.gen(function* () {
         const { drop, note, notes, sql } = yield* table
         // It fails inside of a transaction, and while one is open.

@@ -16,7 +16,7 @@ import {
   setSecret
 } from "../../support/Services.js"
 
-/** What a program beside the server may do to the schema, and what is said of it at the next start. */
+/** Schema changes that a program beside the server may make, and the message about each at the next start. */
 const changes: ReadonlyArray<readonly [statement: string, undo: string, said: RegExp]> = [
   [
     "CREATE TRIGGER planted BEFORE UPDATE OF removed_at ON secrets BEGIN SELECT RAISE(IGNORE); END",
@@ -55,7 +55,7 @@ const started = (path: string) => Effect.provide(Effect.void, servicesAt(path))
 
 describe("a database whose schema another program has changed", () => {
   for (const [statement, undo, said] of changes) {
-    it.scoped(`is refused at the start, and taken again when that is undone: ${statement}`, () =>
+    it.scoped(`is refused at the start, and taken again once the change is undone: ${statement}`, () =>
       Effect.gen(function* () {
         const path = yield* freshPath
         yield* filled(path)

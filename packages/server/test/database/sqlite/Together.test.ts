@@ -11,7 +11,7 @@ const names = Array.from({ length: 20 }, (_, index) => `person-${index}@example.
 
 const Names = Schema.Struct({ email: Schema.String })
 
-/** Who is there for everybody who reads. */
+/** Returns the addresses of the users that every reader sees. */
 const seen = Effect.gen(function* () {
   const rows = yield* (yield* query).all(Names)`SELECT email FROM users`({})
   return new Set(rows.map(({ email }) => email))
@@ -104,7 +104,7 @@ describe("changes at the same time", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("all fail when their commit fails, and none of them has happened", () =>
+  it.effect("all fail when their commit fails, and not one of them has happened", () =>
     Effect.gen(function* () {
       const { exit, statement } = yield* failingStatement(
         1,
@@ -248,7 +248,7 @@ describe("changes at the same time", () => {
     }).pipe(onDatabase())
   )
 
-  it.effect("are on disk before a statement that belongs to none of them", () =>
+  it.effect("are on disk before a statement that belongs to no change", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const writing = yield* Effect.fork(person("a@example.com"))
