@@ -2,7 +2,7 @@
 import * as Predicate from "effect/Predicate"
 import type { AuditAction, AuditEntry } from "./AuditEntry.js"
 import { conjoined, Facts } from "./AuditFacts.js"
-import { placeDeed } from "../requests/RequestDeeds.js"
+import { placeSummary } from "../requests/RequestSummary.js"
 
 type Named = Pick<AuditEntry, "action" | "actor_name" | "metadata">
 
@@ -125,8 +125,9 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
   "protection.delete": (facts) => `ended the protection of ${facts.place() || "an environment"}`,
   "request.create": (facts) => {
     if (facts.has("permission")) return `asked for ${facts.text("permission")}${facts.inPlace()}${because(facts)}`
-    const deed = placeDeed(facts.text("call", ""))
-    const change = deed === undefined ? `change ${facts.secrets()}` : `${deed} ${facts.place() || "an environment"}`
+    const summary = placeSummary(facts.text("call", ""))
+    const change =
+      summary === undefined ? `change ${facts.secrets()}` : `${summary} ${facts.place() || "an environment"}`
     return `asked to ${change}${because(facts)}`
   },
   "request.read": (facts) => `read what the request of ${facts.text("requester")} sets: ${facts.secrets()}`,

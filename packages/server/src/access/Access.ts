@@ -25,7 +25,7 @@ import { Mailer } from "../base/mail/Mailer.js"
 import { withService } from "../base/WithService.js"
 import type { Extent, FoundPlace, Named, PlaceNames } from "./place/PlaceRow.js"
 import { beyondDelegation, decide, type Decision, explain, type Grant } from "./place/Decisions.js"
-import { makeServerRights } from "./Everywhere.js"
+import { makeServerRights } from "./ServerPlace.js"
 import type { NamedPlace } from "./place/FreedNames.js"
 import { type Changing, type Guarded, makeGate } from "./gate/Gate.js"
 import { notVisible } from "./place/NotFound.js"
@@ -150,7 +150,7 @@ const isOwnAct = (caller: Caller, action: Action, via: "role" | "rule" | "supera
 export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
   effect: Effect.gen(function* () {
     const repo = yield* accessRepo
-    const { everywhere, founder, person } = yield* makeServerRights
+    const { serverPlace, founder, person } = yield* makeServerRights
     const accept = yield* makeAcceptances
     const gate = yield* makeGate
     const removed = yield* removedRepo
@@ -421,7 +421,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       refuseProtected,
       within,
       alongside,
-      everywhere,
+      serverPlace,
       founder,
       person,
       check,

@@ -30,7 +30,7 @@ export const entry = (
     case "person":
       return (_path, caller) => Effect.provideService(access.person(call), CurrentCaller, caller)
     case "superadmin":
-      return (_path, caller) => Effect.provideService(access.everywhere(call), CurrentCaller, caller)
+      return (_path, caller) => Effect.provideService(access.serverPlace(call), CurrentCaller, caller)
     case "org.create":
       return (_path, caller) => Effect.provideService(access.founder(), CurrentCaller, caller)
     default:

@@ -260,7 +260,7 @@ export const sharedBounds = {
     holder: "log",
     beyond: "counted, and noted in the log as missing"
   },
-  decisionMails: {
+  approvalMails: {
     what: "requests whose deciders are looked up",
     unit: "request",
     total: 1,

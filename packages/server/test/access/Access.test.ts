@@ -1,7 +1,7 @@
 import { type Actor, CurrentCaller } from "@coffer/domain/access/Actor"
 import { Pattern } from "@coffer/domain/base/Pattern"
 import { Access } from "@coffer/server/access/Access"
-import { operator } from "@coffer/server/access/Everywhere"
+import { operator } from "@coffer/server/access/ServerPlace"
 import { Acl } from "@coffer/server/directory/acl/Acl"
 import { HttpRouter, HttpServerResponse } from "@effect/platform"
 import { SqlClient } from "@effect/sql"

@@ -188,23 +188,23 @@ export const fillOrganization = async (
   await call("POST", "/groups", { name: "Backend" })
   await call("PUT", "/groups/Backend/members", { emails: [people.admin] })
   await call("PUT", "/group-mappings", { mappings: [{ provider_group: "platform-team", group: "Backend" }] })
-  const everywhere = { project_pattern: "web*", env_pattern: "{dev,prod}" }
+  const serverPlace = { project_pattern: "web*", env_pattern: "{dev,prod}" }
   await call("POST", "/acl", {
     subject_type: "user",
     email: `dev-${org}@example.com`,
-    ...everywhere,
+    ...serverPlace,
     permission: "write",
     expires_at: new Date(Date.now() + 86_400_000).toISOString()
   })
-  await call("POST", "/acl", { subject_type: "service_account", subject_id: ci.id, ...everywhere, permission: "use" })
-  await call("POST", "/acl", { subject_type: "group", group: "Backend", ...everywhere, permission: "read" })
+  await call("POST", "/acl", { subject_type: "service_account", subject_id: ci.id, ...serverPlace, permission: "use" })
+  await call("POST", "/acl", { subject_type: "group", group: "Backend", ...serverPlace, permission: "read" })
   // A group and an account may have one name.
   await call("POST", "/groups", { name: "agent" })
-  await call("POST", "/acl", { subject_type: "group", group: "agent", ...everywhere, permission: "read" })
+  await call("POST", "/acl", { subject_type: "group", group: "agent", ...serverPlace, permission: "read" })
   await call("POST", "/acl", {
     subject_type: "service_account",
     subject_id: agent.id,
-    ...everywhere,
+    ...serverPlace,
     permission: "read"
   })
   await call("POST", "/webhooks", { url: "https://hooks.invalid/x?y", events: ["secret.*"], environments: ["prod"] })

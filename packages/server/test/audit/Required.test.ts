@@ -164,7 +164,7 @@ describe("where the operator requires the audit", () => {
         const refusals: Readonly<Record<string, Effect.Effect<unknown, { readonly _tag: string }, Services>>> = {
           "at a place": readSecret(dev, "A"),
           "by a rule about what is there": transaction(members.remove(place, ada.id)),
-          "of what concerns the whole server": access.everywhere("backup.create").pipe(asActor(ada)),
+          "of what concerns the whole server": access.serverPlace("backup.create").pipe(asActor(ada)),
           "of a new organization": access.founder().pipe(asActor(bot))
         }
         const sql = yield* SqlClient.SqlClient

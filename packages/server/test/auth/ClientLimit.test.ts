@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises"
 import { Login } from "@coffer/server/directory/login/Login"
-import { entriesAnHour } from "@coffer/server/directory/login/StrangersEntries"
+import { entriesAnHour } from "@coffer/server/directory/login/UnknownLoginAudit"
 import { RequestInfo } from "@coffer/server/base/RequestInfo"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
 import { SqlClient } from "@effect/sql"

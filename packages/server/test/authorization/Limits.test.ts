@@ -8,7 +8,7 @@ import { type Account, type Caller, each, type Person, Service, subjectOf, word 
 let service: Service
 let ada: Person
 
-const everywhere = { project_pattern: "*", env_pattern: "*" }
+const serverPlace = { project_pattern: "*", env_pattern: "*" }
 
 /** An organization of its own for a test, with a member, accounts, rules and secrets. */
 interface World {
@@ -111,7 +111,7 @@ describe("a project-scoped account with every rule there is", () => {
   it("finds no other project, in no call", async () => {
     const place = { ...world.place, project_name: "api" }
     for (const endpoint of endpoints.filter((one) => parametersOf(one).includes("project_name"))) {
-      const about: About = { place, fresh: word(), self: subjectOf(scoped), patterns: everywhere }
+      const about: About = { place, fresh: word(), self: subjectOf(scoped), patterns: serverPlace }
       const { method, path, ...options } = requestOf(endpoint, about)
       const answer = await service.call(scoped, method, path, options)
       assert.strictEqual(answer.status, 404, `${method} ${path}: ${answer.text}`)
@@ -137,7 +137,7 @@ describe("a project-scoped account with every rule there is", () => {
           place: { ...world.place, sa_id },
           fresh: word(),
           self: subjectOf(scoped),
-          patterns: everywhere
+          patterns: serverPlace
         }
         const { method, path, ...options } = requestOf(endpoint, about)
         const answer = await service.call(scoped, method, path, options)
@@ -147,7 +147,7 @@ describe("a project-scoped account with every rule there is", () => {
       }
     }
     for (const subject of subjects) {
-      for (const patterns of [everywhere, { project_pattern: "web", env_pattern: "prod" }]) {
+      for (const patterns of [serverPlace, { project_pattern: "web", env_pattern: "prod" }]) {
         for (const permission of ["read", "write", "admin"]) {
           const body = { ...subjectOf(subject), ...patterns, permission }
           assert.strictEqual(await service.status(scoped, "POST", `${world.org}/acl`, body), 403)
@@ -191,7 +191,7 @@ describe("an account of the organization with an admin rule", () => {
     assert.strictEqual((await grant(other, own, "write")).status, 200)
     assert.strictEqual((await grant(other, own, "admin")).status, 200)
     const unlike: ReadonlyArray<typeof own> = [
-      everywhere,
+      serverPlace,
       { project_pattern: "web", env_pattern: "prod" },
       { project_pattern: "web?", env_pattern: "prod" },
       { project_pattern: "web*", env_pattern: "*" },
@@ -211,13 +211,13 @@ describe("an account of the organization with an admin rule", () => {
   it("grants nothing to a person, whatever the patterns", async () => {
     for (const subject of [world.developer, ada]) {
       assert.strictEqual((await grant(subject, own)).status, 403)
-      assert.strictEqual((await grant(subject, everywhere)).status, 403)
+      assert.strictEqual((await grant(subject, serverPlace)).status, 403)
     }
   })
 
   it("can give itself no more than it has", async () => {
     assert.strictEqual((await grant(manager, own, "admin")).status, 200)
-    assert.strictEqual((await grant(manager, everywhere, "read")).status, 403)
+    assert.strictEqual((await grant(manager, serverPlace, "read")).status, 403)
     const api = `${world.org}/projects/api/envs/prod/secrets`
     assert.strictEqual(await service.status(manager, "GET", api), 403)
   })
@@ -243,7 +243,7 @@ describe("an account of the organization with an admin rule", () => {
 
   it("manages the rules of every account when its own is for everything, and still no rule of a person", async () => {
     await service.grant(ada, world.name, manager, "admin")
-    for (const patterns of [everywhere, { project_pattern: "api", env_pattern: "dev" }]) {
+    for (const patterns of [serverPlace, { project_pattern: "api", env_pattern: "dev" }]) {
       for (const permission of ["read", "write", "admin"]) {
         assert.include([200, 201], (await grant(other, patterns, permission)).status)
       }
@@ -345,7 +345,7 @@ describe("an account with reveal: false and every rule that there is", () => {
     const requests = endpoints
       .filter(({ method }) => method !== "DELETE")
       .flatMap((endpoint) => {
-        const about: About = { place: world.place, fresh: word(), self: subjectOf(blind), patterns: everywhere }
+        const about: About = { place: world.place, fresh: word(), self: subjectOf(blind), patterns: serverPlace }
         const ask = askOf(endpoint, about)
         const sound = requestOf(endpoint, about, ask)
         const odd = requestOf(endpoint, about, {})

@@ -290,7 +290,7 @@ describe("backups", () => {
       const machine = yield* account("ci")
       for (const actor of [ada, machine, yield* person("bob@example.com")]) {
         for (const action of ["backup.create", "backup.list", "backup.restore"]) {
-          assert.strictEqual(yield* outcome(access.everywhere(action).pipe(asActor(actor))), "Forbidden")
+          assert.strictEqual(yield* outcome(access.serverPlace(action).pipe(asActor(actor))), "Forbidden")
         }
       }
       assert.strictEqual((yield* entries("system")).filter(({ action }) => action === "access.denied").length, 9)

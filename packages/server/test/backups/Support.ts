@@ -29,7 +29,7 @@ export const withBackups =
 
 const asRoot = asUser("root@example.com", { superadmin: true })
 
-const everywhere = Effect.flatMap(Access, (access) => access.everywhere("backup.create")).pipe(asRoot)
+const serverPlace = Effect.flatMap(Access, (access) => access.serverPlace("backup.create")).pipe(asRoot)
 
 /** Records without a question: these tests are logged in with no session. */
 export const recording = Effect.map(Database, ({ transaction }): Recording => transaction)
@@ -44,7 +44,7 @@ export const refusing = Effect.map(
 
 export const createBackupBy = <E, R>(recording: Effect.Effect<Recording, E, R>) =>
   Effect.gen(function* () {
-    return yield* (yield* Backups).create(yield* everywhere, yield* recording)
+    return yield* (yield* Backups).create(yield* serverPlace, yield* recording)
   })
 
 export const createBackup = createBackupBy(recording)
@@ -55,13 +55,13 @@ export const scheduledBackup = Effect.gen(function* () {
   return yield* (yield* Backups).scheduled(transaction)
 })
 
-export const listBackups = Effect.flatMap(everywhere, (proof) =>
+export const listBackups = Effect.flatMap(serverPlace, (proof) =>
   Effect.flatMap(Backups, (backups) => Effect.map(backups.list(proof), ({ data }) => data))
 )
 
 export const restoreBackupBy = <E, R>(id: string, recording: Effect.Effect<Recording, E, R>) =>
   Effect.gen(function* () {
-    return yield* (yield* Backups).restore(yield* everywhere, BackupId.make(id), yield* recording)
+    return yield* (yield* Backups).restore(yield* serverPlace, BackupId.make(id), yield* recording)
   })
 
 export const restoreBackup = (id: string) => restoreBackupBy(id, recording)
@@ -69,7 +69,7 @@ export const restoreBackup = (id: string) => restoreBackupBy(id, recording)
 export const drillBackupBy = <E, R>(id: string | undefined, recording: Effect.Effect<Recording, E, R>) =>
   Effect.gen(function* () {
     return yield* (yield* Backups).drill(
-      yield* everywhere,
+      yield* serverPlace,
       id === undefined ? undefined : BackupId.make(id),
       yield* recording
     )

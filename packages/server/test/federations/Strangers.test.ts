@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { entriesAnHour } from "@coffer/server/directory/login/StrangersEntries"
+import { entriesAnHour } from "@coffer/server/directory/login/UnknownLoginAudit"
 import { Effect, TestClock } from "effect"
 import { setTimeout } from "node:timers/promises"
 import { entries } from "../support/Services.js"

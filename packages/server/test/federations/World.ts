@@ -1,6 +1,6 @@
 import { Federations, type NewFederation } from "@coffer/server/directory/federations/Federations"
 import { Exchange } from "@coffer/server/directory/federations/Exchange"
-import { Trials } from "@coffer/server/directory/federations/Trials"
+import { TokenTest } from "@coffer/server/directory/federations/TokenTest"
 import { NetworkAccess } from "@coffer/server/base/outbound/Outbound"
 import { Access } from "@coffer/server/access/Access"
 import { Conditions } from "@coffer/domain/directory/Federation"
@@ -121,7 +121,7 @@ export const withIssuer = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   Effect.flatMap(parts, (made) =>
     test.pipe(
       Effect.provide(
-        Layer.mergeAll(Exchange.Default, Federations.Default, Trials.Default).pipe(Layer.provide(Network))
+        Layer.mergeAll(Exchange.Default, Federations.Default, TokenTest.Default).pipe(Layer.provide(Network))
       ),
       Effect.provideService(Parts, made),
       onDatabase({

@@ -4,7 +4,7 @@ import { type GroupMapping, NewGroupMappings } from "@coffer/domain/directory/Gr
 import { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import { Pattern } from "@coffer/domain/base/Pattern"
 import { Access } from "@coffer/server/access/Access"
-import { makeDeciders } from "@coffer/server/access/gate/Deciders"
+import { makeApprovers } from "@coffer/server/access/gate/Approvers"
 import { Mailer } from "@coffer/server/base/mail/Mailer"
 import { AccessTable } from "@coffer/server/directory/acl/AccessTable"
 import { Acl } from "@coffer/server/directory/acl/Acl"
@@ -150,7 +150,7 @@ const seen = (admin: Actor, person: UserActor) =>
   Effect.gen(function* () {
     const place = yield* into("member.list")
     const people = yield* (yield* Members).list(place)
-    const decides = yield* makeDeciders
+    const decides = yield* makeApprovers
     const where = { org: "acme", project: "webshop", env: "prod" }
     const deciders = yield* decides("approval.decide", place.org.id, where)
     const rights = yield* (yield* dueJobRepo).rights({ orgId: place.org.id, userId: person.id })

@@ -4,7 +4,7 @@ import { cursorOf } from "@coffer/domain/audit/AuditCursor"
 import { CurrentCaller } from "@coffer/domain/access/Actor"
 import { WebhookDeliveryId, WebhookId } from "@coffer/domain/base/Ids"
 import { Access } from "@coffer/server/access/Access"
-import { makeDeciders } from "@coffer/server/access/gate/Deciders"
+import { makeApprovers } from "@coffer/server/access/gate/Approvers"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Mailer } from "@coffer/server/base/mail/Mailer"
 import { Database } from "@coffer/server/database/Database"
@@ -388,7 +388,7 @@ describe("a statement's plan", () => {
         const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "approval.list")).pipe(
           Effect.provideService(CurrentCaller, { actor: yield* person("user-0@example.com") })
         )
-        const decidersOf = yield* makeDeciders
+        const decidersOf = yield* makeApprovers
         const names = { org: path.org, project: path.project, env: path.env }
         const [members, ...rest] = yield* plans(decidersOf("approval.decide", place.org.id, names))
         assert.lengthOf(rest, 0)
@@ -415,13 +415,13 @@ describe("a statement's plan", () => {
 
         yield* setSuperadmin(persons[2]!.id, true)
         const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
-        const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("user.list")).pipe(
+        const serverPlace = yield* Effect.flatMap(Access, (access) => access.serverPlace("user.list")).pipe(
           Effect.provideService(CurrentCaller, { actor })
         )
         const directory = yield* Effect.provide(UserDirectory, Layer.provide(UserDirectory.Default, Mailer.Default))
         const filters = [{}, { email: "user" }, { disabled: "true" }, { email: "user", disabled: "false" }] as const
         for (const filter of filters) {
-          const [page, ...rest] = yield* plans(directory.list(everywhere, filter))
+          const [page, ...rest] = yield* plans(directory.list(serverPlace, filter))
           assert.strictEqual(rest.length, 0)
           // The count covers a hundred rows at most, which are found by index and then scanned.
           assertSearches({ ...page!, steps: page!.steps.filter((step) => step !== "SCAN few") })
@@ -473,14 +473,14 @@ describe("a statement's plan", () => {
         const trail = yield* Trail
         yield* setSuperadmin(persons[2]!.id, true)
         const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
-        const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("audit.read")).pipe(
+        const serverPlace = yield* Effect.flatMap(Access, (access) => access.serverPlace("audit.read")).pipe(
           Effect.provideService(CurrentCaller, { actor })
         )
         const org = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "audit.read")).pipe(
           Effect.provideService(CurrentCaller, { actor })
         )
         const request = { actor: "user-00@example.com" }
-        for (const call of [trail.listAll(everywhere, undefined, request), trail.list(org, request)]) {
+        for (const call of [trail.listAll(serverPlace, undefined, request), trail.list(org, request)]) {
           const names = (yield* plans(Effect.flip(call))).slice(-3)
           assert.isTrue(names.every(({ statement }) => statement.includes("AS cursor")))
           for (const plan of names) assertSearches(plan)
@@ -496,11 +496,11 @@ describe("a statement's plan", () => {
         const trail = yield* Trail
         yield* setSuperadmin(persons[2]!.id, true)
         const actor: UserActor = { ...(yield* person("user-2@example.com")), superadmin: true }
-        const everywhere = yield* Effect.flatMap(Access, (access) => access.everywhere("audit.read")).pipe(
+        const serverPlace = yield* Effect.flatMap(Access, (access) => access.serverPlace("audit.read")).pipe(
           Effect.provideService(CurrentCaller, { actor })
         )
         for (const request of requests) {
-          const { entries, page, total } = partsOf(yield* plans(trail.listAll(everywhere, undefined, request)))
+          const { entries, page, total } = partsOf(yield* plans(trail.listAll(serverPlace, undefined, request)))
           for (const plan of entries) assertSearches(plan)
           // Without a filter the newest are read off the end of the table itself, which is in the order of position.
           if (request.after === undefined && isWhole(request)) {

@@ -57,7 +57,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
     JSON: own("rules of the caller, which the database puts together: 1,000 and those of groups")
   },
   "access/gate/Protections.ts": { JSON: own("100 addresses") },
-  "secrets/archives/Drafts.ts": { reference: caller("loop", "64 KiB a value, 32 references") },
+  "secrets/archives/ImportedVersions.ts": { reference: caller("loop", "64 KiB a value, 32 references") },
   "secrets/declared/Declared.ts": { RE2: caller("loop", "256 characters, and a bound of states") },
   "secrets/declared/Patterns.ts": { RE2: caller("loop", "256 characters, a bound of states, 2 s a request") },
   "secrets/declared/Repo.ts": { list: own("names of environments") },
@@ -87,10 +87,10 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
     JSON: caller("loop", "8,192 bytes"),
     WebAuthn: caller("loop", "16,384 bytes", "the length bounds it; what the library throws is a refusal")
   },
-  "directory/requests/Bodies.ts": { JSON: own("a sealed call: parsed in the thread above 64 KiB") },
-  "directory/requests/GatedCalls.ts": { percent: header, list: header },
+  "directory/requests/SealedCalls.ts": { JSON: own("a sealed call: parsed in the thread above 64 KiB") },
+  "directory/requests/GatedHandlers.ts": { percent: header, list: header },
   "directory/requests/NamedIds.ts": { JSON: own("the ids of what a call names") },
-  "directory/requests/Views.ts": { JSON: own("keys of a request, and texts that the database puts together") },
+  "directory/requests/RequestViews.ts": { JSON: own("keys of a request, and texts that the database puts together") },
   "directory/service-accounts/ServiceAccounts.ts": { JSON: own("networks of an account") },
   "keys/ListEnd.ts": { JSON: own("the end of the list of logs") },
   "keys/Shares.ts": { list: operator },

@@ -178,13 +178,13 @@ describe("the headers of requests", () => {
       for (const [, name = "", other = ""] of text.matchAll(/headers(?:\["([a-z-]+)"\]|\.([a-z]+)\b(?!\())/g))
         read.add(name || other)
     }
-    const everywhere = new Set(endpoints.flatMap(headersOf))
+    const serverPlace = new Set(endpoints.flatMap(headersOf))
     const ofResponses = ["vary", "cache-control", "etag", "location", "content-security-policy", "retry-after", "date"]
     const unknown = [...read]
       .filter((name) => !ofResponses.includes(name) && !name.startsWith("x-vault-"))
-      .filter((name) => !everywhere.has(name) && undeclared[name] === undefined)
+      .filter((name) => !serverPlace.has(name) && undeclared[name] === undefined)
     assert.deepStrictEqual(unknown, [])
-    for (const name of names) assert.isTrue(everywhere.has(name), name)
+    for (const name of names) assert.isTrue(serverPlace.has(name), name)
     assert.isTrue(Schema.isSchema(AskingHeaders))
   })
 })

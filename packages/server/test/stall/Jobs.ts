@@ -161,11 +161,11 @@ export const sources: Readonly<
   "audit/AuditStream.ts": { job: "the audit stream" },
   "audit/UncleanEnds.ts": { unmeasured: "one entry for each server that was killed" },
   "audit/IndexJob.ts": { job: "the search index of the audit logs" },
-  "access/gate/DecisionMails.ts": {
+  "access/gate/ApprovalMails.ts": {
     unmeasured: "200 members at a time, in slices, for requests that wait for a person: the table has none"
   },
   "access/caller/LastUses.ts": { by: "the first call of each credential" },
-  "directory/login/StrangersEntries.ts": { unmeasured: "sixty entries an hour" },
+  "directory/login/UnknownLoginAudit.ts": { unmeasured: "sixty entries an hour" },
   "operations/backups/Backups.ts": { by: "the calls of backups" },
   "operations/backups/S3Store.ts": { by: "the calls of backups" },
   "operations/backups/Schedule.ts": { job: "a scheduled backup" },

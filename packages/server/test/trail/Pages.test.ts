@@ -227,7 +227,7 @@ describe("a superadmin's audit log", () => {
   it.live("is refused to everyone else, and the refusal is in the system's log", () =>
     Effect.gen(function* () {
       const access = yield* Access
-      const refused = yield* Effect.flip(by(yield* person("ada@example.com"))(access.everywhere("audit.read")))
+      const refused = yield* Effect.flip(by(yield* person("ada@example.com"))(access.serverPlace("audit.read")))
       assert.strictEqual(refused._tag, "Forbidden")
       yield* (yield* AuditLog).flush
       const [entry] = (yield* listAll()).data

@@ -45,14 +45,14 @@ export const root = Effect.map(person("root@example.com"), (actor): UserActor =>
 
 export const listAll = (request: PageRequest = {}, orgId?: OrgId) =>
   Effect.gen(function* () {
-    const everywhere = yield* (yield* Access).everywhere("audit.read").pipe(by(yield* root))
-    return yield* (yield* Trail).listAll(everywhere, orgId, request)
+    const serverPlace = yield* (yield* Access).serverPlace("audit.read").pipe(by(yield* root))
+    return yield* (yield* Trail).listAll(serverPlace, orgId, request)
   })
 
 export const verifyAll = (request: VerifyRequest = {}, orgId?: OrgId) =>
   Effect.gen(function* () {
-    const everywhere = yield* (yield* Access).everywhere("audit.verify").pipe(by(yield* root))
-    return yield* (yield* Trail).verifyAll(everywhere, orgId, request)
+    const serverPlace = yield* (yield* Access).serverPlace("audit.verify").pipe(by(yield* root))
+    return yield* (yield* Trail).verifyAll(serverPlace, orgId, request)
   })
 
 interface Happening {

@@ -110,8 +110,8 @@ const fillAccounts = async (ask: Ask) => {
     const rule = { project_pattern: "webshop", env_pattern: name, permission: "read" }
     await ask("POST", `${acme}/acl`, { subject_type: "user", email, ...rule })
   }
-  const everywhere = { subject_type: "user", project_pattern: "*", env_pattern: "*", permission: "read" }
-  const { id } = await ask("POST", `${acme}/acl`, { ...everywhere, email: "bob@example.com" })
+  const serverPlace = { subject_type: "user", project_pattern: "*", env_pattern: "*", permission: "read" }
+  const { id } = await ask("POST", `${acme}/acl`, { ...serverPlace, email: "bob@example.com" })
   await ask("DELETE", `${acme}/acl/${id}`)
   const rotated = await make("rotated", { project: "webshop", expires_in_days: 3650 })
   await ask("POST", `${acme}/acl`, {

@@ -1,7 +1,7 @@
 import type { Actor } from "@coffer/domain/access/Actor"
 import type { OrgId } from "@coffer/domain/base/Ids"
 import { Access } from "@coffer/server/access/Access"
-import { DecisionMails } from "@coffer/server/access/gate/DecisionMails"
+import { ApprovalMails } from "@coffer/server/access/gate/ApprovalMails"
 import { pause } from "@coffer/server/base/EventLoop"
 import { Mailer, type Notice } from "@coffer/server/base/mail/Mailer"
 import { Approvals } from "@coffer/server/secrets/use/Approvals"
@@ -234,8 +234,8 @@ describe("several servers of one database", () => {
         sendNotice: (notice) => Effect.sync(() => void mailed.push(notice))
       })
       const server = Layer.build(
-        Layer.fresh(DecisionMails.Default).pipe(Layer.provide(Layer.succeed(Mailer, mailer)))
-      ).pipe(Effect.map(Context.get(DecisionMails)))
+        Layer.fresh(ApprovalMails.Default).pipe(Layer.provide(Layer.succeed(Mailer, mailer)))
+      ).pipe(Effect.map(Context.get(ApprovalMails)))
       const ask = (id: OrgId, env: string) => ({
         action: "approval.decide" as const,
         orgId: id,

@@ -1,7 +1,7 @@
 import type { UserActor } from "@coffer/domain/access/Actor"
 import { UserId } from "@coffer/domain/base/Ids"
 import { Access } from "@coffer/server/access/Access"
-import type { Everywhere } from "@coffer/server/access/Everywhere"
+import type { ServerPlace } from "@coffer/server/access/ServerPlace"
 import { Authenticator } from "@coffer/server/access/caller/Authenticator"
 import { Database } from "@coffer/server/database/Database"
 import { serverScope, userScope } from "@coffer/server/database/Scopes"
@@ -43,25 +43,26 @@ const onServer = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   )
 
 const root = person("root@example.com", { superadmin: true })
-const as = (actor: UserActor) => Effect.flatMap(Access, (access) => access.everywhere("user.test")).pipe(asActor(actor))
+const as = (actor: UserActor) =>
+  Effect.flatMap(Access, (access) => access.serverPlace("user.test")).pipe(asActor(actor))
 
 const disable = (id: UserId, by = root) =>
   Effect.flatMap(by, (actor) =>
-    Effect.flatMap(as(actor), (everywhere) =>
-      Effect.flatMap(UserDirectory, (users) => transaction(users.disable(everywhere, id)))
+    Effect.flatMap(as(actor), (serverPlace) =>
+      Effect.flatMap(UserDirectory, (users) => transaction(users.disable(serverPlace, id)))
     )
   )
 const enable = (id: UserId) =>
-  Effect.flatMap(Effect.flatMap(root, as), (everywhere) =>
-    Effect.flatMap(UserDirectory, (users) => transaction(users.enable(everywhere, id)))
+  Effect.flatMap(Effect.flatMap(root, as), (serverPlace) =>
+    Effect.flatMap(UserDirectory, (users) => transaction(users.enable(serverPlace, id)))
   )
 const endSessions = (id: UserId) =>
-  Effect.flatMap(Effect.flatMap(root, as), (everywhere) =>
-    Effect.flatMap(UserDirectory, (users) => transaction(users.endSessions(everywhere, id)))
+  Effect.flatMap(Effect.flatMap(root, as), (serverPlace) =>
+    Effect.flatMap(UserDirectory, (users) => transaction(users.endSessions(serverPlace, id)))
   )
 const list = (request: UserPageRequest = {}) =>
-  Effect.flatMap(Effect.flatMap(root, as), (everywhere) =>
-    Effect.flatMap(UserDirectory, (users) => users.list(everywhere, request))
+  Effect.flatMap(Effect.flatMap(root, as), (serverPlace) =>
+    Effect.flatMap(UserDirectory, (users) => users.list(serverPlace, request))
   )
 
 const request = Effect.flatMap(Login, (login) => login.request(grace))
@@ -245,22 +246,22 @@ describe("superadmins", () => {
 
 describe("a login at the same time as its person", () => {
   const ends = {
-    "is disabled": (everywhere: Everywhere, id: UserId) =>
-      Effect.flatMap(UserDirectory, (users) => users.disable(everywhere, id)),
-    "has all sessions ended": (everywhere: Everywhere, id: UserId) =>
-      Effect.flatMap(UserDirectory, (users) => users.endSessions(everywhere, id))
+    "is disabled": (serverPlace: ServerPlace, id: UserId) =>
+      Effect.flatMap(UserDirectory, (users) => users.disable(serverPlace, id)),
+    "has all sessions ended": (serverPlace: ServerPlace, id: UserId) =>
+      Effect.flatMap(UserDirectory, (users) => users.endSessions(serverPlace, id))
   }
   for (const [what, end] of Object.entries(ends)) {
     it.live(`${what} leaves no session`, () =>
       Effect.gen(function* () {
-        const everywhere = yield* Effect.flatMap(root, as)
+        const serverPlace = yield* Effect.flatMap(root, as)
         const { change } = yield* Database
         const { id } = yield* person(grace)
         const sql = yield* SqlClient.SqlClient
         for (const first of [0, 5, 10]) {
           yield* request
           const code = yield* lastCode
-          const ending = change([serverScope, userScope(id)], end(everywhere, id))
+          const ending = change([serverScope, userScope(id)], end(serverPlace, id))
           const [login, ended] = yield* Effect.all(
             [
               Effect.delay(outcome(verify(code)), `${first} millis`),

@@ -1,4 +1,4 @@
-import type { ImportTarget } from "@coffer/domain/formats/tools/Aim"
+import type { ImportTarget } from "@coffer/domain/formats/tools/ImportTarget"
 import { defined } from "@coffer/domain/base/Defined"
 import { planImport } from "@coffer/domain/formats/tools/ImportPlan"
 import * as Effect from "effect/Effect"

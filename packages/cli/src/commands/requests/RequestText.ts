@@ -1,5 +1,5 @@
 import type { ApprovalRequest } from "@coffer/domain/requests/ApprovalRequest"
-import { placeDeed, requestDeed } from "@coffer/domain/requests/RequestDeeds"
+import { placeSummary, requestSummary } from "@coffer/domain/requests/RequestSummary"
 
 const units = [
   [86_400, "d"],
@@ -16,7 +16,7 @@ const spanOf = (seconds: number): string => {
 export const placeOf = ({ env, project }: ApprovalRequest): string => `${project}/${env}`
 
 /** Describes the change that is asked for, and its place. */
-export const askedTo = (request: ApprovalRequest): string => `${requestDeed(request)} ${placeOf(request)}`
+export const askedTo = (request: ApprovalRequest): string => `${requestSummary(request)} ${placeOf(request)}`
 
 /** Describes the content of a request, for a table cell. */
 export const askedFor = (request: ApprovalRequest, mostKeys = Infinity): string => {
@@ -25,7 +25,7 @@ export const askedFor = (request: ApprovalRequest, mostKeys = Infinity): string 
     return expires_in === undefined ? permission : `${permission} for ${spanOf(expires_in)}`
   }
   // A place that is deleted alters its keys too.
-  if (keys.length === 0 || placeDeed(call) !== undefined) return askedTo(request)
+  if (keys.length === 0 || placeSummary(call) !== undefined) return askedTo(request)
   const shown = keys.slice(0, mostKeys).map(({ change, key }) => `${key} ${change}`)
   return [...shown, ...(keys.length > shown.length ? [`and ${keys.length - shown.length} more`] : [])].join(", ")
 }

@@ -1,7 +1,7 @@
 import type { ApprovalRequest } from "@coffer/domain/requests/ApprovalRequest"
 import { defined } from "@coffer/domain/base/Defined"
 import type { OrgName } from "@coffer/domain/base/Names"
-import { requestDeed } from "@coffer/domain/requests/RequestDeeds"
+import { requestSummary } from "@coffer/domain/requests/RequestSummary"
 import * as Effect from "effect/Effect"
 import type { ComponentChildren } from "preact"
 import { call, type Failure } from "../../client/Calls.js"
@@ -20,7 +20,7 @@ const maxOpen = 20
 
 const deedOf = (request: ApprovalRequest): string => {
   const { expires_in = 0, kind, permission = "access" } = request
-  return kind === "access" ? `for ${permission} for ${spanText(expires_in)} in` : `to ${requestDeed(request)}`
+  return kind === "access" ? `for ${permission} for ${spanText(expires_in)} in` : `to ${requestSummary(request)}`
 }
 
 const colours: Readonly<Record<string, string>> = { done: "good", refused: "bad", pending: "warn" }

@@ -4,7 +4,7 @@ import type { EnvName, ProjectName } from "../../base/Names.js"
 import { byteLength } from "../../secrets/SecretValueForm.js"
 import { maxKeys } from "../../secrets/SecretValues.js"
 import type { SecretMap } from "../Reading.js"
-import { aim, type Aimed, type ImportTarget, sourceOf } from "./Aim.js"
+import { targetsOf, type TargetedPlace, type ImportTarget, sourceOf } from "./ImportTarget.js"
 import { finderOf, type Judged, judge, type Kept, nameOfKey, type PlannedKey, renaming } from "./KeyPlan.js"
 import type { ToolDocument } from "./ReadDocument.js"
 import { tools } from "./Tools.js"
@@ -74,9 +74,9 @@ const inOrder = (envs: ReadonlyArray<PlannedEnv>): ReadonlyArray<PlannedEnv> => 
 export const planImport = (document: ToolDocument, target: ImportTarget): ImportPlan => {
   const problems: Array<string> = []
   const tool = tools[document.tool]
-  const aimed = aim(document, target, (sentence) => problems.push(sentence))
+  const aimed = targetsOf(document, target, (sentence) => problems.push(sentence))
   const finder = finderOf(aimed, tool, target)
-  const judgeAll = (from: Aimed): ReadonlyArray<Judged> =>
+  const judgeAll = (from: TargetedPlace): ReadonlyArray<Judged> =>
     from.place.keys.map((found) => {
       const name = nameOfKey(found, target)
       return judge(found, name, tool, finder(from, name))

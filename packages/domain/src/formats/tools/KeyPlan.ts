@@ -5,7 +5,7 @@ import { sentenceOf } from "../../errors/BrokenRules.js"
 import { SecretKey } from "../../base/Names.js"
 import type { ReferenceTarget } from "../../secrets/Reference.js"
 import { RedactedSecretValue } from "../../secrets/SecretValues.js"
-import type { Aimed, ImportTarget } from "./Aim.js"
+import type { TargetedPlace, ImportTarget } from "./ImportTarget.js"
 import type { FoundKey, FoundPlace } from "./Places.js"
 import type { Tool, ToolTarget } from "./Tool.js"
 import { translate } from "./Translation.js"
@@ -74,7 +74,7 @@ const check = (found: FoundKey, name: string, { own: [pattern, what] = [/^$/, ""
 }
 
 /** Finds the imported secrets that references name: those of other projects, and those that are not imported, are none. */
-export const finderOf = (aimed: ReadonlyArray<Aimed>, tool: Tool, target: ImportTarget) => {
+export const finderOf = (aimed: ReadonlyArray<TargetedPlace>, tool: Tool, target: ImportTarget) => {
   const known = new Map<FoundPlace, ReadonlyMap<string, SecretKey>>(
     aimed.map(({ place }) => [
       place,
@@ -86,10 +86,10 @@ export const finderOf = (aimed: ReadonlyArray<Aimed>, tool: Tool, target: Import
       )
     ])
   )
-  return (from: Aimed, self: string) =>
+  return (from: TargetedPlace, self: string) =>
     ({ env, key, project = from.place.project }: ToolTarget): ReferenceTarget | undefined => {
       // A document without names is of one place, which its own references name.
-      const isNamed = ({ env: own, place }: Aimed) =>
+      const isNamed = ({ env: own, place }: TargetedPlace) =>
         place.env === undefined ? env !== undefined && (target.envs.get(env) ?? env) === own : place.env === env
       const to = env === undefined ? from : aimed.find((each) => each.place.project === project && isNamed(each))
       const name = to === undefined ? undefined : known.get(to.place)?.get(key)

@@ -2,7 +2,7 @@ import type { OrgId } from "@coffer/domain/base/Ids"
 import type { OrgName } from "@coffer/domain/base/Names"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { DecisionMails } from "./DecisionMails.js"
+import { ApprovalMails } from "./ApprovalMails.js"
 import { makeProtections } from "./Protections.js"
 import { makeVotingMembers, namesOf } from "./VotingMembers.js"
 
@@ -20,7 +20,7 @@ end such a protection at once, with a reason. You get this mail because you are 
 
 /** Mails the owners of an organization if nobody could vote on its protected environments. */
 export const makeVotingNotices = Effect.gen(function* () {
-  const mails = yield* DecisionMails
+  const mails = yield* ApprovalMails
   const protections = yield* makeProtections
   const { stuck } = yield* makeVotingMembers
 
@@ -33,7 +33,7 @@ export const makeVotingNotices = Effect.gen(function* () {
     if (names.length === 0) return
     yield* mails.send({
       action: "protection.set",
-      deciders: protections.votersOf(org.id, "owners"),
+      approvers: protections.votersOf(org.id, "owners"),
       orgId: org.id,
       place: { org: org.name },
       subject: `Nobody can vote on protected environments of ${org.name}`,

@@ -8,7 +8,7 @@ import { counter } from "../../base/Metrics.js"
 import { makeOutside } from "../../access/caller/AccountNetworks.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { AuditSource } from "../../audit/AuditEvent.js"
-import { StrangersEntries } from "../login/StrangersEntries.js"
+import { UnknownLoginAudit } from "../login/UnknownLoginAudit.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Database, outcomeOf } from "../../database/Database.js"
 import { orgScope } from "../../database/Scopes.js"
@@ -76,7 +76,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
     const signatures = yield* Signatures
     const audit = yield* AuditLog
     const limits = yield* RateLimits
-    const strangers = yield* StrangersEntries
+    const strangers = yield* UnknownLoginAudit
     const { change, transaction } = yield* Database
     const { publicUrl } = yield* ServerConfig
     const isOutside = makeOutside()
@@ -208,5 +208,5 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
 
     return { federate } as const
   }),
-  dependencies: [Signatures.Default, RateLimits.Default, StrangersEntries.Default]
+  dependencies: [Signatures.Default, RateLimits.Default, UnknownLoginAudit.Default]
 }) {}

@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
 import { Federations } from "./Federations.js"
-import { Trials } from "./Trials.js"
+import { TokenTest } from "./TokenTest.js"
 
 const listed = longList(Federation)
 
@@ -14,7 +14,7 @@ export const FederationsHttp = HttpApiBuilder.group(Api, "federations", (handler
   Effect.gen(function* () {
     const access = yield* Access
     const federations = yield* Federations
-    const trials = yield* Trials
+    const trials = yield* TokenTest
     return handlers
       .handle("create", ({ path, payload }) =>
         Effect.zipRight(
@@ -41,4 +41,4 @@ export const FederationsHttp = HttpApiBuilder.group(Api, "federations", (handler
         )
       )
   })
-).pipe(Layer.provide([Federations.Default, Trials.Default]))
+).pipe(Layer.provide([Federations.Default, TokenTest.Default]))

@@ -9,10 +9,10 @@ import * as Schema from "effect/Schema"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { makeLoginGroups } from "../groups/LoginGroups.js"
-import type { Complete, LoggedIn } from "../login/Completed.js"
+import type { Complete, LoggedIn } from "../login/CompletedLogin.js"
 import { authRepo } from "../../access/caller/credentials/Repo.js"
 import { isOfDomain, mayLogIn } from "../login/Signup.js"
-import { StrangersEntries } from "../login/StrangersEntries.js"
+import { UnknownLoginAudit } from "../login/UnknownLoginAudit.js"
 import { Users } from "../login/Users.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Database, outcomeOf } from "../../database/Database.js"
@@ -48,7 +48,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     const { change, transaction } = yield* Database
     const limits = yield* RateLimits
     const repo = yield* identitiesRepo
-    const strangers = yield* StrangersEntries
+    const strangers = yield* UnknownLoginAudit
     const users = yield* Users
     const auth = yield* authRepo
     const bringGroups = yield* makeLoginGroups
@@ -193,5 +193,5 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
 
     return { logIn, checkLimit, refuse, has } as const
   }),
-  dependencies: [RateLimits.Default, StrangersEntries.Default, Users.Default]
+  dependencies: [RateLimits.Default, UnknownLoginAudit.Default, Users.Default]
 }) {}

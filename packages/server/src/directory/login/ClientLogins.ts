@@ -26,8 +26,8 @@ import { RequestInfo } from "../../base/RequestInfo.js"
 import { sharedBounds } from "../../base/SharedBounds.js"
 import { method } from "../../base/tracing/Traced.js"
 import { clientLoginsRepo, maxWrongTries, type PendingRow } from "./ClientLoginsRepo.js"
-import { CodeAges } from "./CodeAges.js"
-import type { LoggedIn } from "./Completed.js"
+import { CodeExpiry } from "./CodeExpiry.js"
+import type { LoggedIn } from "./CompletedLogin.js"
 import { loginFailures, loginRefusals } from "./Login.js"
 
 const minute = 60_000
@@ -73,7 +73,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
     const repo = yield* clientLoginsRepo
     const audit = yield* AuditLog
     const limits = yield* RateLimits
-    const ages = yield* CodeAges
+    const ages = yield* CodeExpiry
     const { change, clock, transaction } = yield* Database
     const users = yield* authRepo
 
@@ -240,5 +240,5 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
 
     return { begin, find, pending, decide, grant } as const
   }),
-  dependencies: [CodeAges.Default, RateLimits.Default]
+  dependencies: [CodeExpiry.Default, RateLimits.Default]
 }) {}

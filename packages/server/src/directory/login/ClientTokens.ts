@@ -13,7 +13,7 @@ import { hashToken } from "../../keys/Token.js"
 import { method } from "../../base/tracing/Traced.js"
 import { intervalSeconds, personSource } from "./ClientLogins.js"
 import { clientLoginsRepo } from "./ClientLoginsRepo.js"
-import { CodeAges } from "./CodeAges.js"
+import { CodeExpiry } from "./CodeExpiry.js"
 import { loginFailures } from "./Login.js"
 import { Sessions } from "./Sessions.js"
 
@@ -33,7 +33,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
     const repo = yield* clientLoginsRepo
     const sessions = yield* Sessions
     const audit = yield* AuditLog
-    const ages = yield* CodeAges
+    const ages = yield* CodeExpiry
     const { change, clock, transaction } = yield* Database
 
     /** Uses an approved login and starts its session. Fails if its verifier is wrong, which uses up the login too. */
@@ -105,5 +105,5 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
 
     return { poll, exchange } as const
   }),
-  dependencies: [CodeAges.Default, Sessions.Default]
+  dependencies: [CodeExpiry.Default, Sessions.Default]
 }) {}

@@ -20,12 +20,12 @@ import { macCode, mintCode, sameMac } from "../../keys/LoginCode.js"
 import { clientNetwork } from "../../database/limits/ClientNetwork.js"
 import { type RateLimit, RateLimits, secondsLeft } from "../../database/limits/RateLimits.js"
 import { Mailer } from "../../base/mail/Mailer.js"
-import { CodeAges } from "./CodeAges.js"
-import type { Complete } from "./Completed.js"
+import { CodeExpiry } from "./CodeExpiry.js"
+import type { Complete } from "./CompletedLogin.js"
 import { authRepo } from "../../access/caller/credentials/Repo.js"
 import { Sessions } from "./Sessions.js"
 import { mayLogIn } from "./Signup.js"
-import { StrangersEntries } from "./StrangersEntries.js"
+import { UnknownLoginAudit } from "./UnknownLoginAudit.js"
 import { Users } from "./Users.js"
 import { method, traced } from "../../base/tracing/Traced.js"
 
@@ -65,9 +65,9 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
     const mailer = yield* Mailer
     const audit = yield* AuditLog
     const { change, clock } = yield* Database
-    const ages = yield* CodeAges
+    const ages = yield* CodeExpiry
     const limits = yield* RateLimits
-    const strangers = yield* StrangersEntries
+    const strangers = yield* UnknownLoginAudit
 
     const loginSource = (email: Email, id: string | null): AuditSource => ({
       actor: { type: "user", id, name: email },
@@ -199,13 +199,13 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           }
           yield* repo.deleteFailure({ id })
           const { id: userId } = yield* users.ensure(email)
-          const completed = yield* complete({ id: userId, email, ended, provenAt: timestamp(millis) })
+          const completedLogin = yield* complete({ id: userId, email, ended, provenAt: timestamp(millis) })
           yield* audit.write(loginSource(email, userId), {
             action: "auth.verify",
-            ...completed.resource,
+            ...completedLogin.resource,
             metadata: { method: "code" }
           })
-          return Effect.succeed(completed.result)
+          return Effect.succeed(completedLogin.result)
         })
       ).pipe(outcomeOf)
     })
@@ -218,5 +218,5 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
 
     return { request, exchange, verify } as const
   }),
-  dependencies: [CodeAges.Default, RateLimits.Default, Sessions.Default, StrangersEntries.Default, Users.Default]
+  dependencies: [CodeExpiry.Default, RateLimits.Default, Sessions.Default, UnknownLoginAudit.Default, Users.Default]
 }) {}

@@ -15,7 +15,7 @@ import { hashToken, mintToken } from "../../keys/Token.js"
 import { authRepo, type SessionRow } from "../../access/caller/credentials/Repo.js"
 import { sessionLimits } from "../../access/caller/SessionLimits.js"
 import { method } from "../../base/tracing/Traced.js"
-import type { LoggedIn } from "./Completed.js"
+import type { LoggedIn } from "./CompletedLogin.js"
 
 const logInAgain = new Forbidden({
   message: "your logins were ended after you logged in here: log in again"

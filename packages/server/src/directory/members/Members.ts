@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { mayAlso } from "../../access/Rights.js"
-import { DecisionMails } from "../../access/gate/DecisionMails.js"
+import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
 import { makeVotingMembers } from "../../access/gate/VotingMembers.js"
 import { makeVotingNotices } from "../../access/gate/VotingNotices.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -211,5 +211,5 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
 
     return { invite, leave, list, setRole, remove } as const
   }),
-  dependencies: [DecisionMails.Default, RateLimits.Default, Users.Default]
+  dependencies: [ApprovalMails.Default, RateLimits.Default, Users.Default]
 }) {}

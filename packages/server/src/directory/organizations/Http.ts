@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
-import { GatedCalls, type RequestOf } from "../requests/GatedCalls.js"
+import { GatedHandlers, type RequestOf } from "../requests/GatedHandlers.js"
 import { makeSettling } from "../trash/Settling.js"
 import { Organizations } from "./Organizations.js"
 
@@ -17,7 +17,7 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
   Effect.gen(function* () {
     const access = yield* Access
     const organizations = yield* Organizations
-    const { gated } = yield* GatedCalls
+    const { gated } = yield* GatedHandlers
     const { settleRemoved } = yield* makeSettling
     const remove = gated(
       "organizations.delete",
@@ -56,4 +56,4 @@ export const OrganizationsHttp = HttpApiBuilder.group(Api, "organizations", (han
       )
       .handle("delete", (request) => Effect.flatMap(remove(request), settleRemoved))
   })
-).pipe(Layer.provide([Organizations.Default, GatedCalls.Default]))
+).pipe(Layer.provide([Organizations.Default, GatedHandlers.Default]))

@@ -30,7 +30,7 @@ import { afterCommit, Database } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { mintClientSecret } from "../../keys/ClientCodes.js"
 import { hashToken } from "../../keys/Token.js"
-import { CodeAges } from "../login/CodeAges.js"
+import { CodeExpiry } from "../login/CodeExpiry.js"
 import { registeredNotice, removedNotice } from "./Notices.js"
 import { type RelyingParty, relyingPartyOf } from "./RelyingParty.js"
 import { type PasskeyRow, passkeysRepo } from "./Repo.js"
@@ -76,7 +76,7 @@ const passkeyOf = ({ created_at, id, last_used_at, name }: PasskeyRow): Passkey 
 /** A person's passkeys: the second factor for what needs a recent login. */
 export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkeys", {
   effect: Effect.gen(function* () {
-    const ages = yield* CodeAges
+    const ages = yield* CodeExpiry
     const audit = yield* AuditLog
     const mailer = yield* Mailer
     const repo = yield* passkeysRepo
@@ -285,5 +285,5 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
 
     return { begin, challenge, claim, create, list, named, prove, relyingParty, remove } as const
   }),
-  dependencies: [CodeAges.Default]
+  dependencies: [CodeExpiry.Default]
 }) {}

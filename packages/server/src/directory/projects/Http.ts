@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
-import { GatedCalls, type RequestOf } from "../requests/GatedCalls.js"
+import { GatedHandlers, type RequestOf } from "../requests/GatedHandlers.js"
 import { makeSettling } from "../trash/Settling.js"
 import { Projects } from "./Projects.js"
 
@@ -16,7 +16,7 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const projects = yield* Projects
-    const { gated } = yield* GatedCalls
+    const { gated } = yield* GatedHandlers
     const { settleRemoved } = yield* makeSettling
     const remove = gated(
       "projects.delete",
@@ -55,4 +55,4 @@ export const ProjectsHttp = HttpApiBuilder.group(Api, "projects", (handlers) =>
       )
       .handle("delete", (request) => Effect.flatMap(remove(request), settleRemoved))
   })
-).pipe(Layer.provide([Projects.Default, GatedCalls.Default]))
+).pipe(Layer.provide([Projects.Default, GatedHandlers.Default]))

@@ -5,10 +5,10 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { GatedCalls, type RequestOf } from "./GatedCalls.js"
-import { makeAccessRules } from "./AccessRules.js"
+import { GatedHandlers, type RequestOf } from "./GatedHandlers.js"
+import { makeGrantedAccess } from "./GrantedAccess.js"
 import { EnvironmentProtections } from "./Protections.js"
-import { RequestedValues } from "./RequestedValues.js"
+import { RequestValues } from "./RequestValues.js"
 import { Requests } from "./Requests.js"
 import { Votes } from "./Votes.js"
 
@@ -21,7 +21,7 @@ export const ProtectionsHttp = HttpApiBuilder.group(Api, "protections", (handler
   Effect.gen(function* () {
     const access = yield* Access
     const protections = yield* EnvironmentProtections
-    const { gated } = yield* GatedCalls
+    const { gated } = yield* GatedHandlers
     return handlers
       .handle("get", ({ path }) => Effect.flatMap(access.env(path, "protection.read"), protections.get))
       .handle(
@@ -45,15 +45,15 @@ export const ProtectionsHttp = HttpApiBuilder.group(Api, "protections", (handler
         )
       )
   })
-).pipe(Layer.provide([EnvironmentProtections.Default, GatedCalls.Default]))
+).pipe(Layer.provide([EnvironmentProtections.Default, GatedHandlers.Default]))
 
 export const RequestsHttp = HttpApiBuilder.group(Api, "requests", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const requests = yield* Requests
-    const values = yield* RequestedValues
+    const values = yield* RequestValues
     const votes = yield* Votes
-    const rules = yield* makeAccessRules
+    const rules = yield* makeGrantedAccess
     return handlers
       .handle("create", ({ path, payload }) =>
         access.change(access.org(path, "request.create"), (place) => rules.ask(place, path, payload))
@@ -71,4 +71,4 @@ export const RequestsHttp = HttpApiBuilder.group(Api, "requests", (handlers) =>
       .handle("refuse", ({ path, payload }) => votes.refuse(path, payload.comment))
       .handle("withdraw", ({ path }) => votes.withdraw(path))
   })
-).pipe(Layer.provide([Requests.Default, RequestedValues.Default, Votes.Default]))
+).pipe(Layer.provide([Requests.Default, RequestValues.Default, Votes.Default]))

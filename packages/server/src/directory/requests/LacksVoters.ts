@@ -5,7 +5,7 @@ import { makeProtections } from "../../access/gate/Protections.js"
 import { couldPass } from "../../access/gate/Voting.js"
 import { makeVotingMembers } from "../../access/gate/VotingMembers.js"
 import type { Target } from "./Repo.js"
-import { unprotected } from "./Views.js"
+import { unprotected } from "./RequestViews.js"
 
 /**
  * Says why nobody could ever give the votes of a request, which would wait until it ends; null if somebody could. Call it in a

@@ -7,9 +7,9 @@ import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
-import { DecisionMails } from "../../access/gate/DecisionMails.js"
+import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
 import { approversText, makeProtections, type StoredProtection } from "../../access/gate/Protections.js"
-import { makeDeciders } from "../../access/gate/Deciders.js"
+import { makeApprovers } from "../../access/gate/Approvers.js"
 import { prospectsOf, type VotingMember } from "../../access/gate/Voting.js"
 import { makeVotingMembers, namesOf } from "../../access/gate/VotingMembers.js"
 import { makeVotingNotices } from "../../access/gate/VotingNotices.js"
@@ -66,7 +66,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
       const environments = yield* environmentsRepo
       const voting = yield* makeVotingMembers
       const notify = yield* makeVotingNotices
-      const decidersOf = yield* makeDeciders
+      const decidersOf = yield* makeApprovers
       const { write } = yield* query
 
       const store = write`
@@ -209,6 +209,6 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
 
       return { checkState, get, isWeakening, set, remove } as const
     }),
-    dependencies: [DecisionMails.Default]
+    dependencies: [ApprovalMails.Default]
   }
 ) {}

@@ -5,8 +5,8 @@ import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
 import type { Touched } from "../../access/gate/Passage.js"
 import { databaseTime, query } from "../../database/Query.js"
-import { makeBodies } from "./Bodies.js"
-import { detailsOf } from "./CallDetails.js"
+import { makeSealedCalls } from "./SealedCalls.js"
+import { detailsOf } from "./CallSummary.js"
 import type { Target } from "./Repo.js"
 
 const CandidateRow = Schema.Struct({ id: RequestId, bytes: Schema.Number })
@@ -29,7 +29,7 @@ interface AskedChange {
  */
 export const makeRepeated = Effect.gen(function* () {
   const { all } = yield* query
-  const bodies = yield* makeBodies
+  const bodies = yield* makeSealedCalls
 
   const candidates = all(CandidateRow)`
     SELECT r.id AS id, r.bytes AS bytes FROM requests r

@@ -6,7 +6,7 @@ import { now } from "../../base/Time.js"
 import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
 import type { Fenced } from "../../database/jobs/Lease.js"
 import { databaseTime, query } from "../../database/Query.js"
-import { makeBodies } from "./Bodies.js"
+import { makeSealedCalls } from "./SealedCalls.js"
 import { idRow } from "../../database/Rows.js"
 
 const EndedRow = Schema.Struct({
@@ -21,7 +21,7 @@ const EndedRow = Schema.Struct({
 /** Notes requests that have ended without enough votes, with an entry of the audit log for each, and erases their calls. */
 export const makeRequestExpiry = Effect.gen(function* () {
   const audit = yield* AuditLog
-  const bodies = yield* makeBodies
+  const bodies = yield* makeSealedCalls
   const { all, returning } = yield* query
 
   const ended = all(EndedRow)`

@@ -1,13 +1,13 @@
 import type { OrgId } from "@coffer/domain/base/Ids"
 import type { OrgName } from "@coffer/domain/base/Names"
-import { requestDeed } from "@coffer/domain/requests/RequestDeeds"
+import { requestSummary } from "@coffer/domain/requests/RequestSummary"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { DecisionMails } from "../../access/gate/DecisionMails.js"
+import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
 import { makeProtections } from "../../access/gate/Protections.js"
 import { ServerConfig } from "../../base/Config.js"
 import type { RequestRow } from "./Repo.js"
-import { rulesOf, touchedIn } from "./Views.js"
+import { rulesOf, touchedIn } from "./RequestViews.js"
 
 /** How many keys a mail names. */
 const maxNamed = 20
@@ -15,7 +15,7 @@ const maxNamed = 20
 const whatOf = ({ call, env, keys, permission, project }: RequestRow): string => {
   if (permission !== null) return `Access:       ${permission}`
   const touched = touchedIn(keys)
-  const change = `Change:       ${requestDeed({ call: call ?? "", keys: touched })} ${project}/${env}`
+  const change = `Change:       ${requestSummary({ call: call ?? "", keys: touched })} ${project}/${env}`
   if (touched.length === 0) return change
   const names = touched.slice(0, maxNamed).map(({ key }) => key)
   const more = touched.length > maxNamed ? ` and ${touched.length - maxNamed} more` : ""
@@ -41,7 +41,7 @@ You get at most one of these mails an hour for an organization: more requests ma
 
 /** Mails to the people who may vote on a request. */
 export const makeRequestMails = Effect.gen(function* () {
-  const mails = yield* DecisionMails
+  const mails = yield* ApprovalMails
   const protections = yield* makeProtections
   const { approvalMail, publicUrl, webConsole } = yield* ServerConfig
 
@@ -52,7 +52,7 @@ export const makeRequestMails = Effect.gen(function* () {
     const page = webConsole && publicUrl !== null ? `${publicUrl}/-/org/${org.name}/-/approvals?id=${row.id}` : null
     return mails.send({
       action: "request.list",
-      deciders: Effect.map(protections.votersOf(org.id, approvers), (voters) =>
+      approvers: Effect.map(protections.votersOf(org.id, approvers), (voters) =>
         self ? voters : voters.filter(({ id }) => id !== row.actor_id)
       ),
       orgId: org.id,

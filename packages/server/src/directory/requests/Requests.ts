@@ -24,17 +24,17 @@ import { timestamp } from "../../base/Time.js"
 import { method } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { afterCommit, Database } from "../../database/Database.js"
-import { makeBodies } from "./Bodies.js"
-import { detailsOf } from "./CallDetails.js"
-import { type CallRequest, encodeCall } from "./CallSchemas.js"
-import { DecisionMails } from "../../access/gate/DecisionMails.js"
+import { makeSealedCalls } from "./SealedCalls.js"
+import { detailsOf } from "./CallSummary.js"
+import { type CallRequest, encodeCall } from "./CallCodec.js"
+import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
 import { makeNamedIds } from "./NamedIds.js"
 import { makeLacksVoters } from "./LacksVoters.js"
-import { makeRegisteredCalls } from "./RegisteredCalls.js"
+import { makeReplayableCalls } from "./ReplayableCalls.js"
 import { makeRequestMails } from "./RequestMails.js"
 import { makeRepeated } from "./Repeated.js"
 import { type RequestRow, requestsRepo, type Target } from "./Repo.js"
-import { isOwn, requestOf, unprotected, voteRefusal } from "./Views.js"
+import { isOwn, requestOf, unprotected, voteRefusal } from "./RequestViews.js"
 
 const maxOwn = 20
 const maxPending = 200
@@ -71,13 +71,13 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
     const repo = yield* requestsRepo
     const access = yield* Access
     const audit = yield* AuditLog
-    const bodies = yield* makeBodies
+    const bodies = yield* makeSealedCalls
     const protections = yield* makeProtections
     const mails = yield* makeRequestMails
     const namedIds = yield* makeNamedIds
     const lacksVoters = yield* makeLacksVoters
     const repeated = yield* makeRepeated
-    const { attempt, callOf, register } = yield* makeRegisteredCalls
+    const { attempt, callOf, register } = yield* makeReplayableCalls
     const { clock } = yield* Database
 
     const checkRoom = Effect.fnUntraced(function* ({ env_id: envId }: Target, actor: Actor, more: number) {
@@ -300,5 +300,5 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       forget: bodies.remove
     } as const
   }),
-  dependencies: [DecisionMails.Default]
+  dependencies: [ApprovalMails.Default]
 }) {}

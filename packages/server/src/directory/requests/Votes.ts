@@ -14,14 +14,14 @@ import { timestamp } from "../../base/Time.js"
 import { method, traced } from "../../base/tracing/Traced.js"
 import { Database, type Transaction } from "../../database/Database.js"
 import { type Scope, userScope } from "../../database/Scopes.js"
-import { makeAccessRules } from "./AccessRules.js"
-import { type CallRequest, decodeCall } from "./CallSchemas.js"
+import { makeGrantedAccess } from "./GrantedAccess.js"
+import { type CallRequest, decodeCall } from "./CallCodec.js"
 import { makeNamedIds } from "./NamedIds.js"
-import { isAboutRemoved } from "./RegisteredCalls.js"
-import { makeRequesterNow } from "./RequesterNow.js"
+import { isAboutRemoved } from "./ReplayableCalls.js"
+import { makeCurrentRequester } from "./CurrentRequester.js"
 import { Requests } from "./Requests.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
-import { differences, isOwn, rulesOf, touchedIn, voteRefusal } from "./Views.js"
+import { differences, isOwn, rulesOf, touchedIn, voteRefusal } from "./RequestViews.js"
 
 interface RequestPath extends OrgPath {
   readonly request_id: RequestId
@@ -65,8 +65,8 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     const requests = yield* Requests
     const access = yield* Access
     const audit = yield* AuditLog
-    const requesterNow = yield* makeRequesterNow
-    const rules = yield* makeAccessRules
+    const currentRequester = yield* makeCurrentRequester
+    const rules = yield* makeGrantedAccess
     const namedIds = yield* makeNamedIds
     const { clock } = yield* Database
 
@@ -168,7 +168,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         touched: [],
         revision: null
       }
-      const requester = yield* requesterNow(row)
+      const requester = yield* currentRequester(row)
       const compared = Effect.tap(call.run(request), () => {
         const found = passage.entered
           ? differences(touchedIn(row.keys), passage.touched)
@@ -211,7 +211,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         return made
       }
       const approved = approvedBy && { by: approvedBy, source: sourceAt(place, row) }
-      const ruleId = yield* rules.make(row, place.org.name, yield* requesterNow(row), approved)
+      const ruleId = yield* rules.make(row, place.org.name, yield* currentRequester(row), approved)
       const made: Outcome = { outdated: null, approvedBy, revision: null, ruleId, finish: Effect.void }
       return made
     })

@@ -7,7 +7,7 @@ import { now } from "../../base/Time.js"
 import { Database, type Transaction } from "../../database/Database.js"
 import { query, sql } from "../../database/Query.js"
 import { orgScope } from "../../database/Scopes.js"
-import { makeBodies } from "../requests/Bodies.js"
+import { makeSealedCalls } from "../requests/SealedCalls.js"
 import { IdRow } from "../../database/Rows.js"
 
 /** How many rows one transaction ends. */
@@ -54,7 +54,7 @@ const settler = { actor: { type: "system", id: null, name: "trash" } } as const
  */
 export const makeSettling = Effect.gen(function* () {
   const audit = yield* AuditLog
-  const bodies = yield* makeBodies
+  const bodies = yield* makeSealedCalls
   const { change } = yield* Database
   const { all, first, returning, write } = yield* query
 

@@ -16,26 +16,26 @@ export const UsersHttp = HttpApiBuilder.group(Api, "users", (handlers) =>
     const users = yield* UserDirectory
     return handlers
       .handle("list", ({ urlParams }) =>
-        Effect.flatMap(access.everywhere("user.list"), (everywhere) => users.list(everywhere, urlParams))
+        Effect.flatMap(access.serverPlace("user.list"), (serverPlace) => users.list(serverPlace, urlParams))
       )
       .handle("disable", ({ path }) =>
         access.change(
-          access.everywhere("user.disable"),
-          (everywhere) => users.disable(everywhere, path.user_id),
+          access.serverPlace("user.disable"),
+          (serverPlace) => users.disable(serverPlace, path.user_id),
           scopesOf(path.user_id)
         )
       )
       .handle("enable", ({ path }) =>
         access.change(
-          access.everywhere("user.enable"),
-          (everywhere) => users.enable(everywhere, path.user_id),
+          access.serverPlace("user.enable"),
+          (serverPlace) => users.enable(serverPlace, path.user_id),
           scopesOf(path.user_id)
         )
       )
       .handle("endSessions", ({ path }) =>
         access.change(
-          access.everywhere("user.end_sessions"),
-          (everywhere) => users.endSessions(everywhere, path.user_id),
+          access.serverPlace("user.end_sessions"),
+          (serverPlace) => users.endSessions(serverPlace, path.user_id),
           scopesOf(path.user_id)
         )
       )

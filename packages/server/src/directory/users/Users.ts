@@ -4,8 +4,8 @@ import { userCursorOf, userOf } from "@coffer/domain/directory/UserCursor"
 import type { DisabledUser, UserPage, UserRecord } from "@coffer/domain/directory/UserRecord"
 import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
-import { DecisionMails } from "../../access/gate/DecisionMails.js"
-import type { Everywhere } from "../../access/Everywhere.js"
+import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
+import type { ServerPlace } from "../../access/ServerPlace.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { superadminSource } from "../../audit/AuditEvent.js"
@@ -44,7 +44,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     /** Returns a page of users sorted by address. The cost does not depend on the number of users. */
     const list = method(
       "UserDirectory.list",
-      function* (_everywhere: Everywhere, { after, disabled, email, limit = defaultLimit }: UserPageRequest) {
+      function* (_everywhere: ServerPlace, { after, disabled, email, limit = defaultLimit }: UserPageRequest) {
         const behind = after === undefined ? undefined : yield* repo.emailOf({ id: userOf(after) })
         if (after !== undefined && behind === undefined) {
           return yield* new ValidationError({ message: "after: must be the next_cursor of an earlier page" })
@@ -97,10 +97,10 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       )
 
     /** Disables a user, whose passkeys and votes for requests that wait go. Fails with Conflict for oneself, and for the last enabled superadmin. */
-    const disable = method("UserDirectory.disable", function* (everywhere: Everywhere, id: UserId) {
+    const disable = method("UserDirectory.disable", function* (serverPlace: ServerPlace, id: UserId) {
       const disabled_at = yield* now
       const user = yield* find(id)
-      if (id === everywhere.actor.id) {
+      if (id === serverPlace.actor.id) {
         return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
       }
       if (user.superadmin === 1 && user.disabled_at === null && (yield* repo.countEnabledSuperadmins({})).count <= 1) {
@@ -117,7 +117,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
           service_accounts: service_accounts.length,
           ...(removed.length > 0 && { passkeys: removed.length })
         }
-        yield* audit.write(superadminSource(everywhere.actor), {
+        yield* audit.write(superadminSource(serverPlace.actor), {
           action: "user.disable",
           resource_type: "user",
           resource_id: id,
@@ -129,11 +129,11 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       return disabled
     })
 
-    const enable = method("UserDirectory.enable", function* (everywhere: Everywhere, id: UserId) {
+    const enable = method("UserDirectory.enable", function* (serverPlace: ServerPlace, id: UserId) {
       const updated_at = yield* now
       const user = yield* find(id)
       if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
-        yield* audit.write(superadminSource(everywhere.actor), {
+        yield* audit.write(superadminSource(serverPlace.actor), {
           action: "user.enable",
           resource_type: "user",
           resource_id: id,
@@ -144,10 +144,10 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     })
 
     /** Ends a user's sessions and pending login code. The user can log in again at once. */
-    const endSessions = method("UserDirectory.endSessions", function* (everywhere: Everywhere, id: UserId) {
+    const endSessions = method("UserDirectory.endSessions", function* (serverPlace: ServerPlace, id: UserId) {
       const user = yield* find(id)
       const sessions = yield* endLogins(user)
-      yield* audit.write(superadminSource(everywhere.actor), {
+      yield* audit.write(superadminSource(serverPlace.actor), {
         action: "user.end_sessions",
         resource_type: "user",
         resource_id: id,
@@ -158,5 +158,5 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
 
     return { list, disable, enable, endSessions } as const
   }),
-  dependencies: [DecisionMails.Default]
+  dependencies: [ApprovalMails.Default]
 }) {}

@@ -43,8 +43,8 @@ import { declaredRepo } from "../../secrets/declared/Repo.js"
 import { SigningKeys } from "../webhooks/SigningKeys.js"
 import { refusedByCalls } from "./CallRules.js"
 import { admitProtections } from "./ProtectionChecks.js"
-import { type Arriving, makeNewDirectory } from "./NewDirectory.js"
-import { lifetime, lifetimeOfStep, makeNewPlaces } from "./NewPlaces.js"
+import { type Arriving, makeImportDirectory } from "./ImportDirectory.js"
+import { lifetime, lifetimeOfStep, makeImportPlaces } from "./ImportPlaces.js"
 import { writePhases } from "./Phases.js"
 import { decodeStructure, linesOfStructure } from "./StructureChecks.js"
 
@@ -82,8 +82,8 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const counts = yield* archiveCounts
     const verifyValues = yield* makeImportedValues
     const checkReferences = yield* makeImportedReferences
-    const newDirectory = yield* makeNewDirectory
-    const newPlaces = yield* makeNewPlaces
+    const importDirectory = yield* makeImportDirectory
+    const importPlaces = yield* makeImportPlaces
     const { publicUrl, trustedProxies } = yield* ServerConfig
 
     /** Leaves out what this server would not let be made. Returns why, too. */
@@ -154,7 +154,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
       const at = yield* now
       const refused = refusedByCalls(structure, Date.parse(at))
       if (refused !== null) return yield* new ValidationError({ message: `organization: ${refused}` })
-      const places = yield* newPlaces(orgId, structure, email, at)
+      const places = yield* importPlaces(orgId, structure, email, at)
       const begun = yield* access.change(
         access.founder(),
         (founder) =>
@@ -249,14 +249,14 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     /** Writes what is left of an organization while it is hidden. Whatever ended an earlier call, this one goes on where it was. */
     const writeRest = Effect.fnUntraced(function* (before: ImportRow, arriving: Arriving) {
       const { id, org_id: orgId } = before
-      yield* writePhases(newDirectory.phases(arriving), before.written, (from, to, write) =>
+      yield* writePhases(importDirectory.phases(arriving), before.written, (from, to, write) =>
         change(before, ({ written }) =>
           written === from
             ? Effect.as(Effect.zipRight(write, repo.note({ id, written: to })), to)
             : Effect.succeed(written)
         )
       )
-      yield* sweep(before, newDirectory.renameAudiences(arriving))
+      yield* sweep(before, importDirectory.renameAudiences(arriving))
       yield* sweep(before, () => secrets.admitUsePeople(orgId))
       yield* sweep(before, (after) => secrets.beginHistories(orgId, after))
     })

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import type { LoggedIn } from "../../directory/login/Completed.js"
+import type { LoggedIn } from "../../directory/login/CompletedLogin.js"
 import { cookieReach, setSessionCookie } from "../../directory/login/SessionCookie.js"
 import { Sessions } from "../../directory/login/Sessions.js"
 import { ServerConfig } from "../../base/Config.js"

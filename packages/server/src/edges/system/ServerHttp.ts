@@ -20,6 +20,6 @@ export const ServerHttp = HttpApiBuilder.group(Api, "server", (handlers) =>
     const data = yield* GivenSettings
     return handlers
       .handle("show", () => Effect.succeed(factsOf(config)))
-      .handle("settings", () => Effect.as(access.everywhere("server.settings"), { data }))
+      .handle("settings", () => Effect.as(access.serverPlace("server.settings"), { data }))
   })
 )

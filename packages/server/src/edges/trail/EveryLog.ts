@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { operator } from "../../access/Everywhere.js"
+import { operator } from "../../access/ServerPlace.js"
 import { query } from "../../database/Query.js"
 import { Trail } from "./Trail.js"
 

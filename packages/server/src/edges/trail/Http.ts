@@ -27,12 +27,14 @@ export const AuditHttp = HttpApiBuilder.group(Api, "audit", (handlers) =>
         Effect.flatMap(access.org(path, "audit.read"), (place) => activity.ofOrganization(place, urlParams))
       )
       .handle("listAll", ({ urlParams: { org_id, ...request } }) =>
-        Effect.flatMap(access.everywhere("audit.read"), (everywhere) =>
-          Effect.flatMap(trail.listAll(everywhere, org_id, request), page)
+        Effect.flatMap(access.serverPlace("audit.read"), (serverPlace) =>
+          Effect.flatMap(trail.listAll(serverPlace, org_id, request), page)
         )
       )
       .handle("verifyAll", ({ urlParams: { org_id, ...request } }) =>
-        Effect.flatMap(access.everywhere("audit.verify"), (everywhere) => trail.verifyAll(everywhere, org_id, request))
+        Effect.flatMap(access.serverPlace("audit.verify"), (serverPlace) =>
+          trail.verifyAll(serverPlace, org_id, request)
+        )
       )
   })
 ).pipe(Layer.provide([Activity.Default, Trail.Default]))

@@ -8,7 +8,7 @@ import { editDistance, nearestBy } from "@coffer/domain/base/Nearest"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
-import type { Everywhere, Operator } from "../../access/Everywhere.js"
+import type { ServerPlace, Operator } from "../../access/ServerPlace.js"
 import { timestamp } from "../../base/Time.js"
 import { forEachInSlices, pacing } from "../../base/EventLoop.js"
 import { AuditIndex } from "../../audit/AuditIndex.js"
@@ -163,7 +163,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       list: (place: Place<"audit.read">, request: PageRequest) => page(place.org.id, request),
 
       /** A page of all logs, or of one organization's, even a removed one. */
-      listAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: PageRequest) => page(orgId, request),
+      listAll: (_everywhere: ServerPlace, orgId: OrgId | undefined, request: PageRequest) => page(orgId, request),
 
       /** Verifies an organization's log from a number on, and that it contains a head which the caller recorded earlier. */
       verify: (place: Place<"audit.verify">, request: VerifyRequest) => verifyWithIndex(place.org.id, request),
@@ -174,7 +174,7 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       verifyList: (_operator: Operator) => checkList,
 
       /** Verifies any organization's log; the log of the server itself if `orgId` is undefined. */
-      verifyAll: (_everywhere: Everywhere, orgId: OrgId | undefined, request: VerifyRequest) =>
+      verifyAll: (_everywhere: ServerPlace, orgId: OrgId | undefined, request: VerifyRequest) =>
         orgId === undefined ? verifyServer(request) : verifyWithIndex(orgId, request)
     } as const
   }),

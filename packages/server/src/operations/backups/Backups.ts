@@ -13,7 +13,7 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
-import type { Everywhere } from "../../access/Everywhere.js"
+import type { ServerPlace } from "../../access/ServerPlace.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { type AuditSource, superadminSource } from "../../audit/AuditEvent.js"
 import { ServerConfig } from "../../base/Config.js"
@@ -137,12 +137,12 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
     )
 
     /** Makes a backup now, after any that is already running. */
-    const create = traced("Backups.create")((everywhere: Everywhere, recording: Recording) =>
-      detached(make(superadminSource(everywhere.actor), "manual", recording))
+    const create = traced("Backups.create")((serverPlace: ServerPlace, recording: Recording) =>
+      detached(make(superadminSource(serverPlace.actor), "manual", recording))
     )
 
     /** Lists all backups in the store, also of other instances, newest first. */
-    const list = traced("Backups.list")((_everywhere: Everywhere) =>
+    const list = traced("Backups.list")((_everywhere: ServerPlace) =>
       Effect.zipWith(all, repo.organizations({}), (data, { count: organizations }): BackupList => ({
         data,
         server: { instance: instance.id, organizations }
@@ -153,7 +153,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
      * Decrypts a backup into a file beside the database; the live database is not changed. Fails with NotFound, with Conflict
      * for a backup of another master key (before the download), and with DecryptionFailed.
      */
-    const restore = method("Backups.restore", function* (everywhere: Everywhere, id: BackupId, recording: Recording) {
+    const restore = method("Backups.restore", function* (serverPlace: ServerPlace, id: BackupId, recording: Recording) {
       const store = yield* configured
       const backup = (yield* all).find((candidate) => candidate.id === id)
       if (backup === undefined) return yield* new NotFound({ message: `backup ${id} is not in the object store` })
@@ -180,7 +180,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
           Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
           Effect.tap(({ path }) =>
             Effect.tapError(
-              recording(audit.write(superadminSource(everywhere.actor), event("backup.restore", backup))),
+              recording(audit.write(superadminSource(serverPlace.actor), event("backup.restore", backup))),
               () => Effect.tryPromise({ try: () => rm(path), catch: localFailure })
             )
           ),
@@ -189,7 +189,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
               Metric.increment(decryptionFailures),
               Effect.logError(`backup ${id} does not decrypt: the object in the store was changed`),
               transaction(
-                audit.write(superadminSource(everywhere.actor), {
+                audit.write(superadminSource(serverPlace.actor), {
                   action: "secret.decryption_failed",
                   resource_type: "backup",
                   resource_id: id
@@ -209,7 +209,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
      */
     const drill = method(
       "Backups.drill",
-      function* (everywhere: Everywhere, id: BackupId | undefined, recording: Recording) {
+      function* (serverPlace: ServerPlace, id: BackupId | undefined, recording: Recording) {
         const store = yield* configured
         const backups = yield* all
         const backup = backups.find((candidate) =>
@@ -233,7 +233,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
                 yield* recording(
                   Effect.zipRight(
                     repo.noteDrill({ backupId: backup.id, drilledAt: drilled_at, seconds, valid: valid ? 1 : 0 }),
-                    audit.write(superadminSource(everywhere.actor), event("backup.drill", backup, { valid, problems }))
+                    audit.write(superadminSource(serverPlace.actor), event("backup.drill", backup, { valid, problems }))
                   )
                 )
                 yield* noteDrill({ drilled_at, seconds, valid })

@@ -4,7 +4,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import type { Everywhere } from "../../access/Everywhere.js"
+import type { ServerPlace } from "../../access/ServerPlace.js"
 import { Backups, type Recording } from "./Backups.js"
 
 export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
@@ -13,28 +13,28 @@ export const BackupsHttp = HttpApiBuilder.group(Api, "backups", (handlers) =>
     const backups = yield* Backups
     /** Authorizes the caller again, who may have lost the right during a long operation. */
     const recordingBy =
-      ({ action, actor }: Everywhere): Recording =>
+      ({ action, actor }: ServerPlace): Recording =>
       (record) =>
         Effect.provideService(
-          access.change(access.everywhere(action), () => record),
+          access.change(access.serverPlace(action), () => record),
           CurrentCaller,
           { actor }
         )
     return handlers
       .handle("create", () =>
-        Effect.flatMap(access.everywhere("backup.create"), (everywhere) =>
-          backups.create(everywhere, recordingBy(everywhere))
+        Effect.flatMap(access.serverPlace("backup.create"), (serverPlace) =>
+          backups.create(serverPlace, recordingBy(serverPlace))
         )
       )
-      .handle("list", () => Effect.flatMap(access.everywhere("backup.list"), backups.list))
+      .handle("list", () => Effect.flatMap(access.serverPlace("backup.list"), backups.list))
       .handle("restore", ({ path }) =>
-        Effect.flatMap(access.everywhere("backup.restore"), (everywhere) =>
-          backups.restore(everywhere, path.backup_id, recordingBy(everywhere))
+        Effect.flatMap(access.serverPlace("backup.restore"), (serverPlace) =>
+          backups.restore(serverPlace, path.backup_id, recordingBy(serverPlace))
         )
       )
       .handle("drill", ({ payload }) =>
-        Effect.flatMap(access.everywhere("backup.drill"), (everywhere) =>
-          backups.drill(everywhere, payload.backup_id, recordingBy(everywhere))
+        Effect.flatMap(access.serverPlace("backup.drill"), (serverPlace) =>
+          backups.drill(serverPlace, payload.backup_id, recordingBy(serverPlace))
         )
       )
   })

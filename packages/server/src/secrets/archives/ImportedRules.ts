@@ -6,7 +6,7 @@ import { forEachInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { maxOfEnvironment, maxOfSecret } from "../use-rules/UseRules.js"
-import type { Draft } from "./Drafts.js"
+import type { ImportedVersion } from "./ImportedVersions.js"
 import { type ImportedPlace, importRepo, type ImportRow } from "./ImportRepo.js"
 
 /** The ids of service accounts by their names; null for a name that is none, and so a person's. */
@@ -30,15 +30,15 @@ export const makeImportedRules = Effect.gen(function* () {
   const write = Effect.fnUntraced(function* (
     { org_id }: ImportRow,
     { env_id: envId }: ImportedPlace,
-    drafts: ReadonlyArray<Draft>,
+    versions: ReadonlyArray<ImportedVersion>,
     accounts: Accounts,
     by: string
   ) {
-    const rules = drafts.flatMap(({ archived, secretId }) =>
+    const rules = versions.flatMap(({ archived, secretId }) =>
       (archived.current?.use_rules ?? []).map((rule) => ({ secretId, rule }))
     )
     if (rules.length === 0) return
-    if (drafts.some(({ archived }) => (archived.current?.use_rules.length ?? 0) > maxOfSecret)) {
+    if (versions.some(({ archived }) => (archived.current?.use_rules.length ?? 0) > maxOfSecret)) {
       return yield* new LimitExceeded({ message: `a secret has at most ${maxOfSecret} use rules` })
     }
     if ((yield* repo.useRules({ envId })).count + rules.length > maxOfEnvironment) {

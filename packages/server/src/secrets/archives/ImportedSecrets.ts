@@ -13,12 +13,12 @@ import { changesRepo } from "../stored/ChangesRepo.js"
 import { dueTimes } from "../stored/DueMoves.js"
 import { checkLimits } from "../stored/Limits.js"
 import { referencesRepo } from "../stored/ReferencesRepo.js"
-import { type Draft, type Drafts, makeDrafts } from "./Drafts.js"
+import { type ImportedVersion, type ImportedVersions, makeImportedVersions } from "./ImportedVersions.js"
 import { type Accounts, makeImportedRules } from "./ImportedRules.js"
 import { type ImportedPlace, importRepo, type ImportRow } from "./ImportRepo.js"
 
 /** Versions that are encrypted, for an environment that has not changed since. */
-interface Prepared extends Drafts {
+interface Prepared extends ImportedVersions {
   readonly place: ImportedPlace
   readonly accounts: Accounts
 }
@@ -32,7 +32,7 @@ const anotherCall = ({ env, project }: ImportedPlace) =>
   new Conflict({ message: `another call writes to ${project}/${env}: try again` })
 
 /** A version with the revision of the environment that it makes. */
-interface Placed extends Draft {
+interface Placed extends ImportedVersion {
   readonly revision: number
 }
 
@@ -40,30 +40,30 @@ interface Placed extends Draft {
  * Archives of 0.3.0 have no revisions: there, versions of one author and time that follow each other are of one, as after a change of
  * many keys. A secret is in it once.
  */
-const inRevisions = (drafts: ReadonlyArray<Draft>, before: number): ReadonlyArray<Placed> => {
+const inRevisions = (versions: ReadonlyArray<ImportedVersion>, before: number): ReadonlyArray<Placed> => {
   let revision = before
   let last: ArchivedVersion | undefined
   let keys = new Set<SecretKey>()
-  return drafts.map((draft) => {
-    const { created_at, created_by, key, revision: given } = draft.archived
+  return versions.map((version) => {
+    const { created_at, created_by, key, revision: given } = version.archived
     if (given !== undefined) {
       revision = Math.max(revision, given)
       last = undefined
-      return { ...draft, revision: given }
+      return { ...version, revision: given }
     }
     if (last?.created_at !== created_at || last.created_by !== created_by || keys.has(key)) {
       revision += 1
       keys = new Set()
     }
-    last = draft.archived
+    last = version.archived
     keys.add(key)
-    return { ...draft, revision }
+    return { ...version, revision }
   })
 }
 
 /** The last of the new versions of each secret. */
-const lastOf = (drafts: ReadonlyArray<Placed>): ReadonlyArray<Placed> => [
-  ...new Map(drafts.map((draft) => [draft.secretId, draft])).values()
+const lastOf = (versions: ReadonlyArray<Placed>): ReadonlyArray<Placed> => [
+  ...new Map(versions.map((version) => [version.secretId, version])).values()
 ]
 
 /** Writes secrets into a hidden organization: the versions of each, from the first one on. */
@@ -71,7 +71,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
   effect: Effect.gen(function* () {
     const repo = yield* importRepo
     const references = yield* referencesRepo
-    const draftsOf = yield* makeDrafts
+    const importedVersionsOf = yield* makeImportedVersions
     const rules = yield* makeImportedRules
     const { setTotals } = yield* changesRepo
     const { kekId } = yield* Keyring
@@ -90,7 +90,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
     ) {
       const place = yield* placeOf(org_id, project, env)
       const accounts = yield* rules.accountsOf(org_id, data)
-      const prepared: Prepared = { place, accounts, ...(yield* draftsOf(org_id, place, data)) }
+      const prepared: Prepared = { place, accounts, ...(yield* importedVersionsOf(org_id, place, data)) }
       return prepared
     })
 
@@ -182,14 +182,14 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
         prepared: Prepared,
         by: string
       ): Effect.fn.Return<void, Conflict | LimitExceeded | NotFound, Transaction> {
-        const { drafts, existing } = prepared
+        const { versions, existing } = prepared
         if ((yield* repo.touch({ id: row.id })).length === 0) return yield* notFound(`import ${row.id}`)
-        if (drafts.length === 0) return
+        if (versions.length === 0) return
         const place = yield* placeOf(row.org_id, prepared.place.project, prepared.place.env)
         if (place.revision !== prepared.place.revision) {
           return yield* anotherCall(place)
         }
-        const placed = inRevisions(drafts, place.revision)
+        const placed = inRevisions(versions, place.revision)
         const ends = lastOf(placed)
         const after = {
           secret_count: place.secret_count + ends.filter(({ archived }) => !existing.has(archived.key)).length,

@@ -5,7 +5,7 @@ import { mapInSlices, pacing } from "../../base/EventLoop.js"
 import { type Binding, openEither, type Sealed } from "../../keys/Envelope.js"
 import { Keyring } from "../../keys/Keyring.js"
 import { sizeOf } from "../stored/Versions.js"
-import { bindingIn } from "./Drafts.js"
+import { bindingIn } from "./ImportedVersions.js"
 import { type VersionRow, versionsAfter } from "./ExportRepo.js"
 import { type ImportedPlace, importRepo, type ImportRow } from "./ImportRepo.js"
 

@@ -3,14 +3,14 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { GatedCalls } from "../../directory/requests/GatedCalls.js"
+import { GatedHandlers } from "../../directory/requests/GatedHandlers.js"
 import { Dues } from "./Dues.js"
 
 export const DuesHttp = HttpApiBuilder.group(Api, "dues", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const dues = yield* Dues
-    const { gated } = yield* GatedCalls
+    const { gated } = yield* GatedHandlers
     return handlers
       .handle(
         "update",
@@ -22,4 +22,4 @@ export const DuesHttp = HttpApiBuilder.group(Api, "dues", (handlers) =>
         Effect.flatMap(access.org(path, "due.list"), (place) => dues.list(place, urlParams))
       )
   })
-).pipe(Layer.provide([Dues.Default, GatedCalls.Default]))
+).pipe(Layer.provide([Dues.Default, GatedHandlers.Default]))

@@ -13,7 +13,7 @@ import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access, type Place } from "../../access/Access.js"
-import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
+import { GatedHandlers, type RequestOf } from "../../directory/requests/GatedHandlers.js"
 import { makeSettling } from "../../directory/trash/Settling.js"
 import { mapInSlices } from "../../base/EventLoop.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -69,7 +69,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
     const promotion = yield* Promotion
     const matrix = yield* ProjectMatrix
     const revisions = yield* Revisions
-    const { gated } = yield* GatedCalls
+    const { gated } = yield* GatedHandlers
     const { settleRemoved } = yield* makeSettling
     const writeBundle = gated("environments.writeBundle", ({ headers, path, payload }: Of<"writeBundle">) =>
       Effect.flatMap(bundles.prepare(access.guarded(path, "secret.write"), payload), (draft) =>
@@ -185,7 +185,7 @@ export const EnvironmentsHttp = HttpApiBuilder.group(Api, "environments", (handl
   })
 ).pipe(
   Layer.provide([
-    GatedCalls.Default,
+    GatedHandlers.Default,
     Environments.Default,
     Bundles.Default,
     ProjectMatrix.Default,

@@ -5,7 +5,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
+import { GatedHandlers, type RequestOf } from "../../directory/requests/GatedHandlers.js"
 import { Dues } from "../dues/Dues.js"
 import { longList } from "../../http/LongList.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
@@ -25,7 +25,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const referenceReader = yield* ReferenceReader
     const dues = yield* Dues
     const removedSecrets = yield* Removed
-    const { gated } = yield* GatedCalls
+    const { gated } = yield* GatedHandlers
     const destroyed = gated(
       "secrets.destroy",
       ({ path, payload }: RequestOf<typeof SecretsApi, "destroy">) =>
@@ -105,7 +105,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
   })
 ).pipe(
   Layer.provide([
-    GatedCalls.Default,
+    GatedHandlers.Default,
     Secrets.Default,
     History.Default,
     ComparedVersions.Default,

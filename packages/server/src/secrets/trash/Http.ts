@@ -5,7 +5,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { GatedCalls, type RequestOf } from "../../directory/requests/GatedCalls.js"
+import { GatedHandlers, type RequestOf } from "../../directory/requests/GatedHandlers.js"
 import { makeSettling, type TrashRow } from "../../directory/trash/Settling.js"
 import { longList } from "../../http/LongList.js"
 import { makeErasing } from "./Erasing.js"
@@ -19,7 +19,7 @@ export const TrashHttp = HttpApiBuilder.group(Api, "trash", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const trash = yield* Trash
-    const { gated } = yield* GatedCalls
+    const { gated } = yield* GatedHandlers
     const { inOrganization, settlePlace } = yield* makeSettling
     const { erase } = yield* makeErasing
     const { person } = access
@@ -111,4 +111,4 @@ export const TrashHttp = HttpApiBuilder.group(Api, "trash", (handlers) =>
       .handle("restoreEnvironment", restoreEnvironment)
       .handle("eraseEnvironment", (request) => Effect.flatMap(eraseEnvironment(request), inBackground))
   })
-).pipe(Layer.provide([GatedCalls.Default, Trash.Default]))
+).pipe(Layer.provide([GatedHandlers.Default, Trash.Default]))

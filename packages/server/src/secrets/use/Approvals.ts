@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 import { type Place, sourceOf } from "../../access/Access.js"
-import { DecisionMails } from "../../access/gate/DecisionMails.js"
+import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { mayAlso } from "../../access/Rights.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -81,7 +81,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
   effect: Effect.gen(function* () {
     const repo = yield* useRepo
     const audit = yield* AuditLog
-    const mails = yield* DecisionMails
+    const mails = yield* ApprovalMails
     const { approvalMail, publicUrl, webConsole } = yield* ServerConfig
 
     const pageOf = ({ org }: Place<"secret.use">, id: ApprovalId): string | null =>
@@ -207,5 +207,5 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
 
     return { spend, list, whereIs, decide } as const
   }),
-  dependencies: [DecisionMails.Default]
+  dependencies: [ApprovalMails.Default]
 }) {}

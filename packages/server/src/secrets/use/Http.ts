@@ -7,7 +7,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { GatedCalls } from "../../directory/requests/GatedCalls.js"
+import { GatedHandlers } from "../../directory/requests/GatedHandlers.js"
 import { longList } from "../../http/LongList.js"
 import { Approvals } from "./Approvals.js"
 import { Uses } from "./Uses.js"
@@ -21,7 +21,7 @@ export const UseRulesHttp = HttpApiBuilder.group(Api, "useRules", (handlers) =>
   Effect.gen(function* () {
     const access = yield* Access
     const service = yield* UseRules
-    const { gated } = yield* GatedCalls
+    const { gated } = yield* GatedHandlers
     return handlers
       .handle("list", ({ path }) =>
         Effect.flatMap(
@@ -52,7 +52,7 @@ export const UseRulesHttp = HttpApiBuilder.group(Api, "useRules", (handlers) =>
         )
       )
   })
-).pipe(Layer.provide([UseRules.Default, GatedCalls.Default]))
+).pipe(Layer.provide([UseRules.Default, GatedHandlers.Default]))
 
 export const UseHttp = HttpApiBuilder.group(Api, "use", (handlers) =>
   Effect.gen(function* () {

@@ -1,6 +1,6 @@
 import { EnvId, OrgId, ProjectId, RequestId } from "@coffer/domain/base/Ids"
-import { makeBodies } from "@coffer/server/directory/requests/Bodies"
-import { decodeCall, encodeCall, jsonPieces } from "@coffer/server/directory/requests/CallSchemas"
+import { makeSealedCalls } from "@coffer/server/directory/requests/SealedCalls"
+import { decodeCall, encodeCall, jsonPieces } from "@coffer/server/directory/requests/CallCodec"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, FastCheck } from "effect"
@@ -38,7 +38,7 @@ describe("the call of a pending request", () => {
   it.effect("opens for its own request and environment alone, whole and in order", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const bodies = yield* makeBodies
+      const bodies = yield* makeSealedCalls
       yield* sql`PRAGMA foreign_keys = OFF`
       const payload = Object.fromEntries(
         Array.from({ length: 300 }, (_none, index) => [`K_${index}`, `ü${"x".repeat(1_000)}`])

@@ -31,7 +31,7 @@ interface Attempts {
  * Bounds the audit entries that callers without a credential cause: they would fill the log. Attempts over the bound are
  * counted, and one entry an hour for each target and action records the count.
  */
-export class StrangersEntries extends Effect.Service<StrangersEntries>()("@coffer/server/StrangersEntries", {
+export class UnknownLoginAudit extends Effect.Service<UnknownLoginAudit>()("@coffer/server/UnknownLoginAudit", {
   scoped: Effect.gen(function* () {
     const audit = yield* AuditLog
     const { transaction } = yield* Database

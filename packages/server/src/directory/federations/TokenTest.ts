@@ -27,7 +27,7 @@ const unmatched = (row: FederationRow, issuer: string | null): Mismatch =>
     : { claim: "iss", found: issuer ?? undefined, expected: row.issuer }
 
 /** Tries tokens against the federations of an account, without a session. Nothing of a token is stored or logged. */
-export class Trials extends Effect.Service<Trials>()("@coffer/server/Trials", {
+export class TokenTest extends Effect.Service<TokenTest>()("@coffer/server/TokenTest", {
   effect: Effect.gen(function* () {
     const repo = yield* federationsRepo
     const signatures = yield* Signatures
@@ -41,7 +41,7 @@ export class Trials extends Effect.Service<Trials>()("@coffer/server/Trials", {
       ).pipe(limits.limited(trials, person, limited))
 
     const attempt = method(
-      "Trials.attempt",
+      "TokenTest.attempt",
       function* (place: Place<"federation.create">, accountId: ServiceAccountId, token: Redacted.Redacted) {
         const account = yield* repo.findAccount({ orgId: place.org.id, id: accountId })
         if (account === undefined) return yield* notFound(`service account ${accountId}`)

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import { Passage, type RequestedChange } from "../../access/gate/Passage.js"
 import type { Requester } from "../../access/caller/Requester.js"
 import { Database } from "../../database/Database.js"
-import type { CallRequest } from "./CallSchemas.js"
+import type { CallRequest } from "./CallCodec.js"
 
 /** Undoes a rehearsal. */
 class Rehearsed extends Data.TaggedError("Rehearsed") {}
@@ -13,16 +13,16 @@ class Rehearsed extends Data.TaggedError("Rehearsed") {}
 export const isAboutRemoved = (call: string | null): boolean => call?.startsWith("trash.") === true
 
 /** A call that can be asked for and made later. */
-export interface RegisteredCall {
+export interface ReplayableCall {
   /** Methods, since the request of each call has its own type: it is decoded by the call's own schemas. */
   run(request: CallRequest): Effect.Effect<unknown, unknown, CurrentCaller>
   finish(made: unknown): Effect.Effect<unknown>
 }
 
 /** The calls that can be asked for, by their names in the contract, and how they are made for whoever asked. */
-export const makeRegisteredCalls = Effect.gen(function* () {
+export const makeReplayableCalls = Effect.gen(function* () {
   const { transaction } = yield* Database
-  const calls = new Map<string, RegisteredCall>()
+  const calls = new Map<string, ReplayableCall>()
 
   const register = <Request extends CallRequest, A, B>(
     call: string,
@@ -33,7 +33,7 @@ export const makeRegisteredCalls = Effect.gen(function* () {
     calls.set(call, registered)
   }
 
-  const callOf = (call: string): Effect.Effect<RegisteredCall> =>
+  const callOf = (call: string): Effect.Effect<ReplayableCall> =>
     Effect.suspend(() => {
       const found = calls.get(call)
       return found === undefined ? Effect.dieMessage(`no handler makes ${call}`) : Effect.succeed(found)

@@ -2,7 +2,7 @@ import * as Predicate from "effect/Predicate"
 import type { Touched } from "../../access/gate/Passage.js"
 
 /** Fields that hold values, that the keys of a request tell already, or that ask for nothing. */
-const untold: ReadonlySet<string> = new Set([
+const redactedFields: ReadonlySet<string> = new Set([
   "value",
   "set",
   "references",
@@ -27,7 +27,7 @@ const shortened = (text: string): string => (text.length <= maxLength ? text : `
 const fieldsOf = (part: unknown): ReadonlyArray<string> =>
   typeof part === "object" && part !== null
     ? Object.entries(part).flatMap(([name, value]) =>
-        untold.has(name) || value === undefined ? [] : [shortened(`${name}: ${textOf(value)}`)]
+        redactedFields.has(name) || value === undefined ? [] : [shortened(`${name}: ${textOf(value)}`)]
       )
     : []
 

@@ -42,7 +42,7 @@ const nothingToAsk = ({ env, permission, project }: AccessRequest) =>
   })
 
 /** Requests for access, and the rules that they become: each ends, and stands beside a lasting one. */
-export const makeAccessRules = Effect.gen(function* () {
+export const makeGrantedAccess = Effect.gen(function* () {
   const repo = yield* requestsRepo
   const acl = yield* aclRepo
   const access = yield* Access

@@ -7,7 +7,7 @@ import { query } from "../../database/Query.js"
 const AudienceRow = Schema.Struct({ id: FederationId, account: ServiceAccountName, audience: Schema.String })
 
 /** Rows of an imported organization that are written when all of its secrets are there. */
-export const newDirectoryRepo = Effect.map(
+export const importDirectoryRepo = Effect.map(
   query,
   ({ all, insert, write }) =>
     ({

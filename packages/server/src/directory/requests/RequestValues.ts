@@ -33,13 +33,13 @@ const settings = (json: unknown): ReadonlyArray<readonly [unknown, unknown]> => 
 }
 
 /** Reads the values that pending changes set, by the reader's own right in the environment. */
-export class RequestedValues extends Effect.Service<RequestedValues>()("@coffer/server/RequestedValues", {
+export class RequestValues extends Effect.Service<RequestValues>()("@coffer/server/RequestValues", {
   effect: Effect.gen(function* () {
     const requests = yield* Requests
     const access = yield* Access
     const audit = yield* AuditLog
 
-    const read = method("RequestedValues.read", function* (place: Place<"request.list">, path: OrgPath, id: RequestId) {
+    const read = method("RequestValues.read", function* (place: Place<"request.list">, path: OrgPath, id: RequestId) {
       const row = yield* requests.find(place, id)
       const names = { ...path, project_name: row.project, env_name: row.env }
       const reading = yield* Effect.provideService(access.env(names, "secret.read"), CurrentCaller, {

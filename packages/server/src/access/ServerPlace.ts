@@ -8,7 +8,7 @@ import { ServerConfig } from "../base/Config.js"
 import { refuse } from "./place/Refusal.js"
 
 /** Proof that the actor is a superadmin, for actions on the whole server. */
-class Everywhere {
+class ServerPlace {
   protected readonly entered = true
   constructor(
     readonly actor: UserActor,
@@ -22,7 +22,7 @@ class Operator {
 }
 
 // Types only: other modules cannot construct one.
-export type { Everywhere, Operator }
+export type { ServerPlace, Operator }
 
 /** Dies within an API request: its actor must enter a place. */
 export const operator: Effect.Effect<Operator> = Effect.flatMap(
@@ -52,10 +52,10 @@ export const makeServerRights = Effect.gen(function* () {
     })
 
   /** Admits superadmins only. */
-  const everywhere = (action: string) =>
+  const serverPlace = (action: string) =>
     Effect.flatMap(currentActor, (actor) =>
       actor.type === "user" && actor.superadmin
-        ? Effect.succeed(new Everywhere(actor, action))
+        ? Effect.succeed(new ServerPlace(actor, action))
         : refusedHere(actor, action, "this needs a superadmin: their e-mails are in the server's settings")
     )
 
@@ -73,5 +73,5 @@ export const makeServerRights = Effect.gen(function* () {
     return actor
   })
 
-  return { everywhere, founder, person } as const
+  return { serverPlace, founder, person } as const
 })

@@ -6,7 +6,7 @@ import { Requester } from "../../access/caller/Requester.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
 
 /** Finds whoever asked, with the rights of now. Fails with Conflict if it may not act any more. */
-export const makeRequesterNow = Effect.gen(function* () {
+export const makeCurrentRequester = Effect.gen(function* () {
   const repo = yield* requestsRepo
   const { delegate } = yield* Authenticator
 

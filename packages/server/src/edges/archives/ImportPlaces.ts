@@ -17,7 +17,7 @@ export const lifetime = 24 * 60 * 60 * 1000
 export const lifetimeOfStep = 10 * 60 * 1000
 
 /** Projects, environments and service accounts of an organization that stays hidden until its import is finished, as phases. */
-export const makeNewPlaces = Effect.gen(function* () {
+export const makeImportPlaces = Effect.gen(function* () {
   const repo = yield* importRepo
   const previews = yield* previewsRepo
   const { clock } = yield* Database

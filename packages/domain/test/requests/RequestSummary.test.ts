@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { placeDeed, requestDeed } from "@coffer/domain/requests/RequestDeeds"
+import { placeSummary, requestSummary } from "@coffer/domain/requests/RequestSummary"
 import * as HttpApi from "@effect/platform/HttpApi"
 import { assert, describe, it } from "vitest"
 
@@ -18,12 +18,12 @@ describe("what a requested change does", () => {
     ["a.later", keysOf("moved"), "change 1 secret in"],
     ["a.later", undefined, "change secrets in"]
   ])("%s: %j", (call, keys, words) => {
-    assert.strictEqual(requestDeed({ call, keys }), words)
+    assert.strictEqual(requestSummary({ call, keys }), words)
   })
 
   it("counts a key once, whatever happens to it", () => {
     const keys = ["updated", "use_rule"].map((change) => ({ key: "A", change }))
-    assert.strictEqual(requestDeed({ call: "a.later", keys }), "change 1 secret in")
+    assert.strictEqual(requestSummary({ call: "a.later", keys }), "change 1 secret in")
   })
 
   it("has words of its own for each call that can be asked for, or words of its keys", () => {
@@ -35,7 +35,8 @@ describe("what a requested change does", () => {
       }
     })
     const byKeys = calls.filter(
-      (call) => placeDeed(call) === undefined && requestDeed({ call, keys: keysOf("updated") }) === "set 1 secret in"
+      (call) =>
+        placeSummary(call) === undefined && requestSummary({ call, keys: keysOf("updated") }) === "set 1 secret in"
     )
     assert.sameMembers(byKeys, ["secrets.set", "secrets.delete", "environments.writeBundle"])
     assert.isAbove(calls.length, 15)

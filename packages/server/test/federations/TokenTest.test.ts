@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Access } from "@coffer/server/access/Access"
-import { Trials } from "@coffer/server/directory/federations/Trials"
+import { TokenTest } from "@coffer/server/directory/federations/TokenTest"
 import type { FederationTrial } from "@coffer/domain/directory/Federation"
 import type { ServiceAccountId } from "@coffer/domain/base/Ids"
 import { SqlClient } from "@effect/sql"
@@ -16,7 +16,7 @@ const attempt = (id: ServiceAccountId, token: string) =>
     const { org } = yield* Access
     const ada = yield* person("ada@example.com")
     const place = yield* org(orgPath("acme"), "federation.create").pipe(asActor(ada))
-    return yield* Effect.flatMap(Trials, (trials) => trials.attempt(place, id, Redacted.make(token)))
+    return yield* Effect.flatMap(TokenTest, (trials) => trials.attempt(place, id, Redacted.make(token)))
   })
 
 const verdict = ({ issuer, signed, takes }: FederationTrial) => ({

@@ -18,10 +18,10 @@ export interface LoggedIn {
 }
 
 /** The result of a login, and the resource of its audit entry. */
-export interface Completed<A> {
+export interface CompletedLogin<A> {
   readonly result: A
   readonly resource: Pick<AuditEvent, "resource_type" | "resource_id">
 }
 
 /** Completes a login once the person is proven. Runs in the transaction of the login. */
-export type Complete<A, E = never, R = never> = (user: LoggedIn) => Effect.Effect<Completed<A>, E, R | Transaction>
+export type Complete<A, E = never, R = never> = (user: LoggedIn) => Effect.Effect<CompletedLogin<A>, E, R | Transaction>

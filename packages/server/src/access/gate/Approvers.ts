@@ -23,7 +23,7 @@ const MemberRow = Schema.Struct({
 const closest = ["rule", "role", "superadmin"] as const
 
 /** A member who may do an action. */
-export interface Decider {
+export interface Approver {
   readonly id: UserId
   readonly email: Email
 }
@@ -32,7 +32,7 @@ export interface Decider {
  * Returns a function that lists the members of an organization who may do an action at a place: first by a rule, then by their
  * role. A superadmin counts only as a member, and a member only once the membership is accepted.
  */
-export const makeDeciders = Effect.gen(function* () {
+export const makeApprovers = Effect.gen(function* () {
   const { all } = yield* query
   const pages = yield* allPages
 
@@ -53,10 +53,10 @@ export const makeDeciders = Effect.gen(function* () {
     const decided = yield* mapInSlices(members, (row) => {
       const { email, role, superadmin, user_id: id } = row
       const subject = { superadmin: superadmin === 1, role, account: null, grants: grantsOf(row) }
-      return { decider: { id, email } satisfies Decider, decision: decide(action, subject, place) }
+      return { approver: { id, email } satisfies Approver, decision: decide(action, subject, place) }
     })
-    return closest.flatMap((via): ReadonlyArray<Decider> =>
-      decided.flatMap(({ decider, decision }) => (decision.allowed && decision.via === via ? [decider] : []))
+    return closest.flatMap((via): ReadonlyArray<Approver> =>
+      decided.flatMap(({ approver, decision }) => (decision.allowed && decision.via === via ? [approver] : []))
     )
   })
 })

@@ -17,7 +17,7 @@ import { Users } from "../../directory/login/Users.js"
 import { importRepo } from "../../secrets/archives/ImportRepo.js"
 import { webhooksRepo } from "../webhooks/Repo.js"
 import { SigningKeys } from "../webhooks/SigningKeys.js"
-import { newDirectoryRepo } from "./NewDirectoryRepo.js"
+import { importDirectoryRepo } from "./ImportDirectoryRepo.js"
 import { phase, type Phase, rowsAtOnce } from "./Phases.js"
 
 /** An organization before it becomes visible. */
@@ -36,8 +36,8 @@ const rolesOf = ({ importer, structure }: Arriving) => {
 }
 
 /** People, rights, webhooks and protections of an imported organization, which stay hidden with it, as phases. */
-export const makeNewDirectory = Effect.gen(function* () {
-  const repo = yield* newDirectoryRepo
+export const makeImportDirectory = Effect.gen(function* () {
+  const repo = yield* importDirectoryRepo
   const imports = yield* importRepo
   const users = yield* Users
   const groups = yield* groupsRepo

@@ -17,7 +17,7 @@ export interface ImportTarget {
 }
 
 /** A place of a document with its target. */
-export interface Aimed {
+export interface TargetedPlace {
   readonly place: FoundPlace
   readonly project: ProjectName
   readonly env: EnvName
@@ -38,11 +38,11 @@ const choose = (
 ) => (own === undefined ? undefined : (renamed.get(own) ?? (isOneOfMany ? own : undefined))) ?? usual
 
 /** Finds the target of each place. A document with several projects or environments keeps their names. */
-export const aim = (
+export const targetsOf = (
   { places, tool }: ToolDocument,
   target: ImportTarget,
   refuse: (sentence: string) => void
-): ReadonlyArray<Aimed> => {
+): ReadonlyArray<TargetedPlace> => {
   const isMany = (name: (place: FoundPlace) => string | undefined) => new Set(places.map(name)).size > 1
   const hasManyProjects = isMany(({ project }) => project)
   const hasMany = isMany(nameOf)

@@ -9,7 +9,7 @@ import { Mailer } from "../../base/mail/Mailer.js"
 import { sharedBounds } from "../../base/SharedBounds.js"
 import { afterCommit, Database } from "../../database/Database.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
-import { type Decider, makeDeciders } from "./Deciders.js"
+import { type Approver, makeApprovers } from "./Approvers.js"
 import type { PlaceNames } from "../place/Decisions.js"
 
 /** Maximum number of recipients. */
@@ -19,11 +19,11 @@ const maxWaiting = 20
 const drainTime = "2 seconds"
 
 /** A request that people decide, and the mail that tells them so. */
-export interface DecisionRequest {
+export interface ApprovalMail {
   /** The action that a person must be allowed to do at the place. */
   readonly action: Action
   /** The people who decide; without it, the members who may do the action. */
-  readonly deciders?: Effect.Effect<ReadonlyArray<Decider>>
+  readonly approvers?: Effect.Effect<ReadonlyArray<Approver>>
   readonly orgId: OrgId
   readonly place: PlaceNames
   readonly subject: string
@@ -35,23 +35,23 @@ export interface DecisionRequest {
 const hour = 60 * 60 * 1000
 
 /** Limits of mails over all servers of a database. The second keeps organizations from flooding an invited address. */
-const mailsOf = ({ action }: DecisionRequest): RateLimit => ({ kind: `mail.${action}`, max: 1, window: hour })
+const mailsOf = ({ action }: ApprovalMail): RateLimit => ({ kind: `mail.${action}`, max: 1, window: hour })
 const mailsOfPerson: RateLimit = { kind: "mail.person", max: 10, window: hour }
 
 /** Mails to the people who may decide a request. */
-export class DecisionMails extends Effect.Service<DecisionMails>()("@coffer/server/DecisionMails", {
+export class ApprovalMails extends Effect.Service<ApprovalMails>()("@coffer/server/ApprovalMails", {
   scoped: Effect.gen(function* () {
     const { mail } = yield* ServerConfig
     const mailer = yield* Mailer
     const limits = yield* RateLimits
     const { transaction } = yield* Database
-    const decidersOf = yield* makeDeciders
-    const oneAtATime = makeFairSemaphore(sharedBounds.decisionMails)
+    const approversOf = yield* makeApprovers
+    const oneAtATime = makeFairSemaphore(sharedBounds.approvalMails)
     const waiting = new Map<OrgId, Set<string>>()
     const fibers = yield* FiberSet.make()
     yield* Effect.addFinalizer(() => Effect.timeoutOption(FiberSet.awaitEmpty(fibers), drainTime))
 
-    const sendTo = (request: DecisionRequest, { email, id }: Decider) =>
+    const sendTo = (request: ApprovalMail, { email, id }: Approver) =>
       Effect.gen(function* () {
         const counted = [
           [mailsOf(request), `${request.orgId} ${id}`],
@@ -73,16 +73,16 @@ export class DecisionMails extends Effect.Service<DecisionMails>()("@coffer/serv
         )
       })
 
-    const sendAll = (request: DecisionRequest) =>
+    const sendAll = (request: ApprovalMail) =>
       Effect.gen(function* () {
-        const deciders = (yield* request.deciders ?? decidersOf(request.action, request.orgId, request.place)).slice(
+        const approvers = (yield* request.approvers ?? approversOf(request.action, request.orgId, request.place)).slice(
           0,
           maxMails
         )
-        if (deciders.length === 0) return
+        if (approvers.length === 0) return
         // In the order of ids, so that two servers do not wait for each other's locks.
-        const inOrder = deciders.sort((one, other) => (one.id < other.id ? -1 : 1))
-        yield* transaction(Effect.forEach(inOrder, (decider) => sendTo(request, decider), { discard: true }))
+        const inOrder = approvers.sort((one, other) => (one.id < other.id ? -1 : 1))
+        yield* transaction(Effect.forEach(inOrder, (approver) => sendTo(request, approver), { discard: true }))
       }).pipe(
         Effect.catchAllCause((cause) => Effect.logError("the people who decide a request were not mailed", cause))
       )
@@ -91,7 +91,7 @@ export class DecisionMails extends Effect.Service<DecisionMails>()("@coffer/serv
      * Mails the people who may decide a request, in the background. Call it after the commit. A request that comes while
      * another of the same place waits causes no mail: its recipients would be the same.
      */
-    const send = (request: DecisionRequest): Effect.Effect<void> =>
+    const send = (request: ApprovalMail): Effect.Effect<void> =>
       Effect.suspend(() => {
         const { action, orgId, place } = request
         const name = [action, place.project, place.env].join(" ")

@@ -7,7 +7,7 @@ const millisIn = (nanos: bigint): number => Number(nanos / 1_000_000n)
  * Measures the age of login codes with the monotonic clock, because setting the wall clock back must not make an expired
  * code valid again.
  */
-export class CodeAges extends Effect.Service<CodeAges>()("@coffer/server/CodeAges", {
+export class CodeExpiry extends Effect.Service<CodeExpiry>()("@coffer/server/CodeExpiry", {
   sync: () => {
     const issued = new Map<string, bigint>()
 

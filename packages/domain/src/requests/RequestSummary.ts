@@ -40,11 +40,11 @@ const ofSecrets: Readonly<Record<string, (secrets: string) => string>> = {
 const verbs: Readonly<Record<string, string>> = { created: "set", updated: "set", deleted: "delete" }
 
 /** The words for a call that is about no single secret; undefined for others. */
-export const placeDeed = (call: string): string | undefined => ofPlaces[call]
+export const placeSummary = (call: string): string | undefined => ofPlaces[call]
 
-export const requestDeed = ({ call = "", keys = [] }: RequestedChange): string => {
-  const deed = placeDeed(call)
-  if (deed !== undefined) return deed
+export const requestSummary = ({ call = "", keys = [] }: RequestedChange): string => {
+  const summary = placeSummary(call)
+  if (summary !== undefined) return summary
   const count = new Set(keys.map(({ key }) => key)).size
   const secrets = count === 1 ? "1 secret" : count === 0 ? "secrets" : `${count.toLocaleString("en")} secrets`
   const [verb = "change", ...others] = new Set(keys.map(({ change }) => verbs[change] ?? "change"))

@@ -17,7 +17,7 @@ import { sizeOf } from "../stored/Versions.js"
 import { type ImportedPlace, importRepo, type StoredSecret, type StoredVersion } from "./ImportRepo.js"
 
 /** A version that is not stored yet. */
-export interface Draft {
+export interface ImportedVersion {
   readonly archived: ArchivedVersion
   readonly secretId: SecretId
   /** Null if the version was destroyed. */
@@ -27,8 +27,8 @@ export interface Draft {
 }
 
 /** New versions, in their order, and the secrets that were there before. */
-export interface Drafts {
-  readonly drafts: ReadonlyArray<Draft>
+export interface ImportedVersions {
+  readonly versions: ReadonlyArray<ImportedVersion>
   readonly existing: ReadonlyMap<SecretKey, StoredSecret>
 }
 
@@ -54,7 +54,11 @@ const laterThan = ({ created_at, destroyed_at = created_at }: ArchivedVersion, l
 const invalid = (key: SecretKey, problem: string) => new ValidationError({ message: `${key}: ${problem}` })
 
 /** Parses the references of a version. Only their form is checked: what they name may come later, or never. */
-const targetsIn = ({ key, kind, value }: ArchivedVersion): Either.Either<Draft["targets"], ValidationError> => {
+const targetsIn = ({
+  key,
+  kind,
+  value
+}: ArchivedVersion): Either.Either<ImportedVersion["targets"], ValidationError> => {
   if (kind !== "reference" || value === undefined) return Either.right([])
   return Either.flatMap(
     Either.mapLeft(parseReference(Redacted.value(value)), (wrong) => invalid(key, wrong)),
@@ -68,7 +72,7 @@ const targetsIn = ({ key, kind, value }: ArchivedVersion): Either.Either<Draft["
 }
 
 /** Prepares versions outside of a transaction: encrypts new ones, and compares those that are stored already. */
-export const makeDrafts = Effect.gen(function* () {
+export const makeImportedVersions = Effect.gen(function* () {
   const repo = yield* importRepo
   const keyring = yield* Keyring
   const wraps = yield* WrapBudget
@@ -109,9 +113,9 @@ export const makeDrafts = Effect.gen(function* () {
       return found ?? { id: SecretId.make(yield* uuidV7), key, version: 0, revision: 0, ended: 0 as const }
     })
 
-    const draftOf = (
+    const importedVersionOf = (
       archived: ArchivedVersion
-    ): Effect.Effect<Draft | null, Conflict | LimitExceeded | ValidationError> =>
+    ): Effect.Effect<ImportedVersion | null, Conflict | LimitExceeded | ValidationError> =>
       Effect.gen(function* () {
         const { current, key, kind, revision, value, version } = archived
         const problem = versionProblem(archived) ?? laterThan(archived, latest)
@@ -143,8 +147,8 @@ export const makeDrafts = Effect.gen(function* () {
         return { archived, secretId: secret.id, sealed, bytes: sizeOf(value), targets }
       })
 
-    const drafts = yield* forEachInSlices(data, draftOf)
-    const prepared: Drafts = { drafts: drafts.filter((draft) => draft !== null), existing }
+    const versions = yield* forEachInSlices(data, importedVersionOf)
+    const prepared: ImportedVersions = { versions: versions.filter((version) => version !== null), existing }
     return prepared
   })
 })

@@ -18,7 +18,7 @@ import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { type AskingChange, Passage, type PassageShape } from "../../access/gate/Passage.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
-import type { CallRequest } from "./CallSchemas.js"
+import type { CallRequest } from "./CallCodec.js"
 import { Requests } from "./Requests.js"
 
 const isReason = Schema.is(Reason)
@@ -57,7 +57,7 @@ export type RequestOf<
 >
 
 /** The calls that change protected environments, by their names in the contract: each can be asked for, and made later. */
-export class GatedCalls extends Effect.Service<GatedCalls>()("@coffer/server/GatedCalls", {
+export class GatedHandlers extends Effect.Service<GatedHandlers>()("@coffer/server/GatedHandlers", {
   effect: Effect.gen(function* () {
     const requests = yield* Requests
 

@@ -11,7 +11,7 @@ import { query } from "../../database/Query.js"
 import { parseBody } from "../../http/ParseJson.js"
 import { decrypt, encrypt, Keyring, lengthPrefixed, nonceBytes, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
 import { WrappedRow } from "../../keys/WrappedRows.js"
-import { jsonPieces } from "./CallSchemas.js"
+import { jsonPieces } from "./CallCodec.js"
 
 /** About how many characters of a call one part holds. */
 const partCharacters = 64 * 1024
@@ -52,7 +52,7 @@ function* inParts(pieces: Iterable<string>): Generator<string, void> {
  * The calls of pending requests: AES-256-GCM under a key of each request, bound to its environment. The keys are rows of
  * `wrapped_keys`, which rotations, checks and copies cover.
  */
-export const makeBodies = Effect.gen(function* () {
+export const makeSealedCalls = Effect.gen(function* () {
   const { all, first, insert, write } = yield* query
   const keyring = yield* Keyring
   const { snapshot } = yield* Database
