@@ -3,6 +3,7 @@ import { defineConfig, globalIgnores } from "eslint/config"
 import globals from "globals"
 import tseslint from "typescript-eslint"
 import { layers } from "./scripts/architecture/layers.mjs"
+import { words } from "./scripts/words.mjs"
 
 const sources = ["packages/*/src/**/*.{ts,tsx}"]
 const tests = [
@@ -172,6 +173,7 @@ const writers = [
 export default defineConfig(
   globalIgnores(["**/dist/", "**/coverage/"]),
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
+  { plugins: { words }, rules: { "words/comment-opening": "error" } },
 
   {
     files: ["**/*.js", "**/*.mjs"],
@@ -291,6 +293,7 @@ export default defineConfig(
   {
     files: tests,
     rules: {
+      "words/test-title": "error",
       "@typescript-eslint/no-base-to-string": "off",
       "@typescript-eslint/no-dynamic-delete": "off",
       "@typescript-eslint/no-empty-function": "off",
