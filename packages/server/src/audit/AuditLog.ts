@@ -230,7 +230,8 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         let left = pending.size()
         const appendSome = Effect.suspend(() => {
           const batches = pending.take(isShared, left)
-          for (const batch of batches) left -= batch.length
+          // The end of the server may have taken the rest.
+          left = batches.length === 0 ? 0 : batches.reduce((rest, batch) => rest - batch.length, left)
           return appendBatches(batches, isLast ? null : held)
         })
         return appendSome.pipe(
