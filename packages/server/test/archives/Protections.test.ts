@@ -137,6 +137,19 @@ describe("an import with a protection", () => {
     }
   })
 
+  it("says whom it leaves out to make room for the importer, where 100 people may break the glass", async () => {
+    const importer = await someone()
+    const members = Array.from({ length: 100 }, () => ({ email: `${word()}@example.com`, role: "admin" }))
+    const named = members.map((member) => member.email)
+    const protection = { needed: 1, approvers: "owners", break_glass: named }
+    const { left_out, terms } = await imported(importer, structureOf(protection, members))
+    assert.deepStrictEqual([...terms.break_glass].sort(), [importer.email, ...named.slice(0, 99)].sort())
+    assert.strictEqual(
+      left_out.at(-1),
+      `${named[99]} in the protection of environment webshop/prod: at most 100 people may break the glass`
+    )
+  })
+
   it("is exported without people who have left or are disabled, and comes in without them", async () => {
     const [owner, second, left, disabled] = [await someone(), await someone(), await someone(), await someone()]
     const org = `org-${word()}`

@@ -72,7 +72,11 @@ const admitted = (place: string, archived: Terms, { importer, leading, roles }: 
     notes.push(
       `the votes of others for the protection of environment ${place}: no owner could get ${needed} and end it, so that ${importer} may break the glass there`
     )
-    return { protection: { ...protection, break_glass: [importer, ...break_glass].slice(0, maxNamed) }, notes }
+    const others = break_glass.slice(0, maxNamed - 1)
+    for (const email of break_glass.slice(others.length)) {
+      notes.push(`${email} in the protection of environment ${place}: at most ${maxNamed} people may break the glass`)
+    }
+    return { protection: { ...protection, break_glass: [importer, ...others] }, notes }
   }
   if (members.filter(({ email, role }) => isApprover(approvers, role, email)).length < needed) {
     notes.push(
