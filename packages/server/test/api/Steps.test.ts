@@ -33,13 +33,17 @@ it.scopedLive("a request takes no more steps of its fiber than it did", () =>
         })
         assert.isBelow(response.status, 300, await response.text())
       })
-    /** The steps of a request, whose statements were prepared by one before. */
+    /** The fewest steps of three requests: the first prepares the statements, and any may have to wait for a turn. */
     const steps = (...call: Parameters<typeof ask>) =>
       Effect.gen(function* () {
         yield* ask(...call)
-        begin()
-        yield* ask(...call)
-        return end().requests
+        const counts: Array<number> = []
+        for (let run = 0; run < 3; run++) {
+          begin()
+          yield* ask(...call)
+          counts.push(end().requests)
+        }
+        return Math.min(...counts)
       })
 
     yield* ask("POST", "/api/orgs", { name: "acme" })

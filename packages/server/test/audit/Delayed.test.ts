@@ -4,7 +4,7 @@ import { auditFailures } from "@coffer/server/audit/GroupAppends"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
-import { Context, Effect, Exit, Fiber, Layer, Metric, Scope, TestClock } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Metric, Option, Scope, TestClock } from "effect"
 import { setTimeout } from "node:timers/promises"
 import { statementsOf } from "../support/FailingDriver.js"
 import { onDatabase } from "../support/Services.js"
@@ -83,7 +83,7 @@ describe("entries that the database does not take", () => {
           yield* Effect.repeatN(audit.read(system, long), 20 - 1)
           yield* Effect.repeatN(audit.read(system, event), 500 - 1)
           const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
-          yield* pass(20)
+          yield* Effect.repeat(pass(1), { until: () => Effect.map(Fiber.poll(closing), Option.isSome), times: 2_000 })
           yield* Fiber.join(closing)
         })
       )

@@ -149,7 +149,8 @@ const lossFirst = async (endpoint: Endpoint, kind: Caller["kind"], name: string,
     await waiting(1, taken.ended)
     const call = started(second.send(ask))
     await waiting(2, call.ended)
-    assert.isFalse(call.ended(), `${kind}, ${name}: the call did not wait for its scope`)
+    if (call.ended())
+      assert.fail(`${kind}, ${name}: the call did not wait for its scope: ${JSON.stringify(await call.result)}`)
     await release()
     await taken.result
     const { status, text } = await call.result
