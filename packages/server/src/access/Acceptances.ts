@@ -50,7 +50,7 @@ export const makeAcceptances = Effect.gen(function* () {
     if (groups.length === 0) return
     const person: Brought = { id: userId, email: accepted.email, orgId }
     const expiresAt = Math.max(...groups.map(({ expires_at }) => expires_at))
-    yield* audit.write(
+    yield* audit.change(
       loginGroupsSource(person),
       loginGroupsEvent(person, { added: groups.map(({ name }) => name), removed: [], expiresAt })
     )

@@ -40,14 +40,18 @@ const patience = 1_000
 /** How often the last flush is tried before the server ends. */
 const lastTries = 10
 
+/** The entries without which the change must not be made, whatever `SERVICE_AUDIT_REQUIRED` says. */
+const isRequired = ({ action }: AuditEvent) => action === "secret.use" || action === "secret.due"
+
 /** The groups that give way to changes of their logs, by log. */
 type Held = Map<string, ReadonlyArray<EntryGroup>>
 
 /**
- * The audit trail. `write` appends in the transaction of the change; its entries are committed with it. `record` appends in a
- * transaction of its own. `read` queues the entry of a read, which is committed with others within 50 ms; on a shared database
- * it gives way to changes of its log for up to a second. Entries that the database fails to take are kept, and written later.
- * With `SERVICE_AUDIT_REQUIRED`, a read waits for its entry, and a read or change fails if its entry cannot be written.
+ * The audit trail. An entry has three ways in. `change` appends in the transaction of the change; its entries are committed with
+ * it. `seen` queues the entry of a read, which is committed with others within 50 ms; on a shared database it gives way to changes
+ * of its log for up to a second. `refused` does the same for a refusal. Entries that the database fails to take are kept, and
+ * written later. With `SERVICE_AUDIT_REQUIRED`, a read waits for its entry, and a read or change fails if its entry cannot be
+ * written.
  */
 export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLog", {
   scoped: Effect.gen(function* () {
@@ -139,49 +143,43 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         })
       )
 
-    /** Appends at the commit. If the audit is required, appends now instead. */
-    const appendInTransaction = (group: EntryGroup): Effect.Effect<void, never, Transaction> =>
-      auditRequired ? appendNow(group) : appendAtCommit(group)
-
-    /** Writes entries without which the change must not be made, whatever `SERVICE_AUDIT_REQUIRED` says. */
-    const require = (
-      source: AuditSource,
-      events: Array.NonEmptyReadonlyArray<AuditEvent>
-    ): Effect.Effect<void, never, Transaction> => Effect.flatMap(entryGroup(source, events), appendNow)
-
-    const write = (
+    /** Writes the entries of the open transaction, which some changes cannot do without. */
+    const change = (
       source: AuditSource,
       ...events: ReadonlyArray<AuditEvent>
     ): Effect.Effect<void, never, Transaction> =>
       Effect.suspend(() => {
         if (!Array.isNonEmptyReadonlyArray(events)) return Effect.void
-        if (events.length <= entriesAtOnce) return Effect.flatMap(entryGroup(source, events), appendInTransaction)
+        const isNeeded = auditRequired || events.some(isRequired)
+        if (events.length <= entriesAtOnce) {
+          return Effect.flatMap(entryGroup(source, events), isNeeded ? appendNow : appendAtCommit)
+        }
         // Appending all of them at the commit would block the event loop.
         return Effect.forEach(
           Array.chunksOf(events, entriesAtOnce),
           (some, index) =>
-            Effect.zipRight(index === 0 ? Effect.void : nextTick, Effect.flatMap(entryGroup(source, some), append)),
+            Effect.zipRight(
+              index === 0 ? Effect.void : nextTick,
+              Effect.flatMap(entryGroup(source, some), isNeeded ? appendNow : append)
+            ),
           { discard: true }
         )
       })
 
-    const record = (source: AuditSource, ...events: Array.NonEmptyReadonlyArray<AuditEvent>): Effect.Effect<void> =>
-      Effect.flatMap(entryGroup(source, events), append)
-
-    const read = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
-      Effect.flatMap(entryGroup(source, [event]), (group) => {
+    const seen = (source: AuditSource, ...events: Array.NonEmptyReadonlyArray<AuditEvent>): Effect.Effect<void> =>
+      Effect.flatMap(entryGroup(source, events), (group) => {
         if (auditRequired || !pending.offer(group)) return append(group)
         hasPending.unsafeOpen()
         return Effect.void
       })
 
-    /** As `read`, for a refusal. Inside a transaction it waits for the end, so that a rollback does not lose it. */
-    const denied = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
+    /** Inside a transaction it waits for the end, so that a rollback does not lose the entry. */
+    const refused = (source: AuditSource, event: AuditEvent): Effect.Effect<void> =>
       Effect.flatMap(
         Effect.serviceOption(Transaction),
         Option.match({
-          onNone: () => read(source, event),
-          onSome: (open) => Effect.provideService(afterwards(read(source, event)), Transaction, open)
+          onNone: () => seen(source, event),
+          onSome: (open) => Effect.provideService(afterwards(seen(source, event)), Transaction, open)
         })
       )
 
@@ -271,11 +269,9 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
     yield* Effect.forkScoped(Effect.forever(worker))
 
     return {
-      write,
-      record,
-      require,
-      read,
-      denied,
+      change,
+      seen,
+      refused,
       flush,
       /**
        * Fails with NotReady while a log cannot be appended to; logs whose last append failed are probed. After a break was

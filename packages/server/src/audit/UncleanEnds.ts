@@ -23,7 +23,7 @@ export const UncleanEndsLive = Layer.scopedDiscard(
     const note = transaction(
       Effect.gen(function* () {
         const ended = yield* take
-        yield* audit.write(
+        yield* audit.change(
           source,
           ...ended.map(
             (server) =>

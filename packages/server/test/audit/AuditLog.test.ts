@@ -153,7 +153,7 @@ describe("the audit log", () => {
     Effect.gen(function* () {
       const ada = yield* organization("acme")
       const bob = yield* organization("other", "webshop", "bob@example.com")
-      yield* (yield* AuditLog).record(system, event)
+      yield* (yield* AuditLog).seen(system, event)
       yield* setSecret(ada, "A", "x")
       yield* setSecret(bob, "A", "x", { path: envPath("prod", "webshop", "other") })
       for (const [log, actions] of [
@@ -188,7 +188,7 @@ describe("the audit log", () => {
       const hours = [12, 13, 9, 14, 0, 14]
       for (const hour of hours) {
         yield* TestClock.setTime(Date.UTC(2026, 0, 31, hour))
-        yield* audit.record(system, event)
+        yield* audit.seen(system, event)
       }
       assert.deepStrictEqual(
         (yield* entries("system")).map(({ created_at }) => created_at.slice(11, 13)),
@@ -265,7 +265,7 @@ describe("reads", () => {
     Effect.gen(function* () {
       const audit = yield* AuditLog
       for (let index = 0; index < 5; index++) {
-        yield* audit.read(system, { ...event, resource_id: String(index) })
+        yield* audit.seen(system, { ...event, resource_id: String(index) })
         yield* Effect.repeatN(Effect.yieldNow(), index)
       }
       yield* audit.flush
@@ -284,7 +284,7 @@ describe("reads", () => {
         const scope = yield* Scope.make()
         const audit = Context.get(yield* Layer.buildWithScope(Layer.fresh(AuditLog.Default), scope), AuditLog)
         yield* Effect.repeatN(Effect.yieldNow(), 5)
-        yield* audit.read(system, event)
+        yield* audit.seen(system, event)
         for (let turn = 0; turn < yields; turn++) yield* Effect.yieldNow()
         yield* Scope.close(scope, Exit.void)
         assert.strictEqual(yield* stored, 1)
@@ -298,7 +298,7 @@ describe("reads", () => {
       yield* Effect.provide(
         Effect.gen(function* () {
           const audit = yield* AuditLog
-          for (let index = 0; index < 1_234; index++) yield* audit.read(system, event)
+          for (let index = 0; index < 1_234; index++) yield* audit.seen(system, event)
         }),
         servicesIn(place)
       )
@@ -310,9 +310,9 @@ describe("reads", () => {
   it.effect("are written in the reader's own time rather than dropped when the queue is full", () =>
     Effect.gen(function* () {
       const audit = yield* AuditLog
-      yield* Effect.repeatN(audit.read(system, event), 10_000 - 1)
+      yield* Effect.repeatN(audit.seen(system, event), 10_000 - 1)
       assert.strictEqual(yield* stored, 0)
-      yield* audit.read(system, event)
+      yield* audit.seen(system, event)
       assert.strictEqual(yield* stored, 1)
       yield* audit.flush
       assert.strictEqual(yield* stored, 10_001)

@@ -52,12 +52,12 @@ describe("entries that the database does not take", () => {
       const audit = yield* AuditLog
       const { tries } = yield* away(
         Effect.zipRight(
-          Effect.forEach([1, 2, 3], () => audit.read(system, event)),
+          Effect.forEach([1, 2, 3], () => audit.seen(system, event)),
           pass(40)
         )
       )
       assert.isAbove(tries, 12)
-      yield* audit.read(system, { ...event, action: "backup.restore" })
+      yield* audit.seen(system, { ...event, action: "backup.restore" })
       assert.deepStrictEqual(yield* until(4), ["backup.create", "backup.create", "backup.create", "backup.restore"])
     }).pipe(onDatabase())
   )
@@ -65,7 +65,7 @@ describe("entries that the database does not take", () => {
   it.effect("are counted where there is no room, by one entry that says how many are missing", () =>
     Effect.gen(function* () {
       const audit = yield* AuditLog
-      yield* away(Effect.repeatN(audit.read(system, long), 20 - 1))
+      yield* away(Effect.repeatN(audit.seen(system, long), 20 - 1))
       const found = yield* until(17)
       assert.deepStrictEqual(found.slice(-2), ["backup.create", 'audit.missing {"entries":4}'])
       assert.strictEqual(found.length, 17)
@@ -80,8 +80,8 @@ describe("entries that the database does not take", () => {
         Effect.gen(function* () {
           const scope = yield* Scope.make()
           const audit = Context.get(yield* Layer.buildWithScope(Layer.fresh(AuditLog.Default), scope), AuditLog)
-          yield* Effect.repeatN(audit.read(system, long), 20 - 1)
-          yield* Effect.repeatN(audit.read(system, event), 500 - 1)
+          yield* Effect.repeatN(audit.seen(system, long), 20 - 1)
+          yield* Effect.repeatN(audit.seen(system, event), 500 - 1)
           const closing = yield* Effect.fork(Scope.close(scope, Exit.void))
           yield* Effect.repeat(pass(1), { until: () => Effect.map(Fiber.poll(closing), Option.isSome), times: 2_000 })
           yield* Fiber.join(closing)

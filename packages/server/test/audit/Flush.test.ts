@@ -30,7 +30,7 @@ describe("a flush of the audit queue", () => {
     Effect.gen(function* () {
       const audit = yield* AuditLog
       const release = yield* holding
-      yield* Effect.repeatN(audit.read(system, event), 9)
+      yield* Effect.repeatN(audit.seen(system, event), 9)
       const first = yield* Effect.fork(audit.flush)
       yield* settle
       assert.strictEqual(yield* audit.queued, 0, "the first has taken all of it")
@@ -48,10 +48,10 @@ describe("a flush of the audit queue", () => {
     Effect.gen(function* () {
       const audit = yield* AuditLog
       const release = yield* holding
-      yield* Effect.repeatN(audit.read(system, event), 9)
+      yield* Effect.repeatN(audit.seen(system, event), 9)
       const flush = yield* Effect.fork(audit.flush)
       yield* settle
-      yield* Effect.repeatN(audit.read(system, event), 4)
+      yield* Effect.repeatN(audit.seen(system, event), 4)
       yield* release
       yield* Fiber.join(flush)
       assert.deepStrictEqual([yield* stored, yield* audit.queued], [10, 5])
@@ -64,7 +64,7 @@ describe("a flush of the audit queue", () => {
     Effect.gen(function* () {
       const audit = yield* AuditLog
       const release = yield* holding
-      yield* Effect.repeatN(audit.read(system, event), 249)
+      yield* Effect.repeatN(audit.seen(system, event), 249)
       const flush = yield* Effect.fork(audit.flush)
       yield* settle
       yield* Fiber.interruptFork(flush)

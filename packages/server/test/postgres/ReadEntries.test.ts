@@ -17,7 +17,7 @@ const logOf = (name: string) =>
     const reads = sql<{ n: number }>`
       SELECT count(*) AS n FROM audit_entries WHERE org_id = ${org.id} AND action = 'secret.read'`
     return {
-      read: audit.read({ actor: { type: "system", id: null, name: "test" }, orgId: org.id }, event),
+      read: audit.seen({ actor: { type: "system", id: null, name: "test" }, orgId: org.id }, event),
       reads: Effect.map(reads, ([row]) => row?.n ?? 0),
       lock: sql`SELECT log FROM audit_heads WHERE log = ${org.id} FOR UPDATE`
     }

@@ -380,12 +380,12 @@ export const fill = async (path: string): Promise<Limits> => {
     Effect.gen(function* () {
       const audit = yield* AuditLog
       for (const events of [...Array.chunksOf(short, 1_000), ...Array.chunksOf(long, 20)]) {
-        yield* transaction(audit.write(source, ...events))
+        yield* transaction(audit.change(source, ...events))
       }
       // A log for each organization, some of them committed together.
       for (const some of Array.chunksOf(filled.organizations.slice(0, limits.logs), 200)) {
         yield* transaction(
-          Effect.forEach(some, (orgId) => audit.write({ ...source, orgId }, created), { discard: true })
+          Effect.forEach(some, (orgId) => audit.change({ ...source, orgId }, created), { discard: true })
         )
       }
     }).pipe(Effect.provide(servicesAt(path)))

@@ -84,13 +84,13 @@ export const write = (orgId: OrgId | null, first: Happening = {}, ...rest: Reado
     const audit = yield* AuditLog
     // Of no scope: the audit log has none.
     const { transaction } = yield* Database
-    yield* transaction(audit.write(sourceOf(orgId, first), ...[first, ...rest].map(eventOf)))
+    yield* transaction(audit.change(sourceOf(orgId, first), ...[first, ...rest].map(eventOf)))
   })
 
 /** Queues an entry, as a read does. */
 export const read = (orgId: OrgId | null, happening: Happening = {}) =>
   Effect.flatMap(AuditLog, (audit) =>
-    audit.read(sourceOf(orgId, happening), eventOf({ action: "secret.read", ...happening }))
+    audit.seen(sourceOf(orgId, happening), eventOf({ action: "secret.read", ...happening }))
   )
 
 export const entriesOf = (orgId: OrgId | null) =>

@@ -87,7 +87,7 @@ describe("what holds back a webhook", () => {
         const actor = { type: "user", id: ada.id, name: ada.email } as const
         const audit = yield* AuditLog
         yield* transaction(
-          audit.write(
+          audit.change(
             { actor, orgId: org.id },
             ...Array.from(
               { length: 520 },

@@ -47,7 +47,7 @@ export const makeAccountNetworks = Effect.map(AuditLog, (audit) => {
       orgId: own_org_id
     } as const
     return Effect.zipRight(
-      audit.denied(source, {
+      audit.refused(source, {
         action: "access.denied",
         resource_type: "service_account",
         resource_id: account_id,

@@ -119,7 +119,7 @@ export const makeGate = Effect.gen(function* () {
         onNone: () => Effect.void,
         onSome: (transaction) =>
           Effect.gen(function* () {
-            yield* audit.write(guarded.source, {
+            yield* audit.change(guarded.source, {
               action: "secret.break_glass",
               resource_type: "env",
               resource_id: guarded.envId,

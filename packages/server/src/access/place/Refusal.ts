@@ -10,4 +10,4 @@ export const refuse = (
   refusal: Pick<AuditEvent, "resource_type" | "resource_id" | "metadata">,
   message: string
 ): Effect.Effect<never, Forbidden> =>
-  Effect.zipRight(audit.denied(source, { action: "access.denied", ...refusal }), new Forbidden({ message }))
+  Effect.zipRight(audit.refused(source, { action: "access.denied", ...refusal }), new Forbidden({ message }))

@@ -204,7 +204,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         same === undefined
           ? { ...fresh, ...named, ...end }
           : { ...aclRule({ ...same, expires_at }), permission, updated_at: granted_at }
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "acl.grant",
         resource_type: "acl_rule",
         resource_id: rule.id,
@@ -241,7 +241,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         return yield* notFound(`access rule ${id}`)
       }
       if ((yield* repo.remove({ id, now: removed_at })).length === 0) return yield* notFound(`access rule ${id}`)
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "acl.revoke",
         resource_type: "acl_rule",
         resource_id: id,

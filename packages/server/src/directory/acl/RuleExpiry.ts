@@ -64,7 +64,7 @@ export const makeRuleExpiry = Effect.gen(function* () {
   const expire = Effect.fnUntraced(function* ({ id, org_id, ...rule }: EndedRow) {
     const removed = yield* remove({ id, now: yield* now })
     if (removed.length === 0 || org_id === null) return
-    yield* audit.write(
+    yield* audit.change(
       { actor: { type: "system", id: null, name: "expiry" }, orgId: org_id },
       { action: "acl.expire", resource_type: "acl_rule", resource_id: id, metadata: ruleFacts(rule) }
     )

@@ -111,7 +111,7 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
         })
         const delegation = delegationOf(row)
         const { expires_at } = delegation
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "delegation.create",
           resource_type: "delegation",
           resource_id: id,
@@ -133,7 +133,7 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
         return yield* notFound(`delegation ${id}`)
       }
       const { env, name, org_id: orgId, permission, project } = row
-      yield* audit.write(
+      yield* audit.change(
         { ...actorSource(person), orgId, project, env },
         { action: "delegation.revoke", resource_type: "delegation", resource_id: id, metadata: { name, permission } }
       )

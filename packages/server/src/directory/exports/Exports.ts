@@ -62,7 +62,7 @@ export class Exports extends Effect.Service<Exports>()("@coffer/server/Exports",
       id: ExportId,
       metadata: Record<string, unknown>
     ) =>
-      audit.write(sourceOf(place), {
+      audit.change(sourceOf(place), {
         action,
         resource_type: "org",
         resource_id: place.org.id,

@@ -103,7 +103,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
         const { account } = refusal
         const resource = { resource_type: "service_account", resource_id: account?.id ?? null } as const
         if (strangers.admits(["auth.federate"], account && { id: account.id, source, resource })) {
-          yield* audit.write(source, {
+          yield* audit.change(source, {
             action: "auth.federate",
             ...resource,
             metadata: { refused: true, ...refusal.metadata }
@@ -138,7 +138,7 @@ export class Exchange extends Effect.Service<Exchange>()("@coffer/server/Exchang
           expiresAt: expires_at
         })
         const { issuer, name } = federation
-        yield* audit.write(sourceOf({ account, name: account.name }), {
+        yield* audit.change(sourceOf({ account, name: account.name }), {
           action: "auth.federate",
           resource_type: "session",
           resource_id: id,

@@ -131,7 +131,7 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
         yield* repo.insertKeys((keys ?? []).map((key, position) => ({ federation_id: made.id, position, ...key })))
         const ambiguous = yield* repo.ambiguousKey({ accountId, issuer, id: made.id, now: made.created_at })
         if (ambiguous !== undefined) return yield* sameId(ambiguous.kid)
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "federation.create",
           resource_type: "federation",
           resource_id: made.id,
@@ -164,7 +164,7 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
         const row = yield* repo.find({ accountId, id })
         if (row === undefined) return yield* notFound(`federation ${id}`)
         yield* repo.remove({ id, now: removed_at })
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "federation.revoke",
           resource_type: "federation",
           resource_id: id,

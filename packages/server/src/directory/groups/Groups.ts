@@ -47,7 +47,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
       { id, name }: Pick<GroupRow, "id" | "name">,
       metadata: AuditEvent["metadata"] = {}
     ) =>
-      audit.write(sourceOf(place), {
+      audit.change(sourceOf(place), {
         action,
         resource_type: "group",
         resource_id: id,

@@ -37,7 +37,7 @@ export const makeLoginGroups = Effect.gen(function* () {
     const removed = [...held].filter((name) => !brought.has(name))
     if (added.length === 0 && removed.length === 0) return
     const expiresAt = brought.size > 0 ? (yield* Clock.currentTimeMillis) + maxAge : null
-    yield* audit.write(loginGroupsSource(person), loginGroupsEvent(person, { added, removed, expiresAt }))
+    yield* audit.change(loginGroupsSource(person), loginGroupsEvent(person, { added, removed, expiresAt }))
   })
 
   /**

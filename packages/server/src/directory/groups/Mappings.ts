@@ -45,7 +45,7 @@ export class Mappings extends Effect.Service<Mappings>()("@coffer/server/Mapping
       }
       yield* repo.insert(added.map(({ group_id, provider_group }) => ({ org_id: orgId, provider_group, group_id })))
       if (added.length > 0 || removed.length > 0) {
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "group.map",
           resource_type: "org",
           resource_id: orgId,

@@ -129,7 +129,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     const refused = Effect.fnUntraced(function* (address: string, userId: UserId | null, reason: string) {
       yield* limits.count(failures, clientNetwork((yield* RequestInfo).ip))
       if (userId === null && !strangers.admits(["auth.verify_failed"])) return
-      yield* audit.write(sourceOf(userId, address), {
+      yield* audit.change(sourceOf(userId, address), {
         action: "auth.verify_failed",
         resource_type: "user",
         resource_id: userId,
@@ -157,7 +157,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
             Effect.gen(function* () {
               const { result, resource } = yield* complete(person)
               yield* bringGroups(person, claims.groups)
-              yield* audit.write(sourceOf(person.id, person.email), {
+              yield* audit.change(sourceOf(person.id, person.email), {
                 action: "auth.verify",
                 ...resource,
                 metadata: { method: "oidc" }

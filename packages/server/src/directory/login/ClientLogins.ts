@@ -183,7 +183,7 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
             const [decided] = yield* repo.decide({ id, userId: by.id, provenAt: by.provenAt, state: decision, now })
             if (decided === undefined) return false
             if (decision === "refused") {
-              yield* audit.write(personSource(by), {
+              yield* audit.change(personSource(by), {
                 action: "auth.verify_failed",
                 resource_type: "user",
                 resource_id: by.id,

@@ -51,7 +51,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
         ? yield* sessions.start({ id: user_id, ended, provenAt }, "token", machine)
         : null
       if (session === null) {
-        yield* audit.write(source, {
+        yield* audit.change(source, {
           action: "auth.verify_failed",
           resource_type: "user",
           resource_id: user_id,
@@ -59,7 +59,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
         })
         return invalidCode
       }
-      yield* audit.write(source, {
+      yield* audit.change(source, {
         action: "auth.verify",
         resource_type: "session",
         resource_id: session.id,

@@ -116,7 +116,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             expiresAt: timestamp(millis + codeMillis)
           })
           if (user !== undefined || strangers.admits(["auth.login"])) {
-            yield* audit.write(loginSource(email, user?.id ?? null), {
+            yield* audit.change(loginSource(email, user?.id ?? null), {
               action: "auth.login",
               resource_type: "user",
               resource_id: user?.id ?? null
@@ -190,7 +190,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
             const actions = ["auth.verify_failed", ...(locks ? ["auth.lockout" as const] : [])] as const
             if (user !== undefined || strangers.admits(actions)) {
               const about = { resource_type: "user", resource_id: user?.id ?? null } as const
-              yield* audit.write(
+              yield* audit.change(
                 loginSource(email, user?.id ?? null),
                 ...actions.map((action) => ({ action, ...about }) as const)
               )
@@ -200,7 +200,7 @@ export class Login extends Effect.Service<Login>()("@coffer/server/Login", {
           yield* repo.deleteFailure({ id })
           const { id: userId } = yield* users.ensure(email)
           const completedLogin = yield* complete({ id: userId, email, ended, provenAt: timestamp(millis) })
-          yield* audit.write(loginSource(email, userId), {
+          yield* audit.change(loginSource(email, userId), {
             action: "auth.verify",
             ...completedLogin.resource,
             metadata: { method: "code" }

@@ -102,7 +102,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
     })
 
     const recordEnded = (actor: UserActor, sessions: ReadonlyArray<{ readonly id: string }>) =>
-      audit.write(
+      audit.change(
         actorSource(actor),
         ...sessions.map(({ id }) => ({ action: "auth.logout", resource_type: "session", resource_id: id }) as const)
       )
@@ -127,7 +127,7 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       if (id === null) return
       const [ended] = yield* type === "key" ? repo.deleteKeySession({ id }) : repo.deleteFederated({ id })
       if (ended === undefined) return
-      yield* audit.write(
+      yield* audit.change(
         { ...actorSource(actor), orgId: actor.orgId },
         { action: "auth.logout", resource_type: "session", resource_id: ended.id }
       )

@@ -53,7 +53,7 @@ export class UnknownLoginAudit extends Effect.Service<UnknownLoginAudit>()("@cof
 
     const write = ({ counted, target: { resource, source } }: Attempts) =>
       transaction(
-        audit.write(
+        audit.change(
           source,
           ...[...counted].map(([action, count]) => ({ action, ...resource, metadata: { attempts: count } }) as const)
         )

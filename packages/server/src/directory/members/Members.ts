@@ -91,7 +91,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         yield* repo
           .insert({ id, orgId: place.org.id, userId: user.id, role, now: created_at })
           .pipe(orTaken(() => new Conflict({ message: `${email} is a member already` })))
-        yield* audit.write(source, {
+        yield* audit.change(source, {
           action: "org.member_invite",
           resource_type: "member",
           resource_id: user.id,
@@ -143,7 +143,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         members.map((one) => (one.id === userId ? { ...one, role } : one))
       )
       yield* repo.setRole({ orgId: place.org.id, userId, role, now: updated_at })
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "org.member_role_update",
         resource_type: "member",
         resource_id: userId,
@@ -175,7 +175,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       yield* repo.removeFromUseRules({ orgId, userId })
       yield* repo.removeVotes({ orgId, userId })
       const { count: service_accounts } = yield* repo.countAccountsOf({ orgId, email })
-      yield* audit.write(source, {
+      yield* audit.change(source, {
         action: "org.member_remove",
         resource_type: "member",
         resource_id: userId,

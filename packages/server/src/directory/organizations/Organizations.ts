@@ -41,7 +41,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       yield* repo.insert({ id, name, now: created_at }).pipe(orTaken(() => orgNameTaken(name)))
       yield* removals.checkName(actor, name)
       yield* repo.insertOwner({ id: memberId, orgId: id, userId: actor.id, now: created_at })
-      yield* audit.write(
+      yield* audit.change(
         { ...actorSource(actor), orgId: id },
         { action: "org.create", resource_type: "org", resource_id: id, metadata: { name } }
       )
@@ -79,7 +79,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
         .pipe(orTaken(() => orgNameTaken(name)))
       if (row === undefined) return yield* notVisible(`organization ${before}`)
       if (name !== before) yield* removals.checkName(place.actor, name)
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "org.update",
         resource_type: "org",
         resource_id: id,
@@ -97,7 +97,7 @@ export class Organizations extends Effect.Service<Organizations>()("@coffer/serv
       const [row] = yield* repo.remove({ id, now: removed_at })
       if (row === undefined) return yield* notVisible(`organization ${name}`)
       yield* removals.removed({ kind: "org", id, orgId: id, projectId: null, name }, place.actor)
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "org.delete",
         resource_type: "org",
         resource_id: id,

@@ -205,7 +205,7 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
           })
           .pipe(orTaken(taken))
         yield* repo.proveSession({ id: yield* sessionOf(person), userId: person.id, now })
-        yield* audit.write(actorSource(person), {
+        yield* audit.change(actorSource(person), {
           action: "passkey.create",
           resource_type: "passkey",
           resource_id: id,
@@ -233,7 +233,7 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
         const now = timestamp(yield* clock)
         const failed = (reason: string) =>
           Effect.as(
-            audit.write(actorSource(person), {
+            audit.change(actorSource(person), {
               action: "auth.verify_failed",
               resource_type: "user",
               resource_id: person.id,
@@ -248,7 +248,7 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
         if (used.length === 0) return yield* failed("the counter went back, or the passkey was removed")
         const [session] = yield* repo.proveSession({ id: claimed.target, userId: person.id, now })
         if (session === undefined) return yield* failed("the session has ended")
-        yield* audit.write(actorSource(person), {
+        yield* audit.change(actorSource(person), {
           action: "auth.verify",
           resource_type: "session",
           resource_id: session.id,
@@ -274,7 +274,7 @@ export class Passkeys extends Effect.Service<Passkeys>()("@coffer/server/Passkey
       const [removed] = yield* repo.remove({ id, userId: person.id })
       if (removed === undefined) return yield* notFound(`passkey ${id}`)
       const { name } = removed
-      yield* audit.write(actorSource(person), {
+      yield* audit.change(actorSource(person), {
         action: "passkey.delete",
         resource_type: "passkey",
         resource_id: id,

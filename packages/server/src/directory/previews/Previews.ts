@@ -42,7 +42,7 @@ export class ProjectPreviews extends Effect.Service<ProjectPreviews>()("@coffer/
     )
 
     const record = (place: Place<"previews.set" | "previews.delete">, metadata: Readonly<Record<string, unknown>>) =>
-      audit.write(sourceOf(place), {
+      audit.change(sourceOf(place), {
         action: place.action,
         resource_type: "project",
         resource_id: place.project.id,

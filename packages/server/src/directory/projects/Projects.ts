@@ -71,7 +71,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
           now: created_at
         })
       }
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "project.create",
         resource_type: "project",
         resource_id: id,
@@ -132,7 +132,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
           .change({ id, name: name ?? null, strict: strict === undefined ? null : Number(strict), now: updated_at })
           .pipe(orTaken(() => taken(name ?? before)))
         if (row === undefined) return yield* notVisible(`project ${before}`)
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "project.update",
           resource_type: "project",
           resource_id: id,
@@ -157,7 +157,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       const [row] = yield* repo.remove({ id, now: removed_at })
       if (row === undefined) return yield* notVisible(`project ${name}`)
       yield* removals.removed({ kind: "project", id, orgId, projectId: null, name }, place.actor)
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "project.delete",
         resource_type: "project",
         resource_id: id,

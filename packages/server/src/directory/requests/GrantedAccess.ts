@@ -114,7 +114,7 @@ export const makeGrantedAccess = Effect.gen(function* () {
       createdBy: approved.by.join(", "),
       now: timestamp(millis)
     })
-    yield* audit.write(approved.source, {
+    yield* audit.change(approved.source, {
       action: "acl.grant",
       resource_type: "acl_rule",
       resource_id: ruleId,

@@ -182,7 +182,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
             now: at
           })
           yield* mark({ envId: env.id, protected: 1, now: at })
-          yield* audit.write(sourceOf(place), {
+          yield* audit.change(sourceOf(place), {
             action: "protection.set",
             resource_type: "protection",
             resource_id: env.id,
@@ -199,7 +199,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
         const at = yield* now
         yield* end({ envId: env.id, by: actorName(place.actor), now: at })
         yield* mark({ envId: env.id, protected: 0, now: at })
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "protection.delete",
           resource_type: "protection",
           resource_id: env.id,

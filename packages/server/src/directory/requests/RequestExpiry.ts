@@ -37,7 +37,7 @@ export const makeRequestExpiry = Effect.gen(function* () {
   const note = Effect.fnUntraced(function* ({ actor_name, env, id, org_id, project }: typeof EndedRow.Type) {
     if ((yield* expire({ id, now: yield* now })).length === 0) return
     yield* bodies.remove(id)
-    yield* audit.write(
+    yield* audit.change(
       { actor: { type: "system", id: null, name: "expiry" }, orgId: org_id, project, env },
       { action: "request.expire", resource_type: "request", resource_id: id, metadata: { requester: actor_name } }
     )

@@ -50,7 +50,7 @@ export class RequestValues extends Effect.Service<RequestValues>()("@coffer/serv
       const json = yield* requests.bodyOf(row)
       const found = yield* mapInSlices(settings(json), ([key, value]) => decodeValue({ key, value }))
       const data = found.flatMap(Option.toArray)
-      yield* audit.read(sourceOf(reading), {
+      yield* audit.seen(sourceOf(reading), {
         action: "request.read",
         resource_type: "request",
         resource_id: id,

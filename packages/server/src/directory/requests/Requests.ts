@@ -137,7 +137,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         expiresAt: millis + spanSeconds(protection?.expires_after ?? defaultSpan) * 1_000
       })
       if (sealed !== null) yield* sealed.store
-      yield* audit.write(
+      yield* audit.change(
         { ...sourceOf(place), project, env },
         {
           action: "request.create",

@@ -84,7 +84,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       action: "request.approve" | "request.refuse" | "request.withdraw" | "request.apply" | "request.outdate",
       metadata: Record<string, unknown> = {}
     ) =>
-      audit.write(sourceAt(place, row), {
+      audit.change(sourceAt(place, row), {
         action,
         resource_type: "request",
         resource_id: row.id,

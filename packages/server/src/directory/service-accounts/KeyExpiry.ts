@@ -40,7 +40,7 @@ export class KeyExpiry extends Effect.Service<KeyExpiry>()("@coffer/server/KeyEx
     const announceOne = ({ account, account_id, expires_at, id, org_id }: typeof ExpiringRow.Type) =>
       Effect.gen(function* () {
         if ((yield* mark({ id, now: yield* now })).length === 0) return
-        yield* audit.write(
+        yield* audit.change(
           { actor: { type: "system", id: null, name: "expiry" }, orgId: org_id },
           {
             action: "service_account.expiring",

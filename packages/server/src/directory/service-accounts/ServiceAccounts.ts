@@ -155,7 +155,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           now: created_at
         })
         if (made !== null) yield* repo.insertKey(made.row)
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "service_account.create",
           resource_type: "service_account",
           resource_id: id,
@@ -204,7 +204,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         if (allowed_networks === undefined) return serviceAccount(row)
         const networks = yield* allowedNetworks(allowed_networks, config)
         yield* repo.setNetworks({ id, networks, now: yield* now })
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "service_account.update",
           resource_type: "service_account",
           resource_id: id,
@@ -230,7 +230,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
           ? repo.removeKeys({ id, now: timestamp(millis) })
           : repo.endKeys({ id, now: timestamp(millis), end: timestamp(millis + graceSeconds * 1000) })
         yield* repo.insertKey(row)
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "service_account.rotate",
           resource_type: "service_account",
           resource_id: id,
@@ -258,7 +258,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         yield* repo.remove({ id, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })
         yield* repo.removeFromUseRules({ orgId: place.org.id, id })
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "service_account.revoke",
           resource_type: "service_account",
           resource_id: id,

@@ -108,7 +108,7 @@ export const makeSettling = Effect.gen(function* () {
       for (const { actor_name, env, id: request, project } of found) {
         if ((yield* endRequest({ request, now: at, outdated: JSON.stringify(outdated) })).length === 0) continue
         yield* bodies.remove(request)
-        yield* audit.write(
+        yield* audit.change(
           { ...settler, orgId: row.org_id, project, env },
           {
             action: "request.outdate",
@@ -126,7 +126,7 @@ export const makeSettling = Effect.gen(function* () {
       const found = yield* delegations({ id: row.id, limit: atOnce })
       for (const { env, id, name, permission, person, project } of found) {
         if ((yield* endDelegation({ delegation: id })).length === 0) continue
-        yield* audit.write(
+        yield* audit.change(
           { ...settler, orgId: row.org_id, project, env },
           {
             action: "delegation.revoke",

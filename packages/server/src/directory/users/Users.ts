@@ -117,7 +117,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
           service_accounts: service_accounts.length,
           ...(removed.length > 0 && { passkeys: removed.length })
         }
-        yield* audit.write(superadminSource(serverPlace.actor), {
+        yield* audit.change(superadminSource(serverPlace.actor), {
           action: "user.disable",
           resource_type: "user",
           resource_id: id,
@@ -133,7 +133,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       const updated_at = yield* now
       const user = yield* find(id)
       if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
-        yield* audit.write(superadminSource(serverPlace.actor), {
+        yield* audit.change(superadminSource(serverPlace.actor), {
           action: "user.enable",
           resource_type: "user",
           resource_id: id,
@@ -147,7 +147,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
     const endSessions = method("UserDirectory.endSessions", function* (serverPlace: ServerPlace, id: UserId) {
       const user = yield* find(id)
       const sessions = yield* endLogins(user)
-      yield* audit.write(superadminSource(serverPlace.actor), {
+      yield* audit.change(superadminSource(serverPlace.actor), {
         action: "user.end_sessions",
         resource_type: "user",
         resource_id: id,

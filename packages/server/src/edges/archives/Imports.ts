@@ -174,7 +174,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
               lifetime: lifetimeOfStep
             })
             // Every organization has a log.
-            yield* audit.write(
+            yield* audit.change(
               { ...actorSource(founder), orgId },
               { action: "org.create", resource_type: "org", resource_id: orgId, metadata: { name, import: id } }
             )
@@ -296,7 +296,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
               message: `nobody could end the protection of ${namesOf(unvotable)} on this server, where people who vote are disabled: have them enabled, and finish the import again`
             })
           }
-          yield* audit.write(
+          yield* audit.change(
             { ...actorSource(importer), orgId: org_id },
             { action: "org.import", resource_type: "org", resource_id: org_id, metadata: { name, ...all } }
           )

@@ -81,7 +81,7 @@ export class KeySessions extends Effect.Service<KeySessions>()("@coffer/server/K
         now: timestamp(millis),
         expiresAt: timestamp(millis + sessionMillis)
       })
-      yield* audit.write(
+      yield* audit.change(
         { ...actorSource(actor), orgId: actor.orgId },
         { action: "auth.verify", resource_type: "session", resource_id: id, metadata: { method: "key" } }
       )

@@ -30,7 +30,7 @@ export class KnownWebhooks extends Effect.Service<KnownWebhooks>()("@coffer/serv
       action: Extract<AuditAction, `webhook.${string}`>,
       metadata: Readonly<Record<string, unknown>> = {}
     ) =>
-      audit.write(sourceOf(place), {
+      audit.change(sourceOf(place), {
         action,
         resource_type: "webhook",
         resource_id: id,

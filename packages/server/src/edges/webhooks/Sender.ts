@@ -78,7 +78,7 @@ export const makeSender = Effect.gen(function* () {
     const [failed] = yield* webhooks.fail({ id: row.webhook_id, now })
     if (failed === undefined) return
     const { org_id, url } = failed
-    yield* audit.write(
+    yield* audit.change(
       { actor: { type: "system", id: null, name: "webhooks" }, orgId: org_id },
       {
         action: "webhook.disable",

@@ -98,7 +98,7 @@ const prepare = (file: string, current: string) =>
         const ended = yield* beginEpoch
         yield* skipEvents
         const { backup_created_at, backup_id } = yield* recordRestore(current)
-        yield* audit.write(
+        yield* audit.change(
           { actor: { type: "system", id: null, name: "coffer-server restore" }, orgId: null },
           {
             action: "backup.restore",

@@ -111,7 +111,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
         yield* store.put(name, backup.size_bytes, () =>
           sealBackup(keyring.backupKey, randomBytes(nonceBytes), createReadStream(path, { highWaterMark: pieceBytes }))
         )
-        yield* Effect.tapErrorCause(recording(audit.write(source, event("backup.create", backup))), (cause) =>
+        yield* Effect.tapErrorCause(recording(audit.change(source, event("backup.create", backup))), (cause) =>
           Cause.isFailure(cause) || isLeaseLost(cause) ? store.remove(name) : Effect.void
         )
         yield* store
@@ -180,7 +180,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
           Effect.map(({ counts, path, size_bytes }): Restore => ({ id, path, size_bytes, counts })),
           Effect.tap(({ path }) =>
             Effect.tapError(
-              recording(audit.write(superadminSource(serverPlace.actor), event("backup.restore", backup))),
+              recording(audit.change(superadminSource(serverPlace.actor), event("backup.restore", backup))),
               () => Effect.tryPromise({ try: () => rm(path), catch: localFailure })
             )
           ),
@@ -189,7 +189,7 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
               Metric.increment(decryptionFailures),
               Effect.logError(`backup ${id} does not decrypt: the object in the store was changed`),
               transaction(
-                audit.write(superadminSource(serverPlace.actor), {
+                audit.change(superadminSource(serverPlace.actor), {
                   action: "secret.decryption_failed",
                   resource_type: "backup",
                   resource_id: id
@@ -233,7 +233,10 @@ export class Backups extends Effect.Service<Backups>()("@coffer/server/Backups",
                 yield* recording(
                   Effect.zipRight(
                     repo.noteDrill({ backupId: backup.id, drilledAt: drilled_at, seconds, valid: valid ? 1 : 0 }),
-                    audit.write(superadminSource(serverPlace.actor), event("backup.drill", backup, { valid, problems }))
+                    audit.change(
+                      superadminSource(serverPlace.actor),
+                      event("backup.drill", backup, { valid, problems })
+                    )
                   )
                 )
                 yield* noteDrill({ drilled_at, seconds, valid })

@@ -31,7 +31,7 @@ export const sessionOf = (email: Email) =>
         const person = { id: user.id, ended: user.logins_ended, provenAt: yield* now }
         const session = yield* sessions.start(person, "token", null, "operator")
         if (session === null) return yield* Effect.dieMessage("a user changed during the start of an offline session")
-        yield* audit.write(
+        yield* audit.change(
           { actor: { type: "system", id: null, name: "coffer-server session" }, orgId: null },
           { action: "auth.verify", resource_type: "session", resource_id: session.id, metadata: { email } }
         )

@@ -112,7 +112,7 @@ export class ExportedSecrets extends Effect.Service<ExportedSecrets>()("@coffer/
           return { row, json, isWithin: bytes <= maxPageBytes }
         })
         const fitting = encoded.filter(({ isWithin }, index) => isWithin || index === 0)
-        yield* audit.read(sourceOf(place), {
+        yield* audit.seen(sourceOf(place), {
           action: "secret.read",
           resource_type: "env",
           resource_id: place.env.id,

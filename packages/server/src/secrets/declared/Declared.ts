@@ -90,7 +90,7 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
           updated_by: actorName(place.actor)
         }
         yield* repo.set(projectId, declared)
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "declared.set",
           resource_type: "project",
           resource_id: projectId,
@@ -104,7 +104,7 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
       const projectId = place.project.id
       const [removed] = yield* repo.remove({ projectId, key })
       if (removed === undefined) return yield* notDeclared(key)
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "declared.delete",
         resource_type: "project",
         resource_id: projectId,

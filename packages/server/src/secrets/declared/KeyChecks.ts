@@ -66,7 +66,7 @@ export class KeyChecks extends Effect.Service<KeyChecks>()("@coffer/server/KeyCh
           Effect.suspend(() =>
             looked.length === 0
               ? Effect.void
-              : audit.read(sourceOf(place), {
+              : audit.seen(sourceOf(place), {
                   action: "secret.check",
                   resource_type: "env",
                   resource_id: place.env.id,

@@ -82,7 +82,7 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
           eventAt: dueAt === current.due_at ? current.event_at : eventAt
         })
         yield* repo.touch({ envId: place.env.id })
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "secret.update",
           resource_type: "secret",
           resource_id: id,

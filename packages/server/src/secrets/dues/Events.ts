@@ -26,14 +26,15 @@ export const dueEvents = Effect.gen(function* () {
     const isOverdue = due_at <= now
     const noted = yield* repo.note({ id, before: event_at, next: isOverdue ? null : due_at })
     if (noted.length === 0) return
-    yield* audit.require({ actor, orgId, project, env }, [
+    yield* audit.change(
+      { actor, orgId, project, env },
       {
         action: "secret.due",
         resource_type: "secret",
         resource_id: id,
         metadata: { key, version, state: isOverdue ? "overdue" : "due", due_at, ...(owner !== null && { owner }) }
       }
-    ])
+    )
   })
 
   return Effect.gen(function* () {

@@ -64,7 +64,7 @@ export const makeEnvironmentExpiry = Effect.gen(function* () {
   const note = ({ env, expires_at, id, org_id, project }: EndingRow, action: AuditEvent["action"]) =>
     org_id === null || project === null
       ? Effect.void
-      : audit.write(
+      : audit.change(
           { actor: { type: "system", id: null, name: "expiry" }, orgId: org_id, project, env },
           { action, resource_type: "env", resource_id: id, metadata: { name: env, expires_at: timestamp(expires_at) } }
         )

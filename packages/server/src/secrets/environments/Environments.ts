@@ -92,7 +92,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
           .insert({ id, projectId: project.id, name, end, sourceId: origin?.from.env.id ?? null, now: created_at })
           .pipe(orTaken(() => new Conflict({ message: `the environment name ${name} is in use: choose another` })))
         const ends = endOf({ expires_at: end })
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: "env.create",
           resource_type: "env",
           resource_id: id,
@@ -122,7 +122,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
       const updated_at = yield* now
       // It may have ended since it was entered.
       if ((yield* repo.setEnd({ id, end, now: updated_at })).length === 0) yield* notFound(`environment ${name}`)
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "env.extend",
         resource_type: "env",
         resource_id: id,
@@ -152,7 +152,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
           secrets.map(({ id, key, version }) => ({ key, change: "deleted", id, version }))
         )
       }
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "env.delete",
         resource_type: "env",
         resource_id: id,

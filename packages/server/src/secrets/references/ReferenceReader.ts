@@ -85,7 +85,7 @@ export class ReferenceReader extends Effect.Service<ReferenceReader>()("@coffer/
         ? Effect.void
         : Effect.forEach(
             passedEntries(place, "secret.read", passed, keys),
-            ({ event, source }) => audit.read(source, event),
+            ({ event, source }) => audit.seen(source, event),
             { discard: true }
           )
 

@@ -211,7 +211,7 @@ export class Bundles extends Effect.Service<Bundles>()("@coffer/server/Bundles",
         }
         if (format === "object") yield* checkWhole(errors)
         const keysRead = data.map(({ key, version }) => ({ key, version }))
-        yield* audit.read(sourceOf(place), {
+        yield* audit.seen(sourceOf(place), {
           action: "secret.read",
           resource_type: "env",
           resource_id: id,

@@ -186,7 +186,11 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       yield* setTotals({ id: place.env.id, revision, ...after })
       if (note !== undefined) yield* addNote({ envId: place.env.id, revision, note })
       noteRevision(place, revision)
-      yield* audit.write(sourceOf(place), ...(eventOfAll === undefined ? [] : [eventOfAll(revision)]), ...events.flat())
+      yield* audit.change(
+        sourceOf(place),
+        ...(eventOfAll === undefined ? [] : [eventOfAll(revision)]),
+        ...events.flat()
+      )
       return written
     })
 

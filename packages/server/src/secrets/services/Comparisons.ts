@@ -36,7 +36,7 @@ export class Comparisons extends Effect.Service<Comparisons>()("@coffer/server/C
           const seconds = yield* limits.wait(limit, actor.id)
           if (seconds > 0) return yield* refused(seconds)
           yield* limits.count(limit, actor.id)
-          yield* audit.write(sourceOf(place), { action: "secret.compare", ...compared })
+          yield* audit.change(sourceOf(place), { action: "secret.compare", ...compared })
         })
       ).pipe(limits.limited(limit, actor.id, refused))
     }

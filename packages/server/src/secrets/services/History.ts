@@ -166,7 +166,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         yield* forEachInSlices(fresh, ({ version }) =>
           destroyVersion({ id, version, now: destroyed_at, nothing: new Uint8Array() })
         )
-        yield* audit.write(
+        yield* audit.change(
           sourceOf(place),
           ...fresh.map(
             ({ version }) =>

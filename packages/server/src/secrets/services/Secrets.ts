@@ -75,7 +75,7 @@ export class Secrets extends Effect.Service<Secrets>()("@coffer/server/Secrets",
       const text = yield* versions.open(place, { id, key, version: found }, row)
       const { passed, value } =
         closure === null ? { value: text, passed: [] } : yield* referenceReader.valueOf(closure, { key, text })
-      yield* audit.read(sourceOf(place), {
+      yield* audit.seen(sourceOf(place), {
         action: "secret.read",
         resource_type: "secret",
         resource_id: id,

@@ -43,7 +43,7 @@ export const makeFailureReports = Effect.gen(function* () {
   return Effect.fnUntraced(function* (place: EnvPlace<Action>, { id, key, version }: VersionOf) {
     yield* Metric.increment(decryptionFailures)
     if (isQuiet(`${id} ${version}`, yield* Clock.currentTimeMillis)) return
-    yield* audit.denied(sourceOf(place), {
+    yield* audit.refused(sourceOf(place), {
       action: "secret.decryption_failed",
       resource_type: "secret",
       resource_id: id,

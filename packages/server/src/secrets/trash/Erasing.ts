@@ -116,7 +116,7 @@ export const makeErasing = Effect.gen(function* () {
   /** Gives up a place whose time is over, with its entry. */
   const end = Effect.fnUntraced(function* ({ id, kind, name, org_id }: TrashRow) {
     if ((yield* repo.end({ id })).length === 0) return
-    yield* audit.write(
+    yield* audit.change(
       { actor: { type: "system", id: null, name: "trash" }, orgId: org_id },
       { action: actions[kind], resource_type: kind, resource_id: id, metadata: { name } }
     )

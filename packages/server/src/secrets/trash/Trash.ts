@@ -100,7 +100,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
       { id, kind, name }: Pick<TrashRow, "id" | "kind" | "name">,
       metadata: Record<string, unknown>
     ) =>
-      audit.write(sourceOf(place), {
+      audit.change(sourceOf(place), {
         action: place.action,
         resource_type: kind,
         resource_id: id,

@@ -85,7 +85,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
       { created_at: _made, created_by: _by, updated_at: _changed, ...rule }: UseRule,
       before?: UseTerms
     ) =>
-      audit.write(sourceOf(place), {
+      audit.change(sourceOf(place), {
         action,
         resource_type: "use_rule",
         resource_id: rule.id,

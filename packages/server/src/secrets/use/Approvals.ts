@@ -134,7 +134,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
         now,
         expiresAt: timestamp(millis + lifeMillis)
       })
-      yield* audit.write(sourceOf(place), {
+      yield* audit.change(sourceOf(place), {
         action: "approval.request",
         resource_type: "approval",
         resource_id: id,
@@ -195,7 +195,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
         }
         const row = yield* repo.findApproval({ orgId: place.org.id, id })
         if (row === undefined) return yield* notFound(`approval ${id}`)
-        yield* audit.write(sourceOf(place), {
+        yield* audit.change(sourceOf(place), {
           action: state === "approved" ? "approval.approve" : "approval.refuse",
           resource_type: "approval",
           resource_id: id,

@@ -167,9 +167,9 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
       // In the order of the rules' ids, so that two requests with the same rules do not wait for each other.
       const inOrder = [...granted].sort((one, other) => (one.rule.id < other.rule.id ? -1 : 1))
       yield* Effect.forEach(inOrder, (one) => count(one, millis), { discard: true })
-      yield* audit.require(
+      yield* audit.change(
         sourceOf(place),
-        Array.map(granted, ({ key, rule, secretId, version }) => ({
+        ...granted.map(({ key, rule, secretId, version }) => ({
           action: "secret.use" as const,
           resource_type: "secret" as const,
           resource_id: secretId,
@@ -179,7 +179,7 @@ export class UsePermits extends Effect.Service<UsePermits>()("@coffer/server/Use
       for (const { event, source } of granted.flatMap(({ passed }) =>
         passedEntries(place, "secret.use", passed, keys)
       )) {
-        yield* audit.require(source, [event])
+        yield* audit.change(source, event)
       }
       return { granted } satisfies UseDecision
     })

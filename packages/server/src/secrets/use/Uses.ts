@@ -164,7 +164,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
         resource_id: secretId,
         metadata: { key, rule: rule.id, ...outcome }
       }))
-      return audit.record(sourceOf(place), first, ...rest)
+      return audit.seen(sourceOf(place), first, ...rest)
     }
 
     /** Counts and records a refusal. In a transaction, its entry is written after the end. */
@@ -178,7 +178,7 @@ export class Uses extends Effect.Service<Uses>()("@coffer/server/Uses", {
       const keys = others.length === 0 ? { key } : { keys: secrets.map((one) => ({ key: one })) }
       return Effect.zipRight(
         Metric.increment(useRefusals(reason)),
-        audit.denied(sourceOf(place), {
+        audit.refused(sourceOf(place), {
           action: "access.denied",
           resource_type: "env",
           resource_id: place.env.id,
