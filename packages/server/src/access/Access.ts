@@ -29,7 +29,7 @@ import { makeServerRights } from "./ServerPlace.js"
 import type { NamedPlace } from "./place/FreedNames.js"
 import { type Changing, type Guarded, makeGate } from "./gate/Gate.js"
 import { notVisible } from "./place/NotFound.js"
-import type { PassageShape } from "./gate/Passage.js"
+import type { GateDecision } from "./gate/GateDecision.js"
 import { makePlaceRefusals, type PathNames } from "./place/PlaceRefusals.js"
 import { type Asked, isPreviewAction, makePreviews } from "./place/Previews.js"
 import { refuse } from "./place/Refusal.js"
@@ -63,8 +63,8 @@ class EnvPlace<A extends Action> extends ProjectPlace<A> {
   constructor(
     place: ProjectPlace<A>,
     readonly env: Named<EnvId, EnvName>,
-    /** By what the caller passed the gate of a protected environment; null if nothing guards it. */
-    readonly passage: PassageShape | null = null,
+    /** By what the gate of a protected environment let the caller through; null if nothing guards it. */
+    readonly decision: GateDecision | null = null,
     /** How much it held when the caller entered by its name; null otherwise. */
     readonly extent: Extent | null = null
   ) {
@@ -101,15 +101,15 @@ type ActionOn<S extends "org" | "project" | "env"> = {
 /** The actions on a removed project or environment, at the place from which it was removed. */
 export type RemovedAction = "project.restore" | "project.erase" | "env.restore" | "env.erase"
 
-const approvalIn = (passage: PassageShape | null): Pick<AuditSource, "approval"> =>
-  passage?.kind === "requested" && passage.approval !== null ? { approval: passage.approval } : {}
+const approvalIn = (decision: GateDecision | null): Pick<AuditSource, "approval"> =>
+  decision?.kind === "requested" && decision.approval !== null ? { approval: decision.approval } : {}
 
 /** The source of an audit event at a place. */
 export const sourceOf = (place: OrgPlace<Action>): AuditSource => ({
   ...actorSource(place.actor),
   orgId: place.org.id,
   ...(place instanceof ProjectPlace && { project: place.project.name }),
-  ...(place instanceof EnvPlace && { env: place.env.name, ...approvalIn(place.passage) }),
+  ...(place instanceof EnvPlace && { env: place.env.name, ...approvalIn(place.decision) }),
   via: place.via
 })
 
@@ -261,8 +261,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) => right(path, action)
 
     /**
-     * Enters an environment to change it, by the right to it or, with `asked`, as a preview. If it is protected, the change needs a
-     * passage through its gate.
+     * Enters an environment to change it, by the right to it or, with `asked`, as a preview. If it is protected, its
+     * gate decides.
      */
     const guarded = <A extends GuardedAction>(path: EnvPath | SecretPath, action: A, asked: Asked | null = null) =>
       Effect.flatten(
@@ -275,7 +275,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
             const found: Effect.Effect<EnvPlace<A>, ApprovalRequired | Forbidden> = isProtected
               ? Effect.map(
                   gate.admit(guardedOf(new EnvPlace(entered, env))),
-                  (passage) => new EnvPlace(entered, env, passage)
+                  (decision) => new EnvPlace(entered, env, decision)
                 )
               : Effect.succeed(new EnvPlace(entered, env))
             return found

@@ -16,7 +16,8 @@ import { afterCommit, Transaction } from "../../database/Database.js"
 import { query } from "../../database/Query.js"
 import { freedNamesRepo, type NamedPlace } from "../place/FreedNames.js"
 import { liveEnv } from "../place/PlaceRow.js"
-import { Passage, type PassageShape } from "./Passage.js"
+import { ChangeMode, type GateDecision } from "./GateDecision.js"
+import { VotesMissing } from "./VotesMissing.js"
 import { makeProtections } from "./Protections.js"
 import { refuse } from "../place/Refusal.js"
 import { removedRepo } from "../place/Removed.js"
@@ -48,10 +49,11 @@ const kindNames = { org: "organization", project: "project", env: "environment" 
 /** How long a mail about broken glass is tried. */
 const mailLifetime = Duration.hours(24)
 
-const needsVotes = (why: string) =>
-  new ApprovalRequired({
-    message: `${why}, and nothing was changed: send Prefer: respond-async to ask for approval; people whom its protection names may also change it at once, with a reason in X-Coffer-Break-Glass`
-  })
+const needsVotes = (why: string, { envId, org }: Guarded) =>
+  new VotesMissing(
+    `${why}, and nothing was changed: send Prefer: respond-async to ask for approval; people whom its protection names may also change it at once, with a reason in X-Coffer-Break-Glass`,
+    { envId, org }
+  )
 
 const nobodyVotes = (why: string) =>
   new ApprovalRequired({
@@ -161,26 +163,20 @@ export const makeGate = Effect.gen(function* () {
   })
 
   /** Lets a change that needs the votes of a protected environment through, or fails with ApprovalRequired. */
-  const admitFor = (guarded: Guarded, why: string): Effect.Effect<PassageShape, ApprovalRequired | Forbidden> =>
-    Effect.flatMap(Passage, (passage): Effect.Effect<PassageShape, ApprovalRequired | Forbidden> => {
-      switch (passage.kind) {
-        case "harmless":
-          return Effect.succeed(passage)
+  const admitFor = (guarded: Guarded, why: string): Effect.Effect<GateDecision, ApprovalRequired | Forbidden> =>
+    Effect.flatMap(ChangeMode, (mode): Effect.Effect<GateDecision, ApprovalRequired | Forbidden> => {
+      switch (mode.kind) {
+        case "dryRun":
+          return Effect.succeed(mode)
         case "requested":
-          if (passage.envId !== guarded.envId) break
-          passage.entered = true
-          return Effect.succeed(passage)
-        case "glass":
-          return Effect.as(breakGlass(guarded, passage.reason), passage)
-        case "asking":
-          return Effect.flatMap(mayUnlock(guarded), (may) => {
-            if (may) return nobodyVotes(why)
-            passage.refusedAt = guarded
-            return needsVotes(why)
-          })
-        case "none":
+          if (mode.envId !== guarded.envId) return needsVotes(why, guarded)
+          mode.record.entered = true
+          return Effect.succeed(mode)
+        case "breakGlass":
+          return Effect.as(breakGlass(guarded, mode.reason), mode)
+        case "direct":
+          return Effect.flatMap(mayUnlock(guarded), (may) => (may ? nobodyVotes(why) : needsVotes(why, guarded)))
       }
-      return needsVotes(why)
     })
 
   /** Lets a change of a protected environment through, or fails with ApprovalRequired. */
@@ -200,9 +196,9 @@ export const makeGate = Effect.gen(function* () {
   ) {
     const [first, ...others] = found
     if (first === undefined) return
-    const passage = yield* Passage
+    const mode = yield* ChangeMode
     // Beyond `maxNamed`, not all of them were read: one of the others may not let the person.
-    if (others.length > 0 && (passage.kind !== "glass" || found.length > maxNamed)) {
+    if (others.length > 0 && (mode.kind !== "breakGlass" || found.length > maxNamed)) {
       const names = found.slice(0, maxNamed).map(({ env, project }) => `${project}/${env}`)
       const more = found.length > maxNamed ? " and more" : ""
       return yield* new ApprovalRequired({

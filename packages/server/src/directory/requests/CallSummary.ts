@@ -1,5 +1,5 @@
 import * as Predicate from "effect/Predicate"
-import type { Touched } from "../../access/gate/Passage.js"
+import type { AffectedKey } from "../../access/gate/GateDecision.js"
 
 /** Fields that hold values, that the keys of a request tell already, or that ask for nothing. */
 const redactedFields: ReadonlySet<string> = new Set([
@@ -32,8 +32,8 @@ const fieldsOf = (part: unknown): ReadonlyArray<string> =>
     : []
 
 /** The keys that become references: what those lead to may change without votes. */
-const referring = (touched: ReadonlyArray<Touched>): ReadonlyArray<string> => {
-  const keys = touched.flatMap(({ key, refers }) => (refers === true ? [key] : []))
+const referring = (affected: ReadonlyArray<AffectedKey>): ReadonlyArray<string> => {
+  const keys = affected.flatMap(({ key, refers }) => (refers === true ? [key] : []))
   return keys.length === 0 ? [] : [shortened(`become references: ${keys.join(", ")}`)]
 }
 
@@ -46,11 +46,15 @@ const placeOf = (path: unknown, project: string): ReadonlyArray<string> =>
 /**
  * Returns the fields of a call besides its values and keys, a line for each: people vote on nothing that they cannot see.
  */
-export const detailsOf = (call: unknown, touched: ReadonlyArray<Touched>, project: string): ReadonlyArray<string> => {
+export const detailsOf = (
+  call: unknown,
+  affected: ReadonlyArray<AffectedKey>,
+  project: string
+): ReadonlyArray<string> => {
   const part = (name: string): unknown => (Predicate.hasProperty(call, name) ? call[name] : undefined)
   const all = [
     ...placeOf(part("path"), project),
-    ...referring(touched),
+    ...referring(affected),
     ...fieldsOf(part("urlParams")),
     ...fieldsOf(part("payload"))
   ]

@@ -2,7 +2,7 @@ import type { CurrentCaller } from "@coffer/domain/access/Actor"
 import type { AskingHeader } from "@coffer/domain/api/AskingHeaders"
 import { ChangeRequested, Reason } from "@coffer/domain/requests/ApprovalRequest"
 import {
-  ApprovalRequired,
+  type ApprovalRequired,
   type Forbidden,
   type LimitExceeded,
   type NotFound,
@@ -16,7 +16,8 @@ import type * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { type AskingChange, Passage, type PassageShape } from "../../access/gate/Passage.js"
+import { ChangeMode } from "../../access/gate/GateDecision.js"
+import { VotesMissing } from "../../access/gate/VotesMissing.js"
 import { NodeRequest } from "../../http/NodeRequest.js"
 import type { CallRequest } from "./CallCodec.js"
 import { Requests } from "./Requests.js"
@@ -43,7 +44,7 @@ const prefersRequest = (headers: Headers.Headers, name: AskingHeader = "prefer")
 const isDryRun = ({ payload }: CallRequest): boolean =>
   Predicate.hasProperty(payload, "dry_run") && payload.dry_run === true
 
-const isRefusedAtGate = <E>(error: E): error is Extract<E, ApprovalRequired> => error instanceof ApprovalRequired
+const isVotesMissing = <E>(error: E): error is E & VotesMissing => error instanceof VotesMissing
 
 /** Errors of a request for a change, besides the errors of the change. */
 type Asking = ChangeRequested | ApprovalRequired | ValidationError | LimitExceeded | NotFound | Forbidden | Unauthorized
@@ -74,33 +75,25 @@ export class GatedHandlers extends Effect.Service<GatedHandlers>()("@coffer/serv
       finish?: (made: A) => Effect.Effect<B>
     ) => {
       requests.register(call, run, finish)
-      const ask = (request: Request, { refusedAt }: AskingChange, refused: ApprovalRequired, reason: string | null) =>
+      const ask = (request: Request, { at }: VotesMissing, reason: string | null) =>
         Effect.gen(function* () {
-          if (refusedAt === null) return yield* refused
-          const { org, request: asked } = yield* requests.ask(call, request, run(request), refusedAt, reason)
+          const { org, request: asked } = yield* requests.ask(call, request, run(request), at, reason)
           return yield* new ChangeRequested({ request: asked, location: `/api/orgs/${org}/requests/${asked.id}` })
         })
-      const tryIt = (
-        request: Request,
-        { refusedAt }: AskingChange,
-        refused: ApprovalRequired
-      ): Effect.Effect<never, E | Asking, CurrentCaller> =>
-        refusedAt === null ? refused : requests.rehearse(run(request), refusedAt, refused)
       return (request: Request): Effect.Effect<A, E | Asking, CurrentCaller | HttpServerRequest.HttpServerRequest> =>
         Effect.gen(function* () {
           const { headers } = yield* NodeRequest.current
           const glass = yield* reasonIn(headers, "x-coffer-break-glass")
           const reason = yield* reasonIn(headers, "x-coffer-reason")
-          const asking: AskingChange = { kind: "asking", refusedAt: null }
-          const passage: PassageShape = isDryRun(request)
-            ? { kind: "harmless" }
+          const mode = isDryRun(request)
+            ? ({ kind: "dryRun" } as const)
             : glass === null
-              ? asking
-              : { kind: "glass", reason: glass }
+              ? ({ kind: "direct" } as const)
+              : ({ kind: "breakGlass", reason: glass } as const)
           return yield* run(request).pipe(
-            Effect.provideService(Passage, passage),
-            Effect.catchIf(isRefusedAtGate, (refused): Effect.Effect<never, Asking | E, CurrentCaller> =>
-              prefersRequest(headers) ? ask(request, asking, refused, reason) : tryIt(request, asking, refused)
+            Effect.provideService(ChangeMode, mode),
+            Effect.catchIf(isVotesMissing, (refused): Effect.Effect<never, Asking | E, CurrentCaller> =>
+              prefersRequest(headers) ? ask(request, refused, reason) : requests.rehearse(run(request), refused)
             )
           )
         })

@@ -3,7 +3,7 @@ import { RequestId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
-import type { Touched } from "../../access/gate/Passage.js"
+import type { AffectedKey } from "../../access/gate/GateDecision.js"
 import { databaseTime, query } from "../../database/Query.js"
 import { makeSealedCalls } from "./SealedCalls.js"
 import { detailsOf } from "./CallSummary.js"
@@ -19,7 +19,7 @@ const maxCompared = 20
 
 interface AskedChange {
   readonly call: string
-  readonly touched: ReadonlyArray<Touched>
+  readonly affected: ReadonlyArray<AffectedKey>
   readonly json: unknown
 }
 
@@ -42,7 +42,7 @@ export const makeRepeated = Effect.gen(function* () {
   return Effect.fnUntraced(function* (
     { actor, org }: Place<"request.create">,
     { env_id: envId, project, project_id: projectId }: Target,
-    { call, json, touched }: AskedChange
+    { call, json, affected }: AskedChange
   ) {
     const found = yield* candidates({
       limit: maxCompared,
@@ -51,8 +51,8 @@ export const makeRepeated = Effect.gen(function* () {
       actorId: actor.id,
       delegationId: delegationOf(actor)?.id ?? "",
       call,
-      keys: JSON.stringify(touched),
-      details: JSON.stringify(detailsOf(json, touched, project))
+      keys: JSON.stringify(affected),
+      details: JSON.stringify(detailsOf(json, affected, project))
     })
     let left = freeBytes
     for (const [index, { bytes, id }] of found.entries()) {

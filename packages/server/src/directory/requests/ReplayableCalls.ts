@@ -1,7 +1,7 @@
 import { CurrentCaller } from "@coffer/domain/access/Actor"
 import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import { Passage, type RequestedChange } from "../../access/gate/Passage.js"
+import { ChangeMode, type ChangeRecord, type RequestedChange } from "../../access/gate/GateDecision.js"
 import type { Requester } from "../../access/caller/Requester.js"
 import { Database } from "../../database/Database.js"
 import type { CallRequest } from "./CallCodec.js"
@@ -39,24 +39,35 @@ export const makeReplayableCalls = Effect.gen(function* () {
       return found === undefined ? Effect.dieMessage(`no handler makes ${call}`) : Effect.succeed(found)
     })
 
-  /** Makes a change as a requester, in the open transaction; a rehearsal is undone, and returns nothing. */
+  /**
+   * Makes a change as a requester, in the open transaction. Returns what it made, and the record of what it altered. Without an
+   * approval it is a rehearsal, which is undone.
+   *
+   * @param check may refuse the change for what it altered
+   */
   const attempt = <A, E>(
     change: Effect.Effect<A, E, CurrentCaller>,
     requester: Requester,
-    passage: RequestedChange,
-    keeps: boolean
-  ): Effect.Effect<A | void, E> =>
-    transaction(
-      change.pipe(
-        Effect.provideService(CurrentCaller, requester),
-        Effect.provideService(Passage, passage),
-        Effect.flatMap((made): Effect.Effect<A, Rehearsed> => (keeps ? Effect.succeed(made) : new Rehearsed()))
+    { approval, envId }: Pick<RequestedChange, "approval" | "envId">,
+    check: (record: ChangeRecord) => Effect.Effect<void, E> = () => Effect.void
+  ): Effect.Effect<{ readonly made: A | null; readonly record: ChangeRecord }, E> =>
+    Effect.suspend(() => {
+      const record: ChangeRecord = { entered: false, affected: [], revision: null }
+      return transaction(
+        change.pipe(
+          Effect.provideService(CurrentCaller, requester),
+          Effect.provideService(ChangeMode, { kind: "requested", envId, approval, record }),
+          Effect.tap(() => check(record)),
+          Effect.filterOrFail(
+            () => approval !== null,
+            () => new Rehearsed()
+          )
+        )
+      ).pipe(
+        Effect.catchAll((error) => (error instanceof Rehearsed ? Effect.succeed(null) : Effect.fail(error))),
+        Effect.map((made) => ({ made, record }))
       )
-    ).pipe(
-      Effect.catchAll((error): Effect.Effect<void, E> =>
-        error instanceof Rehearsed ? Effect.void : Effect.fail(error)
-      )
-    )
+    })
 
   return { register, callOf, attempt } as const
 })

@@ -7,18 +7,18 @@ import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
 import { makeProtections } from "../../access/gate/Protections.js"
 import { ServerConfig } from "../../base/Config.js"
 import type { RequestRow } from "./Repo.js"
-import { rulesOf, touchedIn } from "./RequestViews.js"
+import { rulesOf, affectedIn } from "./RequestViews.js"
 
 /** How many keys a mail names. */
 const maxNamed = 20
 
 const whatOf = ({ call, env, keys, permission, project }: RequestRow): string => {
   if (permission !== null) return `Access:       ${permission}`
-  const touched = touchedIn(keys)
-  const change = `Change:       ${requestSummary({ call: call ?? "", keys: touched })} ${project}/${env}`
-  if (touched.length === 0) return change
-  const names = touched.slice(0, maxNamed).map(({ key }) => key)
-  const more = touched.length > maxNamed ? ` and ${touched.length - maxNamed} more` : ""
+  const affected = affectedIn(keys)
+  const change = `Change:       ${requestSummary({ call: call ?? "", keys: affected })} ${project}/${env}`
+  if (affected.length === 0) return change
+  const names = affected.slice(0, maxNamed).map(({ key }) => key)
+  const more = affected.length > maxNamed ? ` and ${affected.length - maxNamed} more` : ""
   return `${change}\n  Secrets:      ${names.join(", ")}${more}`
 }
 

@@ -4,7 +4,7 @@ import type { Role } from "@coffer/domain/directory/Member"
 import { secretKeyForm } from "@coffer/domain/base/NameForms"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Predicate from "effect/Predicate"
-import type { Touched } from "../../access/gate/Passage.js"
+import type { AffectedKey } from "../../access/gate/GateDecision.js"
 import { approversIn } from "../../access/gate/Protections.js"
 import { isApprover } from "../../access/gate/Voting.js"
 import { timestamp } from "../../base/Time.js"
@@ -53,7 +53,7 @@ const votesIn = (votes: string | null): ApprovalRequest["votes"] =>
 const isKey = (text: unknown): text is SecretKey => typeof text === "string" && secretKeyForm.is(text)
 
 /** The keys of a JSON column. */
-export const touchedIn = (keys: string | null): ReadonlyArray<Touched> => {
+export const affectedIn = (keys: string | null): ReadonlyArray<AffectedKey> => {
   const found: unknown = keys === null ? [] : JSON.parse(keys)
   const all: ReadonlyArray<unknown> = Array.isArray(found) ? found : []
   return all.flatMap((item) => {
@@ -89,7 +89,7 @@ export const requestOf = (actor: Actor, role: Role | null, row: RequestRow): App
     ...(call !== null && { call }),
     ...(details !== null && { details: textsIn(details) }),
     ...(keys !== null && {
-      keys: touchedIn(keys).map(({ change, key, version }): RequestedKey => ({ key, change, version }))
+      keys: affectedIn(keys).map(({ change, key, version }): RequestedKey => ({ key, change, version }))
     }),
     ...(permission !== null && { permission }),
     ...(expires_in !== null && { expires_in }),
@@ -112,21 +112,24 @@ const maxNamed = 20
 const versionText = (version: number) => (version === 0 ? "did not exist" : `was at version ${version}`)
 
 /** Returns the differences, by key, between what was asked for and what would be changed now. */
-export const differences = (asked: ReadonlyArray<Touched>, now: ReadonlyArray<Touched>): ReadonlyArray<string> => {
-  const current = new Map(now.map((touched) => [touched.key, touched]))
-  const wanted = new Map(asked.map((touched) => [touched.key, touched]))
-  const changed = asked.flatMap((touched) => {
-    const found = current.get(touched.key)
-    if (found === undefined) return [`${touched.key} is not changed any more`]
-    if (found.version !== touched.version) {
-      return [`${touched.key} is at version ${found.version}, and ${versionText(touched.version)}`]
+export const differences = (
+  asked: ReadonlyArray<AffectedKey>,
+  now: ReadonlyArray<AffectedKey>
+): ReadonlyArray<string> => {
+  const current = new Map(now.map((affected) => [affected.key, affected]))
+  const wanted = new Map(asked.map((affected) => [affected.key, affected]))
+  const changed = asked.flatMap((affected) => {
+    const found = current.get(affected.key)
+    if (found === undefined) return [`${affected.key} is not changed any more`]
+    if (found.version !== affected.version) {
+      return [`${affected.key} is at version ${found.version}, and ${versionText(affected.version)}`]
     }
     // Earlier versions of the server stored no id.
-    if (touched.id !== undefined && found.id !== touched.id) return [`${touched.key} was removed and set again`]
-    if (found.from !== touched.from) return [`the value that ${touched.key} would get has changed`]
-    return found.change === touched.change
+    if (affected.id !== undefined && found.id !== affected.id) return [`${affected.key} was removed and set again`]
+    if (found.from !== affected.from) return [`the value that ${affected.key} would get has changed`]
+    return found.change === affected.change
       ? []
-      : [`${touched.key} would be ${found.change}, and was to be ${touched.change}`]
+      : [`${affected.key} would be ${found.change}, and was to be ${affected.change}`]
   })
   const more = now.flatMap(({ key }) => (wanted.has(key) ? [] : [`${key} would be changed too`]))
   const all = [...changed, ...more]

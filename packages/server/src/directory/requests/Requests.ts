@@ -14,7 +14,8 @@ import { spanSeconds } from "@coffer/domain/base/Span"
 import * as Effect from "effect/Effect"
 import { Access, type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
 import { notFound, notVisible } from "../../access/place/NotFound.js"
-import type { AskingChange, RequestedChange } from "../../access/gate/Passage.js"
+import type { ChangeRecord } from "../../access/gate/GateDecision.js"
+import type { VotesMissing } from "../../access/gate/VotesMissing.js"
 import { makeProtections } from "../../access/gate/Protections.js"
 import { Requester } from "../../access/caller/Requester.js"
 import { mayAlso } from "../../access/Rights.js"
@@ -63,7 +64,7 @@ export interface RequestFilter {
 
 type NewRequest =
   | { readonly kind: "access"; readonly permission: string; readonly expiresIn: number }
-  | { readonly kind: "change"; readonly call: string; readonly change: RequestedChange; readonly json: unknown }
+  | { readonly kind: "change"; readonly call: string; readonly change: ChangeRecord; readonly json: unknown }
 
 /** The requests for access to environments and for changes of protected ones. */
 export class Requests extends Effect.Service<Requests>()("@coffer/server/Requests", {
@@ -113,7 +114,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       const sealed =
         asked.kind === "access" ? null : yield* bodies.seal({ id, orgId: org.id, projectId, envId }, asked.json)
       yield* checkRoom(target, actor, sealed?.bytes ?? 0)
-      const touched = asked.kind === "access" ? null : asked.change.touched
+      const affected = asked.kind === "access" ? null : asked.change.affected
       yield* repo.insert({
         id,
         orgId: org.id,
@@ -125,8 +126,8 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         delegationId: delegationOf(actor)?.id ?? null,
         reason,
         call: asked.kind === "access" ? null : asked.call,
-        keys: touched && JSON.stringify(touched),
-        details: asked.kind === "access" ? null : JSON.stringify(detailsOf(asked.json, asked.change.touched, project)),
+        keys: affected && JSON.stringify(affected),
+        details: asked.kind === "access" ? null : JSON.stringify(detailsOf(asked.json, asked.change.affected, project)),
         named: asked.kind === "access" ? null : yield* namedIds.note(org.id, asked.json),
         permission: asked.kind === "access" ? asked.permission : null,
         expiresIn: asked.kind === "access" ? asked.expiresIn : null,
@@ -146,7 +147,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
           metadata: {
             ...(asked.kind === "access"
               ? { permission: asked.permission, expires_in: asked.expiresIn }
-              : { call: asked.call, keys: touched?.map(({ key }) => ({ key })) }),
+              : { call: asked.call, keys: affected?.map(({ key }) => ({ key })) }),
             ...(reason !== null && { reason })
           }
         }
@@ -163,22 +164,12 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
     })
 
     /** Makes a change that the gate refused, and undoes it: what would fail is refused at once, and what it alters is known. */
-    const tried = Effect.fnUntraced(function* <A, E>(
+    const tried = <A, E>(
       change: Effect.Effect<A, E, CurrentCaller>,
       { actor, org }: Place<"request.create">,
       envId: EnvId
-    ): Effect.fn.Return<RequestedChange, E> {
-      const passage: RequestedChange = {
-        kind: "requested",
-        envId,
-        approval: null,
-        entered: false,
-        touched: [],
-        revision: null
-      }
-      yield* attempt(change, new Requester(actor, org.id), passage, false)
-      return passage
-    })
+    ): Effect.Effect<ChangeRecord, E> =>
+      Effect.map(attempt(change, new Requester(actor, org.id), { envId, approval: null }), ({ record }) => record)
 
     /** A request that nobody but its requester could vote on would wait until it ends. */
     const requireVoters = (place: Place<"request.create">, target: Target) =>
@@ -193,16 +184,15 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
     /** Fails with what refuses a change besides the gate, or else as the gate did. */
     const rehearse = <A, E>(
       change: Effect.Effect<A, E, CurrentCaller>,
-      { envId, org }: NonNullable<AskingChange["refusedAt"]>,
-      refused: ApprovalRequired
+      refused: VotesMissing
     ): Effect.Effect<never, E | ApprovalRequired | Forbidden | NotFound | Unauthorized, CurrentCaller> =>
       access.change(
         // Whoever cannot ask there, such as for the name of a removed organization, is refused by the gate alone.
-        Effect.mapError(access.org({ org_name: org.name }, "request.create"), () => refused),
+        Effect.mapError(access.org({ org_name: refused.at.org.name }, "request.create"), () => refused),
         (place) =>
           Effect.gen(function* () {
-            yield* tried(change, place, envId)
-            yield* requireVoters(place, yield* targetOf(place, envId))
+            yield* tried(change, place, refused.at.envId)
+            yield* requireVoters(place, yield* targetOf(place, refused.at.envId))
             return yield* refused
           })
       )
@@ -212,7 +202,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       call: string,
       request: CallRequest,
       change: Effect.Effect<A, E, CurrentCaller>,
-      { envId, org }: NonNullable<AskingChange["refusedAt"]>,
+      { envId, org }: VotesMissing["at"],
       reason: string | null
     ): Effect.Effect<Asked, E | AskRefused, CurrentCaller> =>
       Effect.gen(function* () {
@@ -220,14 +210,14 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         return yield* access.change(access.org({ org_name: org.name }, "request.create"), (place) =>
           Effect.gen(function* () {
             const target = yield* targetOf(place, envId)
-            const passage = yield* tried(change, place, envId)
+            const record = yield* tried(change, place, envId)
             yield* requireVoters(place, target)
-            const same = yield* repeated(place, target, { call, touched: passage.touched, json })
+            const same = yield* repeated(place, target, { call, affected: record.affected, json })
             if (same !== null) {
               const { request } = yield* shown(place, same)
               return { org: place.org.name, request: { ...request, was_waiting: true } }
             }
-            const asked = yield* store(place, target, { kind: "change", call, change: passage, json }, reason)
+            const asked = yield* store(place, target, { kind: "change", call, change: record, json }, reason)
             return { org: place.org.name, request: asked }
           })
         )

@@ -6,7 +6,6 @@ import type { RequestId, RuleId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import { Access, denied, type Place, sourceOf } from "../../access/Access.js"
 import { Authenticator } from "../../access/caller/Authenticator.js"
-import type { RequestedChange } from "../../access/gate/Passage.js"
 import { isApprover } from "../../access/gate/Voting.js"
 import { requirePasskey } from "../../access/caller/RecentLogin.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -21,7 +20,7 @@ import { isAboutRemoved } from "./ReplayableCalls.js"
 import { makeCurrentRequester } from "./CurrentRequester.js"
 import { Requests } from "./Requests.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
-import { differences, isOwn, rulesOf, touchedIn, voteRefusal } from "./RequestViews.js"
+import { differences, isOwn, rulesOf, affectedIn, voteRefusal } from "./RequestViews.js"
 
 interface RequestPath extends OrgPath {
   readonly request_id: RequestId
@@ -160,24 +159,16 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       by: ReadonlyArray<string> | null
     ) {
       const call = yield* requests.callOf(row.call ?? "")
-      const passage: RequestedChange = {
-        kind: "requested",
-        envId: row.env_id,
-        approval: by && { id: row.id, by },
-        entered: false,
-        touched: [],
-        revision: null
-      }
+      const approved = { envId: row.env_id, approval: by && { id: row.id, by } }
       const requester = yield* currentRequester(row)
-      const compared = Effect.tap(call.run(request), () => {
-        const found = passage.entered
-          ? differences(touchedIn(row.keys), passage.touched)
+      const { made, record } = yield* requests.attempt(call.run(request), requester, approved, (record) => {
+        const found = record.entered
+          ? differences(affectedIn(row.keys), record.affected)
           : [`${row.project}/${row.env} no longer has the name that it was asked for by`]
         return found.length === 0 ? Effect.void : new Conflict({ message: found.join("\n") })
       })
-      const made = yield* requests.attempt(compared, requester, passage, by !== null)
       // A rehearsal has made nothing.
-      return { finish: by === null ? Effect.void : call.finish(made), revision: passage.revision }
+      return { finish: by === null ? Effect.void : call.finish(made), revision: record.revision }
     })
 
     const changesSince = (error: unknown): ReadonlyArray<string> =>

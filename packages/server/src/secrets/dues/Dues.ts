@@ -8,7 +8,7 @@ import * as Struct from "effect/Struct"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { withinKeys } from "../../access/DelegatedKeys.js"
 import { mayList } from "../../access/Rights.js"
-import { touch } from "../../access/Touching.js"
+import { recordAffected } from "../../access/Affected.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { allPages } from "../../database/Pages.js"
 import { timestamp } from "../../base/Time.js"
@@ -68,7 +68,7 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
       }
       const { dueAt, eventAt } = dueTimes(terms, current.version_at)
       const changed = Struct.entries(terms).filter(([name, value]) => value !== before[name])
-      touch(place, [{ key, change: "due", id, version }])
+      recordAffected(place, [{ key, change: "due", id, version }])
       if (changed.length > 0) {
         yield* repo.save({
           id,

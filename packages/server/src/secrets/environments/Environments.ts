@@ -10,7 +10,7 @@ import { freedNamesRepo } from "../../access/place/FreedNames.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { previewsRepo } from "../../access/place/Previews.js"
 import { requireRecentLogin } from "../../access/caller/RecentLogin.js"
-import { touch } from "../../access/Touching.js"
+import { recordAffected } from "../../access/Affected.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -145,9 +145,9 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
       const [orgId, projectId] = [place.org.id, place.project.id]
       yield* removals.removed({ kind: "env", id, orgId, projectId, name }, place.actor)
       if (!force) yield* references.admitEnvRemoval(place)
-      if (place.passage?.kind === "requested") {
+      if (place.decision?.kind === "requested") {
         const secrets = yield* stored.list(id)
-        touch(
+        recordAffected(
           place,
           secrets.map(({ id, key, version }) => ({ key, change: "deleted", id, version }))
         )

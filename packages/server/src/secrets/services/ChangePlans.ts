@@ -96,7 +96,7 @@ export const makeChangePlans = Effect.gen(function* () {
   ) {
     const existing = new Map(rows.map((row) => [row.key, row]))
     // Accounts that are never given values could test guesses by dry runs or requests, which change nothing.
-    const compares = mayReveal(place.actor) || (!dryRun && place.passage?.kind !== "requested")
+    const compares = mayReveal(place.actor) || (!dryRun && place.decision?.kind !== "requested")
     const steps = yield* forEachInSlices([...wanted], ([key, content]) =>
       Effect.flatMap(stepOf(place, existing.get(key), key, content, compares), (step) =>
         seals && isSet(step)

@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import { type EnvPlace, type Place, sourceOf } from "../../access/Access.js"
 import { admitKeys } from "../../access/DelegatedKeys.js"
 import type { FoundPlace } from "../../access/place/PlaceRow.js"
-import { noteRevision, touch } from "../../access/Touching.js"
+import { recordAffected, recordRevision } from "../../access/Affected.js"
 import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
@@ -23,7 +23,7 @@ import { secretsRepo } from "../stored/Repo.js"
 import { Versions } from "../stored/Versions.js"
 import { Widening } from "../use-rules/Widening.js"
 import { type Claimed, makeChangePlans } from "./ChangePlans.js"
-import { inParts, isSet, type Moved, movesOf, type Step, totalsAfter, touchedBy, valueChangesIn } from "./Steps.js"
+import { inParts, isSet, type Moved, movesOf, type Step, totalsAfter, affectedBy, valueChangesIn } from "./Steps.js"
 
 interface ApplyOptions {
   readonly dryRun?: boolean
@@ -171,7 +171,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       const all = !mayReveal(place.actor)
       const valueChanges = values === undefined ? [] : steps.flatMap((step) => valueChangesIn(step, all))
       const warnings = yield* validate(place, totals, valueChanges, values)
-      if (place.passage !== null) touch(place, touchedBy(steps, arriving))
+      if (place.decision !== null) recordAffected(place, affectedBy(steps, arriving))
       const isIdle = dryRun || steps.every(({ change }) => change === "unchanged")
       const revision = totals.revision + (isIdle ? 0 : 1)
       const data = steps.map(({ change, key, version }) => ({ key, version, change }))
@@ -185,7 +185,7 @@ export class Changes extends Effect.Service<Changes>()("@coffer/server/Changes",
       if (isUpdating) yield* moveDues(totals, place.env.id, { revision, at: claimed.at })
       yield* setTotals({ id: place.env.id, revision, ...after })
       if (note !== undefined) yield* addNote({ envId: place.env.id, revision, note })
-      noteRevision(place, revision)
+      recordRevision(place, revision)
       yield* audit.change(
         sourceOf(place),
         ...(eventOfAll === undefined ? [] : [eventOfAll(revision)]),

@@ -5,7 +5,7 @@ import type { SecretVersion } from "@coffer/domain/secrets/Secret"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
-import { touch } from "../../access/Touching.js"
+import { recordAffected } from "../../access/Affected.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { afterCommit } from "../../database/Database.js"
 import { type Erased, Erasures } from "../../database/Erasures.js"
@@ -160,7 +160,7 @@ export class History extends Effect.Service<History>()("@coffer/server/History",
         const { id } = current
         const rows = yield* findEarlier(key, current, wanted)
         const fresh = rows.filter((row) => row.destroyed_at === null)
-        touch(place, [{ key, change: "destroyed", id, version: current.version }])
+        recordAffected(place, [{ key, change: "destroyed", id, version: current.version }])
         const isErasing = fresh.length > 0
         if (isErasing) yield* erasures.note
         yield* forEachInSlices(fresh, ({ version }) =>

@@ -1,7 +1,7 @@
 import { SecretId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
-import type { Touched } from "../../access/gate/Passage.js"
+import type { AffectedKey } from "../../access/gate/GateDecision.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type ValueChange, valueChangesOf } from "../declared/WriteChecks.js"
 import type { Totals } from "../stored/ChangesRepo.js"
@@ -120,19 +120,19 @@ export const movesOf = (
 }
 
 /** Returns the keys that steps alter, with the versions whose values move. */
-export const touchedBy = (
+export const affectedBy = (
   steps: ReadonlyArray<Step>,
   moves: ReadonlyArray<Move> | undefined
-): ReadonlyArray<Touched> => {
+): ReadonlyArray<AffectedKey> => {
   const sources = new Map(moves?.map(({ from, key }) => [key, `${from.id} ${from.version}`]))
-  return steps.flatMap((step): ReadonlyArray<Touched> => {
+  return steps.flatMap((step): ReadonlyArray<AffectedKey> => {
     const { change, key, version } = step
     if (change === "unchanged") return []
     const from = sources.get(key)
-    const touched = { key, change, ...(change !== "created" && { id: step.id }), ...(from !== undefined && { from }) }
+    const affected = { key, change, ...(change !== "created" && { id: step.id }), ...(from !== undefined && { from }) }
     return isSet(step)
-      ? [{ ...touched, version: version - 1, ...(step.content.kind === "reference" && { refers: true }) }]
-      : [{ ...touched, version }]
+      ? [{ ...affected, version: version - 1, ...(step.content.kind === "reference" && { refers: true }) }]
+      : [{ ...affected, version }]
   })
 }
 

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
-import { touch } from "../../access/Touching.js"
+import { recordAffected } from "../../access/Affected.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -104,7 +104,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const millis = yield* Clock.currentTimeMillis
         const wanted = yield* withEnd({ ...defaultTerms, ...request }, millis)
         const { id: secretId, version } = yield* secretOf(place, key)
-        touch(place, [{ key, change: "use_rule", id: secretId, version }])
+        recordAffected(place, [{ key, change: "use_rule", id: secretId, version }])
         const subjects = yield* subjectsOf(place, request.accounts)
         const terms: UseTerms = { ...wanted, accounts: subjects.map(({ name }) => name) }
         const { of_env, of_secret } = yield* repo.counts({ envId: place.env.id, secretId })
@@ -145,7 +145,9 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const millis = yield* Clock.currentTimeMillis
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
-        touch(place, [{ key, change: "use_rule", id: secret.id, version: secret.version, from: row.updated_at }])
+        recordAffected(place, [
+          { key, change: "use_rule", id: secret.id, version: secret.version, from: row.updated_at }
+        ])
         const before = yield* termsOf(row)
         const subjects = request.accounts === undefined ? null : yield* subjectsOf(place, request.accounts)
         const accounts = subjects?.map(({ name }) => name) ?? before.accounts
@@ -172,7 +174,9 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const removed_at = yield* now
         const secret = yield* secretOf(place, key)
         const row = yield* findRule(secret.id, id)
-        touch(place, [{ key, change: "use_rule", id: secret.id, version: secret.version, from: row.updated_at }])
+        recordAffected(place, [
+          { key, change: "use_rule", id: secret.id, version: secret.version, from: row.updated_at }
+        ])
         yield* repo.remove({ id, now: removed_at })
         yield* record(place, "use_rule.delete", ruleOf(key, row, yield* termsOf(row)))
       }
