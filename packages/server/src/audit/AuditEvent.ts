@@ -45,6 +45,12 @@ export const actorSource = (actor: Actor): AuditSource => {
   }
 }
 
+/** The source of an event that the server causes by itself, as the name says. */
+export const systemSource = (name: string, orgId: OrgId | null = null): AuditSource => ({
+  actor: { type: "system", id: null, name },
+  orgId
+})
+
 /** The source of an event on the whole server, which only a superadmin may cause. */
 export const superadminSource = (actor: UserActor): AuditSource => ({ ...actorSource(actor), via: "superadmin" })
 

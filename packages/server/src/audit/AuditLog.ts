@@ -18,7 +18,8 @@ import {
   countEntries,
   entryGroup,
   type EntryGroup,
-  systemLog
+  systemLog,
+  systemSource
 } from "./AuditEvent.js"
 import { groupAppends, type Lost } from "./GroupAppends.js"
 import { watchLogs } from "./LogWatch.js"
@@ -29,7 +30,7 @@ import { auditRepo } from "./Repo.js"
 /** Rolls back the entry of a readiness check. */
 class ProbeDone extends Data.TaggedError("ProbeDone") {}
 
-const probe: AuditSource = { actor: { type: "system", id: null, name: "readiness" }, orgId: null }
+const probe = systemSource("readiness")
 
 /** How many entries of one change are appended in one event-loop tick. */
 const entriesAtOnce = 64

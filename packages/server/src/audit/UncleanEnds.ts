@@ -4,12 +4,12 @@ import * as Schedule from "effect/Schedule"
 import { Database } from "../database/Database.js"
 import { takeEnded } from "../database/jobs/Heartbeat.js"
 import { Replica } from "../database/jobs/Replica.js"
-import type { AuditSource } from "./AuditEvent.js"
+import { systemSource } from "./AuditEvent.js"
 import { AuditLog } from "./AuditLog.js"
 
 const lookEvery = "1 minute"
 
-const source: AuditSource = { actor: { type: "system", id: null, name: "audit log" }, orgId: null }
+const source = systemSource("audit log")
 
 /**
  * Records that a server was killed. The entries of reads are written some milliseconds after their responses, so the last ones may

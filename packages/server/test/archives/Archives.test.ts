@@ -1,7 +1,8 @@
 import { Database } from "@coffer/server/database/Database"
 import { orgScope } from "@coffer/server/database/Scopes"
 import { query } from "@coffer/server/database/Query"
-import { makeImportPurge } from "@coffer/server/secrets/archives/ImportPurge"
+import { fencedByNothing } from "@coffer/server/database/jobs/Lease"
+import { importPurge } from "@coffer/server/secrets/archives/ImportPurge"
 import { structureLines } from "@coffer/domain/archive/Calls"
 import { OrgId } from "@coffer/domain/base/Ids"
 import { Effect, Schema } from "effect"
@@ -11,7 +12,7 @@ import { sceneSettings } from "../authorization/Scene.js"
 import { word } from "../authorization/Service.js"
 import type { Json } from "../support/Program.js"
 import { largest } from "../support/Scoped.js"
-import { email } from "../support/Services.js"
+import { configAt, email } from "../support/Services.js"
 import {
   type Archive,
   canary,
@@ -66,6 +67,12 @@ const codeOf = async (...about: Parameters<typeof call>) => (await call(...about
 const isThere = async (who: Someone, org: string) => (await call(who, "GET", `/api/orgs/${org}`)).status === 200
 
 const IdRow = Schema.Struct({ id: Schema.String })
+
+/** Gives up the imports that have ended. */
+const purge = Effect.gen(function* () {
+  const { run } = yield* importPurge
+  yield* run(fencedByNothing(yield* Database))
+}).pipe(Effect.provide(configAt("unused.db")))
 
 /** The id of the hidden organization of an import. */
 const hiddenId = ({ id }: Json): Promise<string> =>
@@ -331,22 +338,22 @@ describe("an import", () => {
     const orgId = await hiddenId(made)
     await pair.first.run(
       Effect.gen(function* () {
-        yield* yield* makeImportPurge
+        yield* purge
         const { all } = yield* query
         const rest = yield* all(IdRow)`
           SELECT id FROM imports WHERE org_id = ${"orgId"} UNION ALL SELECT rule_id AS id FROM import_use_people
             WHERE org_id = ${"orgId"}
-          UNION ALL SELECT v.secret_id AS id FROM projects p JOIN environments e ON e.project_id = p.id
-            JOIN secrets s ON s.env_id = e.id JOIN secret_versions v ON v.secret_id = s.id
-            WHERE p.org_id = ${"orgId"} AND v.wrapped_key IS NOT NULL`({ orgId })
+          UNION ALL SELECT id FROM members WHERE org_id = ${"orgId"} AND removed_at IS NULL`({ orgId })
         assert.deepStrictEqual(rest, [])
+        const erasing = all(IdRow)`SELECT place_id AS id FROM trash WHERE place_id = ${"orgId"} AND erasing = 1`
+        assert.lengthOf(yield* erasing({ orgId }), 1, "its values are erased")
       })
     )
     // Others are as they were.
     const going = await begun()
-    await pair.first.run(Effect.flatten(makeImportPurge))
+    await pair.first.run(purge)
     assert.strictEqual((await finish(going.made)).status, 200)
-    await pair.first.run(Effect.flatten(makeImportPurge))
+    await pair.first.run(purge)
     assert.isTrue(await isThere(importer, going.name))
   })
 

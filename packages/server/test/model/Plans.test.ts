@@ -9,8 +9,8 @@ import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Mailer } from "@coffer/server/base/mail/Mailer"
 import { Database } from "@coffer/server/database/Database"
 import { overviewRepo } from "@coffer/server/secrets/overview/Repo"
-import { makeEnvironmentExpiry } from "@coffer/server/secrets/environments/EnvironmentExpiry"
-import { makeRuleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
+import { environmentExpiry, environmentNotice } from "@coffer/server/secrets/environments/EnvironmentExpiry"
+import { ruleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
 import { projectHistoryRepo } from "@coffer/server/secrets/project-history/Repo"
 import { KeySearch } from "@coffer/server/secrets/key-search/KeySearch"
 import { Removed } from "@coffer/server/secrets/services/Removed"
@@ -182,9 +182,9 @@ describe("a statement's plan", () => {
     onWatchedFile((plans) =>
       Effect.gen(function* () {
         yield* scene
-        const { expireAll } = yield* makeRuleExpiry
+        const { run } = yield* ruleExpiry
         const { transaction } = yield* Database
-        const [ended, ...rest] = yield* plans(expireAll(transaction))
+        const [ended, ...rest] = yield* plans(run(transaction))
         assert.deepStrictEqual(rest, [])
         assert.match(ended!.steps.join(), /SEARCH acl_rules USING INDEX acl_rules_ending \(expires_at/)
         assert.notInclude(ended!.steps.join(), "TEMP B-TREE")
@@ -196,12 +196,12 @@ describe("a statement's plan", () => {
     onWatchedFile((plans) =>
       Effect.gen(function* () {
         yield* scene
-        const { announceAll, expireAll } = yield* makeEnvironmentExpiry
+        const [notice, expiry] = yield* Effect.all([environmentNotice, environmentExpiry])
         const { transaction } = yield* Database
-        const found = yield* plans(Effect.zipRight(announceAll(transaction), expireAll(transaction)))
+        const found = yield* plans(Effect.zipRight(notice.run(transaction), expiry.run(transaction)))
         assert.strictEqual(found.length, 2)
         for (const { steps } of found) {
-          assert.match(steps.join(), /SEARCH x USING INDEX environments_ending \(expires_at/)
+          assert.match(steps.join(), /SEARCH environments USING INDEX environments_ending \(expires_at/)
           assert.notInclude(steps.join(), "TEMP B-TREE")
         }
       })

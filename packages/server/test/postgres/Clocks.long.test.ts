@@ -3,7 +3,7 @@ import { type Clock, Effect, Layer } from "effect"
 import { everythingOnPostgres } from "../model/Support.js"
 import { PostgresErasuresLive } from "@coffer/server/database/postgres/Erasures"
 import { Database } from "@coffer/server/database/Database"
-import { makeRuleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
+import { ruleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
 import { delegate, identified } from "../delegations/Support.js"
 import { Delegations } from "@coffer/server/directory/delegations/Delegations"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
@@ -72,8 +72,8 @@ describe("the end of an access rule", () => {
       const mayRead = outcome(enter(bob, "secret.read"))
       assert.deepStrictEqual([yield* fast(mayRead), yield* slow(mayRead)], ["success", "success"])
       // Before its end, neither server removes it, and both together remove each of the others once.
-      const expire = Effect.flatMap(makeRuleExpiry, ({ expireAll }) =>
-        Effect.flatMap(Database, ({ transaction }) => expireAll(transaction))
+      const expire = Effect.flatMap(ruleExpiry, ({ run }) =>
+        Effect.flatMap(Database, ({ transaction }) => run(transaction))
       )
       const together = Effect.all([fast(expire), slow(expire)], { concurrency: "unbounded" })
       yield* together

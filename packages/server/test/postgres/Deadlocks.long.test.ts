@@ -1,12 +1,12 @@
 import { Database } from "@coffer/server/database/Database"
 import { retriedTransactions } from "@coffer/server/database/DatabaseMetrics"
 import { Fence, fencedByNothing } from "@coffer/server/database/jobs/Lease"
-import { makeRuleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
-import { makeRequestExpiry } from "@coffer/server/directory/requests/RequestExpiry"
-import { KeyExpiry } from "@coffer/server/directory/service-accounts/KeyExpiry"
+import { ruleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
+import { requestExpiry } from "@coffer/server/directory/requests/RequestExpiry"
+import { keyNotice } from "@coffer/server/directory/service-accounts/KeyExpiry"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
 import { dueEvents } from "@coffer/server/secrets/dues/Events"
-import { makeEnvironmentExpiry } from "@coffer/server/secrets/environments/EnvironmentExpiry"
+import { environmentExpiry, environmentNotice } from "@coffer/server/secrets/environments/EnvironmentExpiry"
 import { Effect, Logger, LogLevel, Metric } from "effect"
 import { Client } from "pg"
 import { assert, it } from "vitest"
@@ -51,22 +51,13 @@ const start = async (isRequired: boolean) => {
 const maintenance = (until: number) =>
   Effect.gen(function* () {
     const fenced = fencedByNothing(yield* Database)
-    const [rules, requests, environments] = yield* Effect.all([
-      makeRuleExpiry,
-      makeRequestExpiry,
-      makeEnvironmentExpiry
-    ])
-    const keys = yield* KeyExpiry
+    const expiring = yield* Effect.all([ruleExpiry, requestExpiry, environmentNotice, environmentExpiry, keyNotice])
     const { sweep } = yield* Maintenance
     const dues = yield* Effect.provideService(dueEvents, Fence, fenced)
     yield* Effect.all(
       [
         ...endings.map((ending) => Effect.promise(() => outside.query(ending))),
-        rules.expireAll(fenced),
-        requests.expireAll(fenced),
-        environments.announceAll(fenced),
-        environments.expireAll(fenced),
-        keys.announce(fenced),
+        ...expiring.map(({ run }) => run(fenced)),
         dues
       ],
       { discard: true }
@@ -78,7 +69,7 @@ const maintenance = (until: number) =>
       Effect.repeat({ while: () => Date.now() < until }),
       Logger.withMinimumLogLevel(LogLevel.Error)
     )
-  }).pipe(Effect.provide([Maintenance.Default, KeyExpiry.Default]))
+  }).pipe(Effect.provide(Maintenance.Default))
 
 /** How many deadlocks PostgreSQL has found in the database. It counts those of a session once that has ended. */
 const deadlocks = async (): Promise<number> => {

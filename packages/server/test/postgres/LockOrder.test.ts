@@ -6,15 +6,15 @@ import { retriedTransactions } from "@coffer/server/database/DatabaseMetrics"
 import { Fence, fencedByNothing } from "@coffer/server/database/jobs/Lease"
 import { lockStatements } from "@coffer/server/database/postgres/ScopeLocks"
 import { orgScope, userScope } from "@coffer/server/database/Scopes"
-import { makeRuleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
+import { ruleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
 import { ClientLogins } from "@coffer/server/directory/login/ClientLogins"
 import { ClientTokens } from "@coffer/server/directory/login/ClientTokens"
 import { Sessions } from "@coffer/server/directory/login/Sessions"
-import { makeRequestExpiry } from "@coffer/server/directory/requests/RequestExpiry"
-import { KeyExpiry } from "@coffer/server/directory/service-accounts/KeyExpiry"
+import { requestExpiry } from "@coffer/server/directory/requests/RequestExpiry"
+import { keyNotice } from "@coffer/server/directory/service-accounts/KeyExpiry"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
 import { dueEvents } from "@coffer/server/secrets/dues/Events"
-import { makeEnvironmentExpiry } from "@coffer/server/secrets/environments/EnvironmentExpiry"
+import { environmentExpiry } from "@coffer/server/secrets/environments/EnvironmentExpiry"
 import { OrgId } from "@coffer/domain/base/Ids"
 import * as Headers from "@effect/platform/Headers"
 import { assert, describe, it } from "@effect/vitest"
@@ -171,11 +171,11 @@ describe("on PostgreSQL", () => {
       }
       const fenced = fencedByNothing(yield* Database)
       const jobs = {
-        "acl.expire": (yield* makeRuleExpiry).expireAll(fenced),
-        "request.expire": (yield* makeRequestExpiry).expireAll(fenced),
+        "acl.expire": (yield* ruleExpiry).run(fenced),
+        "request.expire": (yield* requestExpiry).run(fenced),
         "secret.due": yield* Effect.provideService(dueEvents, Fence, fenced),
-        "service_account.expiring": (yield* KeyExpiry).announce(fenced),
-        "env.expire": (yield* makeEnvironmentExpiry).expireAll(fenced)
+        "service_account.expiring": (yield* keyNotice).run(fenced),
+        "env.expire": (yield* environmentExpiry).run(fenced)
       }
       for (const [action, job] of Object.entries(jobs)) {
         const release = yield* held(lockStatements([orgScope(orgId)]).slice(1))
@@ -185,6 +185,6 @@ describe("on PostgreSQL", () => {
         yield* Fiber.join(running)
         assert.lengthOf(yield* ask("SELECT 1 FROM audit_entries WHERE action = $1", [action]), 1, action)
       }
-    }).pipe(Effect.provide(KeyExpiry.Default), onDatabase())
+    }).pipe(onDatabase())
   )
 })

@@ -15,13 +15,13 @@ const ofOrganization: Rule = { scopes: ["org"] }
 const none: Rule = { scopes: [], alone: /./ }
 
 /** Rows that end by themselves are deleted, some at a time. */
-const expired = (table: string) => `DELETE FROM ${table} WHERE id IN`
+const expired = (table: string) => `DELETE FROM ${table} WHERE \\(id\\) IN`
 
 /** The rule for writes to each table. A table without a row here is refused. */
 export const rules: Readonly<Record<string, Rule>> = {
   acl_rules: {
     scopes: ["org"],
-    alone: /SET removed_at = \S+ WHERE id = \S+ AND removed_at IS NULL AND expires_at <= /
+    alone: /SET removed_at = \S+ WHERE id = \S+ AND expires_at = \S+ AND removed_at IS NULL AND expires_at <= /
   },
   api_keys: ofOrganization,
   approvals: { scopes: ["org"], alone: RegExp(expired("approvals")) },
@@ -51,7 +51,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   environments: {
     scopes: ["org"],
     alone:
-      /SET (?:announced_end = \S+|removed_at = \S+, revision = revision \+ 1) WHERE id = \S+ AND removed_at IS NULL AND expires_at /
+      /SET (?:announced_end = expires_at|removed_at = \S+, revision = revision \+ 1) WHERE id = \S+ AND expires_at = \S+ AND removed_at IS NULL AND expires_at /
   },
   exports: { scopes: ["org"], alone: RegExp(expired("exports")) },
   imports: ofOrganization,

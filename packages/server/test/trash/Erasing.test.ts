@@ -71,6 +71,30 @@ const erasures = Effect.gen(function* () {
   return rows.map(({ action, actor }) => `${action} by ${actor}`)
 })
 
+describe("an import that has ended unfinished", () => {
+  it.effect("loses its values in the same round, without an entry, and nothing restores its organization", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      yield* setSecret(ada, "A", "one", { path: envPath("dev") })
+      yield* setSecret(ada, "A", "two", { path: envPath("dev") })
+      const sql = yield* SqlClient.SqlClient
+      const hide = (ends: number) => sql`
+        INSERT INTO imports (id, org_id, user_id, name, structure, revision, created_at, expires_at)
+        SELECT 'i', id, ${ada.id}, name, '', 0, '', ${ends} FROM organizations`
+      const end = yield* Clock.currentTimeMillis
+      yield* hide(end + 1)
+      yield* sql`UPDATE organizations SET removed_at = '1970'`
+      yield* sweep
+      assert.deepStrictEqual(yield* valued, ["dev/A", "dev/A"])
+      yield* TestClock.adjust(1)
+      yield* sweep
+      assert.deepStrictEqual(yield* valued, [])
+      assert.deepStrictEqual(yield* sql`SELECT id FROM imports UNION ALL SELECT place_id FROM trash`, [])
+      assert.deepStrictEqual(yield* erasures, [])
+    }).pipe(Effect.provide(services), onDatabase())
+  )
+})
+
 describe("what was removed", () => {
   it.effect("is erased when its days are over, with an entry, and what is live stays", () =>
     Effect.gen(function* () {

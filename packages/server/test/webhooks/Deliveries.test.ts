@@ -1,6 +1,6 @@
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
-import { KeyExpiry } from "@coffer/server/directory/service-accounts/KeyExpiry"
+import { keyNotice } from "@coffer/server/directory/service-accounts/KeyExpiry"
 import { Access } from "@coffer/server/access/Access"
 import { now } from "@coffer/server/base/Time"
 import { Members } from "@coffer/server/directory/members/Members"
@@ -385,12 +385,12 @@ describe("a webhook", () => {
         ] as const) {
           yield* transaction(accounts.create(place, { name: ServiceAccountName.make(name), expires_in_days: days }))
         }
-        const expiry = yield* KeyExpiry
+        const { run: announce } = yield* keyNotice
         const { transaction: fenced } = yield* Database
-        yield* expiry.announce(fenced)
+        yield* announce(fenced)
         yield* TestClock.adjust("4 days")
-        yield* expiry.announce(fenced)
-        yield* expiry.announce(fenced)
+        yield* announce(fenced)
+        yield* announce(fenced)
         yield* (yield* AuditLog).flush
         yield* deliver
         assert.deepStrictEqual(
@@ -401,7 +401,7 @@ describe("a webhook", () => {
         yield* TestClock.adjust("31 days")
         yield* (yield* Maintenance).sweep
         assert.strictEqual((yield* deliveriesOf(webhook)).length, 0)
-      }).pipe(Effect.provide([ServiceAccounts.Default, KeyExpiry.Default, Maintenance.Default]))
+      }).pipe(Effect.provide([ServiceAccounts.Default, Maintenance.Default]))
     )
   )
 })

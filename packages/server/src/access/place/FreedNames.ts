@@ -5,9 +5,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
 import { liveEnv } from "./PlaceRow.js"
+import { makePurge } from "../../database/jobs/Purge.js"
 
 /** How long the name that a protected place had is given out only with votes. */
 const heldMillis = Duration.toMillis("30 days")
+
+export const freedNamePurge = makePurge({ table: "freed_names", key: "kind, parent_id, name" })
 
 /** A place with its name, which is unique on the server, in an organization, or in a project. */
 export type NamedPlace =

@@ -6,6 +6,9 @@ import { query } from "../Query.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7At } from "../../base/Uuid.js"
 import { makeRefusals, makeTurns } from "./Attempts.js"
+import { hourMillis, makePurge } from "../jobs/Purge.js"
+
+export const rateEventPurge = makePurge({ table: "rate_events", lifetime: hourMillis })
 
 /** At most `max` events of a kind for each subject in `window` milliseconds. */
 export interface RateLimit {

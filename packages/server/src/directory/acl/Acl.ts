@@ -22,7 +22,7 @@ import { method } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { Database } from "../../database/Database.js"
 import { aclRepo, type RuleRow } from "./Repo.js"
-import { makeRuleExpiry, ruleFacts } from "./RuleExpiry.js"
+import { ruleExpiry, ruleFacts } from "./RuleExpiry.js"
 import { type AclPlace, isSelf, makeSubjects, noSubject, type SubjectRef } from "./Subjects.js"
 
 export const maxRules = 20_000
@@ -82,7 +82,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     const { clock } = yield* Database
     const audit = yield* AuditLog
     const subjects = yield* makeSubjects
-    const { expire } = yield* makeRuleExpiry
+    const { expire } = yield* ruleExpiry
 
     const resolve = Effect.fnUntraced(function* (place: AclPlace, { group, ...subject }: GrantRequest) {
       const orgId = place.org.id

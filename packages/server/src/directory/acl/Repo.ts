@@ -9,7 +9,7 @@ import { groupRules, liveEnv, liveRule, loginGroups } from "../../access/place/P
 import { databaseTime, query, sql } from "../../database/Query.js"
 import { CountRow, idRow } from "../../database/Rows.js"
 
-const RuleRow = Schema.Struct({
+export const RuleRow = Schema.Struct({
   id: RuleId,
   subject_type: RuleSubjectType,
   subject_id: Schema.Union(UserId, ServiceAccountId, GroupId),
@@ -62,16 +62,17 @@ const NamedGroupRow = Schema.Struct({ id: GroupId, name: GroupName })
 
 const PlaceRow = Schema.Struct({ project_id: Schema.String, env_id: Schema.String })
 
-const columns = sql` r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email, a.name AS name,
+/** The columns of a row, of `r` and the joins of `ruleSubjects`. */
+export const ruleColumns = sql` r.id AS id, r.subject_type AS subject_type, r.subject_id AS subject_id, u.email AS email, a.name AS name,
     g.name AS group_name, r.project_pattern AS project_pattern, r.env_pattern AS env_pattern, r.permission AS permission,
     r.expires_at AS expires_at, r.request_id AS request_id, r.created_by AS created_by, r.created_at AS created_at, r.updated_at AS updated_at`
 
-const subjects = sql`
+export const ruleSubjects = sql`
   LEFT JOIN users u ON r.subject_type = 'user' AND u.id = r.subject_id
   LEFT JOIN service_accounts a ON r.subject_type = 'service_account' AND a.id = r.subject_id
   LEFT JOIN groups g ON r.subject_type = 'group' AND g.id = r.subject_id`
 
-const rules = sql`SELECT ${columns} FROM acl_rules r ${subjects} WHERE r.org_id = ${"orgId"} AND ${liveRule}`
+const rules = sql`SELECT ${ruleColumns} FROM acl_rules r ${ruleSubjects} WHERE r.org_id = ${"orgId"} AND ${liveRule}`
 
 /** The rule of a subject for the same patterns, but for those of approved requests: they end, and stay as they are. */
 const same = sql`
@@ -148,8 +149,8 @@ export const aclRepo = Effect.gen(function* () {
 
     /** Also one that has ended. */
     findSame: first(SameRow)`
-      SELECT ${columns}, CASE WHEN r.expires_at <= ${databaseTime} THEN 1 ELSE 0 END AS has_ended
-      FROM acl_rules r ${subjects} WHERE ${same} AND r.removed_at IS NULL`,
+      SELECT ${ruleColumns}, CASE WHEN r.expires_at <= ${databaseTime} THEN 1 ELSE 0 END AS has_ended
+      FROM acl_rules r ${ruleSubjects} WHERE ${same} AND r.removed_at IS NULL`,
 
     insert: write`
       INSERT INTO acl_rules

@@ -3,8 +3,11 @@ import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { delegatedPlace, delegationEnd, liveDelegation } from "../../access/caller/ActorRepo.js"
-import { query, sql } from "../../database/Query.js"
+import { databaseTime, query, sql } from "../../database/Query.js"
 import { idRow } from "../../database/Rows.js"
+import { ServerConfig } from "../../base/Config.js"
+import { delegationLimit } from "../../access/caller/SessionLimits.js"
+import { makePurge } from "../../database/jobs/Purge.js"
 
 const DelegationRow = Schema.Struct({
   id: DelegationId,
@@ -21,6 +24,15 @@ const DelegationRow = Schema.Struct({
   last_used_at: Schema.NullOr(Schema.String)
 })
 export type DelegationRow = typeof DelegationRow.Type
+
+/** A longer limit must not bring back the delegations that the server's limit ended. */
+export const delegationPurge = Effect.flatMap(ServerConfig, (config) =>
+  makePurge({
+    table: "delegations",
+    lifetime: delegationLimit(config).maxMillis,
+    ended: sql`expires_at <= ${databaseTime} OR created_at <= ${databaseTime} - ${"lifetime"}`
+  })
+)
 
 export const delegationsRepo = Effect.map(query, ({ all, first, returning, write }) => {
   const ofPerson = sql`

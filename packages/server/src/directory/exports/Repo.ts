@@ -4,6 +4,9 @@ import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 import { CountRow, idRow } from "../../database/Rows.js"
+import { makePurge } from "../../database/jobs/Purge.js"
+
+export const exportPurge = makePurge({ table: "exports" })
 
 const ExportRow = Schema.Struct({
   id: ExportId,

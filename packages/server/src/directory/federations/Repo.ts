@@ -5,6 +5,10 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql } from "../../database/Query.js"
 import { CountRow, idRow } from "../../database/Rows.js"
+import { hourMillis, makePurge } from "../../database/jobs/Purge.js"
+
+/** No session of a service account lasts longer than an hour. */
+export const federatedSessionPurge = makePurge({ table: "federated_sessions", lifetime: hourMillis })
 
 const FederationRow = Schema.Struct({
   id: FederationId,

@@ -3,6 +3,7 @@ import { GroupName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { databaseTime, query } from "../../database/Query.js"
+import { makePurge } from "../../database/jobs/Purge.js"
 
 const OrgRow = Schema.Struct({ org_id: OrgId, accepted_at: Schema.NullOr(Schema.String) })
 
@@ -13,6 +14,8 @@ const MappedRow = Schema.Struct({
   is_held: Schema.Literal(0, 1)
 })
 export type MappedRow = typeof MappedRow.Type
+
+export const loginGroupPurge = makePurge({ table: "login_groups", key: "user_id, org_id, provider_group" })
 
 export const loginGroupsRepo = Effect.map(
   query,

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
 import { CountRow, IdRow } from "../../database/Rows.js"
+import { hourMillis, makePurge } from "../../database/jobs/Purge.js"
 
 const StateRow = Schema.Struct({
   id: Schema.String,
@@ -37,6 +38,8 @@ const ClaimedRow = Schema.Struct({
 })
 
 const MachineRow = Schema.Struct({ machine: Schema.NullOr(MachineName) })
+
+export const clientLoginPurge = makePurge({ table: "client_logins", lifetime: hourMillis })
 
 /** How often a wrong second half is taken for a code. */
 export const maxWrongTries = 5

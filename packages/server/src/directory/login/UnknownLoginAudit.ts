@@ -1,6 +1,6 @@
 import type { AuditAction } from "@coffer/domain/audit/AuditEntry"
 import * as Effect from "effect/Effect"
-import type { AuditEvent, AuditSource } from "../../audit/AuditEvent.js"
+import { type AuditEvent, type AuditSource, systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database } from "../../database/Database.js"
 
@@ -17,7 +17,7 @@ export interface Target {
 /** All addresses without a user and accounts that do not exist, together: a stranger can invent as many as he likes. */
 const unknown: Target = {
   id: "",
-  source: { actor: { type: "system", id: null, name: "addresses without a user" }, orgId: null },
+  source: systemSource("addresses without a user"),
   resource: { resource_type: "user", resource_id: null }
 }
 

@@ -6,6 +6,9 @@ import { liveSession } from "../../access/caller/ActorRepo.js"
 import { acceptedMember } from "../../access/place/PlaceRow.js"
 import { query } from "../../database/Query.js"
 import { IdRow } from "../../database/Rows.js"
+import { hourMillis, makePurge } from "../../database/jobs/Purge.js"
+
+export const challengePurge = makePurge({ table: "passkey_challenges", lifetime: hourMillis })
 
 const PasskeyRow = Schema.Struct({
   id: PasskeyId,

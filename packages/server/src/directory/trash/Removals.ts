@@ -51,8 +51,8 @@ export const makeRemovals = Effect.gen(function* () {
     /** Notes that somebody removed a place. Call it in the transaction of the removal. */
     removed: (place: RemovedPlace, actor: Actor) => note(place, actorName(actor), 0),
 
-    /** Notes that an environment has ended: its values are erased. It lasted as long as it was meant to, so nothing brings it back. */
-    ended: (place: RemovedPlace & { readonly kind: "env" }) => note(place, "expiry", 1),
+    /** Notes that a place has ended: its values are erased. It lasted as long as it was meant to, so nothing brings it back. */
+    ended: (place: RemovedPlace) => note(place, "expiry", 1),
 
     /**
      * Fails if a name is kept for the owners of a removed organization, to whom the actor does not belong. Call it after an organization

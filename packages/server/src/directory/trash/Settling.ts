@@ -2,6 +2,7 @@ import { DelegationId, EnvId, OrgId, ProjectId, RemovedId, RequestId } from "@co
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { envsIn } from "../../access/place/Removed.js"
+import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { now } from "../../base/Time.js"
 import { Database, type Transaction } from "../../database/Database.js"
@@ -45,8 +46,6 @@ const DelegationRow = Schema.Struct({
 
 /** Runs a step in a transaction that holds the scope of an organization. */
 export type InOrganization = <A, E>(orgId: OrgId, step: Effect.Effect<A, E, Transaction>) => Effect.Effect<A, E>
-
-const settler = { actor: { type: "system", id: null, name: "trash" } } as const
 
 /**
  * Ends what does not outlast a removal: requests, delegations, uses that wait for a person, sessions of service accounts, exports. A
@@ -109,7 +108,7 @@ export const makeSettling = Effect.gen(function* () {
         if ((yield* endRequest({ request, now: at, outdated: JSON.stringify(outdated) })).length === 0) continue
         yield* bodies.remove(request)
         yield* audit.change(
-          { ...settler, orgId: row.org_id, project, env },
+          { ...systemSource("trash", row.org_id), project, env },
           {
             action: "request.outdate",
             resource_type: "request",
@@ -127,7 +126,7 @@ export const makeSettling = Effect.gen(function* () {
       for (const { env, id, name, permission, person, project } of found) {
         if ((yield* endDelegation({ delegation: id })).length === 0) continue
         yield* audit.change(
-          { ...settler, orgId: row.org_id, project, env },
+          { ...systemSource("trash", row.org_id), project, env },
           {
             action: "delegation.revoke",
             resource_type: "delegation",

@@ -1,9 +1,12 @@
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { query } from "../../database/Query.js"
+import { query, sql } from "../../database/Query.js"
 import { IdRow } from "../../database/Rows.js"
+import { makePurge } from "../../database/jobs/Purge.js"
 
 const LifetimeRow = Schema.Struct({ created_at: Schema.String, expires_at: Schema.NullOr(Schema.String) })
+
+export const keySessionPurge = makePurge({ table: "key_sessions", ended: sql`expires_at <= ${"until"}` })
 
 /** The sessions of keys, and how long each kind of credential lasts. */
 export const keySessionsRepo = Effect.map(query, ({ first, returning, write }) => ({

@@ -4,6 +4,19 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { query, sql, usingIndex } from "../../database/Query.js"
 import { CountRow, idRow, IdRow } from "../../database/Rows.js"
+import { makePurge } from "../../database/jobs/Purge.js"
+
+/** Events are not sent after this time, such as those of a webhook that was disabled for long. */
+export const keptMillis = 30 * 24 * 60 * 60 * 1000
+
+/** A delivery that waits goes with its webhook alone. */
+export const deliveryPurge = makePurge({
+  table: "webhook_deliveries",
+  lifetime: keptMillis,
+  ended: sql`created_at <= ${"until"} AND (state <> 'pending' OR NOT EXISTS (
+    SELECT 1 FROM webhooks w JOIN organizations o ON o.id = w.org_id AND o.removed_at IS NULL
+    WHERE w.id = webhook_deliveries.webhook_id AND w.removed_at IS NULL))`
+})
 
 const DeliveryRow = Schema.Struct({
   id: WebhookDeliveryId,

@@ -8,7 +8,7 @@ import { timestamp } from "../../base/Time.js"
 import { uuidV7At } from "../../base/Uuid.js"
 import { pacing } from "../../base/EventLoop.js"
 import { Fence, isLeaseLost } from "../../database/jobs/Lease.js"
-import { type BehindRow, deliveriesRepo, type NewDelivery } from "./DeliveriesRepo.js"
+import { type BehindRow, deliveriesRepo, keptMillis, type NewDelivery } from "./DeliveriesRepo.js"
 import { eventOf, isWanted, laneOf, type Wanted } from "./Event.js"
 import { patternsOf } from "./Webhooks.js"
 
@@ -16,8 +16,6 @@ import { patternsOf } from "./Webhooks.js"
 const entriesAtOnce = 500
 /** A webhook with this many events does not take more from the log, which keeps them. */
 const maxPending = 10_000
-/** Events are not sent after this time, such as those of a webhook that was disabled for long. */
-export const keptMillis = 30 * 24 * 60 * 60 * 1000
 
 /** `more`: the webhook can take more entries at once. `failed` is logged. */
 export type Step = "reached" | "more" | "failed"

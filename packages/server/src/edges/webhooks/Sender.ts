@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Metric from "effect/Metric"
 import type * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
+import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { afterCommit } from "../../database/Database.js"
 import { timestamp } from "../../base/Time.js"
@@ -78,15 +79,12 @@ export const makeSender = Effect.gen(function* () {
     const [failed] = yield* webhooks.fail({ id: row.webhook_id, now })
     if (failed === undefined) return
     const { org_id, url } = failed
-    yield* audit.change(
-      { actor: { type: "system", id: null, name: "webhooks" }, orgId: org_id },
-      {
-        action: "webhook.disable",
-        resource_type: "webhook",
-        resource_id: row.webhook_id,
-        metadata: { name: originOf(url), reason, status, tries: maxTries }
-      }
-    )
+    yield* audit.change(systemSource("webhooks", org_id), {
+      action: "webhook.disable",
+      resource_type: "webhook",
+      resource_id: row.webhook_id,
+      metadata: { name: originOf(url), reason, status, tries: maxTries }
+    })
     yield* afterCommit(notices.disabled({ orgId: org_id, id: row.webhook_id, origin: originOf(url), reason, status }))
   })
 

@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
 import type { PostgresSettings } from "../../base/config/DatabaseSettings.js"
@@ -98,20 +99,17 @@ const prepare = (file: string, current: string) =>
         const ended = yield* beginEpoch
         yield* skipEvents
         const { backup_created_at, backup_id } = yield* recordRestore(current)
-        yield* audit.change(
-          { actor: { type: "system", id: null, name: "coffer-server restore" }, orgId: null },
-          {
-            action: "backup.restore",
-            resource_type: "backup",
-            resource_id: backup_id,
-            metadata: {
-              file: basename(file),
-              ...(backup_id !== null && { backup_created_at }),
-              sessions_ended: ended.sessions,
-              codes_ended: ended.codes
-            }
+        yield* audit.change(systemSource("coffer-server restore"), {
+          action: "backup.restore",
+          resource_type: "backup",
+          resource_id: backup_id,
+          metadata: {
+            file: basename(file),
+            ...(backup_id !== null && { backup_created_at }),
+            sessions_ended: ended.sessions,
+            codes_ended: ended.codes
           }
-        )
+        })
         return { ...ended, asOf: backup_created_at }
       })
     )

@@ -15,7 +15,7 @@ import * as Order from "effect/Order"
 import * as Schema from "effect/Schema"
 import type { ServerPlace } from "../../access/ServerPlace.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { type AuditSource, superadminSource } from "../../audit/AuditEvent.js"
+import { type AuditSource, superadminSource, systemSource } from "../../audit/AuditEvent.js"
 import { ServerConfig } from "../../base/Config.js"
 import { Database, type Transaction } from "../../database/Database.js"
 import { Snapshots } from "../../database/Snapshots.js"
@@ -47,7 +47,7 @@ const decodeHead = Schema.decodeUnknown(Head)
 
 const newestFirst = Order.reverse(byTime)
 
-const schedule: AuditSource = { actor: { type: "system", id: null, name: "backup schedule" }, orgId: null }
+const schedule = systemSource("backup schedule")
 
 const event = (
   action: "backup.create" | "backup.restore" | "backup.drill",

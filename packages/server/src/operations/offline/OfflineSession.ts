@@ -1,6 +1,7 @@
 import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { EngineLive } from "../Engine.js"
 import { Database } from "../../database/Database.js"
@@ -31,10 +32,12 @@ export const sessionOf = (email: Email) =>
         const person = { id: user.id, ended: user.logins_ended, provenAt: yield* now }
         const session = yield* sessions.start(person, "token", null, "operator")
         if (session === null) return yield* Effect.dieMessage("a user changed during the start of an offline session")
-        yield* audit.change(
-          { actor: { type: "system", id: null, name: "coffer-server session" }, orgId: null },
-          { action: "auth.verify", resource_type: "session", resource_id: session.id, metadata: { email } }
-        )
+        yield* audit.change(systemSource("coffer-server session"), {
+          action: "auth.verify",
+          resource_type: "session",
+          resource_id: session.id,
+          metadata: { email }
+        })
         return session.token
       })
     )

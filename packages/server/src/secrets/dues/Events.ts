@@ -1,6 +1,7 @@
 import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { inOrganization } from "../../database/jobs/EachRow.js"
@@ -8,8 +9,6 @@ import { Fence } from "../../database/jobs/Lease.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { dueJobRepo } from "./JobRepo.js"
 import { type Due, eachDue } from "./Places.js"
-
-const actor = { type: "system", id: null, name: "due dates" } as const
 
 /**
  * Makes the entries `secret.due`: one when a due date is 14 days away, and one when it has passed. Each is noted in the
@@ -27,7 +26,7 @@ export const dueEvents = Effect.gen(function* () {
     const noted = yield* repo.note({ id, before: event_at, next: isOverdue ? null : due_at })
     if (noted.length === 0) return
     yield* audit.change(
-      { actor, orgId, project, env },
+      { ...systemSource("due dates", orgId), project, env },
       {
         action: "secret.due",
         resource_type: "secret",

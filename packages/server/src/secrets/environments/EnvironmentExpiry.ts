@@ -2,94 +2,76 @@ import { EnvId, OrgId, ProjectId } from "@coffer/domain/base/Ids"
 import { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import type { AuditEvent } from "../../audit/AuditEvent.js"
-import { AuditLog } from "../../audit/AuditLog.js"
-import { now, timestamp } from "../../base/Time.js"
-import { batchSize, eachRow } from "../../database/jobs/EachRow.js"
-import type { Fenced } from "../../database/jobs/Lease.js"
-import { databaseTime, query, type Sql, sql } from "../../database/Query.js"
+import type { Place } from "../../access/Access.js"
+import { type Due, makeExpiry } from "../../audit/Expiry.js"
+import { timestamp } from "../../base/Time.js"
+import { databaseTime, query, sql } from "../../database/Query.js"
 import { makeRemovals } from "../../directory/trash/Removals.js"
-import { idRow } from "../../database/Rows.js"
-
-/** How long before its end an environment is announced. */
-const noticeMillis = 24 * 60 * 60 * 1000
 
 const EndingRow = Schema.Struct({
   id: EnvId,
   env: EnvName,
   expires_at: Schema.Number,
-  /** Null if the project or its organization was removed. */
-  project: Schema.NullOr(Schema.String),
+  project: Schema.String,
   project_id: ProjectId,
+  /** Null if the project or its organization was removed: the environment goes with that. */
   org_id: Schema.NullOr(OrgId)
 })
-type EndingRow = typeof EndingRow.Type
+const NamedRow = Schema.Struct({ id: EnvId, expires_at: Schema.Number })
 
-/** The environments `x` under a condition with their places. */
-const ending = <Name extends string>(condition: Sql<Name>) => sql`
-  SELECT e.id AS id, e.name AS env, e.expires_at AS expires_at, p.name AS project,
-    e.project_id AS project_id, o.id AS org_id
-  FROM (
-    SELECT x.* FROM environments x WHERE x.removed_at IS NULL AND x.expires_at IS NOT NULL AND ${condition}
-    ORDER BY x.expires_at, x.id LIMIT ${"limit"}) e
-  LEFT JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL
-  LEFT JOIN organizations o ON o.id = p.org_id AND o.removed_at IS NULL`
+const hasEnded = sql`removed_at IS NULL AND expires_at <= ${databaseTime}`
 
-/** Announces environments that end soon, and removes those that have ended. They are none before that. */
-export const makeEnvironmentExpiry = Effect.gen(function* () {
-  const audit = yield* AuditLog
-  const removals = yield* makeRemovals
-  const { all, returning } = yield* query
+const expiryOf = (action: "env.expire" | "env.expiring") => ({
+  table: "environments",
+  row: EndingRow,
+  select: (due: Due) => sql`
+    SELECT e.id AS id, e.name AS env, e.expires_at AS expires_at, p.name AS project, e.project_id AS project_id, o.id AS org_id
+    FROM ${due} e JOIN projects p ON p.id = e.project_id
+    LEFT JOIN organizations o ON o.id = p.org_id AND o.removed_at IS NULL AND p.removed_at IS NULL`,
+  entry: ({ env, expires_at, id, project }: typeof EndingRow.Type) =>
+    ({
+      place: { project, env },
+      action,
+      resource_type: "env",
+      resource_id: id,
+      metadata: { name: env, expires_at: timestamp(expires_at) }
+    }) as const
+})
 
-  const ended = all(EndingRow)`${ending(sql`x.expires_at <= ${databaseTime}`)}`
-  const endedOf = all(EndingRow)`
-    ${ending(sql`x.project_id = ${"projectId"} AND x.name = ${"name"} AND x.expires_at <= ${databaseTime}`)}`
-  // An import that is hidden announces nothing yet.
-  const expiring = all(EndingRow)`
-    ${ending(sql`x.expires_at > ${databaseTime} AND x.expires_at <= ${databaseTime} + ${"notice"}
-      AND (x.announced_end IS NULL OR x.announced_end <> x.expires_at) AND EXISTS (
-        SELECT 1 FROM projects xp JOIN organizations xo ON xo.id = xp.org_id AND xo.removed_at IS NULL
-        WHERE xp.id = x.project_id AND xp.removed_at IS NULL)`)}`
+/** Announces environments a day before they end, once for each end. An import that is hidden announces nothing yet. */
+export const environmentNotice = makeExpiry({
+  ...expiryOf("env.expiring"),
+  notice: 24 * 60 * 60 * 1000,
+  due: sql`removed_at IS NULL AND expires_at > ${databaseTime} AND expires_at <= ${databaseTime} + ${"notice"}
+    AND (announced_end IS NULL OR announced_end <> expires_at) AND EXISTS (
+      SELECT 1 FROM projects p JOIN organizations o ON o.id = p.org_id AND o.removed_at IS NULL
+      WHERE p.id = environments.project_id AND p.removed_at IS NULL)`,
+  mark: sql`announced_end = expires_at`
+})
 
-  // A change may have set another end, or another server may have removed it.
-  const remove = returning(idRow(EnvId))`
-    UPDATE environments SET removed_at = ${"now"}, revision = revision + 1
-    WHERE id = ${"id"} AND removed_at IS NULL AND expires_at <= ${databaseTime} RETURNING id`
-
-  const announce = returning(idRow(EnvId))`
-    UPDATE environments SET announced_end = ${"end"}
-    WHERE id = ${"id"} AND removed_at IS NULL AND expires_at = ${"end"} AND (announced_end IS NULL OR announced_end <> ${"end"})
-    RETURNING id`
-
-  const note = ({ env, expires_at, id, org_id, project }: EndingRow, action: AuditEvent["action"]) =>
-    org_id === null || project === null
-      ? Effect.void
-      : audit.change(
-          { actor: { type: "system", id: null, name: "expiry" }, orgId: org_id, project, env },
-          { action, resource_type: "env", resource_id: id, metadata: { name: env, expires_at: timestamp(expires_at) } }
-        )
-
-  const expire = Effect.fnUntraced(function* (row: EndingRow) {
-    const removed = yield* remove({ id: row.id, now: yield* now })
-    if (removed.length === 0) return
-    yield* note(row, "env.expire")
-    const { env: name, id, org_id: orgId, project, project_id: projectId } = row
-    // Of a removed project, it goes with that.
-    if (orgId !== null && project !== null) yield* removals.ended({ kind: "env", id, orgId, projectId, name })
+/** Removes environments that have ended, and lets their values be erased. Nothing enters them before that. */
+export const environmentExpiry = Effect.flatMap(makeRemovals, (removals) =>
+  makeExpiry({
+    ...expiryOf("env.expire"),
+    due: hasEnded,
+    mark: sql`removed_at = ${"now"}, revision = revision + 1`,
+    andThen: ({ env: name, id, project_id: projectId }, orgId) =>
+      removals.ended({ kind: "env", id, orgId, projectId, name })
   })
+)
 
-  const announceOne = Effect.fnUntraced(function* (row: EndingRow) {
-    const announced = yield* announce({ id: row.id, end: row.expires_at })
-    if (announced.length > 0) yield* note(row, "env.expiring")
-  })
+/** Removes what has ended and still has a name, in the transaction that gives the name to another. */
+export const makeNameExpiry = Effect.gen(function* () {
+  const { expire } = yield* environmentExpiry
+  const { first } = yield* query
 
-  return {
-    announceAll: (fenced: Fenced) => eachRow(expiring({ notice: noticeMillis, limit: batchSize }), announceOne, fenced),
+  const ended = first(NamedRow)`
+    SELECT id, expires_at FROM environments WHERE project_id = ${"projectId"} AND name = ${"name"} AND ${hasEnded}`
 
-    expireAll: (fenced: Fenced) => eachRow(ended({ limit: batchSize }), expire, fenced),
-
-    /** Removes what has ended and still has a name, in the transaction that gives the name to another. */
-    expireNamed: (projectId: ProjectId, name: EnvName) =>
-      Effect.flatMap(endedOf({ projectId, name, limit: 1 }), (rows) => Effect.forEach(rows, expire, { discard: true }))
-  } as const
+  return ({ org, project }: Place<"env.create"> | Place<"env.restore">, env: EnvName) =>
+    Effect.flatMap(ended({ projectId: project.id, name: env }), (row) =>
+      row === undefined
+        ? Effect.void
+        : expire({ ...row, env, project: project.name, project_id: project.id, org_id: org.id })
+    )
 })

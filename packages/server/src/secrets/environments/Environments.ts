@@ -22,7 +22,7 @@ import { secretsRepo } from "../stored/Repo.js"
 import { makeRemovals } from "../../directory/trash/Removals.js"
 import { endOf, environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
 import { method } from "../../base/tracing/Traced.js"
-import { makeEnvironmentExpiry } from "./EnvironmentExpiry.js"
+import { makeNameExpiry } from "./EnvironmentExpiry.js"
 
 /** The properties of a new environment besides its name. */
 export interface NewEnvironment {
@@ -47,7 +47,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
     const references = yield* ReferenceChecks
     const promotion = yield* Promotion
     const stored = yield* secretsRepo
-    const expiry = yield* makeEnvironmentExpiry
+    const expireNamed = yield* makeNameExpiry
     const removals = yield* makeRemovals
     const { clock } = yield* Database
 
@@ -82,7 +82,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         const { end = null, id = EnvId.make(yield* uuidV7), origin } = given
         const { project } = place
         yield* checkEnd(end)
-        yield* expiry.expireNamed(project.id, name)
+        yield* expireNamed(place, name)
         if ((yield* repo.count({ projectId: project.id })).count >= maxEnvironments) {
           return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
         }

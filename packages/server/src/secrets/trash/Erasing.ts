@@ -2,6 +2,7 @@ import type { EnvId } from "@coffer/domain/base/Ids"
 import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { nextTick } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
@@ -116,10 +117,12 @@ export const makeErasing = Effect.gen(function* () {
   /** Gives up a place whose time is over, with its entry. */
   const end = Effect.fnUntraced(function* ({ id, kind, name, org_id }: TrashRow) {
     if ((yield* repo.end({ id })).length === 0) return
-    yield* audit.change(
-      { actor: { type: "system", id: null, name: "trash" }, orgId: org_id },
-      { action: actions[kind], resource_type: kind, resource_id: id, metadata: { name } }
-    )
+    yield* audit.change(systemSource("trash", org_id), {
+      action: actions[kind],
+      resource_type: kind,
+      resource_id: id,
+      metadata: { name }
+    })
   })
 
   /** Does what is due for a place: ends its time, settles its removal, and erases what nothing brings back. */

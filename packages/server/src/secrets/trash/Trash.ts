@@ -22,7 +22,7 @@ import { maxProjects } from "../../directory/projects/Projects.js"
 import { projectsRepo } from "../../directory/projects/Repo.js"
 import { makeRemovals } from "../../directory/trash/Removals.js"
 import type { TrashRow } from "../../directory/trash/Settling.js"
-import { makeEnvironmentExpiry } from "../environments/EnvironmentExpiry.js"
+import { makeNameExpiry } from "../environments/EnvironmentExpiry.js"
 import { type RemovedRow, trashRepo } from "./Repo.js"
 
 /** The filter of a list. */
@@ -66,7 +66,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
     const environments = yield* environmentsRepo
     const projects = yield* projectsRepo
     const organizations = yield* organizationsRepo
-    const expiry = yield* makeEnvironmentExpiry
+    const expireNamed = yield* makeNameExpiry
 
     const listOrganizations = traced("Trash.listOrganizations")((actor: UserActor, { name }: Listed) =>
       Effect.map(repo.organizations({ userId: actor.id, all: actor.superadmin ? 1 : 0, name: name ?? null }), (rows) =>
@@ -178,7 +178,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         const found = yield* find(place, "env", id, project.id)
         yield* access.admitRemoved(place, "restore", { id, named: `environment ${project.name}/${found.name}` })
         const name = newName ?? EnvName.make(found.name)
-        yield* expiry.expireNamed(project.id, name)
+        yield* expireNamed(place, name)
         if ((yield* environments.count({ projectId: project.id })).count >= maxEnvironments) {
           return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
         }

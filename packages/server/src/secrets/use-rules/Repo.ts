@@ -6,6 +6,9 @@ import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 import { CountRow, idRow } from "../../database/Rows.js"
+import { hourMillis, makePurge } from "../../database/jobs/Purge.js"
+
+export const approvalPurge = makePurge({ table: "approvals", lifetime: hourMillis })
 
 const RuleRow = Schema.Struct({
   id: UseRuleId,

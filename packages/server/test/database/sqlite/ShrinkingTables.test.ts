@@ -15,8 +15,8 @@ const deletedFrom = (): ReadonlySet<string> => {
     (file) => file.endsWith(".ts") && !/^database\/(sqlite|postgres|copy|migrations)\//.test(file)
   )
   const texts = files.map((file) => readFileSync(join(root, file), "utf8"))
-  const found = texts.flatMap((text) => [...text.matchAll(/DELETE FROM (\w+)|deleteBatch\(sql`(\w+)`/g)])
-  return new Set(found.map(([, table, ofBatch]) => table ?? ofBatch ?? ""))
+  const found = texts.flatMap((text) => [...text.matchAll(/DELETE FROM (\w+)|makePurge\(\{\s*table: "(\w+)"/g)])
+  return new Set(found.map(([, table, ofPurge]) => table ?? ofPurge ?? ""))
 }
 
 describe("the tables whose rows are deleted", () => {

@@ -4,11 +4,12 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { nextTick } from "../../../base/EventLoop.js"
 import { allPages } from "../../../database/Pages.js"
-import { query } from "../../../database/Query.js"
+import { query, sql } from "../../../database/Query.js"
 import { unlessLocked } from "../../../database/UnlessLocked.js"
 import { liveSession } from "../ActorRepo.js"
-import type { SessionLimits } from "../SessionLimits.js"
+import { idleMillis, type SessionLimits, sessionMillis } from "../SessionLimits.js"
 import { IdRow } from "../../../database/Rows.js"
+import { hourMillis, makePurge } from "../../../database/jobs/Purge.js"
 
 /** How many sessions are deleted between two event-loop ticks. */
 const batchSize = 100
@@ -36,6 +37,18 @@ const UserRow = Schema.Struct({
   disabled_at: Schema.NullOr(Schema.String),
   logins_ended: Schema.Number
 })
+
+export const sessionPurge = makePurge({ table: "sessions", lifetime: sessionMillis })
+
+export const idleSessionPurge = makePurge({
+  table: "sessions",
+  lifetime: idleMillis,
+  ended: sql`kind = 'cookie' AND last_used_at <= ${"until"}`
+})
+
+/** The limits on requests and attempts look back for an hour. */
+export const codePurge = makePurge({ table: "login_codes", lifetime: hourMillis })
+export const failurePurge = makePurge({ table: "login_failures", lifetime: hourMillis })
 
 export const authRepo = Effect.gen(function* () {
   const { all, first, returning, write } = yield* query
