@@ -3,6 +3,8 @@ import { Database } from "@coffer/server/database/Database"
 import { type Fenced, fencedByNothing, LeaseLost } from "@coffer/server/database/jobs/Lease"
 import { query } from "@coffer/server/database/Query"
 import { shrinkingTables } from "@coffer/server/database/sqlite/ShrinkingTables"
+import { requestExpiry } from "@coffer/server/directory/requests/RequestExpiry"
+import { keyNotice } from "@coffer/server/directory/service-accounts/KeyExpiry"
 import { expiries, purges } from "@coffer/server/operations/maintenance/Endings"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Exit } from "effect"
@@ -117,6 +119,106 @@ describe("a job of things that end", () => {
         ["acl.expire", timestamp(now - 8)],
         ["env.expiring", timestamp(now + 12)]
       ])
+    }).pipe(onDatabase())
+  )
+
+  it.effect("expires a request with an entry, and erases its call", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      const db = yield* raw
+      const now = yield* Clock.currentTimeMillis
+      const request = (id: string, end: number) =>
+        db.exec(`INSERT INTO requests (id, org_id, env_id, kind, state, actor_type, actor_id, actor_name, protection_version,
+            needed, bytes, created_at, expires_at)
+          SELECT '${id}', p.org_id, e.id, 'change', 'pending', 'user', '${ada.id}', 'ada@example.com', 0, 1, 9, '', ${end}
+          FROM environments e JOIN projects p ON p.id = e.project_id WHERE e.name = 'staging';
+          INSERT INTO request_parts (request_id, part, ciphertext) VALUES ('${id}', 0, x'01')`)
+      request("00000000-0000-7000-8000-000000000001", now)
+      request("00000000-0000-7000-8000-000000000002", now + 1)
+      yield* (yield* requestExpiry).run(fencedByNothing(yield* Database))
+      assert.deepStrictEqual(
+        db
+          .prepare(
+            `SELECT state, bytes, decided_at, (SELECT count(*) FROM request_parts WHERE request_id = id) AS parts
+              FROM requests ORDER BY id`
+          )
+          .all(),
+        [
+          { state: "expired", bytes: 0, decided_at: timestamp(now), parts: 0 },
+          { state: "pending", bytes: 9, decided_at: null, parts: 1 }
+        ]
+      )
+      assert.deepStrictEqual(
+        (yield* entries()).filter(({ actor }) => actor === "expiry").map(({ action, metadata }) => [action, metadata]),
+        [["request.expire", { project: "webshop", env: "staging", requester: "ada@example.com" }]]
+      )
+      // Its call has no key that could open it.
+      db.exec("DELETE FROM request_parts; DELETE FROM requests WHERE state = 'pending'")
+    }).pipe(onDatabase())
+  )
+
+  it.effect("marks what a removed organization has, without an entry", () =>
+    Effect.gen(function* () {
+      const ada = yield* organization()
+      const db = yield* raw
+      const now = yield* Clock.currentTimeMillis
+      yield* grant(ada, "read", { ends: now })
+      db.exec(`UPDATE environments SET expires_at = ${now} WHERE name = 'staging';
+        UPDATE environments SET expires_at = ${now + 1} WHERE name = 'prod';
+        UPDATE organizations SET removed_at = '1970'`)
+      yield* Effect.forEach(yield* expiries, ({ run }) => Effect.flatMap(Database, (db) => run(fencedByNothing(db))))
+      assert.deepStrictEqual(
+        db
+          .prepare(
+            `SELECT r.removed_at AS rule, e.name AS env, e.removed_at AS removed, e.announced_end AS announced
+              FROM acl_rules r, environments e WHERE e.expires_at IS NOT NULL ORDER BY e.name`
+          )
+          .all(),
+        [
+          { rule: timestamp(now), env: "prod", removed: null, announced: null },
+          { rule: timestamp(now), env: "staging", removed: timestamp(now), announced: null }
+        ]
+      )
+      assert.deepStrictEqual(
+        db
+          .prepare("SELECT action FROM audit_entries WHERE actor_name = 'expiry' UNION ALL SELECT name FROM trash")
+          .all(),
+        []
+      )
+    }).pipe(onDatabase())
+  )
+
+  it.effect("announces no key that was replaced or revoked, or whose account was removed", () =>
+    Effect.gen(function* () {
+      yield* organization()
+      const db = yield* raw
+      const now = yield* Clock.currentTimeMillis
+      const week = 7 * 24 * 60 * 60 * 1000
+      const key = (name: string, end: number, column = "announced_at", removed: string | null = null) => {
+        db.prepare(
+          `INSERT INTO service_accounts (id, org_id, name, reveal, created_by, created_at, updated_at, removed_at)
+            SELECT '00000000-0000-7000-8000-' || printf('%012d', (SELECT count(*) FROM service_accounts)), id, ?, 1, 'x', '', '', ?
+            FROM organizations`
+        ).run(name, removed)
+        db.prepare(
+          `INSERT INTO api_keys (id, service_account_id, token_hash, hint, created_at, expires_at, ${column})
+            SELECT name, id, name, 'h', '', ?, ? FROM service_accounts WHERE name = ?`
+        ).run(timestamp(end), column === "announced_at" ? null : "1969", name)
+      }
+      key("soon", now + week)
+      key("late", now + week + 1)
+      key("over", now)
+      key("replaced", now + 1, "replaced_at")
+      key("revoked", now + 1, "removed_at")
+      key("removed", now + 1, "announced_at", "1969")
+      const { run } = yield* keyNotice
+      const fenced = fencedByNothing(yield* Database)
+      yield* run(fenced)
+      yield* run(fenced)
+      assert.deepStrictEqual(
+        (yield* entries()).filter(({ actor }) => actor === "expiry").map(({ action, metadata }) => [action, metadata]),
+        [["service_account.expiring", { name: "soon", expires_at: timestamp(now + week) }]]
+      )
     }).pipe(onDatabase())
   )
 
