@@ -189,6 +189,7 @@ describe("the audit log", () => {
       for (const hour of hours) {
         yield* TestClock.setTime(Date.UTC(2026, 0, 31, hour))
         yield* audit.seen(system, event)
+        yield* audit.flush
       }
       assert.deepStrictEqual(
         (yield* entries("system")).map(({ created_at }) => created_at.slice(11, 13)),
