@@ -261,8 +261,8 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const env = <A extends ActionOn<"env">>(path: EnvPath | SecretPath, action: A) => right(path, action)
 
     /**
-     * Enters an environment to change it, by the right to it or, with `asked`, as a preview. If it is protected, its
-     * gate decides.
+     * Enters an environment to change it, by the right to it or, with `asked`, as a preview. If it is protected,
+     * the gate decides.
      */
     const guarded = <A extends GuardedAction>(path: EnvPath | SecretPath, action: A, asked: Asked | null = null) =>
       Effect.flatten(

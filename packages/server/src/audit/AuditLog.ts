@@ -41,7 +41,7 @@ const patience = 1_000
 /** How often the last flush is tried before the server ends. */
 const lastTries = 10
 
-/** The entries without which the change must not be made, whatever `SERVICE_AUDIT_REQUIRED` says. */
+/** Whether a change must not be made without its entry, whatever `SERVICE_AUDIT_REQUIRED` says. */
 const isRequired = ({ action }: AuditEvent) => action === "secret.use" || action === "secret.due"
 
 /** The groups that give way to changes of their logs, by log. */
@@ -144,7 +144,7 @@ export class AuditLog extends Effect.Service<AuditLog>()("@coffer/server/AuditLo
         })
       )
 
-    /** Writes the entries of the open transaction, which some changes cannot do without. */
+    /** Appends the entries of a change: at its commit, or now if it must not be made without them. */
     const change = (
       source: AuditSource,
       ...events: ReadonlyArray<AuditEvent>

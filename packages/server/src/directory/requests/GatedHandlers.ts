@@ -44,6 +44,7 @@ const prefersRequest = (headers: Headers.Headers, name: AskingHeader = "prefer")
 const isDryRun = ({ payload }: CallRequest): boolean =>
   Predicate.hasProperty(payload, "dry_run") && payload.dry_run === true
 
+/** Whether votes would let the change through: it can be asked for. */
 const isVotesMissing = <E>(error: E): error is E & VotesMissing => error instanceof VotesMissing
 
 /** Errors of a request for a change, besides the errors of the change. */

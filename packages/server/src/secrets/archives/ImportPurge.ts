@@ -3,10 +3,10 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { nextTick } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
+import { inOrganization } from "../../database/jobs/EachRow.js"
 import type { Ending } from "../../database/jobs/Purge.js"
 import { databaseTime, query } from "../../database/Query.js"
 import { IdRow } from "../../database/Rows.js"
-import { orgScope } from "../../database/Scopes.js"
 import { makeRemovals } from "../../directory/trash/Removals.js"
 
 /** How many rows of a kind one transaction changes. */
@@ -58,7 +58,9 @@ export const importPurge = Effect.gen(function* () {
     run: (fenced) =>
       Effect.gen(function* () {
         for (let found = yield* next({}); found !== undefined; found = yield* next({})) {
-          yield* Effect.zipLeft(fenced(giveUpSome(found), [orgScope(found.org_id)]), nextTick)
+          // While its organization is busy, it is left to the next run.
+          if (!(yield* inOrganization(found.org_id, giveUpSome(found), fenced))) return
+          yield* nextTick
         }
       })
   }
