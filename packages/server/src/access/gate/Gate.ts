@@ -50,9 +50,9 @@ const kindNames = { org: "organization", project: "project", env: "environment" 
 const mailLifetime = Duration.hours(24)
 
 const needsVotes = (why: string, { envId, org }: Guarded) =>
-  new VotesMissing(
-    `${why}, and nothing was changed: send Prefer: respond-async to ask for approval; people whom its protection names may also change it at once, with a reason in X-Coffer-Break-Glass`,
-    { envId, org }
+  VotesMissing.at(
+    { envId, org },
+    `${why}, and nothing was changed: send Prefer: respond-async to ask for approval; people whom its protection names may also change it at once, with a reason in X-Coffer-Break-Glass`
   )
 
 const nobodyVotes = (why: string) =>
