@@ -171,6 +171,8 @@ export class Server {
     const answer = await fetch(this.url + path, {
       method,
       headers: {
+        // A kept connection, which the server may close while this process works, loses the next request.
+        connection: "close",
         "content-type": "application/json",
         "x-coffer-client": "cli",
         ...(token !== undefined && { authorization: `Bearer ${token}` })

@@ -30,7 +30,13 @@ export const codeFor = (email: string, before = 0): Promise<string> =>
   until(() => codesFor(email)[before], `a code for ${email}`)
 
 /** The headers of a script of the server's own pages. */
-const ownPage = (url: string) => ({ "content-type": "application/json", "x-coffer": "1", origin: url })
+const ownPage = (url: string) => ({
+  // A kept connection, which the server may close while this process works, loses the next request.
+  connection: "close",
+  "content-type": "application/json",
+  "x-coffer": "1",
+  origin: url
+})
 
 /** Logs an address in by its code. */
 const verify = async (email: string, more: object = {}): Promise<Response> => {

@@ -21,7 +21,8 @@ export class Browser {
     const response = await fetch(new URL(path, this.url), {
       redirect: "manual",
       ...init,
-      headers: { ...(cookie !== "" && { cookie }), ...init.headers }
+      // A kept connection, which the server may close while this process works, loses the next request.
+      headers: { connection: "close", ...(cookie !== "" && { cookie }), ...init.headers }
     })
     for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? []

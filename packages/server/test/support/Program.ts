@@ -219,6 +219,8 @@ export class Program {
     const response = await fetch(this.url + path, {
       method,
       headers: {
+        // A kept connection, which the server may close while this process works, loses the next request.
+        connection: "close",
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(payload !== null && { "content-type": "application/json" }),
         ...(["/api/auth/login", "/api/auth/device"].includes(path) && { "x-real-ip": nextClient() }),

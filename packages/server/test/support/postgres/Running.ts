@@ -50,7 +50,8 @@ export const startServers = async (
     }: Sent): Promise<{ status: number; text: string; body: Json; etag: string }> => {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
-        headers: { ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
+        // A kept connection, which the server may close while this process works, loses the next request.
+        headers: { connection: "close", ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
         ...(body !== undefined && { body: JSON.stringify(body) })
       })
       const text = await response.text()
