@@ -116,11 +116,13 @@ const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   ]
 }
 
-/** The setup that all tests of a project share. */
+/** The setup that all tests of a project share, beside the comparison of the build with its sources. */
 const globalSetups: Readonly<Record<string, string>> = {
   server: "./test/backups/StartStore.ts",
   console: "./test/support/Start.ts"
 }
+
+const staleBuild = `${import.meta.dirname}/scripts/stale-build.mjs`
 
 /** The modules that run before each file of tests. */
 const setupFiles = (name: string) => [
@@ -141,7 +143,7 @@ const project = (name: string) => ({
     setupFiles: setupFiles(name),
     testTimeout: limit,
     hookTimeout: limit,
-    ...(globalSetups[name] === undefined ? {} : { globalSetup: globalSetups[name] })
+    globalSetup: [staleBuild, ...(globalSetups[name] === undefined ? [] : [globalSetups[name]])]
   }
 })
 
@@ -157,7 +159,7 @@ const postgres = {
       ...(isSoak ? suites(onBothInSoak) : [])
     ],
     exclude: excluded,
-    globalSetup: "./test/support/postgres/Start.ts"
+    globalSetup: [staleBuild, "./test/support/postgres/Start.ts"]
   }
 }
 
@@ -169,7 +171,7 @@ const consoleOnPostgres = {
     name: "console-postgres",
     include: ["test/browser/*.test.ts"],
     exclude: [],
-    globalSetup: "./test/support/StartPostgres.ts"
+    globalSetup: [staleBuild, "./test/support/StartPostgres.ts"]
   }
 }
 

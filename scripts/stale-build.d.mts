@@ -1,0 +1,1 @@
+export declare const problem: (folder?: string) => string | undefined
