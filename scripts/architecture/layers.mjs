@@ -1,7 +1,20 @@
 /** The rooms of each package in their order: a room imports only itself and the rooms before it. */
 export const layers = {
   domain: [
-    ...["base", "errors", "directory", "access", "secrets", "requests", "audit", "formats", "server", "archive", "api"]
+    ...[
+      "base",
+      "errors",
+      "directory",
+      "access",
+      "secrets",
+      "requests",
+      "audit",
+      "formats",
+      "guides",
+      "server",
+      "archive",
+      "api"
+    ]
   ],
   server: [...["base", "database", "http", "keys", "audit", "access", "directory", "secrets", "edges", "operations"]],
   cli: [

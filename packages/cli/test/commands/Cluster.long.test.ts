@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { ProgramName } from "@coffer/domain/server/WorksWith"
+import type { ProgramName } from "@coffer/domain/guides/Programs"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { parse } from "yaml"
 import { freePort } from "../../../server/test/support/Port.js"

@@ -1,4 +1,4 @@
-import type { ProgramPiece } from "@coffer/domain/base/ProgramPiece"
+import type { Piece } from "@coffer/domain/guides/Fill"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { parse } from "yaml"
 import { noChromium } from "../../../../scripts/chromium.mjs"
@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser())(`machines of an organization${why}`, () => {
       const command = ["service-account", "create", `${name}-too`, "--for", program, "--json", ...place, ...more]
       const { code, stderr, stdout } = await terminal.coffer(command)
       assert.strictEqual(code, 0, stderr)
-      const [, ...pieces]: ReadonlyArray<ProgramPiece> = JSON.parse(stdout.replaceAll(`${name}-too`, name)).lines
+      const [, ...pieces]: ReadonlyArray<Piece> = JSON.parse(stdout.replaceAll(`${name}-too`, name)).lines
       return pieces
     }
     const shown = async () => {

@@ -1,4 +1,4 @@
-import { type ProgramName, programPieces } from "@coffer/domain/server/WorksWith"
+import { type ProgramName, programPieces } from "@coffer/domain/guides/Programs"
 import { chmodSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"

@@ -1,12 +1,12 @@
-import type { ProgramUse } from "@coffer/domain/base/ProgramPiece"
 import {
-  grantPiece,
+  grantPieces,
   type ProgramName,
   programPieces,
-  programs,
+  type ProgramUse,
   serverNeeds,
-  signInProblem
-} from "@coffer/domain/server/WorksWith"
+  signInProblem,
+  titleOf
+} from "@coffer/domain/guides/Programs"
 import * as Effect from "effect/Effect"
 import { note, show } from "../../terminal/Print.js"
 
@@ -26,12 +26,12 @@ export const programProblem = ({ for: name, noKey, noReveal }: Options): string 
 }
 
 /** Returns the steps for a program once its account exists. */
-export const stepsFor = (name: ProgramName, use: ProgramUse) => [grantPiece(use), ...programPieces(name, use)]
+export const stepsFor = (name: ProgramName, use: ProgramUse) => [...grantPieces(use), ...programPieces(name, use)]
 
 /** Shows the lines for a program on standard error: standard output has the key alone. */
 export const showSteps = Effect.fnUntraced(function* (name: ProgramName, use: ProgramUse) {
   const needs = serverNeeds(name)
-  yield* note(`the lines for ${programs[name].title}, without the key:`)
+  yield* note(`the lines for ${titleOf(name)}, without the key:`)
   if (needs !== undefined) yield* note(needs)
   for (const { lines, what } of stepsFor(name, use)) {
     yield* note(what)

@@ -8,7 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { CannotDo, WrongUsage } from "../../base/Failures.js"
-import type { KeylessSystem } from "@coffer/domain/directory/KeylessSnippets"
+import type { KeylessSystem } from "@coffer/domain/guides/Keyless"
 import type { TrustOptions } from "./Options.js"
 
 export interface Trusted {

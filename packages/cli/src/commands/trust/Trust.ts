@@ -1,6 +1,6 @@
 import { readProblem } from "@coffer/client/internal/FileError"
 import { type Federation, PublicKeys } from "@coffer/domain/directory/Federation"
-import { keylessSnippet } from "@coffer/domain/directory/KeylessSnippets"
+import { keylessPieces } from "@coffer/domain/guides/Keyless"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import type { ServiceAccountId } from "@coffer/domain/base/Ids"
 import { FederationName } from "@coffer/domain/base/Names"
@@ -64,21 +64,21 @@ const trust = atOrg("trust", {
       const payload = { name, issuer, conditions, ...defined({ jwks, ttl, max_age, expires_at }) }
       const made = yield* call("federations", (api) => api.create({ path: { ...path, sa_id }, payload }))
       const { audience } = made
-      const snippet = keylessSnippet(system, {
+      const use = {
         server: server.base,
         audience,
         account: audience.slice(audience.indexOf("/") + 1),
         place: "ORG/PROJECT/ENV",
         environment: options.environment,
-        serviceAccount: conditions["/kubernetes.io/serviceaccount/name"],
-        version: yield* Version
-      })
+        serviceAccount: conditions["/kubernetes.io/serviceaccount/name"]
+      }
+      const pieces = keylessPieces(system, use, yield* Version)
       const text = Effect.gen(function* () {
         yield* note(`service account ${options.account} trusts ${issuer} (federation ${name}); the lines for it:`)
         if (!isNarrow(conditions)) {
           yield* note("any job there can sign in, also of branches: narrow it by --environment or --ref")
         }
-        yield* write(snippet)
+        yield* write(pieces.map(({ lines }) => lines).join(""))
       })
       return { json: made, text }
     })

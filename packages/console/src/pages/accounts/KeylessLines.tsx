@@ -1,5 +1,5 @@
 import { version } from "../../../package.json"
-import { keylessSnippet } from "@coffer/domain/directory/KeylessSnippets"
+import { keylessPieces } from "@coffer/domain/guides/Keyless"
 import type { OrgName } from "@coffer/domain/base/Names"
 import type { ServiceAccount } from "@coffer/domain/directory/ServiceAccount"
 import type { Trusted } from "./FederationForm.js"
@@ -14,15 +14,6 @@ interface LinesProps {
   readonly place?: string
 }
 
-const where = {
-  GitHub: "In the workflow, .github/workflows/deploy.yml:",
-  GitLab: "In .gitlab-ci.yml:",
-  Kubernetes: "In the pod:",
-  Buildkite: "In .buildkite/pipeline.yml:",
-  CircleCI: "In .circleci/config.yml:",
-  other: "In the job:"
-} as const
-
 /** Says that an account signs in with the tokens of an issuer. */
 export const SignsIn = ({ account, federation }: Pick<LinesProps, "account"> & Pick<Trusted, "federation">) => (
   <p role="status">
@@ -33,19 +24,18 @@ export const SignsIn = ({ account, federation }: Pick<LinesProps, "account"> & P
 /** The lines for where an account signs in without a stored key. */
 export const KeylessLines = ({ account, made, org, place = "PROJECT/ENV" }: LinesProps) => {
   const { federation, kind, typed } = made
-  const lines = keylessSnippet(kinds[kind].system, {
+  const use = {
     server: location.origin,
     audience: federation.audience,
     account: `${org}/${account.name}`,
     place: `${org}/${place}`,
     environment: typed["environment"]?.trim() || undefined,
-    serviceAccount: typed["account"]?.trim(),
-    version
-  })
+    serviceAccount: typed["account"]?.trim()
+  }
   return (
     <>
       <SignsIn account={account} federation={federation} />
-      <Pieces pieces={[{ what: where[kind], lines }]} />
+      <Pieces pieces={keylessPieces(kinds[kind].system, use, version)} />
     </>
   )
 }

@@ -1,4 +1,4 @@
-import type { KeylessSystem } from "@coffer/domain/directory/KeylessSnippets"
+import type { KeylessSystem } from "@coffer/domain/guides/Keyless"
 
 interface KindField {
   readonly name: string

@@ -1,10 +1,5 @@
+import type { Piece } from "@coffer/domain/guides/Fill"
 import { CopyText } from "../../kit/CopyText.js"
-
-/** A file or a command, and what to do with it. */
-export interface Piece {
-  readonly what: string
-  readonly lines: string
-}
 
 /** Lines to copy, each with what to do with them. */
 export const Pieces = ({ pieces }: { readonly pieces: ReadonlyArray<Piece> }) => (

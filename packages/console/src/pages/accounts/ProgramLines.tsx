@@ -1,10 +1,16 @@
-import type { ProgramUse } from "@coffer/domain/base/ProgramPiece"
-import { type ProgramName, programNames, programPieces, programs, serverNeeds } from "@coffer/domain/server/WorksWith"
+import {
+  type ProgramName,
+  programNames,
+  programPieces,
+  type ProgramUse,
+  serverNeeds,
+  titleOf
+} from "@coffer/domain/guides/Programs"
 import { Pieces } from "./Pieces.js"
 
 /** The program with a title. */
 export const programOf = (title: string): ProgramName | undefined =>
-  programNames.find((name) => programs[name].title === title)
+  programNames.find((name) => titleOf(name) === title)
 
 interface LinesProps {
   readonly name: ProgramName

@@ -1,11 +1,12 @@
+import { version } from "../../../package.json"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import type { NewServiceAccount } from "@coffer/domain/directory/ServiceAccount"
-import { type ProgramName, programNames, programs, signInProblem } from "@coffer/domain/server/WorksWith"
+import { keyedPieces, keyedTargets } from "@coffer/domain/guides/Keyed"
+import { type ProgramName, programNames, signInProblem, titleOf } from "@coffer/domain/guides/Programs"
 import { useSignal } from "@preact/signals"
 import type * as Redacted from "effect/Redacted"
 import { call } from "../../client/Calls.js"
 import { Choose } from "../../kit/Choose.js"
-import { piecesFor, type Target, targets } from "./CiSnippets.js"
 import { type Trusted, FederationForm } from "./FederationForm.js"
 import { KeylessLines } from "./KeylessLines.js"
 import { NewKey } from "./NewKey.js"
@@ -28,11 +29,8 @@ interface RecipeProps {
   readonly changed: () => void
 }
 
-const titles = programNames
-  .filter((name) => signInProblem(name, true) === undefined)
-  .map((name) => programs[name].title)
-const words = [...targets, ...titles]
-type Word = Target | (typeof titles)[number]
+const titles = programNames.filter((name) => signInProblem(name, true) === undefined).map(titleOf)
+const words: ReadonlyArray<string> = [...keyedTargets, ...titles]
 
 const useOf = ({ made: { account, env, project }, org }: Omit<RecipeProps, "changed">) => ({
   ...{ server: location.origin, org, account: account.name, project, env },
@@ -41,10 +39,10 @@ const useOf = ({ made: { account, env, project }, org }: Omit<RecipeProps, "chan
 
 const WithKey = ({ apiKey, ...props }: RecipeProps & { readonly apiKey: Redacted.Redacted }) => {
   const { account, program: first } = props.made
-  const target = useSignal<Word>(first === undefined ? "Docker" : programs[first].title)
+  const target = useSignal(first === undefined ? "Docker" : titleOf(first))
   const use = useOf(props)
   const program = programOf(target.value)
-  const way = targets.find((one) => one === target.value)
+  const way = keyedTargets.find((one) => one === target.value)
   return (
     <>
       <NewKey
@@ -56,7 +54,7 @@ const WithKey = ({ apiKey, ...props }: RecipeProps & { readonly apiKey: Redacted
         }}
       />
       <Choose label="It runs in" value={target.value} words={words} choose={(word) => (target.value = word)} />
-      {way !== undefined && <Pieces pieces={piecesFor(way, use)} />}
+      {way !== undefined && <Pieces pieces={keyedPieces(way, use, version)} />}
       {program !== undefined && <ProgramLines name={program} use={use} />}
     </>
   )

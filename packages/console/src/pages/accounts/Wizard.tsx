@@ -2,7 +2,7 @@ import { Days, type NewServiceAccount } from "@coffer/domain/directory/ServiceAc
 import type { OrgName } from "@coffer/domain/base/Names"
 import { accountNameForm } from "@coffer/domain/base/NameForms"
 import { Pattern } from "@coffer/domain/base/Pattern"
-import { programNames, programs, signInProblem } from "@coffer/domain/server/WorksWith"
+import { programNames, signInProblem, titleOf } from "@coffer/domain/guides/Programs"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -38,8 +38,7 @@ const programHint = {
 } as const
 
 const noProgram = "a job, a server or an agent"
-const purposes = [noProgram, ...programNames.map((name) => programs[name].title)] as const
-type Purpose = (typeof purposes)[number]
+const purposes = [noProgram, ...programNames.map(titleOf)]
 
 const decodePattern = Schema.decodeUnknownOption(Pattern)
 const decodeDays = Schema.decodeUnknownOption(Days)
@@ -62,7 +61,7 @@ interface Created {
 const Form = ({ act, changed, done, org }: FormProps) => {
   const name = useSignal("")
   const choice = usePlaceChoice(org)
-  const purpose = useSignal<Purpose>(noProgram)
+  const purpose = useSignal(noProgram)
   const chosenWay = useSignal<Way>("without a stored key")
   const lifetime = useSignal<Lifetime>("90 days")
   const reveals = useSignal(true)

@@ -1,4 +1,4 @@
-import { grantPiece, programNames, programPieces, programs, signInProblem } from "@coffer/domain/server/WorksWith"
+import { grantPieces, programNames, programPieces, signInProblem, titleOf } from "@coffer/domain/guides/Programs"
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { parseAllDocuments } from "yaml"
@@ -11,7 +11,7 @@ const place = { server: "https://coffer.example.com", org: "acme", project: "web
 
 describe("the programs that work with Coffer", () => {
   it.each(programNames)("%s: the page has the lines, and the name", (name) => {
-    const section = sections.get(programs[name].title) ?? assert.fail("the page has no such title")
+    const section = sections.get(titleOf(name)) ?? assert.fail("the page has no such title")
     assert.include(page, `\`${name}\``)
     for (const hasKey of [true, false].filter((each) => signInProblem(name, each) === undefined)) {
       for (const { lines, what } of programPieces(name, { ...place, account: "deploy", hasKey })) {
@@ -22,7 +22,7 @@ describe("the programs that work with Coffer", () => {
   })
 
   it("the page grants what the lines of a new account grant", () => {
-    assert.include(page, grantPiece({ ...place, account: "deploy", hasKey: true }).lines)
+    for (const { lines } of grantPieces({ ...place, account: "deploy", hasKey: true })) assert.include(page, lines)
   })
 
   it.each(["vault-secrets-operator", "csi-provider"] as const)("%s: pods that sign in already are named", (name) => {
@@ -44,7 +44,7 @@ describe("the programs that work with Coffer", () => {
 
   it("an account's name with a space is one word, and a project with a hyphen one member", () => {
     const use = { ...place, account: "deploy pipeline", project: "web-shop", hasKey: true }
-    assert.include(grantPiece(use).lines, "--service-account 'deploy pipeline' ")
+    assert.include(grantPieces(use)[0]?.lines, "--service-account 'deploy pipeline' ")
     assert.include(programPieces("n8n", use)[1]?.lines, '$secrets.coffer["web-shop"].prod.DATABASE_URL')
   })
 })
