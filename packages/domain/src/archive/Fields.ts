@@ -1,15 +1,21 @@
 import type { ArchivedDeclaration, ArchivedOrganization } from "./ArchivedOrganization.js"
 import type { ArchivedVersion } from "./ArchivedSecret.js"
 
-/** Fields that records have only sometimes, so that one could get lost although no record is missing. */
+/** Fields that records have only sometimes, and records that no other number counts: one could get lost although all others are there. */
 export const archivedFields = [
+  "mappings",
   "projects.order",
   "projects.previews",
+  "environments.protection",
   "environments.expires_at",
   "environments.from",
   "accounts.project",
   "accounts.expires_in_days",
   "accounts.allowed_networks",
+  "federations",
+  "federations.expires_at",
+  "federations.jwks",
+  "federations.kid",
   "declared.required_in",
   "declared.pattern",
   "declared.description",
@@ -31,13 +37,19 @@ export type FieldCounts = Readonly<Record<ArchivedField, number>>
 export const totalOfFields = (counts: ReadonlyArray<Partial<FieldCounts>>): FieldCounts => {
   const sum = (name: ArchivedField) => counts.reduce((total, each) => total + (each[name] ?? 0), 0)
   return {
+    mappings: sum("mappings"),
     "projects.order": sum("projects.order"),
     "projects.previews": sum("projects.previews"),
+    "environments.protection": sum("environments.protection"),
     "environments.expires_at": sum("environments.expires_at"),
     "environments.from": sum("environments.from"),
     "accounts.project": sum("accounts.project"),
     "accounts.expires_in_days": sum("accounts.expires_in_days"),
     "accounts.allowed_networks": sum("accounts.allowed_networks"),
+    federations: sum("federations"),
+    "federations.expires_at": sum("federations.expires_at"),
+    "federations.jwks": sum("federations.jwks"),
+    "federations.kid": sum("federations.kid"),
     "declared.required_in": sum("declared.required_in"),
     "declared.pattern": sum("declared.pattern"),
     "declared.description": sum("declared.description"),
@@ -54,17 +66,25 @@ export const totalOfFields = (counts: ReadonlyArray<Partial<FieldCounts>>): Fiel
 
 const having = <A>(records: ReadonlyArray<A>, has: (record: A) => boolean): number => records.filter(has).length
 
-/** Counts the fields of a structure. Positions of an order count each. */
-export const fieldsOfOrganization = ({ accounts, projects }: ArchivedOrganization): Partial<FieldCounts> => {
+/** Counts the fields of a structure. Positions of an order and ids of keys count each. */
+export const fieldsOfOrganization = ({ accounts, mappings, projects }: ArchivedOrganization): Partial<FieldCounts> => {
   const environments = projects.flatMap((project) => project.environments)
+  const federations = accounts.flatMap((account) => account.federations)
+  const keys = federations.flatMap(({ jwks }) => jwks?.keys ?? [])
   return {
+    mappings: mappings.length,
     "projects.order": projects.reduce((total, { order = [] }) => total + order.length, 0),
     "projects.previews": having(projects, ({ previews }) => previews !== undefined),
+    "environments.protection": having(environments, ({ protection }) => protection !== undefined),
     "environments.expires_at": having(environments, ({ expires_at }) => expires_at !== undefined),
     "environments.from": having(environments, ({ from }) => from !== undefined),
     "accounts.project": having(accounts, ({ project }) => project !== undefined),
     "accounts.expires_in_days": having(accounts, ({ expires_in_days }) => expires_in_days !== undefined),
-    "accounts.allowed_networks": having(accounts, ({ allowed_networks }) => allowed_networks !== undefined)
+    "accounts.allowed_networks": having(accounts, ({ allowed_networks }) => allowed_networks !== undefined),
+    federations: federations.length,
+    "federations.expires_at": having(federations, ({ expires_at }) => expires_at !== undefined),
+    "federations.jwks": having(federations, ({ jwks }) => jwks !== undefined),
+    "federations.kid": having(keys, ({ kid }) => kid !== undefined)
   }
 }
 

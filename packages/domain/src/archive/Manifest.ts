@@ -23,13 +23,19 @@ const sentCounts = {
 const fieldNumber = (name: ArchivedField, example: number) => number(`records with ${name}`, example)
 
 const fieldCounts = Schema.Struct({
+  mappings: number("groups of the provider that stand for groups", 1),
   "projects.order": number("positions in the orders of environments", 3),
   "projects.previews": fieldNumber("projects.previews", 1),
+  "environments.protection": fieldNumber("environments.protection", 1),
   "environments.expires_at": fieldNumber("environments.expires_at", 1),
   "environments.from": fieldNumber("environments.from", 1),
   "accounts.project": fieldNumber("accounts.project", 1),
   "accounts.expires_in_days": fieldNumber("accounts.expires_in_days", 2),
   "accounts.allowed_networks": fieldNumber("accounts.allowed_networks", 1),
+  federations: number("federations of accounts", 2),
+  "federations.expires_at": fieldNumber("federations.expires_at", 1),
+  "federations.jwks": fieldNumber("federations.jwks", 1),
+  "federations.kid": number("uploaded keys of federations that have an id", 2),
   "declared.required_in": fieldNumber("declared.required_in", 12),
   "declared.pattern": fieldNumber("declared.pattern", 4),
   "declared.description": fieldNumber("declared.description", 6),

@@ -161,4 +161,42 @@ describe("the last other voter", () => {
     done(await call({ ...first.root, "x-coffer-break-glass": "closed" }, "DELETE", org))
     assert.include(await mailed(owner.email, /without the votes that it needs/), "org.delete")
   })
+
+  it("leaves while what needs the vote is removed: the owners are told after it came back, and a superadmin gets past it", async () => {
+    const { call, first, propose, vote } = world
+    const one = await ownedByOne()
+    const { admin, owner, prod, project } = one
+    const glass = { ...first.root, "x-coffer-break-glass": "the%20voter%20has%20left" }
+    done(await one.protect({ approvers: [admin.email] }))
+    done(await vote(one, admin.headers, (await propose(owner.headers, "DELETE", prod)).id))
+    const removed = async (trash: string, name: string): Promise<Json> =>
+      done(await call(first.root, "GET", `${trash}?name=${name}`)).data[0]
+    const { id } = await removed(`${project}/trash`, "prod")
+    // While the vote can be given, a superadmin has no way round it.
+    assert.strictEqual((await call(glass, "POST", `${project}/trash/${id}/restore`, {})).status, 403)
+    done(await call(owner.headers, "DELETE", admin.member))
+    refused(await call(owner.headers, "POST", `${project}/trash/${id}/restore`, {}), "APPROVAL_REQUIRED")
+    done(await call(glass, "POST", `${project}/trash/${id}/restore`, {}))
+    assert.include(await mailed(owner.email, /Nobody could give the votes that these/), "webshop/prod")
+    done(await call(glass, "DELETE", prod))
+    const again = await removed(`${project}/trash`, "prod")
+    refused(
+      await call(owner.headers, "POST", `${project}/trash/${again.id}/erase`, { name: "prod" }),
+      "APPROVAL_REQUIRED"
+    )
+    done(await call(glass, "POST", `${project}/trash/${again.id}/erase`, { name: "prod" }))
+  })
+
+  it("leaves no restored organization locked in silence: its owners are told", async () => {
+    const { call, first, propose, vote } = world
+    const one = await ownedByOne()
+    const { admin, org, owner, project } = one
+    done(await one.protect({ approvers: [admin.email] }))
+    done(await vote(one, admin.headers, (await propose(owner.headers, "DELETE", org)).id))
+    done(await call(first.root, "POST", `/api/users/${admin.member.slice(admin.member.lastIndexOf("/") + 1)}/disable`))
+    const { data } = done(await call(owner.headers, "GET", `/api/trash?name=${org.slice("/api/orgs/".length)}`))
+    done(await call(owner.headers, "POST", `/api/trash/${data[0].id}/restore`, {}))
+    assert.include(await mailed(owner.email, /Nobody could give the votes that these/), "webshop/prod")
+    assert.isTrue(done(await call(owner.headers, "GET", `${project}/envs/prod/protection`)).stuck)
+  })
 })

@@ -42,6 +42,7 @@ export const tools: { readonly [Name in ToolName]: Tool } = {
   "aws-sm": awsSecretsManager,
   "1password": onePassword,
   sops,
+  // Its `.env` is read as dotenv's: values between double quotes as they are. Source: dotenvx/dotenvx v1.75.1, src/lib/helpers/replace.js.
   dotenvx: flat("dotenvx", "dotenvx get", ["json", "env"], {
     own: [/^DOTENV_PUBLIC_KEY(?:_|$)/, "dotenvx's own: it encrypts values there"]
   }),

@@ -60,12 +60,16 @@ const nobodyVotes = (why: string) =>
     message: `${why}, and nobody could give its votes: as a superadmin you may do this at once, with a reason in X-Coffer-Break-Glass (--break-glass)`
   })
 
-/** The actions by which a superadmin ends what nobody could vote on. */
+/** The actions by which a superadmin ends, brings back or erases what nobody could vote on. */
 const ending: ReadonlySet<string> = new Set([
   "protection.set",
   "protection.delete",
   "env.delete",
+  "env.restore",
+  "env.erase",
   "project.delete",
+  "project.restore",
+  "project.erase",
   "org.delete"
 ])
 

@@ -23,6 +23,7 @@ const DeclaredRow = Schema.Struct({
 })
 const PlacesRow = Schema.Struct({
   "projects.order": Schema.Number,
+  "environments.protection": Schema.Number,
   "environments.expires_at": Schema.Number,
   "environments.from": Schema.Number
 })
@@ -31,6 +32,12 @@ const AccountsRow = Schema.Struct({
   "accounts.project": Schema.Number,
   "accounts.expires_in_days": Schema.Number,
   "accounts.allowed_networks": Schema.Number
+})
+const FederationsRow = Schema.Struct({
+  federations: Schema.Number,
+  "federations.expires_at": Schema.Number,
+  "federations.jwks": Schema.Number,
+  "federations.kid": Schema.Number
 })
 const VersionsRow = Schema.Struct({
   count: Schema.Number,
@@ -69,13 +76,24 @@ export const archiveCounts = Effect.gen(function* () {
     FROM service_accounts a LEFT JOIN projects p ON p.id = a.project_id
     WHERE a.org_id = ${"orgId"} AND a.removed_at IS NULL AND p.removed_at IS NULL`
 
+  const federationFields = one(FederationsRow)`
+    SELECT count(*) AS federations, count(f.expires_at) AS "federations.expires_at",
+      count(CASE WHEN EXISTS (SELECT 1 FROM federation_keys k WHERE k.federation_id = f.id) THEN 1 END) AS "federations.jwks",
+      COALESCE(sum((SELECT count(k.kid) FROM federation_keys k WHERE k.federation_id = f.id)), 0) AS "federations.kid"
+    FROM federations f JOIN service_accounts a ON a.id = f.service_account_id AND a.removed_at IS NULL
+    LEFT JOIN projects p ON p.id = a.project_id
+    WHERE f.org_id = ${"orgId"} AND f.removed_at IS NULL AND p.removed_at IS NULL`
+  const mappings = one(CountRow)`
+    SELECT count(*) AS count FROM group_mappings x WHERE x.org_id = ${"orgId"}`
+
   const declared = one(DeclaredRow)`
     SELECT count(*) AS count, count(CASE WHEN required_in <> '' THEN 1 END) AS "declared.required_in",
       count(pattern) AS "declared.pattern", count(description) AS "declared.description",
       count(example) AS "declared.example", count(owner) AS "declared.owner"
     FROM declared_keys WHERE project_id = ${"projectId"}`
   const placeFields = one(PlacesRow)`
-    SELECT count(e.position) AS "projects.order", count(e.expires_at) AS "environments.expires_at",
+    SELECT count(e.position) AS "projects.order", count(CASE WHEN e.protected = 1 THEN 1 END) AS "environments.protection",
+      count(e.expires_at) AS "environments.expires_at",
       count(o.id) AS "environments.from"
     FROM environments e LEFT JOIN environments o ON o.id = e.source_id AND ${liveAs("o")}
     WHERE e.project_id = ${"projectId"} AND ${liveEnv}`
@@ -143,6 +161,8 @@ export const archiveCounts = Effect.gen(function* () {
       webhooks: (yield* webhooks({ orgId })).count,
       fields: totalOfFields([
         yield* accountFields({ orgId }),
+        yield* federationFields({ orgId }),
+        { mappings: (yield* mappings({ orgId })).count },
         ...below.map(({ declared: keys, places, previews: allowed }) => ({ ...keys, ...places, ...allowed })),
         ...inEnvs.map(({ fields }) => fields)
       ])

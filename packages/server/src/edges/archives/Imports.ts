@@ -2,7 +2,7 @@ import { actorName, type UserActor } from "@coffer/domain/access/Actor"
 import type { ArchivedDeclaration, ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
 import type { ImportFinished, OrganizationImport } from "@coffer/domain/archive/Import"
-import { archivedFields } from "@coffer/domain/archive/Fields"
+import { type ArchivedField, archivedFields, fieldsOfOrganization } from "@coffer/domain/archive/Fields"
 import type { ArchiveCounts, SentCounts } from "@coffer/domain/archive/Manifest"
 import { maxDeclaredKeys } from "@coffer/domain/secrets/DeclaredKey"
 import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
@@ -52,18 +52,37 @@ const maxImports = 5
 
 const held = (name: OrgName) => new Conflict({ message: orgNameHeld(name) })
 
-/** Returns the counts of records, and of their optional fields, that differ from those that were sent; null if none do. */
-const differenceOf = (sent: SentCounts, found: ArchiveCounts): string | null => {
+const lost = (name: string, sent: number, arrived: number) =>
+  sent === arrived ? [] : [`${name}: ${sent} were sent, and ${arrived} arrived`]
+
+const problemOf = (differences: ReadonlyArray<string>) =>
+  differences.length === 0
+    ? Effect.void
+    : new Conflict({ message: `the import is not complete: ${differences.join("; ")}` })
+
+/** Fields of records that are written last, after these were compared with what was sent. */
+const isWrittenLast = (name: ArchivedField) =>
+  name === "mappings" || name === "environments.protection" || name.startsWith("federations")
+
+/** The counts of records, and of their optional fields, that differ from those that were sent. */
+const lostOnTheWay = (sent: SentCounts, found: ArchiveCounts): ReadonlyArray<string> => {
   const names = ["projects", "environments", "secrets", "versions", "use_rules", "declared"] as const
-  const said = (name: string, sentOf: number, arrived: number) =>
-    sentOf === arrived ? [] : [`${name}: ${sentOf} were sent, and ${arrived} arrived`]
-  const other = [
-    ...names.flatMap((name) => said(name.replace("_", " "), sent[name], found[name])),
-    ...archivedFields.flatMap((name) =>
-      sent.fields === undefined || found.fields === undefined ? [] : said(name, sent.fields[name], found.fields[name])
+  const fields = archivedFields.filter((name) => !isWrittenLast(name))
+  return [
+    ...names.flatMap((name) => lost(name.replace("_", " "), sent[name], found[name])),
+    ...fields.flatMap((name) =>
+      sent.fields === undefined || found.fields === undefined ? [] : lost(name, sent.fields[name], found.fields[name])
     )
   ]
-  return other.length === 0 ? null : other.join("; ")
+}
+
+/** The counts of records, and of their optional fields, that differ from those of the structure which was written. */
+const lostInWriting = (structure: ArchivedOrganization, { fields, ...found }: ArchiveCounts): ReadonlyArray<string> => {
+  const counted = fieldsOfOrganization(structure)
+  return [
+    ...(["groups", "accounts", "webhooks"] as const).flatMap((name) => lost(name, structure[name].length, found[name])),
+    ...archivedFields.flatMap((name) => lost(name, counted[name] ?? fields?.[name] ?? 0, fields?.[name] ?? 0))
+  ]
 }
 
 /** Organizations that are brought in. Until one is finished, it is hidden as a removed one is, and only its importer knows of it. */
@@ -270,8 +289,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
       yield* verifyValues(before)
       const structure = yield* Effect.orDie(decodeStructure((yield* repo.structure({ id })).structure))
       // Counted outside of a transaction, for which others wait: the last one fails if anything was written since.
-      const difference = differenceOf(sent, yield* counts({ orgId: org_id }))
-      if (difference !== null) return yield* new Conflict({ message: `the import is not complete: ${difference}` })
+      yield* problemOf(lostOnTheWay(sent, yield* counts({ orgId: org_id })))
       if ((yield* repo.withoutValue({ orgId: org_id })).count > 0) {
         return yield* new Conflict({ message: "the import is not complete: a secret has no current value" })
       }
@@ -279,6 +297,7 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
       if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
       yield* writeRest(before, { id: org_id, name, structure, importer })
       const all = yield* counts({ orgId: org_id })
+      yield* problemOf(lostInWriting(structure, all))
       return yield* change(before, (_row, importer) =>
         Effect.gen(function* () {
           if ((yield* repo.remove({ id, revision: before.revision })).length === 0) {

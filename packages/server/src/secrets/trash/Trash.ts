@@ -1,13 +1,15 @@
 import { actorName, type Actor, type UserActor } from "@coffer/domain/access/Actor"
 import { maxEnvironments } from "@coffer/domain/directory/Environment"
 import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
-import { ProjectId, RemovedId } from "@coffer/domain/base/Ids"
+import { type OrgId, ProjectId, RemovedId } from "@coffer/domain/base/Ids"
 import type { OrgName } from "@coffer/domain/base/Names"
 import { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import type { Removed } from "@coffer/domain/directory/Removed"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { Access, type OrgPlace, type Place, sourceOf } from "../../access/Access.js"
+import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
+import { makeVotingNotices } from "../../access/gate/VotingNotices.js"
 import { freedNamesRepo } from "../../access/place/FreedNames.js"
 import { notFound, notVisible } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
@@ -67,6 +69,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
     const projects = yield* projectsRepo
     const organizations = yield* organizationsRepo
     const expireNamed = yield* makeNameExpiry
+    const notify = yield* makeVotingNotices
 
     const listOrganizations = traced("Trash.listOrganizations")((actor: UserActor, { name }: Listed) =>
       Effect.map(repo.organizations({ userId: actor.id, all: actor.superadmin ? 1 : 0, name: name ?? null }), (rows) =>
@@ -107,6 +110,9 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         metadata: { name, ...metadata }
       })
 
+    /** Mails the owners after the commit, if those who voted on what was restored have left meanwhile. */
+    const tellStuck = (org: { readonly id: OrgId; readonly name: OrgName }) => afterCommit(notify(org))
+
     const restoreOrganization = method(
       "Trash.restoreOrganization",
       function* (place: Place<"org.restore">, newName?: OrgName) {
@@ -142,6 +148,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
             { discard: true }
           )
         )
+        yield* tellStuck({ id: org.id, name })
         return (
           (yield* organizations.find({ id: org.id, actorId: actor.id })) ??
           (yield* Effect.dieMessage("a restored organization has no row"))
@@ -165,6 +172,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         yield* access.admitName(place, { kind: "project", orgId: place.org.id, id: ProjectId.make(row.id), name })
         yield* repo.forget({ id })
         yield* record(place, { ...found, name }, { project: name, ...(name !== found.name && { before: found.name }) })
+        yield* tellStuck(place.org)
         return (
           (yield* projects.find(ProjectId.make(row.id))) ?? (yield* Effect.dieMessage("a restored project has no row"))
         )
@@ -189,6 +197,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         yield* access.admitName(place, { kind: "env", projectId: project.id, id: row.id, name })
         yield* repo.forget({ id })
         yield* record(place, { ...found, name }, { env: name, ...(name !== found.name && { before: found.name }) })
+        yield* tellStuck(place.org)
         const restored = yield* environments.find({ id: row.id })
         return restored === undefined
           ? yield* Effect.dieMessage("a restored environment has no row")
@@ -255,5 +264,6 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
       eraseProject,
       eraseEnvironment
     } as const
-  })
+  }),
+  dependencies: [ApprovalMails.Default]
 }) {}

@@ -1,0 +1,66 @@
+import { assert, describe, it } from "vitest"
+import { noChromium } from "../../../../scripts/chromium.mjs"
+import { Person } from "../support/Person.js"
+import { hasBrowser, Visit } from "../support/Visit.js"
+
+const why = hasBrowser() ? "" : ` [${noChromium}]`
+
+const queryOf = (visit: Visit): URLSearchParams => new URL(visit.page.url()).searchParams
+
+describe.skipIf(!hasBrowser())(`the console shows what it leaves out${why}`, { timeout: 120_000 }, () => {
+  it("audit: the address has the filters, and a reload and Back keep them", async () => {
+    const nia = await Person.login("nia@example.com")
+    await nia.organization("filters", { dev: { ALPHA: "one", BETA: "two" } })
+    const visit = await Visit.open("/filters/-/audit?action=secret.set&key=ALPHA", nia)
+    assert.strictEqual(await visit.page.getByLabel("Key").inputValue(), "ALPHA")
+    await visit.sees("1 entry")
+    await visit.fill("Key", "BETA")
+    await visit.page.keyboard.press("Tab")
+    await visit.page.waitForURL("**key=BETA**")
+    await visit.page.reload()
+    await visit.sees(/set BETA/)
+    assert.strictEqual(queryOf(visit).get("action"), "secret.set")
+    await visit.press("Clear")
+    await visit.page.waitForURL((url) => !url.searchParams.has("key"))
+    await visit.close()
+  })
+
+  it("matrix: the address has the filter, and opens with it", async () => {
+    const nia = await Person.login("nia@example.com")
+    const visit = await Visit.open("/filters/webshop?filter=bet", nia)
+    await visit.page.getByRole("rowheader", { name: "BETA" }).waitFor()
+    assert.strictEqual(await visit.page.getByRole("rowheader", { name: "ALPHA" }).count(), 0)
+    await visit.fill("Filter keys", "alph")
+    await visit.page.getByRole("rowheader", { name: "ALPHA" }).waitFor()
+    assert.strictEqual(queryOf(visit).get("filter"), "alph")
+    await visit.close()
+  })
+
+  it("webhooks: one whose deliveries fail says so, with the reason and the next try", async () => {
+    const nia = await Person.login("nia@example.com")
+    await nia.call("POST", "/api/orgs/filters/webhooks", {
+      url: "https://127.0.0.1:9/nobody",
+      events: ["secret.*"],
+      environments: ["webshop/*"]
+    })
+    await nia.call("PUT", "/api/orgs/filters/projects/webshop/envs/dev/secrets/ALPHA", { value: "three" })
+    const visit = await Visit.open("/filters/-/webhooks", nia)
+    const row = visit.page.getByRole("row").filter({ hasText: "127.0.0.1:9" })
+    await row.getByText("failing").waitFor()
+    assert.match((await row.textContent()) ?? "", /failing since .*, next try/)
+    await visit.isAccessible("a failing webhook")
+    await visit.close()
+  })
+
+  it("organizations: those beyond the twelfth are named as not regarded, and not searched for keys", async () => {
+    const ola = await Person.login("ola@example.com")
+    for (let number = 1; number <= 14; number++) await ola.call("POST", "/api/orgs", { name: `many-${number}` })
+    const visit = await Visit.open("/", ola)
+    await visit.sees(/for the first 12 organizations. 2 more are not regarded here/)
+    await visit.page.keyboard.press("Control+k")
+    await visit.page.getByRole("combobox").waitFor()
+    await visit.page.keyboard.type("nothing-has-this")
+    await visit.sees("6 more organizations were not searched for keys: open one first.")
+    await visit.close()
+  })
+})
