@@ -35,7 +35,12 @@ const ofPostgres = "test/postgres/**/*"
  * The suites that run on both engines, in the project `server` and in the project `postgres`. The rest of the suites
  * read SQLite's file or count its statements.
  */
-const onBoth = ["access/Access", "audit/{AuditIndex,Flush,LogWatch}", "database/Port", "organizations/Organizations"]
+const onBoth = [
+  "access/{Access,RequestStates}",
+  "audit/{AuditIndex,Flush,LogWatch}",
+  "database/Port",
+  "organizations/Organizations"
+]
 
 /** The others of these, which run on PostgreSQL in the long tier only. */
 const onBothInLongTier = [

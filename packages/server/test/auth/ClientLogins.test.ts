@@ -24,7 +24,7 @@ const userCode = Schema.decodeSync(TypedUserCode)
 const find = (code: string, ip = "198.51.100.1") =>
   Effect.flatMap(ClientLogins, (logins) => logins.find(userCode(code))).pipe(from(ip, null))
 
-const decide = (code: string, decision: "approved" | "refused", address = "ada@example.com") =>
+const decide = (code: string, decision: "approve" | "refuse", address = "ada@example.com") =>
   Effect.gen(function* () {
     const login = yield* find(code)
     if (login === undefined) return false
@@ -86,7 +86,7 @@ describe("a login by device", () => {
       const { device_code, user_code } = yield* begin()
       assert.deepStrictEqual(yield* outcome(poll(device_code)), "AuthorizationPending")
       assert.deepInclude(yield* find(user_code), { machine: laptop, ip: "192.0.2.1" })
-      assert.isTrue(yield* decide(user_code.toLowerCase().replace("-", " "), "approved"))
+      assert.isTrue(yield* decide(user_code.toLowerCase().replace("-", " "), "approve"))
       const token = yield* poll(device_code)
       assert.match(Redacted.value(token), /^svc_st_/)
       assert.strictEqual(yield* outcome(poll(device_code)), "InvalidCode")
@@ -103,9 +103,9 @@ describe("a login by device", () => {
   it.effect("is refused by a person for good, and the audit log says by whom", () =>
     Effect.gen(function* () {
       const { device_code, user_code } = yield* begin()
-      assert.isTrue(yield* decide(user_code, "refused"))
+      assert.isTrue(yield* decide(user_code, "refuse"))
       assert.strictEqual(yield* outcome(poll(device_code)), "Forbidden")
-      assert.isFalse(yield* decide(user_code, "approved"))
+      assert.isFalse(yield* decide(user_code, "approve"))
       assert.strictEqual(yield* outcome(poll(device_code)), "Forbidden")
       const [entry] = (yield* entries("system")).filter(({ action }) => action === "auth.verify_failed")
       assert.deepInclude(entry, { metadata: { method: "device", refused: true, machine: "adas-laptop" } })
@@ -152,9 +152,9 @@ describe("a login by device", () => {
       const login = yield* find(user_code)
       const logins = yield* ClientLogins
       const eve = yield* loggedIn("eve@example.com")
-      assert.isTrue(yield* logins.decide(login!.id, eve, "approved"))
-      assert.isFalse(yield* logins.decide(login!.id, yield* loggedIn("ada@example.com"), "approved"))
-      assert.isFalse(yield* logins.decide(login!.id, yield* loggedIn("ada@example.com"), "refused"))
+      assert.isTrue(yield* logins.decide(login!.id, eve, "approve"))
+      assert.isFalse(yield* logins.decide(login!.id, yield* loggedIn("ada@example.com"), "approve"))
+      assert.isFalse(yield* logins.decide(login!.id, yield* loggedIn("ada@example.com"), "refuse"))
       yield* poll(device_code)
       const [entry] = (yield* entries("system")).filter(({ action }) => action === "auth.verify")
       assert.strictEqual(entry?.actor, "eve@example.com")
@@ -168,14 +168,14 @@ describe("a login by device", () => {
       const second = yield* begin()
       const third = yield* begin()
       yield* at("599999 millis")
-      assert.isTrue(yield* decide(first.user_code, "approved"))
-      assert.isTrue(yield* decide(second.user_code, "approved"))
+      assert.isTrue(yield* decide(first.user_code, "approve"))
+      assert.isTrue(yield* decide(second.user_code, "approve"))
       assert.strictEqual(yield* outcome(poll(first.device_code)), "success")
       const found = yield* find(third.user_code)
       yield* at("10 minutes")
       assert.strictEqual(yield* outcome(poll(second.device_code)), "InvalidCode")
       assert.isUndefined(yield* find(third.user_code))
-      assert.isFalse(yield* (yield* ClientLogins).decide(found!.id, yield* loggedIn("ada@example.com"), "approved"))
+      assert.isFalse(yield* (yield* ClientLogins).decide(found!.id, yield* loggedIn("ada@example.com"), "approve"))
       // The wall clock is set back: the codes stay expired.
       yield* TestClock.setTime(start)
     }).pipe(onDatabase())
@@ -198,7 +198,7 @@ describe("a login by device", () => {
   it.effect("gives one session to many polls at the same time", () =>
     Effect.gen(function* () {
       const { device_code, user_code } = yield* begin()
-      yield* decide(user_code, "approved")
+      yield* decide(user_code, "approve")
       const outcomes = yield* Effect.all(
         Array.makeBy(8, () => outcome(poll(device_code))),
         { concurrency: "unbounded" }
@@ -249,13 +249,13 @@ describe("a login by device", () => {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const first = yield* begin()
-      yield* decide(first.user_code, "approved")
+      yield* decide(first.user_code, "approve")
       yield* transaction(
         Effect.flatMap(Sessions, (sessions) => Effect.flatMap(person("ada@example.com"), sessions.endAll))
       )
       assert.strictEqual(yield* outcome(poll(first.device_code)), "Forbidden")
       const second = yield* begin()
-      yield* decide(second.user_code, "approved", "bob@example.com")
+      yield* decide(second.user_code, "approve", "bob@example.com")
       yield* sql`UPDATE users SET disabled_at = '2026-01-31T12:00:00.000Z' WHERE email = 'bob@example.com'`
       assert.strictEqual(yield* outcome(poll(second.device_code)), "InvalidCode")
       assert.strictEqual(yield* count("sessions"), 0)
@@ -275,7 +275,7 @@ describe("a person who has logged in to approve a login of a program", () => {
       const before = yield* loggedIn("ada@example.com")
       const bob = yield* loggedIn("bob@example.com")
       yield* endAll()
-      for (const decision of ["approved", "refused"] as const) {
+      for (const decision of ["approve", "refuse"] as const) {
         assert.strictEqual(yield* outcome(logins.decide(id, before, decision)), "Forbidden")
       }
       const to = { redirectUri, challenge, machine: laptop }
@@ -283,7 +283,7 @@ describe("a person who has logged in to approve a login of a program", () => {
       assert.strictEqual(yield* outcome(poll(device_code)), "AuthorizationPending")
       assert.strictEqual(yield* count("client_logins"), 1)
       assert.strictEqual(yield* outcome(logins.grant(bob, to)), "success", "another person is not concerned")
-      assert.isTrue(yield* logins.decide(id, yield* loggedIn("ada@example.com"), "approved"))
+      assert.isTrue(yield* logins.decide(id, yield* loggedIn("ada@example.com"), "approve"))
       assert.strictEqual(yield* outcome(poll(device_code)), "success")
     }).pipe(onDatabase())
   )
@@ -342,7 +342,7 @@ describe("a login by browser on the same machine", () => {
   it.effect("takes no code of the other kind", () =>
     Effect.gen(function* () {
       const { device_code, user_code } = yield* begin()
-      yield* decide(user_code, "approved")
+      yield* decide(user_code, "approve")
       assert.strictEqual(yield* outcome(exchange(device_code)), "InvalidCode")
       assert.strictEqual(yield* outcome(poll(yield* grant())), "InvalidCode")
       assert.strictEqual(yield* outcome(poll(device_code)), "success")

@@ -13,7 +13,7 @@ const pending = (actor: Actor) =>
     return yield* (yield* Approvals).list(yield* access.org(orgPath(), "approval.list"))
   }).pipe(asActor(actor))
 
-const decide = (actor: Actor, id: ApprovalId, state: "approved" | "refused") =>
+const decide = (actor: Actor, id: ApprovalId, state: "approve" | "refuse") =>
   transaction(
     Effect.gen(function* () {
       const access = yield* Access
@@ -41,7 +41,7 @@ describe("a request that needs an approval", () => {
         ["agent", "POST", "charge=ch_1", "pending", "prod"]
       )
       assert.strictEqual(yield* refusal(bot, refund), message, "it is asked for once")
-      yield* decide(ada, shown.id, "approved")
+      yield* decide(ada, shown.id, "approve")
       assert.match(yield* refusal(bot, { ...refund, body: "charge=ch_2" }), /^APPROVAL_NEEDED/, "not another body")
       assert.match(yield* refusal(bot, { ...refund, path: "/v1/refunds/x" }), /^APPROVAL_NEEDED/, "not another path")
       assert.deepStrictEqual(other.arrived, [])
@@ -58,13 +58,13 @@ describe("a request that needs an approval", () => {
       const { ada, bot, other } = yield* world({ approval: "each" })
       yield* refusal(bot, refund)
       const first = yield* only(ada)
-      yield* decide(ada, first.id, "refused")
+      yield* decide(ada, first.id, "refuse")
       assert.match(yield* refusal(bot, refund), /^USE_REFUSED a person refused this request/)
-      assert.strictEqual(yield* outcome(decide(ada, first.id, "approved")), "Conflict")
+      assert.strictEqual(yield* outcome(decide(ada, first.id, "approve")), "Conflict")
       yield* TestClock.adjust("6 minutes")
       assert.match(yield* refusal(bot, refund), /^APPROVAL_NEEDED/)
       const second = yield* only(ada)
-      yield* decide(ada, second.id, "approved")
+      yield* decide(ada, second.id, "approve")
       yield* TestClock.adjust("6 minutes")
       assert.match(yield* refusal(bot, refund), /^APPROVAL_NEEDED/)
       assert.deepStrictEqual(other.arrived, [])
@@ -81,7 +81,7 @@ describe("a request that needs an approval", () => {
       yield* grant(dev, "admin")
       const { id } = yield* only(dev)
       yield* grant(bot, "admin", { env: "prod" })
-      assert.strictEqual(yield* outcome(decide(bot, id, "approved")), "Forbidden")
+      assert.strictEqual(yield* outcome(decide(bot, id, "approve")), "Forbidden")
       assert.strictEqual(yield* outcome(pending(bot)), "Forbidden")
     }).pipe(withUpstream({ SERVICE_PUBLIC_URL: "https://coffer.test" }))
   )

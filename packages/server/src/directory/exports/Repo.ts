@@ -1,6 +1,7 @@
 import { ExportId, UserId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { decidingBy } from "../../access/gate/RequestStates.js"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 import { CountRow, idRow } from "../../database/Rows.js"
@@ -30,6 +31,8 @@ const live = sql`
       WHERE p.org_id = x.org_id AND p.removed_at IS NULL) THEN 1 ELSE 0 END AS guarded
   FROM exports x WHERE x.org_id = ${"orgId"} AND x.expires_at > ${databaseTime}`
 
+const may = decidingBy(databaseTime, "CASE WHEN approved_by IS NULL THEN 'pending' ELSE 'approved' END")
+
 /** The exports of organizations that have not ended. */
 export const exportsRepo = Effect.map(
   query,
@@ -47,8 +50,7 @@ export const exportsRepo = Effect.map(
         VALUES (${"id"}, ${"orgId"}, ${"userId"}, ${"versions"}, ${"createdBy"}, ${"now"}, ${databaseTime} + ${"lifetime"})`,
 
       approve: returning(idRow(ExportId))`
-        UPDATE exports SET approved_by = ${"by"}
-        WHERE id = ${"id"} AND approved_by IS NULL AND expires_at > ${databaseTime} RETURNING id`,
+        UPDATE exports SET approved_by = ${"by"} WHERE id = ${"id"} AND ${may("approve")} RETURNING id`,
 
       remove: write`DELETE FROM exports WHERE id = ${"id"}`,
 

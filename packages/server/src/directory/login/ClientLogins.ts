@@ -145,11 +145,12 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
           if (wait > 0) return yield* limited(wait)
           const candidates = yield* repo.candidates({ start })
           const found = candidates.find(({ mac }) => sameMac(mac, whole))
-          if (found !== undefined && !(yield* ages.isExpired(found, yield* clock))) {
+          const millis = yield* clock
+          if (found !== undefined && !(yield* ages.isExpired(found, millis))) {
             return pendingOf(found)
           }
           yield* limits.count(wrongCodes, network)
-          yield* repo.countWrongTry({ start, max: maxWrongTries })
+          yield* repo.countWrongTry({ start, max: maxWrongTries, now: timestamp(millis) })
           return undefined
         })
       ).pipe(
@@ -171,34 +172,31 @@ export class ClientLogins extends Effect.Service<ClientLogins>()("@coffer/server
     })
 
     /** Approves or refuses a login by device. Returns whether it was still pending. */
-    const decide = method(
-      "ClientLogins.decide",
-      function* (id: string, by: LoggedIn, decision: "approved" | "refused") {
-        return yield* change(
-          [userScope(by.id)],
-          Effect.gen(function* () {
-            const millis = yield* clock
-            yield* hold(by, millis)
-            const now = timestamp(millis)
-            const [decided] = yield* repo.decide({ id, userId: by.id, provenAt: by.provenAt, state: decision, now })
-            if (decided === undefined) return false
-            if (decision === "refused") {
-              yield* audit.change(personSource(by), {
-                action: "auth.verify_failed",
-                resource_type: "user",
-                resource_id: by.id,
-                metadata: {
-                  method: "device",
-                  refused: true,
-                  ...(decided.machine !== null && { machine: decided.machine })
-                }
-              })
-            }
-            return true
-          })
-        )
-      }
-    )
+    const decide = method("ClientLogins.decide", function* (id: string, by: LoggedIn, decision: "approve" | "refuse") {
+      return yield* change(
+        [userScope(by.id)],
+        Effect.gen(function* () {
+          const millis = yield* clock
+          yield* hold(by, millis)
+          const now = timestamp(millis)
+          const [decided] = yield* repo[decision]({ id, userId: by.id, provenAt: by.provenAt, now })
+          if (decided === undefined) return false
+          if (decision === "refuse") {
+            yield* audit.change(personSource(by), {
+              action: "auth.verify_failed",
+              resource_type: "user",
+              resource_id: by.id,
+              metadata: {
+                method: "device",
+                refused: true,
+                ...(decided.machine !== null && { machine: decided.machine })
+              }
+            })
+          }
+          return true
+        })
+      )
+    })
 
     /** Returns the code that the browser brings to a program's loopback listener. The person has agreed. */
     const grant = method(

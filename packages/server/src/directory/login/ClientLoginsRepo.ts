@@ -3,7 +3,8 @@ import { UserId } from "@coffer/domain/base/Ids"
 import { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { query } from "../../database/Query.js"
+import { decidingBy, stateAfter } from "../../access/gate/RequestStates.js"
+import { query, sql } from "../../database/Query.js"
 import { CountRow, IdRow } from "../../database/Rows.js"
 import { hourMillis, makePurge } from "../../database/jobs/Purge.js"
 
@@ -44,11 +45,19 @@ export const clientLoginPurge = makePurge({ table: "client_logins", lifetime: ho
 /** How often a wrong second half is taken for a code. */
 export const maxWrongTries = 5
 
+const may = decidingBy(sql`${"now"}`)
+
 export const clientLoginsRepo = Effect.gen(function* () {
   const { all, first, one, returning, write } = yield* query
 
   const claim = returning(IdRow)`
-    UPDATE client_logins SET state = 'used' WHERE id = ${"id"} AND state = 'approved' RETURNING id`
+    UPDATE client_logins SET state = ${stateAfter("use")} WHERE id = ${"id"} AND ${may("use")} RETURNING id`
+
+  /** No row if it is not pending. */
+  const decide = (event: "approve" | "refuse") =>
+    returning(MachineRow)`
+      UPDATE client_logins SET state = ${stateAfter(event)}, user_id = ${"userId"}, proven_at = ${"provenAt"}
+      WHERE id = ${"id"} AND kind = 'device' AND ${may(event)} RETURNING machine`
 
   const claimed = one(ClaimedRow)`
     SELECT u.id AS user_id, u.email AS email, u.logins_ended AS logins_ended,
@@ -95,8 +104,8 @@ export const clientLoginsRepo = Effect.gen(function* () {
     /** Counts a wrong try for each login whose code begins with this half. The last one ends it. */
     countWrongTry: write`
       UPDATE client_logins SET wrong_tries = wrong_tries + 1,
-        state = CASE WHEN wrong_tries + 1 >= ${"max"} THEN 'refused' ELSE state END
-      WHERE user_code_start = ${"start"} AND state = 'pending'`,
+        state = CASE WHEN wrong_tries + 1 >= ${"max"} THEN ${stateAfter("refuse")} ELSE state END
+      WHERE user_code_start = ${"start"} AND ${may("refuse")}`,
 
     /** No row if the last poll was after `before`, or the login is not pending. */
     poll: returning(IdRow)`
@@ -104,14 +113,13 @@ export const clientLoginsRepo = Effect.gen(function* () {
       WHERE id = ${"id"} AND state = 'pending' AND (last_polled_at IS NULL OR last_polled_at <= ${"before"})
       RETURNING id`,
 
-    /** No row if it is not pending. */
-    decide: returning(MachineRow)`
-      UPDATE client_logins SET state = ${"state"}, user_id = ${"userId"}, proven_at = ${"provenAt"}
-      WHERE id = ${"id"} AND kind = 'device' AND state = 'pending' AND expires_at > ${"now"} RETURNING machine`,
+    approve: decide("approve"),
+
+    refuse: decide("refuse"),
 
     /** Uses an approved login. Undefined if it is not approved, or another request was first. */
-    claim: Effect.fnUntraced(function* (id: string) {
-      return (yield* claim({ id })).length === 0 ? undefined : yield* claimed({ id })
+    claim: Effect.fnUntraced(function* (id: string, now: string) {
+      return (yield* claim({ id, now })).length === 0 ? undefined : yield* claimed({ id })
     })
   } as const
 })

@@ -42,7 +42,7 @@ export class ClientTokens extends Effect.Service<ClientTokens>()("@coffer/server
       method: "device" | "loopback",
       mayStart: (challenge: CodeChallenge | null) => boolean
     ) {
-      const claimed = yield* repo.claim(id)
+      const claimed = yield* repo.claim(id, timestamp(yield* clock))
       if (claimed === undefined) return invalidCode
       const { challenge, email, logins_ended: ended, machine, proven_at: provenAt, user_id } = claimed
       const source = personSource({ id: user_id, email })

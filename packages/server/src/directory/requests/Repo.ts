@@ -158,12 +158,6 @@ export const requestsRepo = Effect.map(query, ({ all, first, one, returning, wri
     LEFT JOIN members m ON m.org_id = ${"orgId"} AND m.user_id = v.user_id AND m.removed_at IS NULL
     WHERE v.request_id = ${"id"} AND v.vote = 'approve' ORDER BY v.created_at, v.user_id`,
 
-  /** Ends a request that is pending. */
-  end: returning(idRow(RequestId))`
-    UPDATE requests SET state = ${"state"}, decided_at = ${"now"}, outdated = ${"outdated"}, approved_by = ${"approvedBy"},
-      revision = ${"revision"}, rule_id = ${"ruleId"}, bytes = 0
-    WHERE id = ${"id"} AND state = 'pending' RETURNING id`,
-
   user: first(UserRow)`
     SELECT id, email, name, superadmin FROM users WHERE id = ${"id"} AND disabled_at IS NULL`,
 

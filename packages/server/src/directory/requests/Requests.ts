@@ -286,8 +286,7 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
       list,
       get,
       bodyOf,
-      shown,
-      forget: bodies.remove
+      shown
     } as const
   }),
   dependencies: [ApprovalMails.Default]

@@ -20,6 +20,7 @@ import { isAboutRemoved } from "./ReplayableCalls.js"
 import { makeCurrentRequester } from "./CurrentRequester.js"
 import { Requests } from "./Requests.js"
 import { type RequestRow, requestsRepo } from "./Repo.js"
+import { type EndFacts, makeRequestEnds, type RequestEnd, requestEvent } from "./RequestEnds.js"
 import { differences, isOwn, rulesOf, affectedIn, voteRefusal } from "./RequestViews.js"
 
 interface RequestPath extends OrgPath {
@@ -37,14 +38,6 @@ type Outcome =
       readonly ruleId?: RuleId | undefined
       readonly finish: Effect.Effect<unknown>
     }
-
-/** The facts that the end of a request records. */
-interface Ended {
-  readonly outdated?: ReadonlyArray<string>
-  readonly approvedBy?: ReadonlyArray<string>
-  readonly revision?: number | null
-  readonly ruleId?: string
-}
 
 /** The calls that may take the name of a protected place, which may have been removed. */
 const takesName: ReadonlySet<string> = new Set([
@@ -64,6 +57,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     const requests = yield* Requests
     const access = yield* Access
     const audit = yield* AuditLog
+    const endRequest = yield* makeRequestEnds
     const currentRequester = yield* makeCurrentRequester
     const rules = yield* makeGrantedAccess
     const namedIds = yield* makeNamedIds
@@ -77,37 +71,14 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       env
     })
 
-    const record = (
+    const end = Effect.fnUntraced(function* (
       place: Place<"request.list">,
       row: RequestRow,
-      action: "request.approve" | "request.refuse" | "request.withdraw" | "request.apply" | "request.outdate",
-      metadata: Record<string, unknown> = {}
-    ) =>
-      audit.change(sourceAt(place, row), {
-        action,
-        resource_type: "request",
-        resource_id: row.id,
-        metadata: { requester: row.actor_name, ...metadata }
-      })
-
-    /** Ends a request, and erases what it would have changed. */
-    const end = Effect.fnUntraced(function* (
-      row: RequestRow,
-      state: "done" | "refused" | "withdrawn" | "outdated",
-      { approvedBy, outdated, revision = null, ruleId }: Ended = {}
+      event: RequestEnd,
+      facts?: EndFacts
     ) {
-      const [ended] = yield* repo.end({
-        id: row.id,
-        state,
-        now: timestamp(yield* clock),
-        outdated: outdated === undefined ? null : JSON.stringify(outdated),
-        approvedBy: approvedBy === undefined ? null : JSON.stringify(approvedBy),
-        revision,
-        ruleId: ruleId ?? null
-      })
-      // A server of an earlier version notes the end of a request without the lock of its organization.
-      if (ended === undefined) return yield* new Conflict({ message: `request ${row.id} has just ended` })
-      yield* requests.forget(row.id)
+      const isEnded = yield* endRequest(row, sourceOf(place), event, facts)
+      if (!isEnded) return yield* new Conflict({ message: `request ${row.id} has just ended` })
     })
 
     /** Finds a request that the caller may decide on. Fails with Conflict if it has ended. */
@@ -230,20 +201,16 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         Effect.gen(function* () {
           const row = yield* votable(place, path.request_id)
           yield* castVote(place, row, "approve", comment)
-          yield* record(place, row, "request.approve", defined({ comment }))
+          yield* audit.change(sourceAt(place, row), requestEvent(row, "approve", defined({ comment })))
           const outcome = yield* Effect.catchAll(decideNow(place, row, request, json), (error) =>
             Effect.succeed<Outcome>({ outdated: changesSince(error) })
           )
           if (outcome.outdated !== null) {
-            yield* end(row, "outdated", { outdated: outcome.outdated })
-            yield* record(place, row, "request.outdate", { because: outcome.outdated })
+            yield* end(place, row, "outdate", { outdated: outcome.outdated })
             return outcome.outdated
           }
           const { approvedBy, finish, revision, ruleId } = outcome
-          if (approvedBy !== null) {
-            yield* end(row, "done", { approvedBy, revision, ...(ruleId !== undefined && { ruleId }) })
-            yield* record(place, row, "request.apply", { approved_by: approvedBy })
-          }
+          if (approvedBy !== null) yield* end(place, row, "apply", { approvedBy, revision, ...defined({ ruleId }) })
           const { request: shown } = yield* requests.shown(place, row.id)
           return { shown, finish }
         })
@@ -262,8 +229,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         Effect.gen(function* () {
           const row = yield* votable(place, path.request_id)
           yield* castVote(place, row, "refuse", comment)
-          yield* end(row, "refused")
-          yield* record(place, row, "request.refuse", defined({ comment }))
+          yield* end(place, row, "refuse", defined({ comment }))
           return (yield* requests.shown(place, row.id)).request
         })
       )
@@ -274,8 +240,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
         Effect.gen(function* () {
           const row = yield* pending(place, path.request_id)
           if (!isOwn(place.actor, row)) return yield* denied(audit, place, "only whoever asked withdraws a request")
-          yield* end(row, "withdrawn")
-          yield* record(place, row, "request.withdraw")
+          yield* end(place, row, "withdraw")
           return (yield* requests.shown(place, row.id)).request
         })
       )

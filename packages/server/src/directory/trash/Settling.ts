@@ -1,15 +1,14 @@
-import { DelegationId, EnvId, OrgId, ProjectId, RemovedId, RequestId } from "@coffer/domain/base/Ids"
+import { DelegationId, OrgId, ProjectId, RemovedId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { envsIn } from "../../access/place/Removed.js"
 import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { now } from "../../base/Time.js"
 import { Database, type Transaction } from "../../database/Database.js"
 import { query, sql } from "../../database/Query.js"
 import { orgScope } from "../../database/Scopes.js"
-import { makeSealedCalls } from "../requests/SealedCalls.js"
 import { IdRow } from "../../database/Rows.js"
+import { EndingRow, makeRequestEnds } from "../requests/RequestEnds.js"
 
 /** How many rows one transaction ends. */
 const atOnce = 100
@@ -28,13 +27,6 @@ export const trashColumns = sql`
   t.place_id AS id, t.kind AS kind, t.org_id AS org_id, t.project_id AS project_id, t.name AS name`
 export { TrashRow }
 
-const RequestRow = Schema.Struct({
-  id: RequestId,
-  env_id: EnvId,
-  project: Schema.String,
-  env: Schema.String,
-  actor_name: Schema.String
-})
 const DelegationRow = Schema.Struct({
   id: DelegationId,
   name: Schema.String,
@@ -53,21 +45,17 @@ export type InOrganization = <A, E>(orgId: OrgId, step: Effect.Effect<A, E, Tran
  */
 export const makeSettling = Effect.gen(function* () {
   const audit = yield* AuditLog
-  const bodies = yield* makeSealedCalls
+  const endRequest = yield* makeRequestEnds
   const { change } = yield* Database
   const { all, first, returning, write } = yield* query
 
   const unsettled = first(TrashRow)`
     SELECT ${trashColumns} FROM trash t WHERE t.place_id = ${"id"} AND t.org_id = ${"orgId"} AND t.settled = 0`
 
-  const pending = all(RequestRow)`
-    SELECT r.id AS id, r.env_id AS env_id, b.project AS project, b.env AS env, r.actor_name AS actor_name
+  const pending = all(EndingRow)`
+    SELECT r.id AS id, b.project AS project, b.env AS env, r.actor_name AS actor_name
     FROM ${envsIn} JOIN requests r ON r.env_id = b.id AND r.state = 'pending'
     WHERE r.call IS NULL OR r.call NOT LIKE 'trash.%' ORDER BY r.id LIMIT ${"limit"}`
-
-  const endRequest = returning(IdRow)`
-    UPDATE requests SET state = 'outdated', decided_at = ${"now"}, outdated = ${"outdated"}, bytes = 0
-    WHERE id = ${"request"} AND state = 'pending' RETURNING id`
 
   const delegations = all(DelegationRow)`
     SELECT d.id AS id, d.name AS name, d.permission AS permission, b.project AS project, b.env AS env, u.email AS person
@@ -102,20 +90,8 @@ export const makeSettling = Effect.gen(function* () {
   const endRequests = (row: TrashRow) =>
     Effect.gen(function* () {
       const found = yield* pending({ id: row.id, limit: atOnce })
-      const at = yield* now
-      const outdated = [whatOf(row)]
-      for (const { actor_name, env, id: request, project } of found) {
-        if ((yield* endRequest({ request, now: at, outdated: JSON.stringify(outdated) })).length === 0) continue
-        yield* bodies.remove(request)
-        yield* audit.change(
-          { ...systemSource("trash", row.org_id), project, env },
-          {
-            action: "request.outdate",
-            resource_type: "request",
-            resource_id: request,
-            metadata: { requester: actor_name, because: outdated }
-          }
-        )
+      for (const request of found) {
+        yield* endRequest(request, systemSource("trash", row.org_id), "outdate", { outdated: [whatOf(row)] })
       }
       return found
     })

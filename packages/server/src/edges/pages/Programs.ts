@@ -105,7 +105,7 @@ export class Programs extends Effect.Service<Programs>()("@coffer/server/Program
           return yield* goBack(intent, person, isApproved)
         case "device": {
           const done =
-            intent.id !== null && (yield* logins.decide(intent.id, person, isApproved ? "approved" : "refused"))
+            intent.id !== null && (yield* logins.decide(intent.id, person, isApproved ? "approve" : "refuse"))
           return done ? decidedPage(isApproved) : yield* decided
         }
       }

@@ -1,7 +1,10 @@
 import { randomBytes } from "node:crypto"
 import * as Effect from "effect/Effect"
-import { query } from "../../database/Query.js"
+import { mayEnd, stateAfter } from "../../access/gate/RequestStates.js"
+import { query, sql } from "../../database/Query.js"
 import { IdRow } from "../../database/Rows.js"
+
+const revoked = sql`state = ${stateAfter("revoke")} WHERE ${mayEnd("revoke")}`
 
 /**
  * Ends all sessions, of machines too, all delegations, exports, groups that logins brought, pending logins and requests that people
@@ -15,11 +18,12 @@ export const beginEpoch = Effect.gen(function* () {
   const endGroups = write`DELETE FROM login_groups`
   const endExports = write`DELETE FROM exports`
   const endCodes = returning(IdRow)`UPDATE login_codes SET state = 'replaced' WHERE state = 'pending' RETURNING id`
-  const endClientLogins = write`UPDATE client_logins SET state = 'refused' WHERE state IN ('pending', 'approved')`
+  const endClientLogins = write`UPDATE client_logins SET ${revoked}`
   const endKeySessions = returning(IdRow)`DELETE FROM key_sessions RETURNING id`
   const endFederatedSessions = returning(IdRow)`DELETE FROM federated_sessions RETURNING id`
-  const endApprovals = write`UPDATE approvals SET state = 'refused' WHERE state IN ('pending', 'approved')`
-  const endRequests = write`UPDATE requests SET state = 'expired', bytes = 0 WHERE state = 'pending'`
+  const endApprovals = write`UPDATE approvals SET ${revoked}`
+  const endRequests = write`
+    UPDATE requests SET state = ${stateAfter("expire")}, bytes = 0 WHERE ${mayEnd("expire")}`
   const forgetParts = write`DELETE FROM request_parts`
   const forgetKeys = write`DELETE FROM wrapped_keys WHERE name LIKE 'request/%'`
   // A copy of a running server's database is not what that server left when it was killed.

@@ -3,6 +3,7 @@ import { EnvName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { decidingBy, stateAfter } from "../../access/gate/RequestStates.js"
 import { liveEnv } from "../../access/place/PlaceRow.js"
 import { query, sql } from "../../database/Query.js"
 import { CountRow, idRow } from "../../database/Rows.js"
@@ -70,6 +71,8 @@ const approvals = sql`
   FROM approvals a JOIN environments e ON e.id = a.env_id AND ${liveEnv}
   JOIN projects p ON p.id = e.project_id AND p.removed_at IS NULL`
 
+const may = decidingBy(sql`${"now"}`)
+
 /** Use rules with the counters of their budgets, and requests that wait for a person. */
 export const useRepo = Effect.gen(function* () {
   const { all, first, insert, one, returning, write } = yield* query
@@ -108,6 +111,11 @@ export const useRepo = Effect.gen(function* () {
     Effect.flatMap(rulesOfSecret({ secretId }), (rows) => withAccounts(rows, accountsOfSecret({ secretId })))
 
   const deleteAccounts = write`DELETE FROM use_rule_accounts WHERE rule_id = ${"id"}`
+
+  const decide = (event: "approve" | "refuse") =>
+    returning(idRow(ApprovalId))`
+        UPDATE approvals SET state = ${stateAfter(event)}, decided_by = ${"by"}, expires_at = ${"expiresAt"}
+        WHERE id = ${"id"} AND ${may(event)} RETURNING id`
 
   const insertAccounts = insert("use_rule_accounts", ["rule_id", "position", "org_id", "subject_id"])
 
@@ -193,14 +201,12 @@ export const useRepo = Effect.gen(function* () {
         VALUES (${"id"}, ${"orgId"}, ${"envId"}, ${"actorId"}, ${"actorName"}, ${"hash"}, ${"request"}, 'pending',
           ${"now"}, ${"expiresAt"})`,
 
-    /** Decides a request that is still pending. */
-    decide: returning(idRow(ApprovalId))`
-        UPDATE approvals SET state = ${"state"}, decided_by = ${"by"}, expires_at = ${"expiresAt"}
-        WHERE id = ${"id"} AND state = 'pending' AND expires_at > ${"now"} RETURNING id`,
+    approve: decide("approve"),
+
+    refuse: decide("refuse"),
 
     /** Uses an approval, once. */
     spend: returning(idRow(ApprovalId))`
-        UPDATE approvals SET state = 'used' WHERE id = ${"id"} AND state = 'approved' AND expires_at > ${"now"}
-        RETURNING id`
+        UPDATE approvals SET state = ${stateAfter("use")} WHERE id = ${"id"} AND ${may("use")} RETURNING id`
   } as const
 })

@@ -181,11 +181,10 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
 
     const decide = method(
       "Approvals.decide",
-      function* (place: Place<"approval.decide">, id: ApprovalId, state: "approved" | "refused") {
+      function* (place: Place<"approval.decide">, id: ApprovalId, decision: "approve" | "refuse") {
         const millis = yield* Clock.currentTimeMillis
-        const [decided] = yield* repo.decide({
+        const [decided] = yield* repo[decision]({
           id,
-          state,
           by: actorName(place.actor),
           now: timestamp(millis),
           expiresAt: timestamp(millis + lifeMillis)
@@ -196,7 +195,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
         const row = yield* repo.findApproval({ orgId: place.org.id, id })
         if (row === undefined) return yield* notFound(`approval ${id}`)
         yield* audit.change(sourceOf(place), {
-          action: state === "approved" ? "approval.approve" : "approval.refuse",
+          action: `approval.${decision}`,
           resource_type: "approval",
           resource_id: id,
           metadata: { account: row.actor_name }

@@ -71,21 +71,21 @@ export const ApprovalsHttp = HttpApiBuilder.group(Api, "approvals", (handlers) =
     const access = yield* Access
     const service = yield* Approvals
 
-    const decide = (path: OrgPath & { readonly approval_id: ApprovalId }, state: "approved" | "refused") =>
+    const decide = (path: OrgPath & { readonly approval_id: ApprovalId }, decision: "approve" | "refuse") =>
       access.change(
         Effect.gen(function* () {
           const place = yield* access.org(path, "approval.list")
           const { env, project } = yield* service.whereIs(place, path.approval_id)
           return yield* access.env({ org_name: path.org_name, project_name: project, env_name: env }, "approval.decide")
         }),
-        (place) => service.decide(place, path.approval_id, state)
+        (place) => service.decide(place, path.approval_id, decision)
       )
 
     return handlers
       .handle("list", ({ path }) =>
         Effect.flatMap(Effect.flatMap(access.org(path, "approval.list"), service.list), (data) => approvals({ data }))
       )
-      .handle("approve", ({ path }) => decide(path, "approved"))
-      .handle("refuse", ({ path }) => decide(path, "refused"))
+      .handle("approve", ({ path }) => decide(path, "approve"))
+      .handle("refuse", ({ path }) => decide(path, "refuse"))
   })
 ).pipe(Layer.provide(Approvals.Default))

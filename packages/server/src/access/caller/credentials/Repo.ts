@@ -6,6 +6,7 @@ import { nextTick } from "../../../base/EventLoop.js"
 import { allPages } from "../../../database/Pages.js"
 import { query, sql } from "../../../database/Query.js"
 import { unlessLocked } from "../../../database/UnlessLocked.js"
+import { stateAfter } from "../../gate/RequestStates.js"
 import { liveSession } from "../ActorRepo.js"
 import { idleMillis, type SessionLimits, sessionMillis } from "../SessionLimits.js"
 import { IdRow } from "../../../database/Rows.js"
@@ -84,7 +85,7 @@ export const authRepo = Effect.gen(function* () {
     UPDATE login_codes SET state = 'replaced' WHERE email = ${"email"} AND state = 'pending'`
 
   const endClientLogins = write`
-    UPDATE client_logins SET state = 'refused' WHERE user_id = ${"id"} AND state = 'approved'`
+    UPDATE client_logins SET state = ${stateAfter("revoke")} WHERE user_id = ${"id"} AND state = 'approved'`
 
   const deleteDelegations = write`DELETE FROM delegations WHERE user_id = ${"id"}`
 
