@@ -1,9 +1,9 @@
 import * as Schema from "effect/Schema"
-import { ApprovalId } from "../base/Ids.js"
+import { ApprovalId, type RequestId } from "../base/Ids.js"
 import type { OrgName } from "../base/Names.js"
 
 /** The page of the web console where a person decides. */
-export const approvalPage = (base: string, org: OrgName, id: ApprovalId): string =>
+export const approvalPage = (base: string, org: OrgName, id: ApprovalId | RequestId): string =>
   `${base}/-/org/${org}/-/approvals?id=${id}`
 
 /** The message of APPROVAL_NEEDED, which the tool server reads again. */

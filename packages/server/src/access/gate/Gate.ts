@@ -10,14 +10,15 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { AuditSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { Mailer } from "../../base/mail/Mailer.js"
+import { noticeText } from "../../base/mail/NoticeText.js"
 import { timestamp } from "../../base/Time.js"
-import { afterCommit, Transaction } from "../../database/Database.js"
+import { Transaction } from "../../database/Database.js"
 import { query } from "../../database/Query.js"
 import { freedNamesRepo, type NamedPlace } from "../place/FreedNames.js"
 import { liveEnv } from "../place/PlaceRow.js"
 import { ChangeMode, type GateDecision } from "./GateDecision.js"
 import { VotesMissing } from "./VotesMissing.js"
+import { makeOwnerNotices } from "./OwnerNotices.js"
 import { makeProtections } from "./Protections.js"
 import { refuse } from "../place/Refusal.js"
 import { removedRepo } from "../place/Removed.js"
@@ -74,15 +75,11 @@ const ending: ReadonlySet<string> = new Set([
 ])
 
 const glassMail = ({ action, actor, env, org, project }: Guarded, reason: string): string =>
-  `${actorName(actor)} changed a protected environment without the votes that it needs.
-
-  Organization: ${org.name}
-  Environment:  ${project}/${env}
-  Action:       ${action}
-  Reason:       ${reason}
-
-The audit log of the organization has what was changed. You get this mail because you are an owner.
-`
+  noticeText(
+    `${actorName(actor)} changed a protected environment without the votes that it needs.`,
+    { Organization: org.name, Environment: `${project}/${env}`, Action: action, Reason: reason },
+    "The audit log of the organization has what was changed. You get this mail because you are an owner."
+  )
 
 /**
  * The one gate of protected environments. A change passes as a requested one whose votes are there, or by breaking the glass.
@@ -90,7 +87,7 @@ The audit log of the organization has what was changed. You get this mail becaus
  */
 export const makeGate = Effect.gen(function* () {
   const audit = yield* AuditLog
-  const mailer = yield* Mailer
+  const mailOwners = yield* makeOwnerNotices
   const protections = yield* makeProtections
   const voting = yield* makeVotingMembers
   const names = yield* freedNamesRepo
@@ -131,15 +128,11 @@ export const makeGate = Effect.gen(function* () {
               resource_id: guarded.envId,
               metadata: { action: guarded.action, reason }
             })
-            const owners = yield* protections.votersOf(guarded.org.id, "owners")
-            const notice = {
+            yield* mailOwners(guarded.org.id, {
               subject: `Protected environment ${guarded.project}/${guarded.env} of ${guarded.org.name} was changed at once`,
               text: glassMail(guarded, reason),
               lifetime: mailLifetime
-            }
-            yield* afterCommit(
-              Effect.forEach(owners, ({ email }) => mailer.sendNotice({ to: email, ...notice }), { discard: true })
-            )
+            })
           }).pipe(Effect.provideService(Transaction, transaction))
       })
     )

@@ -2,6 +2,7 @@ import type { OrgId } from "@coffer/domain/base/Ids"
 import type { OrgName } from "@coffer/domain/base/Names"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import { noticeText } from "../../base/mail/NoticeText.js"
 import { ApprovalMails } from "./ApprovalMails.js"
 import { makeProtections } from "./Protections.js"
 import { makeVotingMembers, namesOf } from "./VotingMembers.js"
@@ -9,14 +10,12 @@ import { makeVotingMembers, namesOf } from "./VotingMembers.js"
 const mailLifetime = Duration.hours(24)
 
 const textOf = (org: OrgName, names: string): string =>
-  `Nobody could give the votes that these protected environments need: not even an owner can change them or end their protection.
-
-  Organization: ${org}
-  Environments: ${names}
-
-Somebody who voted is disabled, or has left. Invite people or give them the role that votes; or ask a superadmin of the server, who may
-end such a protection at once, with a reason. You get this mail because you are an owner.
-`
+  noticeText(
+    "Nobody could give the votes that these protected environments need: not even an owner can change them or end their protection.",
+    { Organization: org, Environments: names },
+    `Somebody who voted is disabled, or has left. Invite people or give them the role that votes; or ask a superadmin of the server, who may
+end such a protection at once, with a reason. You get this mail because you are an owner.`
+  )
 
 /** Mails the owners of an organization if nobody could vote on its protected environments. */
 export const makeVotingNotices = Effect.gen(function* () {

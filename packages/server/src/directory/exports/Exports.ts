@@ -6,13 +6,12 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { denied, type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
-import { makeProtections } from "../../access/gate/Protections.js"
+import { makeOwnerNotices } from "../../access/gate/OwnerNotices.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { Mailer } from "../../base/mail/Mailer.js"
+import { noticeText } from "../../base/mail/NoticeText.js"
 import { now, timestamp } from "../../base/Time.js"
 import { method, traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { afterCommit } from "../../database/Database.js"
 import { archiveCounts } from "./Counts.js"
 import { type ExportRow, exportsRepo } from "./Repo.js"
 
@@ -34,22 +33,21 @@ const exportOf = (row: ExportRow): OrganizationExport => ({
 })
 
 const mailOf = ({ org }: ExportPlace, { created_by, id, state, versions }: OrganizationExport): string =>
-  `${created_by} asked to export all of an organization, with the values of its secrets.
-
-  Organization: ${org.name}
-  Versions:     ${versions ? "earlier ones too" : "current ones"}
-  Export:       ${id}
-${state === "waiting" ? "\nAn environment is protected: nothing can be read until another owner approves the export.\n" : ""}
-Any owner can end the export at once: the page Move an organization of the documentation says how. You get this mail because you are an owner.
-`
+  noticeText(
+    `${created_by} asked to export all of an organization, with the values of its secrets.`,
+    { Organization: org.name, Versions: versions ? "earlier ones too" : "current ones", Export: id },
+    ...(state === "waiting"
+      ? ["An environment is protected: nothing can be read until another owner approves the export."]
+      : []),
+    "Any owner can end the export at once: the page Move an organization of the documentation says how. You get this mail because you are an owner."
+  )
 
 /** Permissions to take an organization out. An environment that is protected lets nothing out without a second owner. */
 export class Exports extends Effect.Service<Exports>()("@coffer/server/Exports", {
   effect: Effect.gen(function* () {
     const repo = yield* exportsRepo
     const audit = yield* AuditLog
-    const mailer = yield* Mailer
-    const protections = yield* makeProtections
+    const mailOwners = yield* makeOwnerNotices
     const counts = yield* archiveCounts
 
     const find = Effect.fnUntraced(function* ({ org }: ExportPlace, id: ExportId) {
@@ -68,18 +66,6 @@ export class Exports extends Effect.Service<Exports>()("@coffer/server/Exports",
         resource_id: place.org.id,
         metadata: { export: id, ...metadata }
       })
-
-    const mailOwners = Effect.fnUntraced(function* (place: ExportPlace, made: OrganizationExport) {
-      const owners = yield* protections.votersOf(place.org.id, "owners")
-      const notice = {
-        subject: `${made.created_by} exports the organization ${place.org.name}`,
-        text: mailOf(place, made),
-        lifetime: Duration.hours(1)
-      }
-      yield* afterCommit(
-        Effect.forEach(owners, ({ email }) => mailer.sendNotice({ to: email, ...notice }), { discard: true })
-      )
-    })
 
     const create = method("Exports.create", function* (place: ExportPlace, versions: boolean) {
       const { actor, org } = place
@@ -100,7 +86,11 @@ export class Exports extends Effect.Service<Exports>()("@coffer/server/Exports",
       })
       yield* record(place, "org.export", id, { name: org.name, versions, counts: yield* counts({ orgId: org.id }) })
       const made = exportOf(yield* find(place, id))
-      yield* mailOwners(place, made)
+      yield* mailOwners(org.id, {
+        subject: `${made.created_by} exports the organization ${org.name}`,
+        text: mailOf(place, made),
+        lifetime: Duration.hours(1)
+      })
       return made
     })
 

@@ -1,67 +1,90 @@
-import type { OrgId } from "@coffer/domain/base/Ids"
-import type { OrgName } from "@coffer/domain/base/Names"
-import { requestSummary } from "@coffer/domain/requests/RequestSummary"
+import type { Actor } from "@coffer/domain/access/Actor"
+import type { ApprovalId, OrgId, RequestId } from "@coffer/domain/base/Ids"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
+import { approvalPage } from "@coffer/domain/requests/ApprovalMessage"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import { ApprovalMails } from "../../access/gate/ApprovalMails.js"
-import { makeProtections } from "../../access/gate/Protections.js"
+import { type ApprovalMail, ApprovalMails } from "../../access/gate/ApprovalMails.js"
 import { ServerConfig } from "../../base/Config.js"
-import type { RequestRow } from "./Repo.js"
-import { rulesOf, affectedIn } from "./RequestViews.js"
+import { noticeText } from "../../base/mail/NoticeText.js"
 
-/** How many keys a mail names. */
-const maxNamed = 20
+/** How long a request with secrets waits for a decision, and its approval for the request. */
+export const useWaits = Duration.minutes(5)
 
-const whatOf = ({ call, env, keys, permission, project }: RequestRow): string => {
-  if (permission !== null) return `Access:       ${permission}`
-  const affected = affectedIn(keys)
-  const change = `Change:       ${requestSummary({ call: call ?? "", keys: affected })} ${project}/${env}`
-  if (affected.length === 0) return change
-  const names = affected.slice(0, maxNamed).map(({ key }) => key)
-  const more = affected.length > maxNamed ? ` and ${affected.length - maxNamed} more` : ""
-  return `${change}\n  Secrets:      ${names.join(", ")}${more}`
+/** The words of the mails about requests that people vote on, and about requests with secrets. */
+const kinds = {
+  vote: {
+    action: "request.list",
+    decision: "vote",
+    opening: "A request waits for your vote.",
+    id: "Request",
+    see: "To see what it changes, and to vote:",
+    command: (org: OrgName, id: string) => `coffer request show ${id} --org ${org}`,
+    often: "You get",
+    lifetime: Duration.hours(24)
+  },
+  use: {
+    action: "approval.decide",
+    decision: "approval",
+    opening: "A request with secrets waits for the approval of a person.",
+    id: "Approval",
+    see: `It waits for ${Duration.toMinutes(useWaits)} minutes. To see it as it would be sent, and to decide:`,
+    command: (org: OrgName) => `coffer approval list --org ${org}`,
+    often: "You may approve requests there, and get",
+    lifetime: useWaits
+  }
+} as const
+
+/** A request that waits for people. Its mail has names only: whatever else its asker wrote may hold secrets. */
+interface WaitingRequest extends Pick<ApprovalMail, "approvers"> {
+  readonly id: RequestId | ApprovalId
+  readonly org: { readonly id: OrgId; readonly name: OrgName }
+  readonly project: ProjectName
+  readonly env: EnvName
+  readonly asker: { readonly type: Actor["type"]; readonly name: string }
+  /** The facts of what is asked for, by their labels. */
+  readonly what: Readonly<Record<string, string>>
 }
 
-/** Names only: the reason is the requester's text, which may hold anything. */
-const textOf = (org: OrgName, row: RequestRow, page: string | null): string =>
-  `A request waits for your vote.
-
-  Organization: ${org}
-  Environment:  ${row.project}/${row.env}
-  ${whatOf(row)}
-  Asked by:     ${row.actor_type === "user" ? "" : "service account "}${row.actor_name}
-  Request:      ${row.id}
-
-To see what it changes, and to vote:
-
-  ${page ?? `coffer request show ${row.id} --org ${org}`}
-
-You get at most one of these mails an hour for an organization: more requests may wait.
-`
-
-/** Mails to the people who may vote on a request. */
+/** Mails to the people who decide on a request of any kind. */
 export const makeRequestMails = Effect.gen(function* () {
   const mails = yield* ApprovalMails
-  const protections = yield* makeProtections
   const { approvalMail, publicUrl, webConsole } = yield* ServerConfig
 
-  /** Tells those who may vote that a request waits. Call it after the commit. */
-  const waits = (org: { readonly id: OrgId; readonly name: OrgName }, row: RequestRow): Effect.Effect<void> => {
+  /** The page of the console where people decide; null if there is none. */
+  const pageOf = (org: OrgName, id: RequestId | ApprovalId): string | null =>
+    webConsole && publicUrl !== null ? approvalPage(publicUrl, org, id) : null
+
+  /** Tells those who decide that a request waits. Call it after the commit. */
+  const waits = (
+    kind: keyof typeof kinds,
+    { asker, env, id, org, project, what, ...approvers }: WaitingRequest
+  ): Effect.Effect<void> => {
     if (!approvalMail) return Effect.void
-    const { approvers, self } = rulesOf(row)
-    const page = webConsole && publicUrl !== null ? `${publicUrl}/-/org/${org.name}/-/approvals?id=${row.id}` : null
+    const { action, command, decision, id: label, lifetime, often, opening, see } = kinds[kind]
+    const facts = {
+      Organization: org.name,
+      Environment: `${project}/${env}`,
+      ...what,
+      "Asked by": `${asker.type === "user" ? "" : "service account "}${asker.name}`,
+      [label]: id
+    }
     return mails.send({
-      action: "request.list",
-      approvers: Effect.map(protections.votersOf(org.id, approvers), (voters) =>
-        self ? voters : voters.filter(({ id }) => id !== row.actor_id)
-      ),
+      action,
+      ...approvers,
       orgId: org.id,
-      place: { org: org.name, project: row.project, env: row.env },
-      subject: `A request in ${org.name} waits for your vote`,
-      text: textOf(org.name, row, page),
-      lifetime: Duration.hours(24)
+      place: { org: org.name, project, env },
+      subject: `A request in ${org.name} waits for your ${decision}`,
+      text: noticeText(
+        opening,
+        facts,
+        see,
+        `  ${pageOf(org.name, id) ?? command(org.name, id)}`,
+        `${often} at most one of these mails an hour for an organization: more requests may wait.`
+      ),
+      lifetime
     })
   }
 
-  return { waits } as const
+  return { pageOf, waits } as const
 })

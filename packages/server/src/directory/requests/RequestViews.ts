@@ -3,6 +3,7 @@ import type { ApprovalRequest, RequestedKey } from "@coffer/domain/requests/Appr
 import type { Role } from "@coffer/domain/directory/Member"
 import { secretKeyForm } from "@coffer/domain/base/NameForms"
 import type { SecretKey } from "@coffer/domain/base/Names"
+import { requestSummary } from "@coffer/domain/requests/RequestSummary"
 import * as Predicate from "effect/Predicate"
 import type { AffectedKey } from "../../access/gate/GateDecision.js"
 import { approversIn } from "../../access/gate/Protections.js"
@@ -106,8 +107,19 @@ export const requestOf = (actor: Actor, role: Role | null, row: RequestRow): App
   }
 }
 
-/** How many keys a message names. */
+/** How many keys a message or a mail names. */
 const maxNamed = 20
+
+/** The facts of a mail to those who vote. The reason is the requester's text, which may hold anything: it is not one of them. */
+export const factsOf = ({ call, env, keys, permission, project }: RequestRow): Readonly<Record<string, string>> => {
+  if (permission !== null) return { Access: permission }
+  const affected = affectedIn(keys)
+  const Change = `${requestSummary({ call: call ?? "", keys: affected })} ${project}/${env}`
+  if (affected.length === 0) return { Change }
+  const names = affected.slice(0, maxNamed).map(({ key }) => key)
+  const more = affected.length > maxNamed ? ` and ${affected.length - maxNamed} more` : ""
+  return { Change, Secrets: `${names.join(", ")}${more}` }
+}
 
 const versionText = (version: number) => (version === 0 ? "did not exist" : `was at version ${version}`)
 

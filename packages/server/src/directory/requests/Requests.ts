@@ -35,7 +35,7 @@ import { makeReplayableCalls } from "./ReplayableCalls.js"
 import { makeRequestMails } from "./RequestMails.js"
 import { makeRepeated } from "./Repeated.js"
 import { type RequestRow, requestsRepo, type Target } from "./Repo.js"
-import { isOwn, requestOf, unprotected, voteRefusal } from "./RequestViews.js"
+import { factsOf, isOwn, requestOf, rulesOf, unprotected, voteRefusal } from "./RequestViews.js"
 
 const maxOwn = 20
 const maxPending = 200
@@ -153,7 +153,12 @@ export class Requests extends Effect.Service<Requests>()("@coffer/server/Request
         }
       )
       const { request, row } = yield* shown(place, id)
-      yield* afterCommit(mails.waits(org, row))
+      const { approvers, self } = rulesOf(row)
+      const voters = Effect.map(protections.votersOf(org.id, approvers), (all) =>
+        self ? all : all.filter((voter) => voter.id !== row.actor_id)
+      )
+      const asker = { type: row.actor_type, name: row.actor_name }
+      yield* afterCommit(mails.waits("vote", { id, org, project, env, asker, what: factsOf(row), approvers: voters }))
       return request
     })
 

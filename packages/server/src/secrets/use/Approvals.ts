@@ -1,6 +1,6 @@
 import { actorName } from "@coffer/domain/access/Actor"
 import { Approval } from "@coffer/domain/requests/Approval"
-import { approvalMessage, approvalPage } from "@coffer/domain/requests/ApprovalMessage"
+import { approvalMessage } from "@coffer/domain/requests/ApprovalMessage"
 import { ApprovalNeeded, Conflict, LimitExceeded, UseRefused } from "@coffer/domain/errors/Errors"
 import { ApprovalId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
@@ -17,15 +17,14 @@ import { mayAlso } from "../../access/Rights.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { ServerConfig } from "../../base/Config.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { method } from "../../base/tracing/Traced.js"
+import { makeRequestMails, useWaits } from "../../directory/requests/RequestMails.js"
 import { afterCommit } from "../../database/Database.js"
-import { type ApprovalMail, approvalMailSubject, approvalMailText } from "./ApprovalMail.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
 import { type ApprovalRow, useRepo } from "../use-rules/Repo.js"
 
-const lifeMillis = 5 * 60_000
+const lifeMillis = Duration.toMillis(useWaits)
 const maxPending = 20
 const maxBodyBytes = 64 * 1024
 const maxListed = 200
@@ -81,28 +80,10 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
   effect: Effect.gen(function* () {
     const repo = yield* useRepo
     const audit = yield* AuditLog
-    const mails = yield* ApprovalMails
-    const { approvalMail, publicUrl, webConsole } = yield* ServerConfig
+    const mails = yield* makeRequestMails
 
-    const pageOf = ({ org }: Place<"secret.use">, id: ApprovalId): string | null =>
-      webConsole && publicUrl !== null ? approvalPage(publicUrl, org.name, id) : null
-
-    const needed = (place: Place<"secret.use">, id: ApprovalId) =>
-      new ApprovalNeeded({ message: approvalMessage(id, pageOf(place, id)) })
-
-    const mailApprovers = (place: Place<"secret.use">, id: ApprovalId, keys: ReadonlyArray<SecretKey>) => {
-      const { actor, env, org, project } = place
-      const names = { org: org.name, project: project.name, env: env.name }
-      const mail: ApprovalMail = { ...names, id, actor, keys, page: pageOf(place, id) }
-      return mails.send({
-        action: "approval.decide",
-        orgId: org.id,
-        place: names,
-        subject: approvalMailSubject(mail),
-        text: approvalMailText(mail),
-        lifetime: Duration.millis(lifeMillis)
-      })
-    }
+    const needed = ({ org }: Place<"secret.use">, id: ApprovalId) =>
+      new ApprovalNeeded({ message: approvalMessage(id, mails.pageOf(org.name, id)) })
 
     const ask = Effect.fnUntraced(function* (
       place: Place<"secret.use">,
@@ -140,7 +121,10 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
         resource_id: id,
         metadata: { keys, method, host: new URL(url).host, path: new URL(url).pathname }
       })
-      if (approvalMail) yield* afterCommit(mailApprovers(place, id, keys))
+      const { actor, env, org, project } = place
+      const names = { project: project.name, env: env.name }
+      const asker = { type: actor.type, name: actorName(actor) }
+      yield* afterCommit(mails.waits("use", { id, org, ...names, asker, what: { Secrets: keys.join(", ") } }))
       return needed(place, id)
     })
 
