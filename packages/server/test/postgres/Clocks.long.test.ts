@@ -8,7 +8,26 @@ import { delegate, identified } from "../delegations/Support.js"
 import { Delegations } from "@coffer/server/directory/delegations/Delegations"
 import { Maintenance } from "@coffer/server/operations/maintenance/Maintenance"
 import { SqlClient } from "@effect/sql"
-import { enter, entries, freshPath, grant, member, organization, outcome, setSecret } from "../support/Services.js"
+import { ApprovalId } from "@coffer/domain/base/Ids"
+import { Access } from "@coffer/server/access/Access"
+import { Mailer } from "@coffer/server/base/mail/Mailer"
+import { timestamp } from "@coffer/server/base/Time"
+import { Approvals } from "@coffer/server/secrets/use/Approvals"
+import { useRepo } from "@coffer/server/secrets/use-rules/Repo"
+import {
+  asActor,
+  enter,
+  entries,
+  envPath,
+  freshPath,
+  grant,
+  member,
+  organization,
+  orgPath,
+  outcome,
+  setSecret,
+  transaction
+} from "../support/Services.js"
 import { freshDatabase } from "../support/postgres/Databases.js"
 import { entriesOf, newOrganization, read, write } from "../trail/Support.js"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
@@ -126,6 +145,56 @@ describe("the end of a delegation", () => {
       yield* Effect.sleep("2100 millis")
       const dead = { listed: [], ending: "Unauthorized", limited: "Unauthorized" }
       assert.deepStrictEqual([yield* fast(seen), yield* slow(seen)], [dead, dead])
+    })
+  )
+})
+
+describe("the end of a request with secrets that waits for a person", () => {
+  it.scopedLive("is by the database's clock, whatever those of two servers say", () =>
+    Effect.gen(function* () {
+      const { url } = yield* freshDatabase()
+      const services = Layer.provideMerge(
+        Layer.provide(Approvals.Default, Mailer.Default),
+        everythingOnPostgres(url, yield* freshPath, { clock: "shared" })
+      )
+      const one = yield* Layer.build(services)
+      const other = yield* Layer.build(Layer.fresh(services))
+      const fast = <A, E, R>(effect: Effect.Effect<A, E, R>) => ahead(hour)(Effect.provide(effect, one))
+      const slow = <A, E, R>(effect: Effect.Effect<A, E, R>) => ahead(-hour)(Effect.provide(effect, other))
+      const approval = (n: number) => ApprovalId.make(`0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d0${n}`)
+      const ada = yield* Effect.gen(function* () {
+        const ada = yield* organization()
+        const { env, org } = yield* enter(ada, "secret.list")
+        const repo = yield* useRepo
+        const request = JSON.stringify({
+          method: "POST",
+          url: "https://api.test/",
+          headers: {},
+          body: null,
+          secrets: []
+        })
+        const asked = { orgId: org.id, envId: env.id, actorId: ada.id, actorName: ada.email, hash: "h", request }
+        const [now, expiresAt] = [timestamp(Date.now()), timestamp(Date.now() + 2_000)]
+        yield* transaction(
+          Effect.forEach([1, 2, 3], (n) => repo.insertApproval({ ...asked, id: approval(n), now, expiresAt }))
+        )
+        return ada
+      }).pipe(slow)
+      const listed = Effect.gen(function* () {
+        const place = yield* Effect.flatMap(Access, (access) => access.org(orgPath(), "approval.list"))
+        return (yield* (yield* Approvals).list(place)).length
+      }).pipe(asActor(ada))
+      const decide = (n: number) =>
+        Effect.gen(function* () {
+          const place = yield* Effect.flatMap(Access, (access) => access.env(envPath(), "approval.decide"))
+          return yield* (yield* Approvals).decide(place, approval(n), "approve")
+        }).pipe(asActor(ada), transaction, outcome)
+      assert.deepStrictEqual([yield* fast(listed), yield* slow(listed)], [3, 3])
+      assert.deepStrictEqual([yield* fast(decide(1)), yield* slow(decide(1))], ["success", "Conflict"])
+      yield* Effect.sleep("2100 millis")
+      // The approved one waits to be used for five minutes.
+      assert.deepStrictEqual([yield* fast(listed), yield* slow(listed)], [1, 1])
+      assert.deepStrictEqual([yield* fast(decide(2)), yield* slow(decide(3))], ["Conflict", "Conflict"])
     })
   )
 })

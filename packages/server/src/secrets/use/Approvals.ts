@@ -5,7 +5,6 @@ import { ApprovalNeeded, Conflict, LimitExceeded, UseRefused } from "@coffer/dom
 import { ApprovalId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import { UseMethod } from "@coffer/domain/secrets/UseRule"
-import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -20,7 +19,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { method } from "../../base/tracing/Traced.js"
 import { makeRequestMails, useWaits } from "../../directory/requests/RequestMails.js"
-import { afterCommit } from "../../database/Database.js"
+import { afterCommit, Database } from "../../database/Database.js"
 import type { PermittedSecret } from "./PermittedSecret.js"
 import { type ApprovalRow, useRepo } from "../use-rules/Repo.js"
 
@@ -81,6 +80,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
     const repo = yield* useRepo
     const audit = yield* AuditLog
     const mails = yield* makeRequestMails
+    const { clock } = yield* Database
 
     const needed = ({ org }: Place<"secret.use">, id: ApprovalId) =>
       new ApprovalNeeded({ message: approvalMessage(id, mails.pageOf(org.name, id)) })
@@ -134,7 +134,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
       asked: AskedRequest,
       granted: ReadonlyArray<PermittedSecret>
     ) {
-      const millis = yield* Clock.currentTimeMillis
+      const millis = yield* clock
       const now = timestamp(millis)
       const hash = hashOf(place, asked, granted)
       const known = yield* repo.sameRequest({ envId: place.env.id, actorId: place.actor.id, hash, now })
@@ -149,7 +149,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
 
     /** The requests of environments in which the caller may decide, newest first. */
     const list = method("Approvals.list", function* (place: Place<"approval.list">) {
-      const now = timestamp(yield* Clock.currentTimeMillis)
+      const now = timestamp(yield* clock)
       const rows = yield* repo.ofOrganization({ orgId: place.org.id, now, limit: maxListed })
       const own = rows.filter(({ env, project }) =>
         mayAlso(place, "approval.decide", { org: place.org.name, project, env })
@@ -166,7 +166,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
     const decide = method(
       "Approvals.decide",
       function* (place: Place<"approval.decide">, id: ApprovalId, decision: "approve" | "refuse") {
-        const millis = yield* Clock.currentTimeMillis
+        const millis = yield* clock
         const [decided] = yield* repo[decision]({
           id,
           by: actorName(place.actor),
