@@ -1,6 +1,7 @@
 import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
 import { LimitExceeded } from "@coffer/domain/errors/Errors"
 import { type OrgId, UseRuleId } from "@coffer/domain/base/Ids"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
@@ -45,9 +46,9 @@ export const makeImportedRules = Effect.gen(function* () {
       return yield* new LimitExceeded({ message: `an environment has at most ${maxOfEnvironment} use rules` })
     }
     const at = yield* now
-    const made = yield* Effect.forEach(rules, (each) =>
-      Effect.map(uuidV7, (id) => ({ ...each, id: UseRuleId.make(id) }))
-    )
+    // Rules are listed by their ids, and the ids of one millisecond are in any order.
+    const ids = (yield* Effect.forEach(rules, () => uuidV7)).toSorted()
+    const made = Array.zipWith(rules, ids, (each, id) => ({ ...each, id: UseRuleId.make(id) }))
     yield* repo.insertUseRules(
       made.map(({ id, rule: terms, secretId: secret_id }) => ({
         ...{ id, secret_id, terms: JSON.stringify(terms) },
