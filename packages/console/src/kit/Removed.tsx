@@ -107,7 +107,9 @@ const Row = <Name extends string, E extends Failure>(props: RowProps<Name, E>) =
   const about = <span class="hidden">{` the ${what} ${removed.name}`}</span>
   return (
     <tr>
-      <th scope="row">{removed.name}</th>
+      <th scope="row">
+        {removed.name} {removed.protected === true && <span class="badge">protected</span>}
+      </th>
       <td>
         <When time={removed.removed_at} /> by {removed.removed_by}
       </td>

@@ -228,6 +228,25 @@ describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
     await visit.close()
   })
 
+  it("people: disables one, and lists the service accounts whose keys the person may know", async () => {
+    const root = await Person.login("root@example.com")
+    const leaver = await Person.login("leaver@example.com")
+    await leaver.organization("leavers")
+    await leaver.call("POST", "/api/orgs/leavers/service-accounts", { name: "deploy", project: "webshop" })
+    const visit = await Visit.open("/-/backups", root)
+    await visit.page.getByRole("link", { name: "People" }).click()
+    await visit.press("Disable leaver@example.com")
+    await visit.fill(/^Type/, "leaver@example.com")
+    await visit.confirm("Disable")
+    await visit.sees("leaver@example.com is disabled and may still know the keys of these accounts")
+    const accounts = visit.page.getByRole("dialog").getByRole("table", { name: "Service accounts" })
+    await accounts.getByRole("row", { name: "deploy leavers/webshop never" }).waitFor()
+    await visit.isAccessible("the accounts of a disabled person")
+    await visit.confirm("Close")
+    await visit.page.getByRole("button", { name: "Enable leaver@example.com" }).waitFor()
+    await visit.close()
+  })
+
   it("settings: creates, renames and deletes environments, projects and organizations by name", async () => {
     const ada = await Person.login("settings@example.com")
     await ada.organization("mistyped")

@@ -6,7 +6,8 @@ import {
   type RequestKind,
   requestKinds,
   type RequestPage,
-  type RequestState
+  type RequestState,
+  VoteComment
 } from "@coffer/domain/requests/ApprovalRequest"
 import { defined } from "@coffer/domain/base/Defined"
 import { RequestId } from "@coffer/domain/base/Ids"
@@ -135,15 +136,18 @@ const explainOutdated = Effect.fnUntraced(function* (
   })
 })
 
+const comment = option("comment", VoteComment, "Why, for everybody who sees the request")
+
 const approve = atOrg("approve", {
   description: "Approve a request; the last vote that is needed makes the change, or gives the access",
   examples: ["coffer request approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8"],
-  options: { id, yes: flag("yes", "Do not ask: the request is approved as it is") },
+  options: { id, comment, yes: flag("yes", "Do not ask: the request is approved as it is") },
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const at = { ...path, request_id: options.id }
       if (!options.yes) yield* look(call, at)
-      const request = yield* call("requests", (api) => api.approve({ path: at, payload: {} })).pipe(
+      const payload = defined({ comment: options.comment })
+      const request = yield* call("requests", (api) => api.approve({ path: at, payload })).pipe(
         Effect.catchTag("Conflict", ({ message }) => explainOutdated(call, at, message))
       )
       return doneView(outcomeOf(request), request)
@@ -152,11 +156,14 @@ const approve = atOrg("approve", {
 
 const refuse = atOrg("refuse", {
   description: "Refuse a request, which ends it",
-  examples: ["coffer request refuse 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8"],
-  options: { id },
-  run: ({ call, options, path }) =>
+  examples: [
+    "coffer request refuse 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8",
+    'coffer request refuse 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8 --comment "not before the release"'
+  ],
+  options: { id, comment },
+  run: ({ call, options: { comment, id }, path }) =>
     Effect.map(
-      call("requests", (api) => api.refuse({ path: { ...path, request_id: options.id }, payload: {} })),
+      call("requests", (api) => api.refuse({ path: { ...path, request_id: id }, payload: defined({ comment }) })),
       (request) => doneView(outcomeOf(request), request)
     )
 })

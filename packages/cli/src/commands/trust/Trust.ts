@@ -95,7 +95,11 @@ const columns = {
   conditions: conditionsText,
   audience: ({ audience }: Federation) => audience,
   expires: ({ expires_at }: Federation) => expires_at,
-  "last used": ({ last_used_at }: Federation) => last_used_at
+  "last used": ({ last_used_at }: Federation) => last_used_at,
+  // At the end: scripts take the others by their number.
+  "max age": ({ max_age }: Federation) => `${max_age} s`,
+  session: ({ ttl }: Federation) => `${ttl} s`,
+  "created by": ({ created_by }: Federation) => created_by
 }
 
 /** Whether an account has a key. It is taken to have one where the caller may not see accounts. */

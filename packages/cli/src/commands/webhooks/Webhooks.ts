@@ -15,6 +15,9 @@ import { noteUnmatched, placePatternsOf } from "../access/UnmatchedPatterns.js"
 const stateOf = ({ enabled, failed_at }: Webhook): string =>
   enabled ? "enabled" : failed_at === null ? "disabled" : `failed at ${failed_at}`
 
+const failingText = ({ reason, since, status, tries }: NonNullable<Webhook["failing"]>): string =>
+  `since ${since}: ${status === null ? (reason ?? "no response") : `status ${status}`}, ${tries} ${tries === 1 ? "try" : "tries"}`
+
 const columns = {
   id: (webhook: Webhook) => webhook.id,
   url: (webhook: Webhook) => webhook.url,
@@ -23,7 +26,8 @@ const columns = {
   state: stateOf,
   pending: ({ pending }: Webhook) => pending,
   // At the end: scripts take the others by their number.
-  format: ({ format }: Webhook) => format
+  format: ({ format }: Webhook) => format,
+  failing: ({ failing }: Webhook) => (failing === undefined ? "" : failingText(failing))
 }
 
 const list = atOrg("list", {

@@ -22,12 +22,17 @@ const read = Effect.map(
 )
 
 const Row = ({ changed, session }: { readonly session: Session; readonly changed: () => void }) => {
-  const { created_at, current, id, ip_address, last_used_at, user_agent } = session
+  const { created_at, current, id, ip_address, last_used_at, passkey_at, user_agent } = session
   const name = sessionName(session)
   return (
     <tr aria-current={current ? "true" : undefined}>
       <th scope="row" title={user_agent}>
         <Visible text={name} /> {current && <span class="badge good">this browser</span>}
+        {passkey_at !== undefined && (
+          <div class="quiet">
+            verified with a passkey <When time={passkey_at} />
+          </div>
+        )}
       </th>
       <td class="quiet">{ip_address ?? "unknown"}</td>
       <td class="quiet">

@@ -30,7 +30,7 @@ interface RowProps extends OfAccount {
 }
 
 const Row = ({ account, changed, federation, org }: RowProps) => {
-  const { conditions, expires_at, id, issuer, last_used_at, name } = federation
+  const { conditions, created_by, expires_at, id, issuer, key_ids, last_used_at, max_age, name, ttl } = federation
   const isAsked = useSignal(false)
   const act = useAct()
   return (
@@ -43,6 +43,10 @@ const Row = ({ account, changed, federation, org }: RowProps) => {
             <Visible text={`${pointer} = ${value}`} />
           </code>
         ))}
+        <span class="quiet">
+          {key_ids === null ? "" : `keys of its own: ${key_ids.map((kid) => kid ?? "without an id").join(", ")}; `}
+          tokens up to {max_age} s old, sessions of {ttl} s, added by {created_by}
+        </span>
       </td>
       <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
       <td>{expires_at === null ? <span class="quiet">never</span> : <Expiry time={expires_at} />}</td>

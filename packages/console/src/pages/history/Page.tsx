@@ -47,6 +47,7 @@ const Rows = ({ place, revert, revisions }: RowsProps) => {
           </td>
           <td>
             {one.created_by ?? <span class="quiet">not recorded</span>}
+            {one.approved_by !== undefined && <div class="quiet">approved by {one.approved_by.join(", ")}</div>}
             {one.note !== undefined && (
               <div class="quiet">
                 <Visible text={one.note} />

@@ -25,11 +25,11 @@ const deedOf = (request: ApprovalRequest): string => {
 
 const colours: Readonly<Record<string, string>> = { done: "good", refused: "bad", pending: "warn" }
 
-const State = ({ decided_at, expires_at, state }: ApprovalRequest) => (
+const State = ({ created_at, decided_at, expires_at, state }: ApprovalRequest) => (
   <span class="quiet">
     {state === "pending" ? (
       <>
-        ends <Ahead time={expires_at} />
+        asked <When time={created_at} />, ends <Ahead time={expires_at} />
       </>
     ) : (
       decided_at !== undefined && <When time={decided_at} />

@@ -6,9 +6,10 @@ import {
   maxTextLength,
   type RequiredIn
 } from "@coffer/domain/secrets/DeclaredKey"
+import { defined } from "@coffer/domain/base/Defined"
 import { envNameForm } from "@coffer/domain/base/NameForms"
 import type { SecretKey } from "@coffer/domain/base/Names"
-import { useSignal } from "@preact/signals"
+import { type Signal, useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
@@ -36,9 +37,8 @@ const namesIn = (text: string) => text.split(/[\s,]+/).filter((name) => name !==
 const textOf = ({ required_in }: Pick<DeclaredKey, "required_in">): string =>
   required_in === "*" ? "*" : required_in.join(", ")
 
-/** Only what has a text: the rest is not declared. */
-const written = (fields: Readonly<Record<"pattern" | "description" | "example" | "owner", string>>) =>
-  Object.fromEntries(Object.entries(fields).filter(([, text]) => text !== ""))
+/** An empty field is not declared. */
+const written = (text: Signal<string>) => (text.value === "" ? undefined : text.value)
 
 const Form = ({ changed, close, declared, path }: FormProps) => {
   const required = useSignal(declared === null ? "" : textOf(declared))
@@ -56,11 +56,11 @@ const Form = ({ changed, close, declared, path }: FormProps) => {
     const required_in: RequiredIn = isEverywhere ? "*" : names.filter((name) => envNameForm.is(name))
     const payload = {
       required_in,
-      ...written({
-        pattern: pattern.value,
-        description: description.value,
-        example: example.value,
-        owner: owner.value
+      ...defined({
+        pattern: written(pattern),
+        description: written(description),
+        example: written(example),
+        owner: written(owner)
       })
     }
     act.run(

@@ -1,4 +1,4 @@
-import type { UserRecord } from "@coffer/domain/directory/UserRecord"
+import type { CreatedAccount, UserRecord } from "@coffer/domain/directory/UserRecord"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import { EmailPrefix } from "@coffer/domain/directory/UserRecord"
 import { useSignal } from "@preact/signals"
@@ -9,6 +9,7 @@ import { call, type Failure } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { ConfirmButton } from "../../kit/Confirm.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
+import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
@@ -22,9 +23,32 @@ const readPage = (prefix: string) => {
   return call("users", (api) => api.list({ urlParams: { limit: maxPageSize, ...(email !== undefined && { email }) } }))
 }
 
+interface AccountsProps {
+  readonly of: string
+  readonly accounts: ReadonlyArray<CreatedAccount>
+  readonly close: () => void
+}
+
+/** The service accounts that a disabled person made, whose keys the person may know. */
+const Accounts = ({ accounts, close, of }: AccountsProps) => (
+  <Dialog title={`Service accounts of ${of}`} close={close}>
+    <p>{of} is disabled and may still know the keys of these accounts, which stay valid. Rotate or delete them.</p>
+    <Table label="Service accounts" heads={["Account", "Place", "Last use"]}>
+      {accounts.map(({ id, last_used_at, name, org, project }) => (
+        <tr key={id}>
+          <th scope="row">{name}</th>
+          <td>{project === null ? org : `${org}/${project}`}</td>
+          <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
+        </tr>
+      ))}
+    </Table>
+  </Dialog>
+)
+
 const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: () => void }) => {
   const { disabled_at, email, id, is_superadmin, last_seen_at, organizations, sessions } = user
   const isOpen = useSignal(false)
+  const left = useSignal<ReadonlyArray<CreatedAccount>>([])
   const act = useAct()
   const done = () => {
     isOpen.value = false
@@ -81,7 +105,13 @@ const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: (
             busy={act.isBusy}
             close={() => (isOpen.value = false)}
             confirm={() => {
-              run(call("users", (api) => api.disable({ path: { user_id: id } })))
+              act.run(
+                call("users", (api) => api.disable({ path: { user_id: id } })),
+                ({ service_accounts }) => {
+                  left.value = service_accounts
+                  done()
+                }
+              )
             }}
           >
             <p>
@@ -91,6 +121,7 @@ const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: (
             <Problem failure={act.failure.value} />
           </ConfirmByName>
         )}
+        {left.value.length > 0 && <Accounts of={email} accounts={left.value} close={() => (left.value = [])} />}
       </td>
     </tr>
   )

@@ -29,11 +29,11 @@ const read = (org: OrgName) =>
   )
 
 /** Since when deliveries fail, how, and when the next try is. */
-const Failing = ({ next_try_at, reason, since, status }: NonNullable<Webhook["failing"]>) => (
+const Failing = ({ next_try_at, reason, since, status, tries }: NonNullable<Webhook["failing"]>) => (
   <>
     <span class="badge bad">failing</span> since <When time={since} />
     <span class="quiet">
-      , {status === null ? (reason ?? "no response") : `status ${status}`}
+      , {status === null ? (reason ?? "no response") : `status ${status}`}, {tries} {tries === 1 ? "try" : "tries"}
       {next_try_at !== null && (
         <>
           , next try <Ahead time={next_try_at} />
@@ -43,7 +43,7 @@ const Failing = ({ next_try_at, reason, since, status }: NonNullable<Webhook["fa
   </>
 )
 
-const State = ({ webhook: { enabled, failed_at, failing, pending } }: { readonly webhook: Webhook }) => (
+const State = ({ webhook: { enabled, failed_at, failing, old_key_until, pending } }: { readonly webhook: Webhook }) => (
   <>
     {enabled && failing !== undefined ? (
       <Failing {...failing} />
@@ -57,6 +57,11 @@ const State = ({ webhook: { enabled, failed_at, failing, pending } }: { readonly
       </>
     )}
     {pending > 0 && <span class="quiet"> {pending}&nbsp;pending</span>}
+    {old_key_until !== null && (
+      <div class="quiet">
+        the replaced key signs too, and ends <Ahead time={old_key_until} />
+      </div>
+    )}
   </>
 )
 
