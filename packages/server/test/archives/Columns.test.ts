@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { assert, describe, it } from "@effect/vitest"
 import { freshPlace, isOnPostgres, servicesIn } from "../support/Services.js"
 import { columns, without } from "./Columns.js"
+import { fields, isWithin } from "./Fields.js"
 
 const ColumnRow = Schema.Struct({ table_name: Schema.String, column_name: Schema.String })
 
@@ -22,7 +23,27 @@ const schema = Effect.gen(function* () {
   return tables
 })
 
+/** The paths that the columns name. */
+const named = Object.values(columns).flatMap((table) =>
+  Object.values(table).flatMap((column) => ("field" in column ? [column.field] : []))
+)
+
 describe("an archive", () => {
+  it("has each field that a column is said to travel in", () => {
+    assert.isAbove(fields.length, 60)
+    assert.deepStrictEqual(
+      named.filter((path) => !fields.some((field) => isWithin(field, path))),
+      []
+    )
+  })
+
+  it("has no field that no column travels in", () => {
+    assert.deepStrictEqual(
+      fields.filter((field) => !named.some((path) => isWithin(field, path))),
+      []
+    )
+  })
+
   it.effect("carries each column of each table, or says why not", () =>
     Effect.gen(function* () {
       const place = yield* freshPlace

@@ -1,7 +1,7 @@
 /** The archive field that carries each column of the tables of organizations, or the reason why none does. */
 
-/** A column that travels, by the field of an archive that holds it. */
-const travels = (field: string) => ({ field })
+/** A column that travels, by the path of the field of an archive that holds it. */
+const travels = (field: string, how?: string) => ({ field, how })
 /** A column that stays behind. */
 const stays = (reason: string) => ({ reason })
 
@@ -16,7 +16,7 @@ export type Column = ReturnType<typeof travels> | ReturnType<typeof stays>
 export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
   organizations: {
     id,
-    name: travels("the name of the manifest"),
+    name: travels("manifest.organization"),
     revision: stays("counts changes of rights on the server that it leaves"),
     created_at: made,
     updated_at: made,
@@ -51,16 +51,16 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   environments: {
     ...{ id, project_id: place, created_at: made, updated_at: made, removed_at: live },
-    name: travels("environments.name"),
-    revision: travels("versions.revision: it goes on after the greatest"),
+    name: travels("projects.environments.name"),
+    revision: travels("versions.revision", "it goes on after the greatest"),
     secret_count: stays("is counted again"),
     value_bytes: stays("is counted again"),
     due_revision: stays("counts changes of due dates on the server that it leaves"),
     position: travels("projects.order"),
-    protected: travels("environments.protection"),
-    expires_at: travels("environments.expires_at"),
+    protected: travels("projects.environments.protection"),
+    expires_at: travels("projects.environments.expires_at"),
     announced_end: stays("the new server announces the end itself"),
-    source_id: travels("environments.from")
+    source_id: travels("projects.environments.from")
   },
   previews: {
     ...{ project_id: place, updated_by: made, updated_at: made },
@@ -71,12 +71,12 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   protections: {
     ...{ env_id: place, org_id: id, removed_at: live, updated_by: made, updated_at: made },
-    needed: travels("environments.protection.needed"),
-    approvers: travels("environments.protection.approvers"),
-    self: travels("environments.protection.self"),
-    break_glass: travels("environments.protection.break_glass"),
-    expires_after: travels("environments.protection.expires_after"),
-    passkey: travels("environments.protection.passkey"),
+    needed: travels("projects.environments.protection.needed"),
+    approvers: travels("projects.environments.protection.approvers"),
+    self: travels("projects.environments.protection.self"),
+    break_glass: travels("projects.environments.protection.break_glass"),
+    expires_after: travels("projects.environments.protection.expires_after"),
+    passkey: travels("projects.environments.protection.passkey"),
     version: stays("counts changes on the server that it leaves, for requests that stay there")
   },
   service_accounts: {
@@ -100,10 +100,10 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   federation_keys: {
     federation_id: place,
-    position: travels("the order of accounts.federations.jwks.keys"),
-    kid: travels("accounts.federations.jwks.keys.kid"),
-    alg: travels("accounts.federations.jwks.keys: follows from the key, and `none` says that it is for something else"),
-    jwk: travels("accounts.federations.jwks.keys")
+    position: travels("accounts.federations.jwks", "the order of its keys"),
+    kid: travels("accounts.federations.jwks", "`kid` of a key"),
+    alg: travels("accounts.federations.jwks", "follows from a key, and `none` says that it is for something else"),
+    jwk: travels("accounts.federations.jwks")
   },
   acl_rules: {
     ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live },
@@ -121,7 +121,7 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
     events: travels("webhooks.events"),
     environments: travels("webhooks.environments"),
     format: travels("webhooks.format"),
-    enabled: travels("webhooks.enabled, which an import does not take over: the receiver lacks the new key"),
+    enabled: travels("webhooks.enabled", "an import does not take it over: the receiver lacks the new key"),
     seq: stays("a place in the log of the server that it leaves"),
     key_number: stays("signing keys are new"),
     old_key_until: stays("signing keys are new")
@@ -138,9 +138,9 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   secrets: {
     ...{ id, env_id: place, removed_at: live, removed_revision: live },
     key: travels("versions.key"),
-    version: travels("versions.version of the one with `current`"),
-    created_at: travels("versions.created_at of the first"),
-    updated_at: travels("versions.created_at of the last")
+    version: travels("versions.version", "of the one with `current`"),
+    created_at: travels("versions.created_at", "of the first"),
+    updated_at: travels("versions.created_at", "of the last")
   },
   secret_versions: {
     secret_id: place,
@@ -157,7 +157,7 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   secret_changes: {
     ...{ env_id: place, secret_id: id },
-    revision: travels("versions.revision; removals stay behind with what was removed"),
+    revision: travels("versions.revision", "removals stay behind with what was removed"),
     key: travels("versions.key"),
     version: travels("versions.version"),
     change: stays("follows from the version"),
@@ -168,8 +168,8 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   revision_notes: { env_id: place, revision: travels("versions.revision"), note: travels("versions.note") },
   secret_references: {
     ...{ secret_id: place, version: place, env_id: place, project_id: place },
-    target_env: travels("versions.value, which is parsed again"),
-    target_key: travels("versions.value, which is parsed again")
+    target_env: travels("versions.value", "it is parsed again"),
+    target_key: travels("versions.value", "it is parsed again")
   },
   secret_dues: {
     ...{ secret_id: place, org_id: id, env_id: place },
@@ -188,7 +188,7 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   use_rule_accounts: {
     ...{ rule_id: place, org_id: id },
-    position: travels("the order of versions.current.use_rules.accounts"),
+    position: travels("versions.current.use_rules.accounts", "their order"),
     subject_id: travels("versions.current.use_rules.accounts")
   }
 }

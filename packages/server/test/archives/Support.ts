@@ -101,6 +101,14 @@ export const withoutMember = (archive: Archive, address: string): Archive => {
 /** A marker in every value, for searches of what must not have it. */
 export const canary = "canary-5f2d"
 
+/** Every kind of place of a use rule but the header, which the first rule has. */
+const otherPlaces = [
+  { in: "query", name: "key" },
+  { in: "basic", user: "api" },
+  { in: "hmac-sha256", header: "x-signature", format: "sha256={}" },
+  { in: "aws-sigv4", service: "s3", region: "eu-central-1", access_key_id: "AKIAEXAMPLE" }
+]
+
 /** Fills an organization with every kind of record. `owner` owns it, and the others become members. */
 export const fillOrganization = async (
   stage: Stage,
@@ -157,7 +165,8 @@ export const fillOrganization = async (
     name: "gitlab",
     issuer: "https://gitlab.com",
     conditions: { "/project_id": "42", "/ref": "main" },
-    ttl: 600
+    ttl: 600,
+    expires_at: "2037-01-31T08:00:00.000Z"
   })
   const keyOf = (kid: string) => ({
     ...generateKeyPairSync("ec", { namedCurve: "P-256" }).publicKey.export({ format: "jwk" }),
@@ -177,6 +186,8 @@ export const fillOrganization = async (
     approval: "each",
     expires_at: "2037-01-31T08:00:00Z"
   })
+  for (const place of otherPlaces)
+    await call("POST", `${prod}/secrets/KEY_3/use-rules`, { ...useRuleBody, accounts: ["agent"], place })
   // The account of a removed project stays behind with its rules, whatever has the project's name now.
   await call("POST", "/projects", { name: "old" })
   const { id: stranded } = await call("POST", "/service-accounts", { name: "stranded", project: "old", key: false })
