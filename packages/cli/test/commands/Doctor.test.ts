@@ -93,6 +93,15 @@ describe("coffer doctor", () => {
     assert.match(of("rights") ?? "", /^warning: not asked for/)
   })
 
+  it("says that a session has ended, and what begins another one", async () => {
+    const session = readFileSync(place.home.session, "utf8")
+    writeFileSync(place.home.session, session.replace(/svc_st_\w+/, `svc_st_${"x".repeat(49)}`))
+    const { code, of } = await doctor([])
+    writeFileSync(place.home.session, session)
+    assert.strictEqual(code, 1)
+    assert.strictEqual(of("credential"), "problem: your session at the server has ended; run coffer login")
+  })
+
   it("names the problem with a credential, ends with 1, and shows no secret", async () => {
     const secret = `svc_sa_${"x".repeat(49)}`
     const { all, code, of, stderr } = await doctor([], {

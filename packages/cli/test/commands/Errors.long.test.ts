@@ -200,6 +200,15 @@ const cases: ReadonlyArray<Case> = [
     says: /run coffer login$/
   },
   {
+    what: "an expired session of a run",
+    args: ["run", "--env", "acme/webshop/dev", "--", "true"],
+    args: ["run", "--env", "acme/webshop/dev", "--", "true"],
+    env: () => sessionFile(server.url, `svc_st_${"x".repeat(49)}`),
+    code: 125,
+    names: /your session at the server has ended/,
+    says: /run coffer login$/
+  },
+  {
     what: "a revoked key",
     args: ["org", "list"],
     env: () => ({ SERVICE_API_KEY: key }),
