@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs"
 import { SecretKey } from "@coffer/domain/base/Names"
+import { query } from "@coffer/server/database/Query"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { onDamagedFile } from "../model/Support.js"
 import { verify } from "../trail/Support.js"
 import { enter, organization, outcome, readSecret, removeSecret, setSecret } from "../support/Services.js"
@@ -67,6 +68,13 @@ const changes: ReadonlyArray<Change> = [
     sql: "UPDATE secrets SET removed_at = NULL, removed_revision = NULL WHERE key = 'GONE'"
   },
   { fact: "who may do what", found: "nothing", sql: "UPDATE users SET superadmin = 1" },
+  { fact: "who refers to a secret", found: "nothing", sql: "DELETE FROM secret_references" },
+  { fact: "use rules, due dates and notes", found: "nothing", sql: "DELETE FROM use_rules" },
+  { fact: "use rules, due dates and notes", found: "nothing", sql: "DELETE FROM secret_dues" },
+  { fact: "protections, requests and votes", found: "nothing", sql: "UPDATE environments SET protected = 0" },
+  { fact: "protections, requests and votes", found: "nothing", sql: "DELETE FROM request_votes" },
+  { fact: "declared keys, previews and webhooks", found: "nothing", sql: "DELETE FROM declared_keys" },
+  { fact: "what can be restored, and until when", found: "nothing", sql: "UPDATE trash SET restorable_until = 1" },
   {
     fact: "the index of the log",
     found: "verify",
@@ -74,6 +82,39 @@ const changes: ReadonlyArray<Change> = [
   },
   { fact: "the totals of the log", found: "nothing", sql: "UPDATE audit_place_counters SET entries = entries + 1" }
 ]
+
+/** The tables that each fact is stored in, beside those of `changes`. */
+const more: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "the end of a log": ["audit_logs"],
+  "the place, key and version number of a value": ["organizations", "projects", "environments"],
+  "the changes of an environment": ["secret_changes_since"],
+  "use rules, due dates and notes": ["use_rule_accounts", "revision_notes"],
+  "protections, requests and votes": [
+    "protections",
+    "requests",
+    "request_parts",
+    "approvals",
+    "exports",
+    "freed_names"
+  ],
+  "declared keys, previews and webhooks": ["previews", "webhooks"],
+  "who may do what": [
+    ...["members", "groups", "group_members", "group_mappings", "login_groups", "acl_rules"],
+    ...["service_accounts", "api_keys", "federations", "federation_keys", "federated_sessions"],
+    ...["delegations", "identities", "passkeys", "sessions"]
+  ],
+  "the index of the log": ["audit_actors", "audit_indexed", "audit_place_keys", "audit_postings", "audit_times"]
+}
+
+/** Tables that hold no fact about people or secrets: the server works with them, and what they say ends by itself. */
+const noFacts = [
+  ...["drills", "imports", "import_use_people", "instance", "instances", "jobs"],
+  ...["restores", "wrap_counts", "wrapped_keys", "effect_sql_migrations"],
+  ...["client_logins", "key_sessions", "login_codes", "login_failures", "passkey_challenges", "rate_events"],
+  ...["due_mails", "stream_places", "webhook_deliveries"]
+]
+
+const NameRow = Schema.Struct({ name: Schema.String })
 
 describe("a change of the database by a program without the master key", () => {
   for (const { fact, found, sql } of changes) {
@@ -98,6 +139,26 @@ describe("a change of the database by a program without the master key", () => {
       }).pipe(onDamagedFile)
     )
   }
+
+  it.effect("has a fact for each table, or the table is one that the server works with", () =>
+    Effect.gen(function* () {
+      const { all } = yield* query
+      const found = yield* all(NameRow)`
+        SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name`({})
+      const named = changes.flatMap(({ sql }) => /^(?:UPDATE|DELETE FROM) ([a-z_]+)/.exec(sql)?.[1] ?? [])
+      const known = new Set([...named, ...Object.values(more).flat(), ...noFacts])
+      assert.deepStrictEqual(
+        found.map(({ name }) => name).filter((name) => !known.has(name)),
+        []
+      )
+      const tables = new Set(found.map(({ name }) => name))
+      assert.deepStrictEqual(
+        [...known].filter((name) => !tables.has(name)),
+        []
+      )
+      for (const fact of Object.keys(more)) assert.isTrue(documented.has(fact), fact)
+    }).pipe(onDamagedFile)
+  )
 
   it("has a row in docs/security.md for each fact", () => {
     for (const { fact } of changes) assert.isTrue(documented.has(fact), fact)
