@@ -202,7 +202,6 @@ const cases: ReadonlyArray<Case> = [
   {
     what: "an expired session of a run",
     args: ["run", "--env", "acme/webshop/dev", "--", "true"],
-    args: ["run", "--env", "acme/webshop/dev", "--", "true"],
     env: () => sessionFile(server.url, `svc_st_${"x".repeat(49)}`),
     code: 125,
     names: /your session at the server has ended/,
