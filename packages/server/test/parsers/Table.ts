@@ -36,7 +36,6 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "http/ETag.ts": { list: header },
   "http/Form.ts": { query: caller("loop", "8 KiB") },
   "http/AcceptEncoding.ts": { list: header },
-  "edges/archives/Structure.ts": { JSON: own("keys of federations, 8,000 characters each") },
   "edges/archives/StructureChecks.ts": { JSON: caller("worker", "16 MiB: 64 KiB or a line of 6 MiB at once", "32") },
   "edges/console/Negotiation.ts": { list: header },
   "edges/pages/Intents.ts": { query: url },
@@ -73,6 +72,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "secrets/use/Decoders.ts": { RegExp: own("a constant of the source") },
   "secrets/use/Placement.ts": { URL: caller("loop", "8,000 characters"), query: caller("loop", "8,000 characters") },
   "secrets/use/UpstreamResponse.ts": { JSON: service("1,024 KiB"), "UTF-8": service("1,024 KiB") },
+  "directory/federations/Archive.ts": { JSON: own("keys of federations, 8,000 characters each") },
   "directory/federations/IssuerKeys.ts": { JSON: service("a bound of its own; the rest is cut") },
   "directory/federations/Jwks.ts": {
     JSON: service("the set of an issuer; keys of 8,000 characters; claims of a token that is verified"),

@@ -198,7 +198,7 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
         updated_at: granted_at
       }
       yield* same === undefined
-        ? repo.insert({ ...fresh, orgId: place.org.id, expires_at })
+        ? repo.insert([{ ...fresh, org_id: place.org.id, expires_at }])
         : repo.set({ id: same.id, permission, expires_at, now: granted_at })
       const rule: AclRule =
         same === undefined

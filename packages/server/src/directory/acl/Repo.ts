@@ -81,7 +81,7 @@ const same = sql`
     AND r.request_id IS NULL`
 
 export const aclRepo = Effect.gen(function* () {
-  const { all, first, lockingSoon, one, returning, write } = yield* query
+  const { all, first, insert, lockingSoon, one, returning, write } = yield* query
   const pages = yield* allPages
 
   const page = all(RuleRow)`${rules} AND r.id > ${"after"} ORDER BY r.id LIMIT ${"limit"}`
@@ -152,12 +152,10 @@ export const aclRepo = Effect.gen(function* () {
       SELECT ${ruleColumns}, CASE WHEN r.expires_at <= ${databaseTime} THEN 1 ELSE 0 END AS has_ended
       FROM acl_rules r ${ruleSubjects} WHERE ${same} AND r.removed_at IS NULL`,
 
-    insert: write`
-      INSERT INTO acl_rules
-        (id, org_id, subject_type, subject_id, project_pattern, env_pattern, permission, expires_at, created_by, created_at,
-          updated_at)
-      VALUES (${"id"}, ${"orgId"}, ${"subject_type"}, ${"subject_id"}, ${"project_pattern"}, ${"env_pattern"},
-        ${"permission"}, ${"expires_at"}, ${"created_by"}, ${"created_at"}, ${"updated_at"})`,
+    insert: insert("acl_rules", [
+      ...["id", "org_id", "subject_type", "subject_id", "project_pattern", "env_pattern", "permission", "expires_at"],
+      ...["created_by", "created_at", "updated_at"]
+    ]),
 
     set: write`
       UPDATE acl_rules SET permission = ${"permission"}, expires_at = ${"expires_at"}, updated_at = ${"now"}

@@ -70,7 +70,7 @@ const columns = sql`
   FROM environments e WHERE ${liveEnv}`
 
 export const environmentsRepo = Effect.gen(function* () {
-  const { all, first, one, returning, write } = yield* query
+  const { all, first, insert, one, returning, write } = yield* query
 
   return {
     all: all(EnvironmentRow)`${columns} AND e.project_id = ${"projectId"} ORDER BY e.name`,
@@ -107,9 +107,9 @@ export const environmentsRepo = Effect.gen(function* () {
     count: one(CountRow)`
       SELECT count(*) AS count FROM environments e WHERE e.project_id = ${"projectId"} AND ${liveEnv}`,
 
-    insert: write`
-      INSERT INTO environments (id, project_id, name, expires_at, source_id, created_at, updated_at)
-      VALUES (${"id"}, ${"projectId"}, ${"name"}, ${"end"}, ${"sourceId"}, ${"now"}, ${"now"})`,
+    insert: insert("environments", [
+      ...["id", "project_id", "name", "position", "expires_at", "source_id", "created_at", "updated_at"]
+    ]),
 
     /** Sets the end of an environment that has not ended. */
     setEnd: returning(IdRow)`

@@ -114,20 +114,13 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
           created_at: timestamp(millis),
           last_used_at: null
         }
-        yield* repo.insert({
-          id: made.id,
-          accountId,
-          orgId: place.org.id,
-          name,
-          issuer,
-          audience: made.audience,
-          conditions: JSON.stringify(conditions),
-          maxAge: max_age,
-          ttl,
-          expiresAt: expires_at,
-          createdBy: made.created_by,
-          now: made.created_at
-        })
+        const { key_ids: _keys, last_used_at: _used, ...columns } = made
+        yield* repo.insert([
+          {
+            ...{ ...columns, service_account_id: accountId, org_id: place.org.id },
+            conditions: JSON.stringify(conditions)
+          }
+        ])
         yield* repo.insertKeys((keys ?? []).map((key, position) => ({ federation_id: made.id, position, ...key })))
         const ambiguous = yield* repo.ambiguousKey({ accountId, issuer, id: made.id, now: made.created_at })
         if (ambiguous !== undefined) return yield* sameId(ambiguous.kid)

@@ -28,6 +28,12 @@ const FederationRow = Schema.Struct({
 export type FederationRow = typeof FederationRow.Type
 
 const KeyRow = Schema.Struct({ jwk: Schema.String })
+const ArchivedKeyRow = Schema.Struct({
+  kid: Schema.NullOr(Schema.String),
+  alg: Schema.NullOr(Schema.String),
+  jwk: Schema.String
+})
+const AudienceRow = Schema.Struct({ id: FederationId, account: ServiceAccountName, audience: Schema.String })
 const KeyIdRow = Schema.Struct({ kid: Schema.NullOr(Schema.String) })
 
 const decodeConditions = Schema.decode(Schema.parseJson(Conditions))
@@ -111,11 +117,22 @@ export const federationsRepo = Effect.gen(function* () {
     count: one(CountRow)`
       SELECT count(*) AS count FROM federations WHERE service_account_id = ${"accountId"} AND removed_at IS NULL`,
 
-    insert: write`
-      INSERT INTO federations (id, service_account_id, org_id, name, issuer, audience, conditions, max_age, ttl,
-        expires_at, created_by, created_at)
-      VALUES (${"id"}, ${"accountId"}, ${"orgId"}, ${"name"}, ${"issuer"}, ${"audience"}, ${"conditions"},
-        ${"maxAge"}, ${"ttl"}, ${"expiresAt"}, ${"createdBy"}, ${"now"})`,
+    insert: insert("federations", [
+      ...["id", "service_account_id", "org_id", "name", "issuer", "audience", "conditions", "max_age", "ttl"],
+      ...["expires_at", "created_by", "created_at"]
+    ]),
+
+    /** The keys of a federation as archives have them. */
+    keysOf: all(ArchivedKeyRow)`
+      SELECT kid, alg, jwk FROM federation_keys WHERE federation_id = ${"id"} ORDER BY position`,
+
+    /** The federations after one, whose tokens name the organization as it was called when they were written. */
+    audiences: all(AudienceRow)`
+      SELECT f.id AS id, a.name AS account, f.audience AS audience FROM federations f
+      JOIN service_accounts a ON a.id = f.service_account_id
+      WHERE f.org_id = ${"orgId"} AND f.id > ${"after"} ORDER BY f.id LIMIT ${"limit"}`,
+
+    setAudience: write`UPDATE federations SET audience = ${"audience"} WHERE id = ${"id"}`,
 
     remove: write`UPDATE federations SET removed_at = ${"now"} WHERE id = ${"id"}`,
 

@@ -73,7 +73,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
         return yield* new LimitExceeded({ message: `an organization has at most ${maxGroups} groups` })
       }
       yield* checkName(place, name, id)
-      yield* repo.insert({ id, orgId: place.org.id, name, createdBy: created_by, now: created_at })
+      yield* repo.insert([{ id, org_id: place.org.id, name, created_by, created_at, updated_at: created_at }])
       yield* record(place, "group.create", { id, name })
       const group: Group = { id, name, members: 0, rules: 0, created_by, created_at, updated_at: created_at }
       return group

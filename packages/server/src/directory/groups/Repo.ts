@@ -90,9 +90,7 @@ export const groupsRepo = Effect.gen(function* () {
 
     count: one(CountRow)`SELECT count(*) AS count FROM groups WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-    insert: write`
-      INSERT INTO groups (id, org_id, name, created_by, created_at, updated_at)
-      VALUES (${"id"}, ${"orgId"}, ${"name"}, ${"createdBy"}, ${"now"}, ${"now"})`,
+    insert: insert("groups", ["id", "org_id", "name", "created_by", "created_at", "updated_at"]),
 
     rename: write`UPDATE groups SET name = ${"name"}, updated_at = ${"now"} WHERE id = ${"id"}`,
 

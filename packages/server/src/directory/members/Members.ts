@@ -89,7 +89,12 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         }
         const user = yield* users.ensure(email)
         yield* repo
-          .insert({ id, orgId: place.org.id, userId: user.id, role, now: created_at })
+          .insert([
+            {
+              ...{ id, org_id: place.org.id, user_id: user.id, role },
+              ...{ created_at, updated_at: created_at, accepted_at: null }
+            }
+          ])
           .pipe(orTaken(() => new Conflict({ message: `${email} is a member already` })))
         yield* audit.change(source, {
           action: "org.member_invite",

@@ -31,7 +31,7 @@ const columns = sql`m.user_id AS user_id, u.email AS email, u.name AS name, m.ro
   CASE WHEN m.accepted_at IS NULL THEN 0 ELSE 1 END AS is_accepted`
 
 export const membersRepo = Effect.gen(function* () {
-  const { all, first, one, returning, write } = yield* query
+  const { all, first, insert, one, returning, write } = yield* query
   const pages = yield* allPages
 
   const ofOrg = sql`
@@ -86,9 +86,7 @@ export const membersRepo = Effect.gen(function* () {
       SELECT count(*) AS count FROM service_accounts
       WHERE org_id = ${"orgId"} AND created_by = ${"email"} AND removed_at IS NULL`,
 
-    insert: write`
-      INSERT INTO members (id, org_id, user_id, role, created_at, updated_at)
-      VALUES (${"id"}, ${"orgId"}, ${"userId"}, ${"role"}, ${"now"}, ${"now"})`,
+    insert: insert("members", ["id", "org_id", "user_id", "role", "created_at", "updated_at", "accepted_at"]),
 
     setRole: write`
       UPDATE members SET role = ${"role"}, updated_at = ${"now"}

@@ -60,16 +60,11 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
         return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
       }
-      yield* repo.insert({ id, orgId: org.id, name, now: created_at }).pipe(orTaken(() => taken(name)))
+      const stamps = { created_at, updated_at: created_at }
+      yield* repo.insert([{ id, org_id: org.id, name, strict: 0, ...stamps }]).pipe(orTaken(() => taken(name)))
       for (const env of firstEnvironments) {
-        yield* environments.insert({
-          id: yield* uuidV7,
-          projectId: id,
-          name: env,
-          end: null,
-          sourceId: null,
-          now: created_at
-        })
+        const unset = { position: null, expires_at: null, source_id: null }
+        yield* environments.insert([{ id: yield* uuidV7, project_id: id, name: env, ...unset, ...stamps }])
       }
       yield* audit.change(sourceOf(place), {
         action: "project.create",

@@ -20,7 +20,7 @@ const ChangedRow = Schema.Struct({ name: ProjectName, strict: Schema.Number, cre
 const projectOf = ({ strict, ...row }: typeof ProjectRow.Type): Project => ({ ...row, strict: strict === 1 })
 
 export const projectsRepo = Effect.gen(function* () {
-  const { all, first, one, returning, write } = yield* query
+  const { all, first, insert, one, returning } = yield* query
   const pages = yield* allPages
 
   const page = all(ProjectRow)`
@@ -45,9 +45,7 @@ export const projectsRepo = Effect.gen(function* () {
 
     count: one(CountRow)`SELECT count(*) AS count FROM projects WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-    insert: write`
-      INSERT INTO projects (id, org_id, name, created_at, updated_at)
-      VALUES (${"id"}, ${"orgId"}, ${"name"}, ${"now"}, ${"now"})`,
+    insert: insert("projects", ["id", "org_id", "name", "strict", "created_at", "updated_at"]),
 
     /** Null leaves a column as it is. */
     change: returning(ChangedRow)`

@@ -34,7 +34,7 @@ const accounts = sql`
   WHERE a.org_id = ${"orgId"} AND a.removed_at IS NULL`
 
 export const serviceAccountsRepo = Effect.gen(function* () {
-  const { all, first, one, returning, write } = yield* query
+  const { all, first, insert, one, returning, write } = yield* query
   const pages = yield* allPages
 
   const page = all(AccountRow)`${accounts} AND a.name > ${"after"} ORDER BY a.name LIMIT ${"limit"}`
@@ -61,11 +61,10 @@ export const serviceAccountsRepo = Effect.gen(function* () {
     count: one(CountRow)`
     SELECT count(*) AS count FROM service_accounts WHERE org_id = ${"orgId"} AND removed_at IS NULL`,
 
-    insert: write`
-    INSERT INTO service_accounts
-      (id, org_id, project_id, name, reveal, allowed_networks, expires_in_days, created_by, created_at, updated_at)
-    VALUES (${"id"}, ${"orgId"}, ${"projectId"}, ${"name"}, ${"reveal"}, ${"networks"}, ${"expiresInDays"}, ${"createdBy"},
-      ${"now"}, ${"now"})`,
+    insert: insert("service_accounts", [
+      ...["id", "org_id", "project_id", "name", "reveal", "allowed_networks", "expires_in_days"],
+      ...["created_by", "created_at", "updated_at"]
+    ]),
 
     insertKey: write`
     INSERT INTO api_keys (id, service_account_id, token_hash, hint, created_at, expires_at)

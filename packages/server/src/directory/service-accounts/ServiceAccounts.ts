@@ -143,17 +143,12 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
             message: `the service account name ${name} is in use${whose}: choose another`
           })
         }
-        yield* repo.insert({
-          id,
-          orgId: place.org.id,
-          projectId: projectRow.id,
-          name,
-          reveal: reveal ? 1 : 0,
-          networks,
-          expiresInDays: expires_in_days,
-          createdBy: created_by,
-          now: created_at
-        })
+        yield* repo.insert([
+          {
+            ...{ id, org_id: place.org.id, project_id: projectRow.id, name, reveal: reveal ? 1 : 0 },
+            ...{ allowed_networks: networks, expires_in_days, created_by, created_at, updated_at: created_at }
+          }
+        ])
         if (made !== null) yield* repo.insertKey(made.row)
         yield* audit.change(sourceOf(place), {
           action: "service_account.create",

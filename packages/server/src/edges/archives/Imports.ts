@@ -5,34 +5,29 @@ import type { ImportFinished, OrganizationImport } from "@coffer/domain/archive/
 import { type ArchivedField, archivedFields, fieldsOfOrganization } from "@coffer/domain/archive/Fields"
 import type { ArchiveCounts, SentCounts } from "@coffer/domain/archive/Manifest"
 import { maxDeclaredKeys } from "@coffer/domain/secrets/DeclaredKey"
-import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { Conflict, LimitExceeded } from "@coffer/domain/errors/Errors"
 import { ImportId, OrgId, ProjectId } from "@coffer/domain/base/Ids"
-import type { Email, EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
+import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { orgNameHeld } from "@coffer/domain/directory/OrgNameRefusals"
 import type { Organization } from "@coffer/domain/directory/Organization"
-import { originOf } from "@coffer/domain/server/Webhook"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import { Access } from "../../access/Access.js"
 import { freedNamesRepo } from "../../access/place/FreedNames.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { makeVotingMembers, namesOf } from "../../access/gate/VotingMembers.js"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { ServerConfig } from "../../base/Config.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
-import { misleading } from "../../base/config/Networks.js"
-import { Outbound } from "../../base/outbound/Outbound.js"
 import { now, timestamp } from "../../base/Time.js"
 import { method, traced } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import type { Transaction } from "../../database/Database.js"
+import { Database, type Transaction } from "../../database/Database.js"
 import { orgScope } from "../../database/Scopes.js"
 import { orTaken } from "../../database/SqlErrors.js"
+import type { Arriving } from "../../directory/archives/Arriving.js"
+import { writePhases } from "../../directory/archives/Phases.js"
 import { archiveCounts } from "../../directory/exports/Counts.js"
-import { Federations } from "../../directory/federations/Federations.js"
-import { Users } from "../../directory/login/Users.js"
 import { makeRemovals, orgNameTaken } from "../../directory/trash/Removals.js"
 import { makeImportedReferences } from "../../secrets/archives/ImportedReferences.js"
 import { ImportedSecrets } from "../../secrets/archives/ImportedSecrets.js"
@@ -40,15 +35,16 @@ import { makeImportedValues } from "../../secrets/archives/ImportedValues.js"
 import { importRepo, type ImportRow } from "../../secrets/archives/ImportRepo.js"
 import { checkPattern, sortedNames } from "../../secrets/declared/Declared.js"
 import { declaredRepo } from "../../secrets/declared/Repo.js"
-import { SigningKeys } from "../webhooks/SigningKeys.js"
-import { refusedByCalls } from "./CallRules.js"
-import { admitProtections } from "./ProtectionChecks.js"
-import { type Arriving, makeImportDirectory } from "./ImportDirectory.js"
-import { lifetime, lifetimeOfStep, makeImportPlaces } from "./ImportPlaces.js"
-import { writePhases } from "./Phases.js"
-import { decodeStructure, linesOfStructure } from "./StructureChecks.js"
+import { Parts } from "./Parts.js"
+import { decodeStructure, endsProblem, linesOfStructure } from "./StructureChecks.js"
 
 const maxImports = 5
+
+/** How long an import lasts. */
+const lifetime = 24 * 60 * 60 * 1000
+
+/** How long an import lasts whose places are being written, after each step: whoever was killed with it left nothing for long. */
+const lifetimeOfStep = 10 * 60 * 1000
 
 const held = (name: OrgName) => new Conflict({ message: orgNameHeld(name) })
 
@@ -93,56 +89,14 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     const audit = yield* AuditLog
     const freed = yield* freedNamesRepo
     const { stuck } = yield* makeVotingMembers
-    const outbound = yield* Outbound
-    const federations = yield* Federations
+    const parts = yield* Parts
     const secrets = yield* ImportedSecrets
     const declared = yield* declaredRepo
     const removals = yield* makeRemovals
     const counts = yield* archiveCounts
     const verifyValues = yield* makeImportedValues
     const checkReferences = yield* makeImportedReferences
-    const importDirectory = yield* makeImportDirectory
-    const importPlaces = yield* makeImportPlaces
-    const { publicUrl, trustedProxies } = yield* ServerConfig
-
-    /** Leaves out what this server would not let be made. Returns why, too. */
-    const admitted = Effect.fnUntraced(function* (archived: ArchivedOrganization, importer: Email) {
-      const { left_out: unvoted, structure } = yield* admitProtections(archived, importer)
-      const left_out = [...unvoted]
-      const accounts = yield* forEachInSlices(structure.accounts, (account) =>
-        Effect.gen(function* () {
-          const kept = yield* Effect.filter(account.federations, (federation) =>
-            Effect.map(Effect.either(federations.vet(federation)), (vetted) => {
-              const problem =
-                publicUrl === null
-                  ? "this server has no public address"
-                  : Either.isLeft(vetted)
-                    ? vetted.left.message
-                    : null
-              if (problem !== null) {
-                left_out.push(`federation ${federation.name} of service account ${account.name}: ${problem}`)
-              }
-              return problem === null
-            })
-          )
-          if (account.allowed_networks !== undefined && trustedProxies === null) {
-            left_out.push(
-              `the networks of service account ${account.name} bind nobody here until SERVICE_TRUSTED_PROXIES is set`
-            )
-          }
-          const notes = misleading(account.allowed_networks ?? [])
-          left_out.push(...notes.map((note) => `a network of service account ${account.name} is kept, but ${note}`))
-          return { ...account, federations: kept }
-        })
-      )
-      const webhooks = yield* Effect.filter(structure.webhooks, ({ url }) =>
-        Effect.map(Effect.either(outbound.check(url)), (checked) => {
-          if (Either.isLeft(checked)) left_out.push(`webhook to ${originOf(url)}: ${checked.left.message}`)
-          return Either.isRight(checked)
-        })
-      )
-      return { structure: { ...structure, accounts, webhooks }, left_out } as const
-    })
+    const { clock } = yield* Database
 
     /** An import of the caller that has not ended. */
     const find = Effect.fnUntraced(function* (importer: UserActor, id: ImportId) {
@@ -166,14 +120,15 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     /** Makes a hidden organization with its projects, environments and service accounts, in transactions of some rows each. */
     const create = method("Imports.create", function* (name: OrgName, lines: string) {
       const { email } = yield* access.founder()
-      const { left_out, structure } = yield* admitted(yield* decodeStructure(lines), email)
+      const { left_out, structure } = yield* parts.admit(yield* decodeStructure(lines), email)
       const stored = yield* linesOfStructure(structure)
       const orgId = OrgId.make(yield* uuidV7)
       const id = ImportId.make(yield* uuidV7)
       const at = yield* now
-      const refused = refusedByCalls(structure, Date.parse(at))
-      if (refused !== null) return yield* new ValidationError({ message: `organization: ${refused}` })
-      const places = yield* importPlaces(orgId, structure, email, at)
+      const tooLate = endsProblem(structure, Date.parse(at))
+      if (tooLate !== null) return yield* tooLate
+      // A place that ends before the import does could not be verified.
+      const places = yield* parts.begin(orgId, structure, { at, by: email, earliestEnd: (yield* clock) + lifetime })
       const begun = yield* access.change(
         access.founder(),
         (founder) =>
@@ -268,14 +223,14 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
     /** Writes what is left of an organization while it is hidden. Whatever ended an earlier call, this one goes on where it was. */
     const writeRest = Effect.fnUntraced(function* (before: ImportRow, arriving: Arriving) {
       const { id, org_id: orgId } = before
-      yield* writePhases(importDirectory.phases(arriving), before.written, (from, to, write) =>
+      yield* writePhases(parts.end(arriving), before.written, (from, to, write) =>
         change(before, ({ written }) =>
           written === from
             ? Effect.as(Effect.zipRight(write, repo.note({ id, written: to })), to)
             : Effect.succeed(written)
         )
       )
-      yield* sweep(before, importDirectory.renameAudiences(arriving))
+      yield* sweep(before, parts.renameAudiences(arriving))
       yield* sweep(before, () => secrets.admitUsePeople(orgId))
       yield* sweep(before, (after) => secrets.beginHistories(orgId, after))
     })
@@ -339,5 +294,5 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
 
     return { create, declare, write, finish, abandon } as const
   }),
-  dependencies: [Federations.Default, ImportedSecrets.Default, Outbound.Default, SigningKeys.Default, Users.Default]
+  dependencies: [ImportedSecrets.Default, Parts.Default]
 }) {}

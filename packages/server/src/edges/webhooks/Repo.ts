@@ -45,7 +45,7 @@ const webhooks = sql`
 const head = sql`coalesce((SELECT seq FROM audit_heads WHERE log = w.org_id), 0)`
 
 export const webhooksRepo = Effect.gen(function* () {
-  const { all, first, locking, one, returning, write } = yield* query
+  const { all, first, insert, locking, one, returning, write } = yield* query
 
   return {
     /** The webhooks of an organization, oldest first. */
@@ -58,11 +58,10 @@ export const webhooksRepo = Effect.gen(function* () {
 
     headOf: first(SeqRow)`SELECT seq FROM audit_heads WHERE log = ${"log"}`,
 
-    insert: write`
-      INSERT INTO webhooks (id, org_id, url, events, environments, format, enabled, seq, key_number, created_by,
-        created_at, updated_at)
-      VALUES (${"id"}, ${"orgId"}, ${"url"}, ${"events"}, ${"environments"}, ${"format"}, 1, ${"seq"}, 1, ${"createdBy"},
-        ${"now"}, ${"now"})`,
+    insert: insert("webhooks", [
+      ...["id", "org_id", "url", "events", "environments", "format", "enabled", "seq", "key_number", "created_by"],
+      ...["created_at", "updated_at"]
+    ]),
 
     /** The addresses of an organization's owners, and then those of its admins, without users who are disabled or have not accepted. */
     admins: all(AdminRow)`

@@ -96,17 +96,15 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
         return yield* new LimitExceeded({ message: `an organization has at most ${maxWebhooks} webhooks` })
       }
       const id = WebhookId.make(yield* uuidV7)
-      yield* repo.insert({
-        id,
-        orgId: place.org.id,
-        url,
-        events: JSON.stringify(events),
-        environments: JSON.stringify(environments),
-        format,
-        seq: (yield* repo.headOf({ log: place.org.id }))?.seq ?? 0,
-        createdBy: actorName(place.actor),
-        now: yield* now
-      })
+      const created_at = yield* now
+      const seq = (yield* repo.headOf({ log: place.org.id }))?.seq ?? 0
+      yield* repo.insert([
+        {
+          ...{ id, org_id: place.org.id, url, events: JSON.stringify(events) },
+          ...{ environments: JSON.stringify(environments), format, enabled: 1, seq, key_number: 1 },
+          ...{ created_by: actorName(place.actor), created_at, updated_at: created_at }
+        }
+      ])
       const signing_key = yield* keys.make(id, 1)
       yield* record(place, { id, url }, "webhook.create", {
         events,

@@ -3,21 +3,19 @@ import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
 import { exportCursorOf, type ExportPosition, exportPositionOf } from "@coffer/domain/archive/Export"
 import type { ExportId, SecretId } from "@coffer/domain/base/Ids"
 import type { UseTerms } from "@coffer/domain/secrets/UseRule"
-import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import type * as Schema from "effect/Schema"
 import { type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
-import { forEachInSlices, mapInSlices } from "../../base/EventLoop.js"
+import { mapInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
 import { method } from "../../base/tracing/Traced.js"
 import { Database } from "../../database/Database.js"
 import { kindOf, type Value } from "../../keys/Envelope.js"
 import { missingEnvironment, secretsRepo } from "../stored/Repo.js"
 import { Versions } from "../stored/Versions.js"
-import { useRepo } from "../use-rules/Repo.js"
-import { termsOf } from "../use-rules/Terms.js"
+import { useRulesArchive } from "../use-rules/Archive.js"
 import { type VersionRow, versionsAfter } from "./ExportRepo.js"
 
 /** The most JSON of a page, in bytes. Its first record is in it in any case. */
@@ -68,20 +66,10 @@ export class ExportedSecrets extends Effect.Service<ExportedSecrets>()("@coffer/
   effect: Effect.gen(function* () {
     const rowsAfter = yield* versionsAfter
     const stored = yield* secretsRepo
-    const uses = yield* useRepo
+    const useRules = yield* useRulesArchive
     const versions = yield* Versions
     const audit = yield* AuditLog
     const { snapshot } = yield* Database
-
-    const rulesOf = Effect.fnUntraced(function* ({ env }: Place<"secret.read">) {
-      const rows = yield* uses.ofEnvironment({ envId: env.id })
-      const found = yield* forEachInSlices(rows, (row) =>
-        Effect.map(termsOf(row), (terms) => ({ id: row.secret_id, terms }))
-      )
-      const bySecret = Object.values(Array.groupBy(found, ({ id }) => id))
-      const rules: Rules = new Map(bySecret.map((some) => [some[0].id, some.map(({ terms }) => terms)]))
-      return rules
-    })
 
     /** One row more than a page has, as of one moment. */
     const read = (place: Place<"secret.read">, position: ExportPosition) =>
@@ -90,7 +78,7 @@ export class ExportedSecrets extends Effect.Service<ExportedSecrets>()("@coffer/
           const { id, name } = place.env
           const known = (yield* stored.revision({ envId: id })) ?? (yield* missingEnvironment(name))
           const rows = yield* rowsAfter({ envId: id, ...position, limit: maxRecordsAtOnce + 1 })
-          return { revision: known.revision, rows, rules: yield* rulesOf(place) } as const
+          return { revision: known.revision, rows, rules: yield* useRules.read(id) } as const
         })
       )
 

@@ -3,6 +3,7 @@ import { EnvName, OrgName, ProjectName, SecretKey } from "@coffer/domain/base/Na
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { databaseTime, query, sql } from "../../database/Query.js"
+import { versionColumns } from "../stored/ChangesRepo.js"
 import { sealedFields, sealedColumns } from "../stored/Columns.js"
 import { CountRow, IdRow } from "../../database/Rows.js"
 
@@ -54,8 +55,6 @@ const SecretRow = Schema.Struct({
 /** A secret as far as its versions have come. */
 export type StoredSecret = typeof SecretRow.Type
 const StructureRow = Schema.Struct({ structure: Schema.String })
-const NamedRow = Schema.Struct({ id: Schema.String, name: Schema.String })
-const UsePersonRow = Schema.Struct({ rule_id: Schema.String, position: Schema.Number })
 const FoundRow = Schema.Struct({ found: Schema.Number })
 
 const imports = sql`
@@ -117,32 +116,6 @@ export const importRepo = Effect.map(
           revision = revision + 1
         WHERE id = ${"id"}`,
 
-      insertProjects: insert("projects", ["id", "org_id", "name", "strict", "created_at", "updated_at"]),
-
-      insertEnvironments: insert("environments", [
-        "id",
-        "project_id",
-        "name",
-        "position",
-        "expires_at",
-        "source_id",
-        "created_at",
-        "updated_at"
-      ]),
-
-      insertAccounts: insert("service_accounts", [
-        "id",
-        "org_id",
-        "project_id",
-        "name",
-        "reveal",
-        "allowed_networks",
-        "expires_in_days",
-        "created_by",
-        "created_at",
-        "updated_at"
-      ]),
-
       project: first(IdRow)`SELECT id FROM projects WHERE org_id = ${"orgId"} AND name = ${"name"}`,
 
       place: first(PlaceRow)`${places} AND p.name = ${"project"} AND e.name = ${"env"}`,
@@ -151,11 +124,6 @@ export const importRepo = Effect.map(
       places: all(PlaceRow)`
         ${places} AND p.name >= ${"project"} AND (p.name > ${"project"} OR e.name > ${"env"})
         ORDER BY p.name, e.name LIMIT ${"limit"}`,
-
-      accounts: all(NamedRow)`
-        SELECT id, name FROM service_accounts WHERE org_id = ${"orgId"} AND name > ${"after"} ORDER BY name LIMIT ${"limit"}`,
-
-      account: first(NamedRow)`SELECT id, name FROM service_accounts WHERE org_id = ${"orgId"} AND name = ${"name"}`,
 
       secret: first(SecretRow)`
         SELECT s.id AS id, s.key AS key, s.version AS version, v.revision AS revision, v.value_bytes AS value_bytes,
@@ -168,11 +136,6 @@ export const importRepo = Effect.map(
         SELECT v.version AS version, v.revision AS revision, ${sealedColumns}, v.created_at AS created_at, v.created_by AS created_by,
           v.destroyed_at AS destroyed_at
         FROM secret_versions v WHERE v.secret_id = ${"secretId"} AND v.version = ${"version"}`,
-
-      useRules: one(CountRow)`
-        SELECT count(*) AS count FROM secrets s JOIN use_rules r ON r.secret_id = s.id WHERE s.env_id = ${"envId"}`,
-
-      insertSecrets: insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"]),
 
       advanceSecret: write`UPDATE secrets SET version = ${"version"}, updated_at = ${"at"} WHERE id = ${"id"}`,
 
@@ -194,82 +157,13 @@ export const importRepo = Effect.map(
         WHERE p.org_id = ${"orgId"} AND e.revision > 0 AND e.id > ${"after"} AND e.id <= ${"last"}
         ON CONFLICT (env_id) DO UPDATE SET revision = excluded.revision`,
 
-      insertVersions: insert("secret_versions", [
-        "secret_id",
-        "version",
-        "revision",
-        "format",
-        "kek_id",
-        "wrapped_key",
-        "ciphertext",
-        "value_bytes",
-        "created_by",
-        "created_at",
-        "destroyed_at"
-      ]),
+      insertVersions: insert("secret_versions", [...versionColumns, "destroyed_at"]),
 
       /** The same note may come with each version of its revision. */
       insertNotes: insert(
         "revision_notes",
         ["env_id", "revision", "note"],
         sql`ON CONFLICT (env_id, revision) DO NOTHING`
-      ),
-
-      insertChanges: insert("secret_changes", [
-        "env_id",
-        "revision",
-        "key",
-        "secret_id",
-        "version",
-        "change",
-        "created_by",
-        "created_at"
-      ]),
-
-      insertDues: insert("secret_dues", [
-        "secret_id",
-        "org_id",
-        "env_id",
-        "owner",
-        "expires_at",
-        "rotate_every_days",
-        "due_at",
-        "event_at"
-      ]),
-
-      insertUseRules: insert("use_rules", [
-        "id",
-        "secret_id",
-        "terms",
-        "per_minute",
-        "per_day",
-        "minute_at",
-        "minute_count",
-        "day_at",
-        "day_count",
-        "created_by",
-        "created_at",
-        "updated_at"
-      ]),
-
-      insertUseAccounts: insert("use_rule_accounts", ["rule_id", "position", "org_id", "subject_id"]),
-
-      insertUsePeople: insert("import_use_people", ["org_id", "rule_id", "position", "email"]),
-
-      /** The first people of use rules. */
-      usePeople: all(UsePersonRow)`
-        SELECT rule_id, position FROM import_use_people WHERE org_id = ${"orgId"} ORDER BY rule_id, position LIMIT ${"limit"}`,
-
-      /** Makes use rules be for their people up to one, who are members now. */
-      admitUsePeople: write`
-        INSERT INTO use_rule_accounts (rule_id, position, org_id, subject_id)
-        SELECT q.rule_id, q.position, q.org_id, m.user_id FROM import_use_people q
-        JOIN users u ON u.email = q.email
-        JOIN members m ON m.user_id = u.id AND m.org_id = q.org_id AND m.removed_at IS NULL
-        WHERE q.org_id = ${"orgId"} AND (q.rule_id, q.position) <= (${"rule"}, ${"position"})`,
-
-      forgetUsePeople: write`
-        DELETE FROM import_use_people
-        WHERE org_id = ${"orgId"} AND (rule_id, position) <= (${"rule"}, ${"position"})`
+      )
     }) as const
 )

@@ -9,12 +9,13 @@ import type { Transaction } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { formatOf } from "../../keys/Envelope.js"
 import { Keyring } from "../../keys/Keyring.js"
+import { duesRepo } from "../dues/Repo.js"
 import { changesRepo } from "../stored/ChangesRepo.js"
 import { dueTimes } from "../stored/DueMoves.js"
 import { checkLimits } from "../stored/Limits.js"
 import { referencesRepo } from "../stored/ReferencesRepo.js"
+import { type Accounts, useRulesArchive } from "../use-rules/Archive.js"
 import { type ImportedVersion, type ImportedVersions, makeImportedVersions } from "./ImportedVersions.js"
-import { type Accounts, makeImportedRules } from "./ImportedRules.js"
 import { type ImportedPlace, importRepo, type ImportRow } from "./ImportRepo.js"
 
 /** Versions that are encrypted, for an environment that has not changed since. */
@@ -72,8 +73,9 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
     const repo = yield* importRepo
     const references = yield* referencesRepo
     const importedVersionsOf = yield* makeImportedVersions
-    const rules = yield* makeImportedRules
-    const { setTotals } = yield* changesRepo
+    const rules = yield* useRulesArchive
+    const dues = yield* duesRepo
+    const { insertSecrets, recordChanges, setTotals } = yield* changesRepo
     const { kekId } = yield* Keyring
 
     const placeOf = (orgId: ImportRow["org_id"], project: ProjectName, env: EnvName) =>
@@ -100,7 +102,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
         if (archived.version === 1) begun.set(secretId, archived.created_at)
       }
       const ends = lastOf(placed)
-      yield* repo.insertSecrets(
+      yield* insertSecrets(
         ends.flatMap(({ archived: { created_at, key, version }, secretId: id }) =>
           existing.has(key)
             ? []
@@ -138,7 +140,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
           destroyed_at: archived.destroyed_at ?? null
         }))
       )
-      yield* repo.insertChanges(
+      yield* recordChanges(
         placed.map(({ archived: { created_at, created_by, key, version }, revision, secretId }) => ({
           env_id: place.env_id,
           revision,
@@ -165,7 +167,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
     })
 
     const writeDues = ({ org_id }: ImportRow, { env_id }: ImportedPlace, placed: ReadonlyArray<Placed>) =>
-      repo.insertDues(
+      dues.save(
         placed.flatMap(({ archived: { created_at, current }, secretId: secret_id }) => {
           const { expires_at = null, owner = null, rotate_every_days = null } = current ?? {}
           if (expires_at === null && owner === null && rotate_every_days === null) return []
@@ -204,7 +206,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
           orTaken(() => anotherCall(place))
         )
         yield* writeDues(row, place, placed)
-        yield* rules.write(row, place, placed, prepared.accounts, by)
+        yield* rules.write({ by, envId: place.env_id, orgId: row.org_id }, placed, prepared.accounts)
         yield* setTotals({
           id: place.env_id,
           revision: Math.max(place.revision, ...placed.map(({ revision }) => revision)),
@@ -213,15 +215,7 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
       }
     )
 
-    /** Makes some use rules be for their people, who are members now. Returns null if there are no more. */
-    const admitUsePeople = Effect.fnUntraced(function* (orgId: ImportRow["org_id"]) {
-      const last = (yield* repo.usePeople({ orgId, limit: rowsAtOnce })).at(-1)
-      if (last === undefined) return null
-      const { position, rule_id: rule } = last
-      yield* repo.admitUsePeople({ orgId, rule, position })
-      yield* repo.forgetUsePeople({ orgId, rule, position })
-      return rule
-    })
+    const admitUsePeople = (orgId: ImportRow["org_id"]) => rules.admitPeople(orgId, rowsAtOnce)
 
     /** Begins the histories of some environments after one. Returns the last of them; null if there are no more. */
     const beginHistories = Effect.fnUntraced(function* (orgId: ImportRow["org_id"], after: string) {

@@ -70,17 +70,15 @@ export class Dues extends Effect.Service<Dues>()("@coffer/server/Dues", {
       const changed = Struct.entries(terms).filter(([name, value]) => value !== before[name])
       recordAffected(place, [{ key, change: "due", id, version }])
       if (changed.length > 0) {
-        yield* repo.save({
-          id,
-          orgId: place.org.id,
-          envId: place.env.id,
-          owner: terms.owner,
-          expiresAt: terms.expires_at,
-          rotateEveryDays: terms.rotate_every_days,
-          dueAt,
-          // The entries about a due date are made once.
-          eventAt: dueAt === current.due_at ? current.event_at : eventAt
-        })
+        const { expires_at, owner, rotate_every_days } = terms
+        yield* repo.save([
+          {
+            ...{ secret_id: id, org_id: place.org.id, env_id: place.env.id },
+            ...{ owner, expires_at, rotate_every_days, due_at: dueAt },
+            // The entries about a due date are made once.
+            event_at: dueAt === current.due_at ? current.event_at : eventAt
+          }
+        ])
         yield* repo.touch({ envId: place.env.id })
         yield* audit.change(sourceOf(place), {
           action: "secret.update",

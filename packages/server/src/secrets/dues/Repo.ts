@@ -77,7 +77,7 @@ export const movesRepo = Effect.map(
 
 /** When secrets are due. */
 export const duesRepo = Effect.gen(function* () {
-  const { all, first, write } = yield* query
+  const { all, first, insert, write } = yield* query
 
   return {
     /** A live secret with what is set about it. */
@@ -87,11 +87,12 @@ export const duesRepo = Effect.gen(function* () {
         FROM secrets s ${newestVersion} ${joinDue}
         WHERE s.env_id = ${"envId"} AND s.key = ${"key"} AND s.removed_at IS NULL`,
 
-    save: write`
-        INSERT INTO secret_dues (secret_id, org_id, env_id, owner, expires_at, rotate_every_days, due_at, event_at)
-        VALUES (${"id"}, ${"orgId"}, ${"envId"}, ${"owner"}, ${"expiresAt"}, ${"rotateEveryDays"}, ${"dueAt"}, ${"eventAt"})
-        ON CONFLICT (secret_id) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at,
-          rotate_every_days = excluded.rotate_every_days, due_at = excluded.due_at, event_at = excluded.event_at`,
+    save: insert(
+      "secret_dues",
+      ["secret_id", "org_id", "env_id", "owner", "expires_at", "rotate_every_days", "due_at", "event_at"],
+      sql`ON CONFLICT (secret_id) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at,
+          rotate_every_days = excluded.rotate_every_days, due_at = excluded.due_at, event_at = excluded.event_at`
+    ),
 
     /** Gives the environment's due dates another ETag. */
     touch: write`UPDATE environments SET due_revision = due_revision + 1 WHERE id = ${"envId"}`,

@@ -89,7 +89,12 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         yield* checkRoom(place)
         const created_at = yield* now
         yield* repo
-          .insert({ id, projectId: project.id, name, end, sourceId: origin?.from.env.id ?? null, now: created_at })
+          .insert([
+            {
+              ...{ id, project_id: project.id, name, position: null, expires_at: end },
+              ...{ source_id: origin?.from.env.id ?? null, created_at, updated_at: created_at }
+            }
+          ])
           .pipe(orTaken(() => new Conflict({ message: `the environment name ${name} is in use: choose another` })))
         const ends = endOf({ expires_at: end })
         yield* audit.change(sourceOf(place), {

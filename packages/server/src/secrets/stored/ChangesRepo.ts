@@ -37,6 +37,12 @@ export interface NewVersion extends Sealed, NewChange {
 /** The most secrets that one prepared statement makes current. */
 const advancedAtOnce = 64
 
+/** The columns of a version that has a value. */
+export const versionColumns = [
+  ...["secret_id", "version", "revision", "format", "kek_id", "wrapped_key", "ciphertext"],
+  ...["value_bytes", "created_by", "created_at"]
+] as const
+
 /** The statements that change the secrets of an environment. */
 export const changesRepo = Effect.gen(function* () {
   const { first, insert, write } = yield* query
@@ -54,27 +60,9 @@ export const changesRepo = Effect.gen(function* () {
       FROM environments e WHERE e.id = ${"id"} AND e.removed_at IS NULL`
 
   const insertSecrets = insert("secrets", ["id", "env_id", "key", "version", "created_at", "updated_at"])
-  const insertVersions = insert("secret_versions", [
-    "secret_id",
-    "version",
-    "revision",
-    "format",
-    "kek_id",
-    "wrapped_key",
-    "ciphertext",
-    "value_bytes",
-    "created_by",
-    "created_at"
-  ])
+  const insertVersions = insert("secret_versions", versionColumns)
   const recordChanges = insert("secret_changes", [
-    "env_id",
-    "revision",
-    "key",
-    "secret_id",
-    "version",
-    "change",
-    "created_by",
-    "created_at"
+    ...["env_id", "revision", "key", "secret_id", "version", "change", "created_by", "created_at"]
   ])
 
   const setVersion = write`
@@ -128,6 +116,10 @@ export const changesRepo = Effect.gen(function* () {
         UPDATE environments
         SET revision = ${"revision"}, secret_count = ${"secret_count"}, value_bytes = ${"value_bytes"}
         WHERE id = ${"id"}`,
+
+    insertSecrets,
+
+    recordChanges,
 
     addNote: write`
         INSERT INTO revision_notes (env_id, revision, note) VALUES (${"envId"}, ${"revision"}, ${"note"})`,

@@ -148,11 +148,12 @@ export const useRepo = Effect.gen(function* () {
         FROM secrets s JOIN use_rules r ON r.secret_id = s.id AND r.removed_at IS NULL
         WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL`,
 
-    insert: write`
-        INSERT INTO use_rules (id, secret_id, terms, per_minute, per_day, minute_at, minute_count, day_at, day_count,
-          created_by, created_at, updated_at)
-        VALUES (${"id"}, ${"secretId"}, ${"terms"}, ${"perMinute"}, ${"perDay"}, 0, 0, 0, 0, ${"createdBy"}, ${"now"},
-          ${"now"})`,
+    insert: insert("use_rules", [
+      ...["id", "secret_id", "terms", "per_minute", "per_day", "minute_at", "minute_count", "day_at", "day_count"],
+      ...["created_by", "created_at", "updated_at"]
+    ]),
+
+    insertAccounts,
 
     update: write`
         UPDATE use_rules SET terms = ${"terms"}, per_minute = ${"perMinute"}, per_day = ${"perDay"},

@@ -124,15 +124,14 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
           created_at: at,
           updated_at: at
         }
-        yield* repo.insert({
-          id,
-          secretId,
-          terms: JSON.stringify(terms),
-          perMinute: terms.per_minute,
-          perDay: terms.per_day,
-          createdBy: made.created_by,
-          now: at
-        })
+        const { created_by, created_at, updated_at } = made
+        yield* repo.insert([
+          {
+            ...{ id, secret_id: secretId, terms: JSON.stringify(terms) },
+            ...{ per_minute: terms.per_minute, per_day: terms.per_day },
+            ...{ minute_at: 0, minute_count: 0, day_at: 0, day_count: 0, created_by, created_at, updated_at }
+          }
+        ])
         yield* repo.setAccounts(id, place.org.id, subjects)
         yield* record(place, "use_rule.create", made)
         return made
