@@ -78,6 +78,8 @@ export interface Limits {
   /** Members and accounts with 1,000 rules each, to be put out. */
   readonly members: ReadonlyArray<string>
   readonly accounts: ReadonlyArray<string>
+  /** An account that stays. */
+  readonly keptAccount: string
   readonly rules: ReadonlyArray<string>
   readonly sessions: ReadonlyArray<string>
   /** The first has 2,000 members and 8,000 whom logins brought, the others a member with 1,300 rules of them. */
@@ -149,7 +151,7 @@ export const fill = async (path: string): Promise<Limits> => {
     return { id: sessionOf(user_id, hashToken(text)), text }
   }
   const member = (user_id: string, role: string) =>
-    insert("members", { id: randomUUID(), org_id: org.id, user_id, role, ...stamps })
+    insert("members", { id: randomUUID(), org_id: org.id, user_id, role, accepted_at: at, ...stamps })
   const account = (index: number) => {
     const id = randomUUID()
     const text = token("apiKey")
@@ -345,7 +347,8 @@ export const fill = async (path: string): Promise<Limits> => {
       orgId: org.id,
       organizations,
       members: members.slice(0, 9),
-      accounts: accounts.slice(1, 9).map(({ id }) => id),
+      accounts: accounts.slice(1, 8).map(({ id }) => id),
+      keptAccount: accounts[8]?.id ?? "",
       rules: rules.slice(0, 50),
       sessions: Array.makeBy(20, () => session(root).id),
       groups,

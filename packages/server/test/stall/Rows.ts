@@ -1,11 +1,13 @@
 import { generateKeyPairSync } from "node:crypto"
 import { federationBody, type Place, useRuleBody, webhookBody } from "../authorization/Contract.js"
+import type { Json } from "../support/Program.js"
 import { fullKeys, fullValue, historyKeys, largeKeys, type Limits } from "./Limits.js"
 
 export interface Ask {
   /** The parts of the path that are not the full environment's. */
   readonly place?: Partial<Place>
   readonly query?: string
+  readonly headers?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: unknown
   /** Sent as it is. */
@@ -18,8 +20,13 @@ export interface Ask {
 export interface About {
   readonly limits: Limits
   readonly attempt: number
-  /** A backup that is there. */
-  readonly backup: () => Promise<string>
+  /** Makes what the request is about, as the person with every right. Returns the body of the response, which is a success. */
+  readonly call: (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>
+  ) => Promise<Json>
 }
 
 /** An input of a call, named in the table. */
@@ -150,6 +157,137 @@ const largest = (): string => {
   return lines
 }
 
+const backup = async ({ call }: About): Promise<string> => {
+  const { data } = await call("GET", "/api/backups")
+  return data.length > 0 ? data[0].id : (await call("POST", "/api/backups")).id
+}
+
+/** A request about something that is made right before it, with a body. */
+const about = (input: string, make: (about: About) => Promise<Partial<Place>>, body?: unknown): Row => [
+  input,
+  async (each) => ({ place: await make(each), token: each.limits.proven, ...(body !== undefined && { body }) })
+]
+
+const org = "/api/orgs/large"
+
+/** The same one for all requests of a run, made by the first of them. */
+const once = <A>(make: (about: About) => Promise<A>) => {
+  let made: Promise<A> | undefined
+  return (each: About) => (made ??= make(each))
+}
+
+const newWebhook = async ({ call }: About) => ({
+  webhook_id: (await call("POST", `${org}/webhooks`, webhookBody)).id
+})
+const webhook = once(newWebhook)
+
+const delivery = once(async (each) => {
+  const { webhook_id } = await webhook(each)
+  await each.call("POST", `${org}/webhooks/${webhook_id}/test`)
+  const { data } = await each.call("GET", `${org}/webhooks/${webhook_id}/deliveries`)
+  return { webhook_id, delivery_id: data[0].id }
+})
+
+const ofRule = { env_name: "large", key: largeKeys[60]! }
+const newUseRule = async ({ call }: About) => {
+  const path = `${org}/projects/web/envs/large/secrets/${ofRule.key}/use-rules`
+  const rule = { ...useRuleBody, accounts: ["account 0".padEnd(64, "x")] }
+  return { ...ofRule, use_rule_id: (await call("POST", path, rule)).id }
+}
+const useRule = once(newUseRule)
+
+const federation = async ({ attempt, call, limits }: About) => {
+  const path = `${org}/service-accounts/${limits.keptAccount}/federations`
+  const made = await call("POST", path, { ...federationBody, name: `made-to-end-${attempt}` })
+  return { sa_id: limits.keptAccount, federation_id: made.id }
+}
+
+const delegation = async ({ attempt, call }: About) => {
+  const terms = { org: "large", project: "web", env: "full", permission: "read", expires_in: 3_600 }
+  return { delegation_id: (await call("POST", "/api/auth/delegations", { ...terms, name: `to end ${attempt}` })).id }
+}
+
+const newExport = async ({ call }: About) => ({ export_id: (await call("POST", `${org}/exports`, {})).id })
+
+const newImport = async ({ attempt, call }: About) => {
+  const organization = '{"passkey_recovery":"login"}'
+  return { import_id: (await call("POST", "/api/imports", { name: `to-end-${attempt}`, organization })).id }
+}
+
+const full = (salt: string) => ({ set: Object.fromEntries(fullKeys.map((key) => [key, fullValue(key, salt)])) })
+
+/** A protected environment, whose votes whoever asks may give. */
+const guarded = `${org}/projects/project-70/envs/prod`
+const protect = once(async ({ call }) => {
+  await call("PUT", `${guarded}/protection`, { needed: 1, approvers: "owners", self: true })
+  return {}
+})
+const asked = { prefer: "respond-async" }
+
+/** A request to change 2,000 values of 4 KiB. */
+const newLargeRequest = async (each: About) => {
+  await protect(each)
+  return { request_id: (await each.call("PATCH", `${guarded}/bundle`, full(`${each.attempt}`), asked)).id }
+}
+const largeRequest = once(newLargeRequest)
+
+const breakGlass = { "x-coffer-break-glass": "measured" }
+
+/** A protected environment of its own. */
+const guardedOne = async ({ attempt, call }: About) => {
+  const place = { project_name: `project-${400 + attempt}`, env_name: "prod" }
+  const terms = { needed: 1, approvers: "owners", self: true, break_glass: ["root@example.com"] }
+  await call("PUT", `${org}/projects/${place.project_name}/envs/prod/protection`, terms)
+  return place
+}
+
+/** Removes something with 2,000 secrets of 4 KiB, and returns its id in the trash. */
+const removed = async (
+  { call }: About,
+  { bundle, list, path }: Readonly<Record<"bundle" | "list" | "path", string>>
+) => {
+  await call("PATCH", bundle, full(""))
+  await call("DELETE", path)
+  const { data } = await call("GET", list)
+  return data[0].id
+}
+
+const removedEnv = async (each: About) => {
+  const project_name = `project-${200 + each.attempt}`
+  const path = `${org}/projects/${project_name}`
+  const prod = `${path}/envs/prod`
+  const bundle = `${prod}/bundle`
+  return { project_name, removed_id: await removed(each, { path: prod, bundle, list: `${path}/trash?name=prod` }) }
+}
+
+const removedProject = async (each: About) => {
+  const name = `project-${200 + each.attempt}`
+  const path = `${org}/projects/${name}`
+  return {
+    removed_id: await removed(each, { path, bundle: `${path}/envs/dev/bundle`, list: `${org}/trash?name=${name}` })
+  }
+}
+
+const removedOrg = async (each: About) => {
+  const name = `to-remove-${each.attempt}`
+  const path = `/api/orgs/${name}`
+  await each.call("POST", "/api/orgs", { name })
+  await each.call("POST", `${path}/projects`, { name: "web" })
+  const bundle = `${path}/projects/web/envs/prod/bundle`
+  return { removed_id: await removed(each, { path, bundle, list: `/api/trash?name=${name}` }) }
+}
+
+/** The erasure of what is removed, by its name. */
+const erasing = (
+  make: (about: About) => Promise<Partial<Place>>,
+  nameOf: (about: About) => string
+): ReadonlyArray<Row> => [
+  [
+    "2,000 of 4 KiB",
+    async (each) => ({ place: await make(each), token: each.limits.proven, body: { name: nameOf(each) } })
+  ]
+]
+
 /** An environment without secrets. */
 const empty = ({ attempt }: About) => ({ project_name: `project-${1 + attempt}`, env_name: "prod" })
 
@@ -220,7 +358,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     body("101 keys", () => ({ keys: Array.from({ length: 101 }, (_, index) => `KEY_${index}`) }))
   ],
   "GET /api/auth/delegations": [plain],
-  "DELETE /api/auth/delegations/:delegation_id": [plain],
+  "DELETE /api/auth/delegations/:delegation_id": [about("", delegation)],
 
   "POST /api/orgs": [body("", ({ attempt }) => ({ name: `created-${attempt}` }))],
   "GET /api/orgs": [["of 10,000", () => ({})]],
@@ -231,20 +369,25 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
 
   "GET /api/trash": [plain],
-  "POST /api/trash/:removed_id/restore": [body("", () => ({ name: "restored" }))],
-  "POST /api/trash/:removed_id/erase": [body("", () => ({ name: "removed" }))],
+  "POST /api/trash/:removed_id/restore": [about("2,000 of 4 KiB", removedOrg, {})],
+  "POST /api/trash/:removed_id/erase": erasing(removedOrg, ({ attempt }) => `to-remove-${attempt}`),
   "GET /api/orgs/:org_name/trash": [plain],
-  "POST /api/orgs/:org_name/trash/:removed_id/restore": [body("", () => ({ name: "restored" }))],
-  "POST /api/orgs/:org_name/trash/:removed_id/erase": [body("", () => ({ name: "removed" }))],
+  "POST /api/orgs/:org_name/trash/:removed_id/restore": [about("2,000 of 4 KiB", removedProject, {})],
+  "POST /api/orgs/:org_name/trash/:removed_id/erase": erasing(
+    removedProject,
+    ({ attempt }) => `project-${200 + attempt}`
+  ),
   "GET /api/orgs/:org_name/projects/:project_name/trash": [plain],
-  "POST /api/orgs/:org_name/projects/:project_name/trash/:removed_id/restore": [body("", () => ({ name: "restored" }))],
-  "POST /api/orgs/:org_name/projects/:project_name/trash/:removed_id/erase": [body("", () => ({ name: "removed" }))],
+  "POST /api/orgs/:org_name/projects/:project_name/trash/:removed_id/restore": [
+    about("2,000 of 4 KiB", removedEnv, {})
+  ],
+  "POST /api/orgs/:org_name/projects/:project_name/trash/:removed_id/erase": erasing(removedEnv, () => "prod"),
 
   "POST /api/orgs/:org_name/exports": [proven("", () => ({ versions: true }))],
   "GET /api/orgs/:org_name/exports": [plain],
-  "GET /api/orgs/:org_name/exports/:export_id": [plain],
+  "GET /api/orgs/:org_name/exports/:export_id": [about("", newExport)],
   "POST /api/orgs/:org_name/exports/:export_id/approve": [plain],
-  "DELETE /api/orgs/:org_name/exports/:export_id": [plain],
+  "DELETE /api/orgs/:org_name/exports/:export_id": [about("", newExport)],
   "GET /api/orgs/:org_name/exports/:export_id/structure": [exported("20,000 rules, 10,000 members", "")],
   "GET /api/orgs/:org_name/exports/:export_id/declared": [exported("2,000", "project=web")],
   "GET /api/orgs/:org_name/exports/:export_id/secrets": [
@@ -270,7 +413,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "PUT /api/imports/:import_id/declared": [
     imported("200 of the largest patterns", {
       data: Array.from({ length: 200 }, (_, index) => ({
-        ...{ key: `KEY_${index}`, pattern: "(?:(?i)[a-zà-ÿ]{1,150}){2}", description: "d".repeat(1_000) }
+        ...{ key: `KEY_${index}`, pattern: "(?:(?i)[a-zà-ÿ]{1,80}){2}", description: "d".repeat(1_000) }
       }))
     }),
     imported("201", { data: Array.from({ length: 201 }, (_, index) => ({ key: `KEY_${index}` })) })
@@ -281,7 +424,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     imported("201", { env: "prod", data: versionsOf(201, 1) })
   ],
   "POST /api/imports/:import_id/finish": [imported("", { counts: noCounts }, false)],
-  "DELETE /api/imports/:import_id": [plain],
+  "DELETE /api/imports/:import_id": [about("", newImport)],
 
   "POST /api/orgs/:org_name/members": [body("", ({ attempt }) => ({ email: `invited-${attempt}@example.com` }))],
   "GET /api/orgs/:org_name/members": [["10,000", () => ({})]],
@@ -311,7 +454,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
       "the largest pattern",
       ({ attempt }) => ({
         place: { project_name: `project-${1 + attempt}`, key: "ANY" },
-        body: { pattern: "(?:(?i)[a-zà-ÿ]{1,150}){2}", required_in: "*", description: "d".repeat(1_000) }
+        body: { pattern: "(?:(?i)[a-zà-ÿ]{1,80}){2}", required_in: "*", description: "d".repeat(1_000) }
       })
     ]
   ],
@@ -328,7 +471,12 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   ],
   [`GET ${envs}`]: [["100", () => ({})]],
   [`PATCH ${env}`]: [body("", () => ({ expires_at: null }))],
-  [`GET ${previews}`]: [plain],
+  [`GET ${previews}`]: [
+    about("", async ({ call }) => {
+      await call("PUT", `${org}/projects/web/previews`, { from: "full", pattern: "pr-*" })
+      return {}
+    })
+  ],
   [`PUT ${previews}`]: [body("", () => ({ from: "full", pattern: "pr-*" }))],
   [`DELETE ${previews}`]: [plain],
   [`DELETE ${env}`]: [["", ({ attempt }) => ({ place: { env_name: `env-${4 + (attempt % 80)}` } })]],
@@ -424,7 +572,11 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["", () => ({ place: { env_name: "history", key: historyKeys[0]! }, body: { version: 1001 } })]
   ],
   [`POST ${secrets}/:key/undelete`]: [
-    ["", ({ attempt }) => ({ place: { env_name: "large", key: largeKeys[2 + (attempt % 20)]! } })]
+    about("", async ({ attempt, call }) => {
+      const place = { env_name: "large", key: largeKeys[70 + (attempt % 40)]! }
+      await call("DELETE", `${org}/projects/web/envs/large/secrets/${place.key}`)
+      return place
+    })
   ],
   [`POST ${secrets}/:key/destroy`]: [
     [
@@ -472,14 +624,23 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/orgs/:org_name/groups/:group_name/members": [
     body("of a full group", ({ limits }) => ({ email: limits.emails[2_900] }))
   ],
-  "DELETE /api/orgs/:org_name/groups/:group_name/members/:user_id": [plain],
+  "DELETE /api/orgs/:org_name/groups/:group_name/members/:user_id": [
+    about("", async ({ attempt, call, limits }) => {
+      const group_name = `for-one-${attempt}`
+      await call("POST", `${org}/groups`, { name: group_name })
+      const { user_id } = await call("POST", `${org}/groups/${group_name}/members`, { email: limits.emails[2_900] })
+      return { group_name, user_id }
+    })
+  ],
   "GET /api/orgs/:org_name/group-mappings": [["190", () => ({})]],
   "PUT /api/orgs/:org_name/group-mappings": [
     [
       "190 others",
-      ({ attempt, limits }) => ({
-        body: { mappings: limits.groups.map((group) => ({ provider_group: `team ${attempt}`, group })) }
-      })
+      async ({ attempt, call }) => {
+        const { data } = await call("GET", `${org}/groups`)
+        const mappings = data.map(({ name }: Json) => ({ provider_group: `team ${attempt}`, group: name }))
+        return { body: { mappings } }
+      }
     ],
     raw("a list of mappings", () => filled(mebibyte, `{"mappings":[`, () => `{"provider_group":"a","group":"b"}`, "]}"))
   ],
@@ -497,17 +658,17 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/orgs/:org_name/service-accounts/:sa_id/federations/try": [
     body("a token of 8 KB", () => ({ token: `e30.${"e30".repeat(2_600)}.e30` }))
   ],
-  "DELETE /api/orgs/:org_name/service-accounts/:sa_id/federations/:federation_id": [plain],
+  "DELETE /api/orgs/:org_name/service-accounts/:sa_id/federations/:federation_id": [about("", federation)],
 
   "POST /api/orgs/:org_name/webhooks": [body("40 patterns", () => ({ ...webhookBody, ...manyPatterns }))],
   "GET /api/orgs/:org_name/webhooks": [plain],
-  "GET /api/orgs/:org_name/webhooks/:webhook_id": [plain],
-  "PATCH /api/orgs/:org_name/webhooks/:webhook_id": [body("40 patterns", () => manyPatterns)],
-  "DELETE /api/orgs/:org_name/webhooks/:webhook_id": [plain],
-  "POST /api/orgs/:org_name/webhooks/:webhook_id/rotate-key": [body("", () => ({}))],
-  "POST /api/orgs/:org_name/webhooks/:webhook_id/test": [plain],
-  "GET /api/orgs/:org_name/webhooks/:webhook_id/deliveries": [["100", () => ({ query: "limit=100" })]],
-  "POST /api/orgs/:org_name/webhooks/:webhook_id/deliveries/:delivery_id/send": [plain],
+  "GET /api/orgs/:org_name/webhooks/:webhook_id": [about("", webhook)],
+  "PATCH /api/orgs/:org_name/webhooks/:webhook_id": [about("40 patterns", webhook, manyPatterns)],
+  "DELETE /api/orgs/:org_name/webhooks/:webhook_id": [about("", newWebhook)],
+  "POST /api/orgs/:org_name/webhooks/:webhook_id/rotate-key": [about("", webhook, {})],
+  "POST /api/orgs/:org_name/webhooks/:webhook_id/test": [about("", webhook)],
+  "GET /api/orgs/:org_name/webhooks/:webhook_id/deliveries": [about("", delivery)],
+  "POST /api/orgs/:org_name/webhooks/:webhook_id/deliveries/:delivery_id/send": [about("", delivery)],
 
   [`GET ${secrets}/:key/use-rules`]: [plain],
   [`POST ${secrets}/:key/use-rules`]: [
@@ -517,8 +678,8 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
       paths: Array.from({ length: 50 }, (_none, index) => `/${"p".repeat(480)}/${index}`)
     }))
   ],
-  [`PATCH ${secrets}/:key/use-rules/:use_rule_id`]: [body("", () => ({ per_minute: 5 }))],
-  [`DELETE ${secrets}/:key/use-rules/:use_rule_id`]: [plain],
+  [`PATCH ${secrets}/:key/use-rules/:use_rule_id`]: [about("", useRule, { per_minute: 5 })],
+  [`DELETE ${secrets}/:key/use-rules/:use_rule_id`]: [about("", newUseRule)],
   [`GET ${env}/uses`]: [plain],
   [`POST ${env}/use`]: [
     body("1 MB", () => ({
@@ -532,14 +693,19 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/orgs/:org_name/approvals/:approval_id/approve": [plain],
   "POST /api/orgs/:org_name/approvals/:approval_id/refuse": [plain],
 
-  [`GET ${env}/protection`]: [plain],
+  [`GET ${env}/protection`]: [about("", guardedOne)],
   [`PUT ${env}/protection`]: [
-    body("100 people", () => ({
-      needed: 1,
-      approvers: Array.from({ length: 100 }, (_none, index) => `p${index}@example.com`)
-    }))
+    [
+      "100 people",
+      ({ attempt, limits }) => ({
+        place: { project_name: `project-${400 + attempt}`, env_name: "prod" },
+        body: { needed: 1, approvers: limits.emails.slice(2_000, 2_100), break_glass: ["root@example.com"] }
+      })
+    ]
   ],
-  [`DELETE ${env}/protection`]: [plain],
+  [`DELETE ${env}/protection`]: [
+    ["", async (each) => ({ place: await guardedOne(each), headers: breakGlass, token: each.limits.proven })]
+  ],
   "POST /api/orgs/:org_name/requests": [
     body("", () => ({
       kind: "access",
@@ -551,11 +717,11 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     }))
   ],
   "GET /api/orgs/:org_name/requests": [plain],
-  "GET /api/orgs/:org_name/requests/:request_id": [plain],
-  "GET /api/orgs/:org_name/requests/:request_id/values": [plain],
-  "POST /api/orgs/:org_name/requests/:request_id/approve": [plain],
-  "POST /api/orgs/:org_name/requests/:request_id/refuse": [plain],
-  "POST /api/orgs/:org_name/requests/:request_id/withdraw": [plain],
+  "GET /api/orgs/:org_name/requests/:request_id": [about("2,000 of 4 KiB", largeRequest)],
+  "GET /api/orgs/:org_name/requests/:request_id/values": [about("2,000 of 4 KiB", largeRequest)],
+  "POST /api/orgs/:org_name/requests/:request_id/approve": [about("2,000 of 4 KiB", newLargeRequest)],
+  "POST /api/orgs/:org_name/requests/:request_id/refuse": [about("2,000 of 4 KiB", newLargeRequest)],
+  "POST /api/orgs/:org_name/requests/:request_id/withdraw": [about("2,000 of 4 KiB", newLargeRequest)],
 
   "GET /api/orgs/:org_name/audit-logs": [
     ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],
@@ -577,8 +743,8 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "POST /api/users/:user_id/end-sessions": [plain],
   "POST /api/backups": [plain],
   "GET /api/backups": [plain],
-  "POST /api/backups/:backup_id/restore": [["", async ({ backup }) => ({ place: { backup_id: await backup() } })]],
-  "POST /api/backups/drill": [["", async ({ backup }) => ({ body: { backup_id: await backup() } })]],
+  "POST /api/backups/:backup_id/restore": [["", async (each) => ({ place: { backup_id: await backup(each) } })]],
+  "POST /api/backups/drill": [["", async (each) => ({ body: { backup_id: await backup(each) } })]],
 
   "GET /api/server": [plain],
   "GET /api/server/settings": [plain],

@@ -9,12 +9,12 @@ import Sqlite from "better-sqlite3"
 import { endpoints, type Place, pathOf } from "../authorization/Contract.js"
 import { freshSettings } from "../backups/Endpoint.js"
 import { publicUrl } from "../federations/Signer.js"
-import { cleanUp, freshFolder, Program } from "../support/Program.js"
+import { cleanUp, freshFolder, type Json, Program } from "../support/Program.js"
 import { masterKey } from "../support/Services.js"
 import { measuredJobs } from "./Jobs.js"
 import { fill, fullKeys, type Limits, superadmin } from "./Limits.js"
 import { malicious, type Row, rows } from "./Rows.js"
-import { fewRows, indexRows, manyRows } from "./Transactions.js"
+import { fewRows, indexRows, manyRows, refused } from "./Transactions.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
 // No request holds the event loop for longer than this, in milliseconds, on a machine on which the calibration takes as long as
@@ -129,11 +129,20 @@ const copyToDisk = (from: string, to: string): void => {
   closeSync(file)
 }
 
-const backup = async (): Promise<string> => {
-  const { root: token } = limits.credentials
-  const { body } = await program.call("GET", "/api/backups", { token })
-  if (body.data.length > 0) return body.data[0].id
-  return (await program.call("POST", "/api/backups", { token })).body.id
+/** Makes what a request is about. */
+const callAsRoot = async (
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Readonly<Record<string, string>> = {}
+): Promise<Json> => {
+  const answer = await program.call(method, path, {
+    token: limits.proven,
+    headers,
+    ...(body !== undefined && { body })
+  })
+  assert.isBelow(answer.status, 300, `${method} ${path}: ${answer.text.slice(0, 500)}`)
+  return answer.body
 }
 
 const placeOf = (): Place => ({
@@ -143,7 +152,7 @@ const placeOf = (): Place => ({
   key: fullKeys[0],
   user_id: limits.members[0]!,
   rule_id: limits.rules[0]!,
-  sa_id: limits.accounts[0]!,
+  sa_id: limits.keptAccount,
   group_name: limits.groups[0]!,
   federation_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
   webhook_id: "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e",
@@ -180,15 +189,20 @@ const credentialOf = (caller: Caller) =>
       ? { headers: { "x-api-key": limits.credentials.ruled } }
       : { token: limits.credentials[caller] }
 
+/** Refused because what was asked before still goes on, such as the erasure of values. */
+const busy = 503
+
 /** Calls once, and waits for what the server does about it afterwards. */
 const attempt = async (call: string, caller: Caller, [, ask]: Row): Promise<Stall> => {
   const endpoint = endpoints.find((each) => each.call === call)!
-  const { body, place, query, raw, token } = await ask({ limits, attempt: asked++, backup })
+  const { body, headers, place, query, raw, token } = await ask({ limits, attempt: asked++, call: callAsRoot })
   const path = pathOf(endpoint, { ...placeOf(), ...place }) + (query === undefined ? "" : `?${query}`)
   const calibration = await begin(program)
+  const credential: { readonly headers?: Readonly<Record<string, string>> } = credentialOf(caller)
   const answer = await program.call(endpoint.method, path, {
-    ...credentialOf(caller),
+    ...credential,
     ...(caller === "root" && token !== undefined && { token }),
+    ...(headers !== undefined && { headers: { ...credential.headers, ...headers } }),
     ...(raw !== undefined ? { raw } : { body })
   })
   await sleep(60)
@@ -206,9 +220,17 @@ const table: Array<Line> = []
 
 const measure = async (call: string, caller: Caller, row: Row): Promise<void> => {
   let best: Stall | undefined
-  for (let tries = 0; tries < attempts && (best === undefined || best.cpu > budget * tolerance); tries++) {
+  const most = manyRows[call] ?? fewRows
+  const isOver = ({ cpu, rows }: Stall) => cpu > budget * tolerance || rows > most
+  for (let tries = 0; tries < attempts && (best === undefined || isOver(best)); tries++) {
     const stall = await attempt(call, caller, row)
-    if (best === undefined || stall.cpu < best.cpu) best = stall
+    // Earlier requests may go on: the erasure of values, for one, in steps of some hundred rows.
+    if (stall.rows > most || stall.status === busy) await sleep(1_000)
+    if (stall.status === busy && tries < attempts - 1) continue
+    if (best === undefined) best = stall
+    else if (stall.status === best.status) {
+      best = { ...best, cpu: Math.min(best.cpu, stall.cpu), rows: Math.min(best.rows, stall.rows) }
+    }
   }
   if (best !== undefined) table.push({ call, input: row[0], caller, ...best })
 }
@@ -240,6 +262,12 @@ describe("no call holds the event loop for longer than its budget, or changes mo
         assert.deepStrictEqual(over, [])
         const large = table.filter((line) => line.call === call && line.rows > (manyRows[call] ?? fewRows))
         assert.deepStrictEqual(large, [], "a transaction changes more rows than test/stall/Transactions.ts allows")
+        const done = table.find((line) => line.call === call && line.status < 400)
+        assert.strictEqual(
+          done === undefined,
+          call in refused,
+          "only calls of this list are measured by refusals alone"
+        )
         assert.isAtMost(Math.max(...table.map(({ index }) => index)), indexRows, "in one batch of the search index")
       },
       600_000

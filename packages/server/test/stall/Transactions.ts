@@ -24,14 +24,43 @@ export const manyRows: Readonly<Record<string, number>> = {
   [`POST ${project}/envs`]: ofSecrets,
   [`POST ${project}/envs/:env_name/copy`]: ofSecrets,
   [`POST ${project}/envs/:env_name/revert`]: ofSecrets,
+  "POST /api/orgs/:org_name/requests/:request_id/approve": ofSecrets,
   [`POST ${project}/envs/:env_name/secrets/:key/destroy`]: 2 * 1_000 + fewRows,
   "DELETE /api/orgs/:org_name/members/:user_id": limits.rulesOfOne + fewRows,
   "DELETE /api/orgs/:org_name/members/me": limits.rulesOfOne + fewRows,
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": limits.rulesOfOne + fewRows,
   "PUT /api/orgs/:org_name/groups/:group_name/members": 2 * 2_000 + fewRows,
+  // Values are erased in steps, which begin at once.
+  "POST /api/trash/:removed_id/erase": 200 + fewRows,
+  "POST /api/orgs/:org_name/trash/:removed_id/erase": 200 + fewRows,
+  [`POST ${project}/trash/:removed_id/erase`]: 200 + fewRows,
+  // 200 mappings go, and as many come.
+  "PUT /api/orgs/:org_name/group-mappings": 2 * 200 + fewRows,
+  // The largest change that was asked for is stored in parts of 64 KiB, which go with the request.
+  "POST /api/orgs/:org_name/requests/:request_id/refuse": 16 * 16 + fewRows,
+  "POST /api/orgs/:org_name/requests/:request_id/withdraw": 16 * 16 + fewRows,
   // Imports are written in steps of 200 records, however large their organization is.
   "PUT /api/imports/:import_id/declared": 200 + fewRows,
   "PUT /api/imports/:import_id/secrets": 4 * 200 + fewRows,
   "POST /api/imports": 4 * 200 + fewRows,
   "POST /api/imports/:import_id/finish": 4 * 200 + fewRows
+}
+
+/** The calls that no row gets through, and why that is enough. */
+export const refused: Readonly<Record<string, string>> = {
+  "POST /api/auth/federate": "a token that no issuer has signed: with a good one, it writes a session",
+  "POST /api/auth/verify": "a wrong code: with the right one, it writes a session",
+  "POST /api/auth/token": "an unknown code: with a good one, it writes a session",
+  "POST /api/auth/passkeys": "no authenticator: with one, it writes a passkey",
+  "POST /api/auth/passkeys/challenge": "no passkey: with one, it writes a challenge",
+  "POST /api/auth/passkeys/verify": "no authenticator: with one, it writes the proof",
+  "DELETE /api/auth/passkeys/:passkey_id": "no passkey: with one, it removes that",
+  "DELETE /api/orgs/:org_name/members/me": "the last owner stays: for others, it is the removal of a member",
+  "POST /api/orgs/:org_name/members": "the organization is full: in another one, it adds a member",
+  "POST /api/orgs/:org_name/requests": "who has every right asks for none: others write a request",
+  "POST /api/orgs/:org_name/exports/:export_id/approve": "nobody else is there: a second owner changes the row",
+  "POST /api/orgs/:org_name/approvals/:approval_id/approve": "nothing waits: a vote changes the row of the use",
+  "POST /api/orgs/:org_name/approvals/:approval_id/refuse": "nothing waits: a vote changes the row of the use",
+  [`POST ${project}/envs/:env_name/use`]: "no rule: with one, it writes two entries of the log",
+  "POST /api/imports/:import_id/finish": "nothing arrived: test/archives/Archives.test.ts counts its transactions"
 }

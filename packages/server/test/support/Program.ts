@@ -91,6 +91,13 @@ const withDatabase = async (variables: Variables, folder: string): Promise<Varia
   return { ...variables, SERVICE_DATABASE_URL: `${serverUrl()}/${name}` }
 }
 
+/**
+ * A kept connection, which the server may close while this process works, loses the next request. With a closed one, the refusal of a
+ * large body that is still being sent could be lost.
+ */
+export const closing = (body: string | Uint8Array | null): { readonly connection?: string } =>
+  body === null || body.length <= 65_536 ? { connection: "close" } : {}
+
 /** `coffer-server` as a process of its own, started from the build. */
 export class Program {
   readonly #process: ServerProcess
@@ -219,8 +226,7 @@ export class Program {
     const response = await fetch(this.url + path, {
       method,
       headers: {
-        // A kept connection, which the server may close while this process works, loses the next request.
-        connection: "close",
+        ...closing(payload),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(payload !== null && { "content-type": "application/json" }),
         ...(["/api/auth/login", "/api/auth/device"].includes(path) && { "x-real-ip": nextClient() }),

@@ -6,7 +6,7 @@ import { serverOn } from "@coffer/server/Server"
 import { Effect, Exit, Layer, Scope } from "effect"
 import { assert } from "vitest"
 import { freePort } from "../Port.js"
-import type { Json } from "../Program.js"
+import { closing, type Json } from "../Program.js"
 import { masterKey } from "../Services.js"
 import { ScopesChecked } from "../Scoped.js"
 import { freshDatabase, settingsOf } from "./Databases.js"
@@ -48,11 +48,15 @@ export const startServers = async (
       method,
       path
     }: Sent): Promise<{ status: number; text: string; body: Json; etag: string }> => {
+      const payload = body === undefined ? null : JSON.stringify(body)
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {
         method,
-        // A kept connection, which the server may close while this process works, loses the next request.
-        headers: { connection: "close", ...headers, ...(body !== undefined && { "content-type": "application/json" }) },
-        ...(body !== undefined && { body: JSON.stringify(body) })
+        headers: {
+          ...closing(payload),
+          ...headers,
+          ...(payload !== null && { "content-type": "application/json" })
+        },
+        body: payload
       })
       const text = await response.text()
       const json: Json = text.startsWith("{") ? JSON.parse(text) : undefined
