@@ -147,6 +147,8 @@ const project = (name: string) => ({
     fakeTimers: { toFake: [] },
     setupFiles: setupFiles(name),
     testTimeout: limit,
+    // A busy machine takes longer than the second that is the default. The test's own limit is longer.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: limit,
     globalSetup: [staleBuild, ...(globalSetups[name] === undefined ? [] : [globalSetups[name]])]
   }
