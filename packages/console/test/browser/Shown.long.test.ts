@@ -63,4 +63,25 @@ describe.skipIf(!hasBrowser())(`the console shows what it leaves out${why}`, { t
     await visit.sees("6 more organizations were not searched for keys: open one first.")
     await visit.close()
   })
+
+  it("settings: an environment on which nobody can vote says so to its owner, with what helps", async () => {
+    const [pia, quin] = [await Person.login("pia@example.com"), await Person.login("quin@example.com")]
+    await pia.organization("stuck")
+    await pia.call("POST", "/api/orgs/stuck/members", { email: "quin@example.com", role: "admin" })
+    await quin.accept()
+    const terms = { needed: 1, approvers: ["quin@example.com"] }
+    await pia.call("PUT", "/api/orgs/stuck/projects/webshop/envs/prod/protection", terms)
+    const visit = await Visit.open("/stuck/webshop/-/settings", pia)
+    const note = visit.page.getByText("Nobody could vote on its changes: open its protection.")
+    await visit.page.getByRole("button", { name: "Protection of the environment prod" }).waitFor()
+    assert.strictEqual(await note.count(), 0)
+    const root = await Person.login("root@example.com")
+    const { data } = await root.call("GET", "/api/users?email=quin@example.com")
+    await root.call("POST", `/api/users/${data[0].id}/disable`)
+    await visit.page.reload()
+    await note.waitFor()
+    await visit.press("Protection of the environment prod")
+    await visit.sees("Nobody could give its votes as things are.")
+    await visit.close()
+  })
 })

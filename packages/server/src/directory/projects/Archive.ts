@@ -14,7 +14,7 @@ import { environmentsArchive } from "../environments/Archive.js"
 import { environmentsRepo } from "../environments/Repo.js"
 import { projectsRepo } from "./Repo.js"
 
-/** They are written in one transaction, for which other organizations wait. */
+/** The most environments of an archived organization. */
 const maxArchivedEnvironments = 5_000
 
 /** The environments that an environment is a copy of end somewhere: each was there before its copy. */
