@@ -8,14 +8,14 @@ import { AclExplanation, AclRule, maxRuleDays, namesItsSubject, Permission, Subj
 import { Authentication } from "../access/Actor.js"
 import { Expiry } from "../secrets/Due.js"
 import { grace } from "../base/Examples.js"
-import { Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { LimitExceeded } from "../errors/Errors.js"
 import { RuleId, ServiceAccountId } from "../base/Ids.js"
 import { Email, EnvName, GroupName, ProjectName } from "../base/Names.js"
 import { Pattern } from "../base/Pattern.js"
 import { body, field, LimitParameter, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, ForDelegations, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, ForDelegations, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const subject = {
   subject_type: field(SubjectType, "the kind of subject to explain"),
@@ -61,11 +61,8 @@ export class AclApi extends HttpApiGroup.make("acl")
       )
       .addSuccess(response(AclRule, "The new rule"), { status: 201 })
       .addSuccess(response(AclRule, "The existing rule, with its new permission and end"), { status: 200 })
-      .addError(Forbidden)
+      .pipe(requires("acl.grant"), recentLogin("always"))
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "acl.grant")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Grant a permission by pattern")
       .annotate(
         OpenApi.Description,
@@ -76,8 +73,7 @@ export class AclApi extends HttpApiGroup.make("acl")
     HttpApiEndpoint.get("list", `${paths.org}/acl`)
       .setPath(OrgPath)
       .addSuccess(response(list(AclRule), "The rules"))
-      .addError(Forbidden)
-      .annotate(Requires, "acl.list")
+      .pipe(requires("acl.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List access rules")
       .annotate(OpenApi.Description, "For admins and owners.")
@@ -89,8 +85,7 @@ export class AclApi extends HttpApiGroup.make("acl")
         Schema.Struct({ ...subject, project: ProjectName, env: EnvName }).pipe(Schema.filter(namesItsSubject))
       )
       .addSuccess(response(AclExplanation, "The permissions and the reasons for them", { allowed: ["read"] }))
-      .addError(Forbidden)
-      .annotate(Requires, "acl.explain")
+      .pipe(requires("acl.explain"))
       .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Show what a subject may do in an environment, and why")
       .annotate(
@@ -109,8 +104,7 @@ export class AclApi extends HttpApiGroup.make("acl")
         })
       )
       .addSuccess(response(AccessPage, "A page of the subject's permissions"))
-      .addError(Forbidden)
-      .annotate(Requires, "acl.explain")
+      .pipe(requires("acl.explain"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Show what a subject may do in each environment, and why")
       .annotate(
@@ -122,8 +116,7 @@ export class AclApi extends HttpApiGroup.make("acl")
     HttpApiEndpoint.del("revoke", `${paths.org}/acl/:rule_id`)
       .setPath(Schema.Struct({ ...orgPath, rule_id: RuleId }))
       .addSuccess(response(HttpApiSchema.NoContent, "The rule is revoked"))
-      .addError(Forbidden)
-      .annotate(Requires, "acl.revoke")
+      .pipe(requires("acl.revoke"))
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Revoke an access rule")
       .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")

@@ -4,12 +4,12 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
 import { Approval } from "../requests/Approval.js"
-import { Conflict, Forbidden, Reauthenticate } from "../errors/Errors.js"
+import { Conflict } from "../errors/Errors.js"
 import { ApprovalId } from "../base/Ids.js"
 import { list } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, orgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const approvals = `${paths.org}/approvals` as const
 const ApprovalPath = Schema.Struct({ ...orgPath, approval_id: ApprovalId })
@@ -19,8 +19,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     HttpApiEndpoint.get("list", approvals)
       .setPath(OrgPath)
       .addSuccess(response(list(Approval), "The requests, newest first"))
-      .addError(Forbidden)
-      .annotate(Requires, "approval.list")
+      .pipe(requires("approval.list"))
       .annotate(OpenApi.Summary, "List requests with secrets that wait for a person")
       .annotate(OpenApi.Description, "Those of environments where the caller has `admin`. Values are never in them.")
   )
@@ -28,11 +27,8 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     HttpApiEndpoint.post("approve", `${approvals}/:approval_id/approve`)
       .setPath(ApprovalPath)
       .addSuccess(response(Approval, "The approved request", { state: "approved" }))
-      .addError(Forbidden)
+      .pipe(requires("approval.list"), recentLogin("always"))
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "approval.list")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Approve a request with a secret")
       .annotate(
         OpenApi.Description,
@@ -43,9 +39,8 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
     HttpApiEndpoint.post("refuse", `${approvals}/:approval_id/refuse`)
       .setPath(ApprovalPath)
       .addSuccess(response(Approval, "The refused request", { state: "refused" }))
-      .addError(Forbidden)
+      .pipe(requires("approval.list"))
       .addError(Conflict)
-      .annotate(Requires, "approval.list")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Refuse a request with a secret")
       .annotate(OpenApi.Description, "Needs `admin` in its environment, as a person.")

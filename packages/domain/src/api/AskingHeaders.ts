@@ -1,6 +1,10 @@
+import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as Schema from "effect/Schema"
+import type * as HttpMethod from "@effect/platform/HttpMethod"
 import { optional } from "../base/Schemas.js"
+import { ApprovalRequired } from "../errors/Errors.js"
+import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
 
 const reason = "1 to 500 characters on one line, as percent-encoded UTF-8"
 
@@ -41,3 +45,19 @@ export const mayNeedVotes = ({ errorSchema }: { readonly errorSchema: Declared }
     (each) => HttpApiSchema.getStatusErrorAST(each) === changeRequested
   )
 }
+
+/** Declares that a change may need the votes of a protected environment: the error without them, and the request for them. */
+export const guarded = <
+  Name extends string,
+  Method extends HttpMethod.HttpMethod,
+  Path,
+  UrlParams,
+  Payload,
+  Headers,
+  Success,
+  Error,
+  R,
+  RE
+>(
+  endpoint: HttpApiEndpoint.HttpApiEndpoint<Name, Method, Path, UrlParams, Payload, Headers, Success, Error, R, RE>
+) => endpoint.addError(ApprovalRequired).addError(ChangeRequestedResponse)

@@ -21,12 +21,11 @@ import {
   FromSeqParameter,
   SeqParameter
 } from "../audit/AuditFilters.js"
-import { Forbidden } from "../errors/Errors.js"
 import { withMessage } from "../base/Message.js"
 import { LimitParameter, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, Requires } from "./Requirement.js"
+import { Admission, Compressible, requires } from "./Requirement.js"
 
 const filters = {
   action: optional(AuditAction),
@@ -62,8 +61,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .setPath(OrgPath)
       .setUrlParams(Schema.Struct({ ...filters, after: optional(LogCursor) }))
       .addSuccess(response(AuditPage, "A page of entries"))
-      .addError(Forbidden)
-      .annotate(Requires, "audit.read")
+      .pipe(requires("audit.read"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Read an organization's audit log, newest first")
       .annotate(
@@ -76,8 +74,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .setPath(OrgPath)
       .setUrlParams(Schema.Struct(verification).pipe(Schema.filter(namesAHead)))
       .addSuccess(response(AuditVerification, "The result of the verification"))
-      .addError(Forbidden)
-      .annotate(Requires, "audit.verify")
+      .pipe(requires("audit.verify"))
       .annotate(OpenApi.Summary, "Check that no entry of an organization's log was changed, removed or inserted")
       .annotate(
         OpenApi.Description,
@@ -95,8 +92,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
         })
       )
       .addSuccess(response(AuditActivity, "The activity"))
-      .addError(Forbidden)
-      .annotate(Requires, "audit.read")
+      .pipe(requires("audit.read"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Count an organization's entries over time, by action and by actor")
       .annotate(
@@ -112,8 +108,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
         )
       )
       .addSuccess(response(AuditPage, "A page of entries"))
-      .addError(Forbidden)
-      .annotate(Requires, "superadmin")
+      .pipe(requires("superadmin"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Read all audit logs, including those of removed organizations")
       .annotate(
@@ -125,8 +120,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
     HttpApiEndpoint.get("verifyAll", "/api/audit-logs/verify")
       .setUrlParams(Schema.Struct({ ...verification, org_id: optional(AuditOrgId) }).pipe(Schema.filter(namesAHead)))
       .addSuccess(response(AuditVerification, "The result of the verification"))
-      .addError(Forbidden)
-      .annotate(Requires, "superadmin")
+      .pipe(requires("superadmin"))
       .annotate(OpenApi.Summary, "Check the log of entries without an organization, or that of one organization")
       .annotate(
         OpenApi.Description,

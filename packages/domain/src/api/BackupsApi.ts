@@ -4,29 +4,19 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
 import { Backup, BackupList, Drill, Restore } from "../server/Backup.js"
-import {
-  BackupFailed,
-  BackupsDisabled,
-  Conflict,
-  DecryptionFailed,
-  Forbidden,
-  Reauthenticate
-} from "../errors/Errors.js"
+import { BackupFailed, BackupsDisabled, Conflict, DecryptionFailed } from "../errors/Errors.js"
 import { BackupId } from "../base/Ids.js"
 import { body, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, recentLogin, requires } from "./Requirement.js"
 
 export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
     HttpApiEndpoint.post("create", "/api/backups")
       .addSuccess(response(Backup, "The new backup", { trigger: "manual" }), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("superadmin"), recentLogin("always"))
       .addError(BackupsDisabled)
       .addError(BackupFailed)
-      .addError(Reauthenticate)
-      .annotate(Requires, "superadmin")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Back up the database now")
       .annotate(
         OpenApi.Description,
@@ -36,10 +26,9 @@ export class BackupsApi extends HttpApiGroup.make("backups")
   .add(
     HttpApiEndpoint.get("list", "/api/backups")
       .addSuccess(response(BackupList, "The backups, and this server's instance"))
-      .addError(Forbidden)
+      .pipe(requires("superadmin"))
       .addError(BackupsDisabled)
       .addError(BackupFailed)
-      .annotate(Requires, "superadmin")
       .annotate(OpenApi.Summary, "List backups")
       .annotate(
         OpenApi.Description,
@@ -50,14 +39,11 @@ export class BackupsApi extends HttpApiGroup.make("backups")
     HttpApiEndpoint.post("restore", "/api/backups/:backup_id/restore")
       .setPath(Schema.Struct({ backup_id: BackupId }))
       .addSuccess(response(Restore, "The restored file"))
-      .addError(Forbidden)
+      .pipe(requires("superadmin"), recentLogin("always"))
       .addError(Conflict)
       .addError(DecryptionFailed)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
-      .addError(Reauthenticate)
-      .annotate(Requires, "superadmin")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Decrypt a backup into a file beside the database")
       .annotate(
         OpenApi.Description,
@@ -68,13 +54,10 @@ export class BackupsApi extends HttpApiGroup.make("backups")
     HttpApiEndpoint.post("drill", "/api/backups/drill")
       .setPayload(body({ backup_id: optional(BackupId, "the backup; default: the newest one of this server") }))
       .addSuccess(response(Drill, "The result of the drill"))
-      .addError(Forbidden)
+      .pipe(requires("superadmin"), recentLogin("always"))
       .addError(Conflict)
       .addError(BackupsDisabled)
       .addError(BackupFailed)
-      .addError(Reauthenticate)
-      .annotate(Requires, "superadmin")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Restore a backup into a temporary file and check all of it")
       .annotate(
         OpenApi.Description,

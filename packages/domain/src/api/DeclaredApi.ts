@@ -5,12 +5,12 @@ import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
 import { DeclaredKey, KeyCheck, newDeclaration } from "../secrets/DeclaredKey.js"
-import { DecryptionFailed, Forbidden, LimitExceeded } from "../errors/Errors.js"
+import { DecryptionFailed, LimitExceeded } from "../errors/Errors.js"
 import { SecretKey } from "../base/Names.js"
 import { body, list } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { EnvPath, paths, ProjectPath, projectPath } from "./Paths.js"
-import { Admission, Compressible, ForDelegations, LargeResponse, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, ForDelegations, LargeResponse, RecentLogin, requires } from "./Requirement.js"
 
 const declared = `${paths.project}/declared` as const
 const KeyPath = Schema.Struct({ ...projectPath, key: SecretKey })
@@ -20,8 +20,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
     HttpApiEndpoint.get("list", declared)
       .setPath(ProjectPath)
       .addSuccess(response(list(DeclaredKey), "The declared keys"))
-      .addError(Forbidden)
-      .annotate(Requires, "declared.list")
+      .pipe(requires("declared.list"))
       .annotate(Compressible, true)
       .annotate(LargeResponse, 4 * 1024 * 1024)
       .annotate(OpenApi.Summary, "List the keys that a project declares")
@@ -34,8 +33,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
     HttpApiEndpoint.get("get", `${declared}/:key`)
       .setPath(KeyPath)
       .addSuccess(response(DeclaredKey, "The declared key"))
-      .addError(Forbidden)
-      .annotate(Requires, "declared.list")
+      .pipe(requires("declared.list"))
       .annotate(OpenApi.Summary, "Show what a project declares of a key")
       .annotate(OpenApi.Description, "For callers with `read` on an environment of the project.")
   )
@@ -44,9 +42,8 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
       .setPath(KeyPath)
       .setPayload(body(newDeclaration))
       .addSuccess(response(DeclaredKey, "The declared key as it is now"))
-      .addError(Forbidden)
+      .pipe(requires("declared.set"))
       .addError(LimitExceeded)
-      .annotate(Requires, "declared.set")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Declare a key, or replace what is declared of it")
       .annotate(
@@ -58,8 +55,7 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
     HttpApiEndpoint.del("delete", `${declared}/:key`)
       .setPath(KeyPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The key is no longer declared"))
-      .addError(Forbidden)
-      .annotate(Requires, "declared.delete")
+      .pipe(requires("declared.delete"))
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Declare a key no longer")
       .annotate(OpenApi.Description, "Secrets under the key stay as they are.")
@@ -68,10 +64,9 @@ export class DeclaredApi extends HttpApiGroup.make("declared")
     HttpApiEndpoint.get("check", `${paths.env}/check`)
       .setPath(EnvPath)
       .addSuccess(response(KeyCheck, "The keys that are missing, undeclared or break their pattern"))
-      .addError(Forbidden)
+      .pipe(requires("secret.compare"))
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.compare")
       .annotate(Compressible, true)
       .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "Compare an environment with what its project declares, without returning values")

@@ -13,12 +13,12 @@ import {
   maxDelegations,
   NewDelegation
 } from "../directory/Delegation.js"
-import { Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { LimitExceeded } from "../errors/Errors.js"
 import { DelegationId } from "../base/Ids.js"
 import { EnvName, OrgName, ProjectName, SecretKey } from "../base/Names.js"
 import { body, field, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const delegations = "/api/auth/delegations"
 
@@ -44,11 +44,8 @@ export class DelegationsApi extends HttpApiGroup.make("delegations")
         })
       )
       .addSuccess(response(NewDelegation, "The new delegation, with its token"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("person"), recentLogin("always"))
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "person")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Delegate a part of one's rights to an agent or a script")
       .annotate(
         OpenApi.Description,
@@ -58,8 +55,7 @@ export class DelegationsApi extends HttpApiGroup.make("delegations")
   .add(
     HttpApiEndpoint.get("list", delegations)
       .addSuccess(response(list(Delegation), "The delegations"))
-      .addError(Forbidden)
-      .annotate(Requires, "person")
+      .pipe(requires("person"))
       .annotate(OpenApi.Summary, "List the caller's own delegations")
       .annotate(OpenApi.Description, "Those that have not ended, newest first, without their tokens.")
   )
@@ -67,8 +63,7 @@ export class DelegationsApi extends HttpApiGroup.make("delegations")
     HttpApiEndpoint.del("revoke", `${delegations}/:delegation_id`)
       .setPath(Schema.Struct({ delegation_id: DelegationId }))
       .addSuccess(response(HttpApiSchema.NoContent, "The delegation has ended"))
-      .addError(Forbidden)
-      .annotate(Requires, "person")
+      .pipe(requires("person"))
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Revoke one of the caller's delegations")
       .annotate(OpenApi.Description, "Its next request is refused. NOT_FOUND for another person's delegation.")

@@ -3,14 +3,14 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
 import { changedDue, DueCursor, DuePage, DueWithin } from "../secrets/Due.js"
-import { ApprovalRequired, DecryptionFailed, Forbidden, LimitExceeded } from "../errors/Errors.js"
+import { DecryptionFailed, LimitExceeded } from "../errors/Errors.js"
 import { body, LimitParameter, optional } from "../base/Schemas.js"
 import { SecretListed } from "../secrets/Secret.js"
+import { guarded } from "./AskingHeaders.js"
 import { response } from "./Response.js"
 import { OrgPath, paths, SecretPath } from "./Paths.js"
-import { Admission, Compressible, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, Compressible, ForDelegations, RecentLogin, requires, ValueFlow } from "./Requirement.js"
 
 export class DuesApi extends HttpApiGroup.make("dues")
   .add(
@@ -24,12 +24,10 @@ export class DuesApi extends HttpApiGroup.make("dues")
           due_at: "2026-05-02T08:30:00.000Z"
         })
       )
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.write"))
+      .pipe(guarded)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.write")
       .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "none")
       .annotate(RecentLogin, "never")
@@ -50,8 +48,7 @@ export class DuesApi extends HttpApiGroup.make("dues")
         })
       )
       .addSuccess(response(DuePage, "A page of due secrets, the earliest first"))
-      .addError(Forbidden)
-      .annotate(Requires, "due.list")
+      .pipe(requires("due.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List the secrets of an organization that are due, without returning values")
       .annotate(

@@ -4,7 +4,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { ChangeRequestedResponse, RevisionNote } from "../requests/ApprovalRequest.js"
+import { RevisionNote } from "../requests/ApprovalRequest.js"
 import { Expiry } from "../secrets/Due.js"
 import { Environment, maxEnvironmentDays } from "../directory/Environment.js"
 import {
@@ -21,14 +21,11 @@ import {
   ResolvedParameter
 } from "../secrets/EnvironmentParameters.js"
 import {
-  ApprovalRequired,
   Conflict,
   DecryptionFailed,
-  Forbidden,
   LimitExceeded,
   PatternBroken,
   RateLimited,
-  Reauthenticate,
   ReferenceRefused,
   UseWidens
 } from "../errors/Errors.js"
@@ -41,9 +38,19 @@ import { Diff } from "../secrets/Diff.js"
 import { Revision } from "../secrets/Revision.js"
 import { RawParameter } from "../secrets/Secret.js"
 import { maxKeys, SecretKeys, SecretValues } from "../secrets/SecretValues.js"
+import { guarded } from "./AskingHeaders.js"
 import { response, SendsETag } from "./Response.js"
 import { EnvPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, Compressible, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import {
+  Admission,
+  BodyLimit,
+  Compressible,
+  ForDelegations,
+  RecentLogin,
+  recentLogin,
+  requires,
+  ValueFlow
+} from "./Requirement.js"
 
 /** The maximum number of keys in a bundle write, and of secrets in an environment. */
 export const maxBundleKeys = maxKeys
@@ -75,16 +82,14 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         })
       )
       .addSuccess(response(Environment, "The new environment"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("env.create"))
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(PatternBroken)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(guarded)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "env.create")
       .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Create an environment, empty or as a copy of another")
@@ -97,8 +102,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
     HttpApiEndpoint.get("list", paths.envs)
       .setPath(ProjectPath)
       .addSuccess(response(list(Environment), "The environments"))
-      .addError(Forbidden)
-      .annotate(Requires, "env.list")
+      .pipe(requires("env.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List environments")
       .annotate(
@@ -119,14 +123,10 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         })
       )
       .addSuccess(response(Environment, "The environment with its new end"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("env.extend"), recentLogin("handler"))
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "env.extend")
       .annotate(ValueFlow, "none")
-      .annotate(RecentLogin, "handler")
       .annotate(OpenApi.Summary, "Set when an environment ends")
       .annotate(
         OpenApi.Description,
@@ -138,14 +138,10 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setPath(EnvPath)
       .setUrlParams(Schema.Struct({ force: optional(ForceEnvParameter) }))
       .addSuccess(response(HttpApiSchema.NoContent, "The environment is removed"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("env.delete"), recentLogin("always"))
+      .pipe(guarded)
       .addError(LimitExceeded)
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "env.delete")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove an environment")
       .annotate(
         OpenApi.Description,
@@ -160,9 +156,8 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addSuccess(response(Matrix, "The matrix, keys in byte order"))
       .addSuccess(response(CompactMatrix, "With `format=compact`: the same with each key, writer and time once"))
       .addSuccess(response(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
-      .addError(Forbidden)
+      .pipe(requires("env.list"))
       .addError(RateLimited)
-      .annotate(Requires, "env.list")
       .annotate(Compressible, true)
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Compare the keys of all environments of a project, without returning values")
@@ -185,10 +180,9 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .addSuccess(response(Bundle, "The secrets with their values, keys in byte order"))
       .addSuccess(response(BundleObject, "With `format=object`: the values by their keys"))
       .addSuccess(response(HttpApiSchema.Empty(304), "Nothing has changed since the response with this ETag"))
-      .addError(Forbidden)
+      .pipe(requires("secret.read"))
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.read")
       .annotate(ForDelegations, "any")
       .annotate(SendsETag, true)
       .annotate(OpenApi.Summary, "Read every secret of an environment")
@@ -218,16 +212,14 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         })
       )
       .addSuccess(response(BundleWritten, written))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.write"))
+      .pipe(guarded)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(PatternBroken)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.write")
       .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "given")
       .annotate(RecentLogin, "never")
@@ -261,16 +253,14 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
           ]
         })
       )
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.write"))
+      .pipe(guarded)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(PatternBroken)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.write")
       .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
       .annotate(SendsETag, true)
@@ -285,11 +275,10 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .setPath(EnvPath)
       .setUrlParams(Schema.Struct({ with: OtherEnv, resolved: optional(ResolvedParameter) }))
       .addSuccess(response(Diff, "The keys of both environments"))
-      .addError(Forbidden)
+      .pipe(requires("secret.compare"))
       .addError(RateLimited)
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.compare")
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Compare the keys of two environments, without returning values")
       .annotate(
@@ -307,8 +296,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
         })
       )
       .addSuccess(response(list(Revision), "The revisions"))
-      .addError(Forbidden)
-      .annotate(Requires, "secret.list")
+      .pipe(requires("secret.list"))
       .annotate(Compressible, true)
       .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "List the changes of an environment, newest first, without values")
@@ -337,15 +325,13 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
           ]
         })
       )
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.write"))
+      .pipe(guarded)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.write")
       .annotate(ForDelegations, "whole")
       .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")

@@ -6,19 +6,12 @@ import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
 import { ArchivedDeclarations } from "../archive/ArchivedOrganization.js"
 import { ExportCursor, ExportedStructure, ExportedVersions, OrganizationExport } from "../archive/Export.js"
-import {
-  ApprovalNeeded,
-  Conflict,
-  DecryptionFailed,
-  Forbidden,
-  LimitExceeded,
-  Reauthenticate
-} from "../errors/Errors.js"
+import { ApprovalNeeded, Conflict, DecryptionFailed, LimitExceeded } from "../errors/Errors.js"
 import { ExportId } from "../base/Ids.js"
 import { EnvName, ProjectName } from "../base/Names.js"
 import { body, field, list, optional } from "../base/Schemas.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, LargeResponse, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, LargeResponse, RecentLogin, recentLogin, requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const exports = `${paths.org}/exports` as const
@@ -41,11 +34,8 @@ export class ExportsApi extends HttpApiGroup.make("exports")
         })
       )
       .addSuccess(response(OrganizationExport, "The new export"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("org.export"), recentLogin("always"))
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "org.export")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Ask to take an organization out")
       .annotate(
         OpenApi.Description,
@@ -56,8 +46,7 @@ export class ExportsApi extends HttpApiGroup.make("exports")
     HttpApiEndpoint.get("list", exports)
       .setPath(OrgPath)
       .addSuccess(response(list(OrganizationExport), "The exports"))
-      .addError(Forbidden)
-      .annotate(Requires, "org.export")
+      .pipe(requires("org.export"))
       .annotate(OpenApi.Summary, "List exports that have not ended")
       .annotate(OpenApi.Description, "For owners, oldest first.")
   )
@@ -65,8 +54,7 @@ export class ExportsApi extends HttpApiGroup.make("exports")
     HttpApiEndpoint.get("get", oneExport)
       .setPath(ExportPath)
       .addSuccess(response(OrganizationExport, "The export"))
-      .addError(Forbidden)
-      .annotate(Requires, "org.export")
+      .pipe(requires("org.export"))
       .annotate(OpenApi.Summary, "Show an export")
       .annotate(OpenApi.Description, "For owners: whether it waits for another owner, or can be read.")
   )
@@ -76,11 +64,8 @@ export class ExportsApi extends HttpApiGroup.make("exports")
       .addSuccess(
         response(OrganizationExport, "The export, which can be read now", { approved_by: "grace@example.com" })
       )
-      .addError(Forbidden)
+      .pipe(requires("org.export"), recentLogin("always"))
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "org.export")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Approve another owner's export")
       .annotate(
         OpenApi.Description,
@@ -91,8 +76,7 @@ export class ExportsApi extends HttpApiGroup.make("exports")
     HttpApiEndpoint.del("end", oneExport)
       .setPath(ExportPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The export has ended"))
-      .addError(Forbidden)
-      .annotate(Requires, "org.export")
+      .pipe(requires("org.export"))
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End an export")
       .annotate(OpenApi.Description, "For owners. It cannot be approved or read any more.")
@@ -101,10 +85,9 @@ export class ExportsApi extends HttpApiGroup.make("exports")
     HttpApiEndpoint.get("structure", `${oneExport}/structure`)
       .setPath(ExportPath)
       .addSuccess(response(ExportedStructure, "The structure"))
-      .addError(Forbidden)
+      .pipe(requires("org.export"))
       .addError(ApprovalNeeded)
       .addError(LimitExceeded)
-      .annotate(Requires, "org.export")
       .annotate(LargeResponse, 1024 * 1024)
       .annotate(OpenApi.Summary, "Read the structure of an organization that is exported")
       .annotate(
@@ -117,9 +100,8 @@ export class ExportsApi extends HttpApiGroup.make("exports")
       .setPath(ExportPath)
       .setUrlParams(Schema.Struct({ project }))
       .addSuccess(response(ArchivedDeclarations, "The declared keys, in byte order"))
-      .addError(Forbidden)
+      .pipe(requires("org.export"))
       .addError(ApprovalNeeded)
-      .annotate(Requires, "org.export")
       .annotate(LargeResponse, 1024 * 1024)
       .annotate(OpenApi.Summary, "Read the declared keys of a project that is exported")
       .annotate(OpenApi.Description, "Only for the owner who asked.")
@@ -129,10 +111,9 @@ export class ExportsApi extends HttpApiGroup.make("exports")
       .setPath(ExportPath)
       .setUrlParams(Schema.Struct({ project, env: field(EnvName, "the environment"), after: optional(ExportCursor) }))
       .addSuccess(response(ExportedVersions, "A page of versions, in byte order of keys and by their numbers"))
-      .addError(Forbidden)
+      .pipe(requires("org.export"))
       .addError(ApprovalNeeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "org.export")
       .annotate(LargeResponse, 4 * 1024 * 1024)
       .annotate(OpenApi.Summary, "Read secrets of an environment that is exported")
       .annotate(

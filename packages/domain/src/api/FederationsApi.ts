@@ -4,7 +4,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Conflict, Forbidden, IssuerUnavailable, LimitExceeded, RateLimited, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, IssuerUnavailable, LimitExceeded, RateLimited } from "../errors/Errors.js"
 import {
   Conditions,
   Expiry,
@@ -20,7 +20,7 @@ import { FederationName } from "../base/Names.js"
 import { body, field, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { orgPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const accountPath = { ...orgPath, sa_id: ServiceAccountId }
 const federations = `${paths.org}/service-accounts/:sa_id/federations` as const
@@ -47,12 +47,9 @@ export class FederationsApi extends HttpApiGroup.make("federations")
         })
       )
       .addSuccess(response(Federation, "The new federation"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("federation.create"), recentLogin("always"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "federation.create")
-      .annotate(RecentLogin, "always")
       .annotate(BodyLimit, 256 * 1024)
       .annotate(OpenApi.Summary, "Let a service account sign in with an issuer's tokens")
       .annotate(
@@ -64,8 +61,7 @@ export class FederationsApi extends HttpApiGroup.make("federations")
     HttpApiEndpoint.get("list", federations)
       .setPath(Schema.Struct(accountPath))
       .addSuccess(response(list(Federation), "The federations"))
-      .addError(Forbidden)
-      .annotate(Requires, "federation.list")
+      .pipe(requires("federation.list"))
       .annotate(OpenApi.Summary, "List the federations of a service account")
       .annotate(OpenApi.Description, "Sorted by name.")
   )
@@ -81,10 +77,9 @@ export class FederationsApi extends HttpApiGroup.make("federations")
         })
       )
       .addSuccess(response(FederationTrial, "The result of each federation"))
-      .addError(Forbidden)
+      .pipe(requires("federation.create"))
       .addError(RateLimited)
       .addError(IssuerUnavailable)
-      .annotate(Requires, "federation.create")
       .annotate(RecentLogin, "never")
       .annotate(BodyLimit, 8 * 1024)
       .annotate(OpenApi.Summary, "Try a token against the federations of a service account")
@@ -97,8 +92,7 @@ export class FederationsApi extends HttpApiGroup.make("federations")
     HttpApiEndpoint.del("revoke", `${federations}/:federation_id`)
       .setPath(Schema.Struct({ ...accountPath, federation_id: FederationId }))
       .addSuccess(response(HttpApiSchema.NoContent, "The federation is revoked"))
-      .addError(Forbidden)
-      .annotate(Requires, "federation.revoke")
+      .pipe(requires("federation.revoke"))
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Revoke a federation and its sessions")
       .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")

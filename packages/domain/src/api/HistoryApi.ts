@@ -3,11 +3,10 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Forbidden } from "../errors/Errors.js"
 import { HistoryCursor, ProjectRevisions } from "../secrets/ProjectRevision.js"
 import { LimitParameter, optional } from "../base/Schemas.js"
 import { paths, ProjectPath } from "./Paths.js"
-import { Admission, Compressible, Requires } from "./Requirement.js"
+import { Admission, Compressible, requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 export class HistoryApi extends HttpApiGroup.make("history")
@@ -16,8 +15,7 @@ export class HistoryApi extends HttpApiGroup.make("history")
       .setPath(ProjectPath)
       .setUrlParams(Schema.Struct({ limit: optional(LimitParameter), after: optional(HistoryCursor) }))
       .addSuccess(response(ProjectRevisions, "A page of revisions"))
-      .addError(Forbidden)
-      .annotate(Requires, "env.list")
+      .pipe(requires("env.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List the changes of all environments of a project, newest first, without values")
       .annotate(

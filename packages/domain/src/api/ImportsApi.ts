@@ -9,18 +9,11 @@ import { maxRecordsAtOnce } from "../archive/Calls.js"
 import { ArchivedVersion, exampleVersion } from "../archive/ArchivedSecret.js"
 import { ImportFinished, OrganizationImport } from "../archive/Import.js"
 import { SentCounts } from "../archive/Manifest.js"
-import {
-  Conflict,
-  DecryptionFailed,
-  Forbidden,
-  LimitExceeded,
-  Reauthenticate,
-  ReferenceRefused
-} from "../errors/Errors.js"
+import { Conflict, DecryptionFailed, LimitExceeded, ReferenceRefused } from "../errors/Errors.js"
 import { ImportId } from "../base/Ids.js"
 import { EnvName, OrgName, ProjectName, SecretKey } from "../base/Names.js"
 import { body, boundedArray, field, optional } from "../base/Schemas.js"
-import { Admission, BodyLimit, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import { Admission, BodyLimit, RecentLogin, recentLogin, requires, ValueFlow } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const imports = "/api/imports"
@@ -54,12 +47,9 @@ export class ImportsApi extends HttpApiGroup.make("imports")
         })
       )
       .addSuccess(response(OrganizationImport, "The import"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("org.create"), recentLogin("always"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "org.create")
-      .annotate(RecentLogin, "always")
       .annotate(BodyLimit, maxStructureBytes)
       .annotate(OpenApi.Summary, "Start to import an organization")
       .annotate(
@@ -80,10 +70,9 @@ export class ImportsApi extends HttpApiGroup.make("imports")
         })
       )
       .addSuccess(response(HttpApiSchema.NoContent, "The keys are declared"))
-      .addError(Forbidden)
+      .pipe(requires("org.create"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .annotate(Requires, "org.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Import declared keys of a project")
       .annotate(OpenApi.Description, "Only for the importer. At most 200 at once. The same call again changes nothing.")
@@ -104,11 +93,10 @@ export class ImportsApi extends HttpApiGroup.make("imports")
         })
       )
       .addSuccess(response(HttpApiSchema.NoContent, "The secrets are written"))
-      .addError(Forbidden)
+      .pipe(requires("org.create"))
       .addError(Conflict)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "org.create")
       .annotate(ValueFlow, "given")
       .annotate(RecentLogin, "never")
       .annotate(BodyLimit, 16 * 1024 * 1024)
@@ -132,12 +120,11 @@ export class ImportsApi extends HttpApiGroup.make("imports")
         })
       )
       .addSuccess(response(ImportFinished, "The organization"))
-      .addError(Forbidden)
+      .pipe(requires("org.create"))
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "org.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Verify an imported organization, and make it visible")
       .annotate(
@@ -149,8 +136,7 @@ export class ImportsApi extends HttpApiGroup.make("imports")
     HttpApiEndpoint.del("abandon", oneImport)
       .setPath(ImportPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The import is given up"))
-      .addError(Forbidden)
-      .annotate(Requires, "org.create")
+      .pipe(requires("org.create"))
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Give up an import")
       .annotate(OpenApi.Description, "Only for the importer. The server removes what was sent.")

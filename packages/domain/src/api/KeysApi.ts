@@ -3,11 +3,10 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Forbidden } from "../errors/Errors.js"
 import { FoundKeyPage, KeyCursor, KeyQuery } from "../secrets/FoundKey.js"
 import { LimitParameter, optional } from "../base/Schemas.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, Requires } from "./Requirement.js"
+import { Admission, Compressible, requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 export class KeysApi extends HttpApiGroup.make("keys")
@@ -16,8 +15,7 @@ export class KeysApi extends HttpApiGroup.make("keys")
       .setPath(OrgPath)
       .setUrlParams(Schema.Struct({ query: KeyQuery, limit: optional(LimitParameter), after: optional(KeyCursor) }))
       .addSuccess(response(FoundKeyPage, "A page of found keys"))
-      .addError(Forbidden)
-      .annotate(Requires, "key.find")
+      .pipe(requires("key.find"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Find keys by a part of their name, without returning values")
       .annotate(

@@ -4,7 +4,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Conflict, Forbidden, LastOwner, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, LastOwner, LimitExceeded } from "../errors/Errors.js"
 import { grace, graceId } from "../base/Examples.js"
 import { UserId } from "../base/Ids.js"
 import { Member, Role } from "../directory/Member.js"
@@ -12,7 +12,7 @@ import { Email } from "../base/Names.js"
 import { body, field, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, recentLogin, requires } from "./Requirement.js"
 
 const role = "a role in the organization"
 
@@ -29,12 +29,9 @@ export class MembersApi extends HttpApiGroup.make("members")
         })
       )
       .addSuccess(response(Member, "The new member"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("member.invite"), recentLogin("always"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "member.invite")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Invite a person by e-mail")
       .annotate(
         OpenApi.Description,
@@ -45,8 +42,7 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.get("list", `${paths.org}/members`)
       .setPath(OrgPath)
       .addSuccess(response(list(Member), "The members"))
-      .addError(Forbidden)
-      .annotate(Requires, "member.list")
+      .pipe(requires("member.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List members and their roles")
       .annotate(OpenApi.Description, "For any member.")
@@ -56,12 +52,9 @@ export class MembersApi extends HttpApiGroup.make("members")
       .setPath(MemberPath)
       .setPayload(body({ role: field(Role, role, "admin") }))
       .addSuccess(response(Member, "The member in the new role", { role: "admin" }))
-      .addError(Forbidden)
+      .pipe(requires("member.update"), recentLogin("always"))
       .addError(Conflict)
       .addError(LastOwner)
-      .addError(Reauthenticate)
-      .annotate(Requires, "member.update")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Change a member's role")
       .annotate(
         OpenApi.Description,
@@ -72,12 +65,9 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.del("remove", `${paths.org}/members/:user_id`)
       .setPath(MemberPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The member is removed"))
-      .addError(Forbidden)
+      .pipe(requires("member.remove"), recentLogin("always"))
       .addError(Conflict)
       .addError(LastOwner)
-      .addError(Reauthenticate)
-      .annotate(Requires, "member.remove")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove a member and their access rules")
       .annotate(
         OpenApi.Description,
@@ -88,12 +78,9 @@ export class MembersApi extends HttpApiGroup.make("members")
     HttpApiEndpoint.del("leave", `${paths.org}/members/me`)
       .setPath(OrgPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The caller is no member any more"))
-      .addError(Forbidden)
+      .pipe(requires("member.leave"), recentLogin("always"))
       .addError(Conflict)
       .addError(LastOwner)
-      .addError(Reauthenticate)
-      .annotate(Requires, "member.leave")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Leave an organization, or decline an invitation")
       .annotate(
         OpenApi.Description,

@@ -4,15 +4,15 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
-import { ApprovalRequired, Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, Forbidden, LimitExceeded } from "../errors/Errors.js"
 import { withMessage } from "../base/Message.js"
 import { OrgName } from "../base/Names.js"
 import { Organization, passkeyRecoveries } from "../directory/Organization.js"
 import { body, list, optional } from "../base/Schemas.js"
+import { guarded } from "./AskingHeaders.js"
 import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, recentLogin, Requires, requires } from "./Requirement.js"
 
 const nothingNamed = withMessage("takes name, passkey_recovery, or both")
 
@@ -36,12 +36,10 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     HttpApiEndpoint.post("create", paths.orgs)
       .setPayload(body({ name: OrgName }))
       .addSuccess(response(Organization, "The new organization"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("org.create"))
       .addError(Conflict)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .annotate(Requires, "org.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Create an organization")
       .annotate(
@@ -62,8 +60,7 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     HttpApiEndpoint.get("get", paths.org)
       .setPath(OrgPath)
       .addSuccess(response(Organization, "The organization"))
-      .addError(Forbidden)
-      .annotate(Requires, "org.read")
+      .pipe(requires("org.read"))
       .annotate(OpenApi.Summary, "Show an organization")
       .annotate(OpenApi.Description, "The record includes the caller's role.")
   )
@@ -72,14 +69,10 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
       .setPath(OrgPath)
       .setPayload(change)
       .addSuccess(response(Organization, "The organization as it is now", { name: "acme-inc" }))
-      .addError(Forbidden)
+      .pipe(requires("org.update"), recentLogin("always"))
       .addError(Conflict)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "org.update")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Rename an organization, or change its settings")
       .annotate(
         OpenApi.Description,
@@ -90,13 +83,9 @@ export class OrganizationsApi extends HttpApiGroup.make("organizations")
     HttpApiEndpoint.del("delete", paths.org)
       .setPath(OrgPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The organization is removed"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("org.delete"), recentLogin("always"))
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "org.delete")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove an organization")
       .annotate(
         OpenApi.Description,

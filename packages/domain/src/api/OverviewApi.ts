@@ -3,11 +3,10 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Forbidden } from "../errors/Errors.js"
 import { Overview, OverviewCursor } from "../directory/Overview.js"
 import { LimitParameter, optional } from "../base/Schemas.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, Requires } from "./Requirement.js"
+import { Admission, Compressible, requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 export class OverviewApi extends HttpApiGroup.make("overview")
@@ -16,8 +15,7 @@ export class OverviewApi extends HttpApiGroup.make("overview")
       .setPath(OrgPath)
       .setUrlParams(Schema.Struct({ limit: optional(LimitParameter), after: optional(OverviewCursor) }))
       .addSuccess(response(Overview, "A page of projects"))
-      .addError(Forbidden)
-      .annotate(Requires, "project.list")
+      .pipe(requires("project.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Show how much is in each project of an organization, and its last change")
       .annotate(

@@ -4,7 +4,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Conflict, Forbidden, InvalidCode, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, InvalidCode, LimitExceeded } from "../errors/Errors.js"
 import { PasskeyId, SessionId } from "../base/Ids.js"
 import {
   AssertionOptions,
@@ -18,7 +18,7 @@ import {
 } from "../directory/Passkey.js"
 import { body, field, list, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
-import { Admission, BodyLimit, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, BodyLimit, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const passkeys = "/api/auth/passkeys"
 
@@ -28,19 +28,15 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
   .add(
     HttpApiEndpoint.get("list", passkeys)
       .addSuccess(response(list(Passkey), "The passkeys"))
-      .addError(Forbidden)
-      .annotate(Requires, "person")
+      .pipe(requires("person"))
       .annotate(OpenApi.Summary, "List the caller's own passkeys")
       .annotate(OpenApi.Description, "Oldest first.")
   )
   .add(
     HttpApiEndpoint.post("options", `${passkeys}/options`)
       .addSuccess(response(RegistrationOptions, "What the browser needs"))
-      .addError(Forbidden)
+      .pipe(requires("person"), recentLogin("always"))
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "person")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Begin to register a passkey")
       .annotate(
         OpenApi.Description,
@@ -57,12 +53,9 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
       )
       .addSuccess(response(Passkey, "The new passkey"), { status: 201 })
       .addError(Conflict)
-      .addError(Forbidden)
+      .pipe(requires("person"), recentLogin("always"))
       .addError(InvalidCode)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "person")
-      .annotate(RecentLogin, "always")
       .annotate(BodyLimit, smallBody)
       .annotate(OpenApi.Summary, "Register a passkey")
       .annotate(
@@ -74,10 +67,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
     HttpApiEndpoint.del("delete", `${passkeys}/:passkey_id`)
       .setPath(Schema.Struct({ passkey_id: PasskeyId }))
       .addSuccess(response(HttpApiSchema.NoContent, "The passkey is removed"))
-      .addError(Forbidden)
-      .addError(Reauthenticate)
-      .annotate(Requires, "person")
-      .annotate(RecentLogin, "recovery")
+      .pipe(requires("person"), recentLogin("recovery"))
       .annotate(OpenApi.Summary, "Remove one of the caller's passkeys")
       .annotate(
         OpenApi.Description,
@@ -95,8 +85,7 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
         })
       )
       .addSuccess(response(AssertionOptions, "What the browser needs"))
-      .addError(Forbidden)
-      .annotate(Requires, "person")
+      .pipe(requires("person"))
       .annotate(RecentLogin, "never")
       .annotate(BodyLimit, smallBody)
       .annotate(OpenApi.Summary, "Begin a proof with a passkey")
@@ -109,9 +98,8 @@ export class PasskeysApi extends HttpApiGroup.make("passkeys")
     HttpApiEndpoint.post("verify", `${passkeys}/verify`)
       .setPayload(body({ credential: field(AssertionResponse, "the proof, as the browser gives it as JSON") }))
       .addSuccess(response(ProvenSession, "The session is proven"))
-      .addError(Forbidden)
+      .pipe(requires("person"))
       .addError(InvalidCode)
-      .annotate(Requires, "person")
       .annotate(RecentLogin, "never")
       .annotate(BodyLimit, smallBody)
       .annotate(OpenApi.Summary, "Prove a session with a passkey")

@@ -3,11 +3,10 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Authentication } from "../access/Actor.js"
-import { Forbidden, Reauthenticate } from "../errors/Errors.js"
 import { Previews, previewTerms } from "../access/Previews.js"
 import { body } from "../base/Schemas.js"
 import { paths, ProjectPath } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, recentLogin, requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const previews = `${paths.project}/previews` as const
@@ -17,8 +16,7 @@ export class PreviewsApi extends HttpApiGroup.make("previews")
     HttpApiEndpoint.get("get", previews)
       .setPath(ProjectPath)
       .addSuccess(response(Previews, "What previews the project allows"))
-      .addError(Forbidden)
-      .annotate(Requires, "previews.read")
+      .pipe(requires("previews.read"))
       .annotate(OpenApi.Summary, "Show what previews a project allows")
       .annotate(OpenApi.Description, "For any member. NOT_FOUND if it allows none, or if their source was removed.")
   )
@@ -27,10 +25,7 @@ export class PreviewsApi extends HttpApiGroup.make("previews")
       .setPath(ProjectPath)
       .setPayload(body(previewTerms))
       .addSuccess(response(Previews, "What previews the project allows now"))
-      .addError(Forbidden)
-      .addError(Reauthenticate)
-      .annotate(Requires, "previews.set")
-      .annotate(RecentLogin, "always")
+      .pipe(requires("previews.set"), recentLogin("always"))
       .annotate(OpenApi.Summary, "Allow previews in a project")
       .annotate(
         OpenApi.Description,
@@ -41,10 +36,7 @@ export class PreviewsApi extends HttpApiGroup.make("previews")
     HttpApiEndpoint.del("remove", previews)
       .setPath(ProjectPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The project allows no previews any more"))
-      .addError(Forbidden)
-      .addError(Reauthenticate)
-      .annotate(Requires, "previews.delete")
-      .annotate(RecentLogin, "always")
+      .pipe(requires("previews.delete"), recentLogin("always"))
       .annotate(OpenApi.Summary, "Allow no previews in a project any more")
       .annotate(OpenApi.Description, "Existing ones stay until their end; only admins extend or remove them.")
   )

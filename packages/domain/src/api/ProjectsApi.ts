@@ -4,15 +4,15 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
 import { EnvironmentNames } from "../directory/Environment.js"
-import { ApprovalRequired, Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, LimitExceeded } from "../errors/Errors.js"
 import { EnvName, ProjectName } from "../base/Names.js"
 import { Project } from "../directory/Project.js"
 import { body, list, optional } from "../base/Schemas.js"
+import { guarded } from "./AskingHeaders.js"
 import { response } from "./Response.js"
 import { OrgPath, ProjectPath, paths } from "./Paths.js"
-import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 export class ProjectsApi extends HttpApiGroup.make("projects")
   .add(
@@ -20,12 +20,10 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
       .setPath(OrgPath)
       .setPayload(body({ name: ProjectName }))
       .addSuccess(response(Project, "The new project"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("project.create"))
       .addError(Conflict)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .annotate(Requires, "project.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Create a project")
       .annotate(
@@ -37,8 +35,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.get("list", paths.projects)
       .setPath(OrgPath)
       .addSuccess(response(list(Project), "The projects"))
-      .addError(Forbidden)
-      .annotate(Requires, "project.list")
+      .pipe(requires("project.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List projects")
       .annotate(OpenApi.Description, "For any member. A service account that is bound to a project sees only that one.")
@@ -47,8 +44,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.get("get", paths.project)
       .setPath(ProjectPath)
       .addSuccess(response(Project, "The project"))
-      .addError(Forbidden)
-      .annotate(Requires, "project.read")
+      .pipe(requires("project.read"))
       .annotate(OpenApi.Summary, "Show a project")
       .annotate(OpenApi.Description, "For any member.")
   )
@@ -67,14 +63,10 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
         })
       )
       .addSuccess(response(Project, "The project as it is now", { name: "shop", strict: true }))
-      .addError(Forbidden)
+      .pipe(requires("project.update"), recentLogin("always"))
       .addError(Conflict)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "project.update")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Rename a project, make it strict, or order its environments")
       .annotate(
         OpenApi.Description,
@@ -85,13 +77,9 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.del("delete", paths.project)
       .setPath(ProjectPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The project is removed"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("project.delete"), recentLogin("always"))
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "project.delete")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Remove a project")
       .annotate(
         OpenApi.Description,

@@ -3,13 +3,13 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Authentication } from "../access/Actor.js"
-import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
-import { ApprovalRequired, Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, LimitExceeded } from "../errors/Errors.js"
 import { Protection, protectionTerms } from "../access/Protection.js"
 import { RecordMatch } from "../base/RecordETag.js"
 import { body } from "../base/Schemas.js"
+import { guarded } from "./AskingHeaders.js"
 import { EnvPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, recentLogin, requires } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const protection = `${paths.env}/protection` as const
@@ -19,8 +19,7 @@ export class ProtectionsApi extends HttpApiGroup.make("protections")
     HttpApiEndpoint.get("get", protection)
       .setPath(EnvPath)
       .addSuccess(response(Protection, "The protection"))
-      .addError(Forbidden)
-      .annotate(Requires, "protection.read")
+      .pipe(requires("protection.read"))
       .annotate(OpenApi.Summary, "Show how an environment is protected")
       .annotate(OpenApi.Description, "For any member. NOT_FOUND if the environment is not protected.")
   )
@@ -30,14 +29,10 @@ export class ProtectionsApi extends HttpApiGroup.make("protections")
       .setPayload(body(protectionTerms))
       .setHeaders(RecordMatch)
       .addSuccess(response(Protection, "The protection"))
-      .addError(Forbidden)
+      .pipe(requires("protection.set"), recentLogin("always"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
-      .addError(Reauthenticate)
-      .annotate(Requires, "protection.set")
-      .annotate(RecentLogin, "always")
+      .pipe(guarded)
       .annotate(OpenApi.Summary, "Protect an environment")
       .annotate(
         OpenApi.Description,
@@ -49,14 +44,10 @@ export class ProtectionsApi extends HttpApiGroup.make("protections")
       .setPath(EnvPath)
       .setHeaders(RecordMatch)
       .addSuccess(response(HttpApiSchema.NoContent, "The environment is not protected any more"))
-      .addError(Forbidden)
+      .pipe(requires("protection.delete"), recentLogin("always"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
-      .addError(Reauthenticate)
-      .annotate(Requires, "protection.delete")
-      .annotate(RecentLogin, "always")
+      .pipe(guarded)
       .annotate(OpenApi.Summary, "End the protection of an environment")
       .annotate(
         OpenApi.Description,

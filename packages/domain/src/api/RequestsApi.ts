@@ -13,7 +13,7 @@ import {
   requestStates,
   VoteComment
 } from "../requests/ApprovalRequest.js"
-import { Conflict, DecryptionFailed, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, DecryptionFailed, LimitExceeded } from "../errors/Errors.js"
 import { RequestId } from "../base/Ids.js"
 import { withMessage } from "../base/Message.js"
 import { EnvName, ProjectName } from "../base/Names.js"
@@ -21,7 +21,7 @@ import { body, field, LimitParameter, list, optional } from "../base/Schemas.js"
 import { SecretKey } from "../base/Names.js"
 import { RedactedSecretValue } from "../secrets/SecretValues.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, Compressible, RecentLogin, Requires, smallBody } from "./Requirement.js"
+import { Admission, BodyLimit, Compressible, RecentLogin, recentLogin, requires, smallBody } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const requests = `${paths.org}/requests` as const
@@ -75,10 +75,9 @@ export class RequestsApi extends HttpApiGroup.make("requests")
         })
       )
       .addSuccess(response(ApprovalRequest, "The new request", { kind: "access" }), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("request.create"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .annotate(Requires, "request.create")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Ask for access to an environment for a while")
       .annotate(
@@ -98,8 +97,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
         })
       )
       .addSuccess(response(RequestPage, "The requests"))
-      .addError(Forbidden)
-      .annotate(Requires, "request.list")
+      .pipe(requires("request.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List requests for access and for changes")
       .annotate(
@@ -111,8 +109,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
     HttpApiEndpoint.get("get", request)
       .setPath(RequestPath)
       .addSuccess(response(ApprovalRequest, "The request"))
-      .addError(Forbidden)
-      .annotate(Requires, "request.list")
+      .pipe(requires("request.list"))
       .annotate(OpenApi.Summary, "Show a request, without values")
       .annotate(OpenApi.Description, "NOT_FOUND for one that the caller would not find in the list.")
   )
@@ -120,10 +117,9 @@ export class RequestsApi extends HttpApiGroup.make("requests")
     HttpApiEndpoint.get("values", `${request}/values`)
       .setPath(RequestPath)
       .addSuccess(response(RequestedValues, "The values"))
-      .addError(Forbidden)
+      .pipe(requires("request.list"))
       .addError(Conflict)
       .addError(DecryptionFailed)
-      .annotate(Requires, "request.list")
       .annotate(OpenApi.Summary, "Read the values that a pending change sets")
       .annotate(
         OpenApi.Description,
@@ -135,12 +131,9 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .setPath(RequestPath)
       .setPayload(body(vote))
       .addSuccess(response(ApprovalRequest, "The request with the vote; done, if it was the last one needed"))
-      .addError(Forbidden)
+      .pipe(requires("request.list"), recentLogin("always"))
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "request.list")
       .annotate(BodyLimit, smallBody)
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Approve a request")
       .annotate(
         OpenApi.Description,
@@ -152,12 +145,9 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .setPath(RequestPath)
       .setPayload(body(vote))
       .addSuccess(response(ApprovalRequest, "The refused request", { state: "refused" }))
-      .addError(Forbidden)
+      .pipe(requires("request.list"), recentLogin("always"))
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "request.list")
       .annotate(BodyLimit, smallBody)
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Refuse a request")
       .annotate(OpenApi.Description, "As a person whom the protection names. One refusal ends the request.")
   )
@@ -165,9 +155,8 @@ export class RequestsApi extends HttpApiGroup.make("requests")
     HttpApiEndpoint.post("withdraw", `${request}/withdraw`)
       .setPath(RequestPath)
       .addSuccess(response(ApprovalRequest, "The withdrawn request", { state: "withdrawn" }))
-      .addError(Forbidden)
+      .pipe(requires("request.list"))
       .addError(Conflict)
-      .annotate(Requires, "request.list")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Withdraw one's own request")
       .annotate(OpenApi.Description, "For whoever asked.")

@@ -1,7 +1,10 @@
+import type * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as Context from "effect/Context"
 import * as Option from "effect/Option"
+import type * as HttpMethod from "@effect/platform/HttpMethod"
 import type { Action } from "../access/Permissions.js"
+import { Forbidden, Reauthenticate } from "../errors/Errors.js"
 
 /**
  * The requirement of an endpoint for its caller. `person`: no service account, for what people do for themselves alone.
@@ -11,6 +14,14 @@ export type Requirement = "nothing" | "credential" | "person" | "superadmin" | "
 
 /** The requirement of an endpoint. A test fails if an endpoint has none. */
 export class Requires extends Context.Tag("@coffer/domain/Requirement/Requires")<Requires, Requirement>() {}
+
+/** Declares the requirement of an endpoint, and the error without it. */
+export const requires =
+  (requirement: Exclude<Requirement, "nothing" | "credential">) =>
+  <Name extends string, Method extends HttpMethod.HttpMethod, Path, UrlParams, Payload, Headers, Success, Error, R, RE>(
+    endpoint: HttpApiEndpoint.HttpApiEndpoint<Name, Method, Path, UrlParams, Payload, Headers, Success, Error, R, RE>
+  ) =>
+    endpoint.addError(Forbidden).annotate(Requires, requirement)
 
 /**
  * When a person's session needs a recent login: never, or always. `recovery`: always, but a login without the passkey of a person
@@ -24,6 +35,14 @@ export class RecentLogin extends Context.Tag("@coffer/domain/Requirement/RecentL
   RecentLogin,
   RecentLoginRule
 >() {}
+
+/** Declares that an endpoint needs a recent login, and the error without it. */
+export const recentLogin =
+  (rule: Exclude<RecentLoginRule, "never">) =>
+  <Name extends string, Method extends HttpMethod.HttpMethod, Path, UrlParams, Payload, Headers, Success, Error, R, RE>(
+    endpoint: HttpApiEndpoint.HttpApiEndpoint<Name, Method, Path, UrlParams, Payload, Headers, Success, Error, R, RE>
+  ) =>
+    endpoint.addError(Reauthenticate).annotate(RecentLogin, rule)
 
 /**
  * How values get into secrets by a call that changes secrets: `given` in the request, `moved` from another secret or version, or

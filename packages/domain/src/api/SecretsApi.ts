@@ -4,17 +4,13 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
 import { DueWithin } from "../secrets/Due.js"
 import {
-  ApprovalRequired,
   Conflict,
   DecryptionFailed,
-  Forbidden,
   LimitExceeded,
   PatternBroken,
   RateLimited,
-  Reauthenticate,
   ReferenceRefused,
   UseWidens
 } from "../errors/Errors.js"
@@ -48,9 +44,18 @@ import {
   WrittenKind
 } from "../secrets/Secret.js"
 import { RedactedSecretValue } from "../secrets/SecretValues.js"
+import { guarded } from "./AskingHeaders.js"
 import { response } from "./Response.js"
 import { EnvPath, SecretPath, paths } from "./Paths.js"
-import { Admission, Compressible, ForDelegations, RecentLogin, Requires, ValueFlow } from "./Requirement.js"
+import {
+  Admission,
+  Compressible,
+  ForDelegations,
+  RecentLogin,
+  recentLogin,
+  requires,
+  ValueFlow
+} from "./Requirement.js"
 
 const secrets = `${paths.env}/secrets` as const
 const secret = `${secrets}/:key` as const
@@ -98,16 +103,14 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
         })
       )
       .addSuccess(response(SecretWritten, "The secret's new version, without the value"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.write"))
+      .pipe(guarded)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(PatternBroken)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.write")
       .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "given")
       .annotate(RecentLogin, "never")
@@ -122,10 +125,9 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPath(SecretPath)
       .setUrlParams(Schema.Struct({ version: optional(ReadVersionParameter), raw: optional(RawParameter) }))
       .addSuccess(response(SecretRead, "The secret with its value"))
-      .addError(Forbidden)
+      .pipe(requires("secret.read"))
       .addError(ReferenceRefused)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.read")
       .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "Read the current or an earlier version of a secret")
       .annotate(
@@ -146,9 +148,8 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
         }).pipe(Schema.filter(asksForOneList))
       )
       .addSuccess(response(SecretList, "The keys"))
-      .addError(Forbidden)
+      .pipe(requires("secret.list"))
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.list")
       .annotate(Compressible, true)
       .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List keys, without returning values")
@@ -167,13 +168,11 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
         })
       )
       .addSuccess(response(HttpApiSchema.NoContent, "The secret is removed"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.write"))
+      .pipe(guarded)
       .addError(LimitExceeded)
       .addError(Conflict)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.write")
       .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "none")
       .annotate(RecentLogin, "never")
@@ -187,9 +186,8 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
     HttpApiEndpoint.get("references", `${secret}/references`)
       .setPath(SecretPath)
       .addSuccess(response(SecretReferences, "What it refers to, and what refers to it"))
-      .addError(Forbidden)
+      .pipe(requires("secret.list"))
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.list")
       .annotate(Compressible, true)
       .annotate(ForDelegations, "whole")
       .annotate(OpenApi.Summary, "List what a secret refers to and what refers to it, without values")
@@ -209,10 +207,9 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
         })
       )
       .addSuccess(response(list(SecretVersion), "The versions"))
-      .addError(Forbidden)
+      .pipe(requires("secret.list"))
       .addError(RateLimited)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.list")
       .annotate(Compressible, true)
       .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List a secret's versions, newest first, without values")
@@ -228,15 +225,13 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
         body({ version: field(Count, "the number of the version, from 1", 1), expected_version: expectedVersion })
       )
       .addSuccess(response(SecretWritten, "The secret's new version"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.write"))
+      .pipe(guarded)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.write")
       .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
@@ -247,15 +242,13 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
     HttpApiEndpoint.post("undelete", `${secret}/undelete`)
       .setPath(SecretPath)
       .addSuccess(response(SecretWritten, "The restored secret, without the value"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.write"))
+      .pipe(guarded)
       .addError(Conflict)
       .addError(ReferenceRefused)
       .addError(UseWidens)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.write")
       .annotate(ForDelegations, "any")
       .annotate(ValueFlow, "moved")
       .annotate(RecentLogin, "never")
@@ -270,16 +263,12 @@ export class SecretsApi extends HttpApiGroup.make("secrets")
       .setPath(SecretPath)
       .setPayload(body({ versions: field(VersionNumbers, "the versions to erase", [2]) }))
       .addSuccess(response(SecretDestroyed, "The requested versions", { data: [destroyedExample] }))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("secret.destroy"), recentLogin("always"))
+      .pipe(guarded)
       .addError(LimitExceeded)
       .addError(Conflict)
       .addError(DecryptionFailed)
-      .addError(Reauthenticate)
-      .annotate(Requires, "secret.destroy")
       .annotate(ValueFlow, "none")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Erase earlier versions permanently")
       .annotate(
         OpenApi.Description,

@@ -2,11 +2,10 @@ import * as HttpApiEndpoint from "@effect/platform/HttpApiEndpoint"
 import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import { Authentication } from "../access/Actor.js"
-import { Forbidden } from "../errors/Errors.js"
 import { list } from "../base/Schemas.js"
 import { ServerFacts, ServerSetting } from "../server/ServerFacts.js"
 import { response } from "./Response.js"
-import { Admission, ForDelegations, Requires } from "./Requirement.js"
+import { Admission, ForDelegations, Requires, requires } from "./Requirement.js"
 
 export class ServerApi extends HttpApiGroup.make("server")
   .add(
@@ -20,8 +19,7 @@ export class ServerApi extends HttpApiGroup.make("server")
   .add(
     HttpApiEndpoint.get("settings", "/api/server/settings")
       .addSuccess(response(list(ServerSetting), "The settings"))
-      .addError(Forbidden)
-      .annotate(Requires, "superadmin")
+      .pipe(requires("superadmin"))
       .annotate(OpenApi.Summary, "List the server's settings and where they come from")
       .annotate(
         OpenApi.Description,

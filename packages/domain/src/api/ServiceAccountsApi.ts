@@ -4,7 +4,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, LimitExceeded } from "../errors/Errors.js"
 import { ServiceAccountId } from "../base/Ids.js"
 import { NewServiceAccountName, ProjectName } from "../base/Names.js"
 import { RecordMatch } from "../base/RecordETag.js"
@@ -20,7 +20,7 @@ import {
 } from "../directory/ServiceAccount.js"
 import { response } from "./Response.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, recentLogin, requires } from "./Requirement.js"
 
 const AccountPath = Schema.Struct({ ...orgPath, sa_id: ServiceAccountId })
 const networksExample = ["10.20.0.0/16", "2001:db8:7::/48"]
@@ -48,12 +48,9 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
         })
       )
       .addSuccess(response(NewServiceAccount, "The new account, with its key if it has one"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("service_account.create"), recentLogin("always"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "service_account.create")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Create a service account")
       .annotate(
         OpenApi.Description,
@@ -64,8 +61,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
     HttpApiEndpoint.get("list", accounts)
       .setPath(OrgPath)
       .addSuccess(response(list(ServiceAccount), "The accounts"))
-      .addError(Forbidden)
-      .annotate(Requires, "service_account.list")
+      .pipe(requires("service_account.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List service accounts")
       .annotate(OpenApi.Description, "Keys are not returned.")
@@ -84,11 +80,8 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
         })
       )
       .addSuccess(response(ServiceAccount, "The account as it is now"))
-      .addError(Forbidden)
+      .pipe(requires("service_account.update"), recentLogin("always"))
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "service_account.update")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Change the networks that a service account may call from")
       .annotate(
         OpenApi.Description,
@@ -100,10 +93,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .setPath(AccountPath)
       .setPayload(body({ grace_seconds: optional(Grace) }))
       .addSuccess(response(ServiceAccountWithKey, "The account, with its new key"))
-      .addError(Forbidden)
-      .addError(Reauthenticate)
-      .annotate(Requires, "service_account.rotate")
-      .annotate(RecentLogin, "always")
+      .pipe(requires("service_account.rotate"), recentLogin("always"))
       .annotate(OpenApi.Summary, "Give a service account a new key, or its first one")
       .annotate(OpenApi.Description, "The old key stays valid for `grace_seconds` (default 0, at most 7 days).")
   )
@@ -111,10 +101,7 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
     HttpApiEndpoint.del("revoke", `${accounts}/:sa_id`)
       .setPath(AccountPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The account is revoked"))
-      .addError(Forbidden)
-      .addError(Reauthenticate)
-      .annotate(Requires, "service_account.revoke")
-      .annotate(RecentLogin, "always")
+      .pipe(requires("service_account.revoke"), recentLogin("always"))
       .annotate(OpenApi.Summary, "Revoke a service account and its access rules")
       .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")
   )

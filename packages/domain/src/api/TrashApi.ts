@@ -4,17 +4,17 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
 import { Environment } from "../directory/Environment.js"
-import { ApprovalRequired, Conflict, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { ApprovalRequired, Conflict, Forbidden, LimitExceeded } from "../errors/Errors.js"
 import { RemovedId } from "../base/Ids.js"
 import { EnvName, OrgName, ProjectName } from "../base/Names.js"
 import { Organization } from "../directory/Organization.js"
 import { Project } from "../directory/Project.js"
 import { maxRemoved, Removed } from "../directory/Removed.js"
 import { body, field, list, optional } from "../base/Schemas.js"
+import { guarded } from "./AskingHeaders.js"
 import { orgPath, OrgPath, paths, projectPath, ProjectPath } from "./Paths.js"
-import { Admission, BodyLimit, RecentLogin, Requires, smallBody } from "./Requirement.js"
+import { Admission, BodyLimit, recentLogin, Requires, requires, smallBody } from "./Requirement.js"
 import { response } from "./Response.js"
 
 const trash = "/api/trash"
@@ -53,12 +53,9 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .setPath(RemovedPath)
       .setPayload(body({ name: optional(OrgName, newName) }))
       .addSuccess(response(Organization, "The organization"))
-      .addError(Forbidden)
+      .pipe(requires("person"), recentLogin("always"))
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "person")
       .annotate(BodyLimit, smallBody)
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Restore a removed organization")
       .annotate(OpenApi.Description, `Its owners and superadmins. ${asItWas} All owners are mailed.`)
   )
@@ -67,12 +64,9 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .setPath(RemovedPath)
       .setPayload(body({ name: field(OrgName, sameName) }))
       .addSuccess(response(HttpApiSchema.NoContent, "The organization can no longer be restored"))
-      .addError(Forbidden)
+      .pipe(requires("person"), recentLogin("always"))
       .addError(ApprovalRequired)
-      .addError(Reauthenticate)
-      .annotate(Requires, "person")
       .annotate(BodyLimit, smallBody)
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Erase a removed organization for good")
       .annotate(
         OpenApi.Description,
@@ -84,8 +78,7 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .setPath(OrgPath)
       .setUrlParams(named(ProjectName))
       .addSuccess(response(list(Removed), "The removed projects", {}))
-      .addError(Forbidden)
-      .annotate(Requires, "project.restore")
+      .pipe(requires("project.restore"))
       .annotate(OpenApi.Summary, "List removed projects")
       .annotate(OpenApi.Description, `The projects of the organization that can be restored. ${newest}`)
   )
@@ -94,14 +87,10 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .setPath(RemovedProjectPath)
       .setPayload(body({ name: optional(ProjectName, newName) }))
       .addSuccess(response(Project, "The project"))
-      .addError(Forbidden)
+      .pipe(requires("project.restore"), recentLogin("always"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
-      .addError(Reauthenticate)
-      .annotate(Requires, "project.restore")
-      .annotate(RecentLogin, "always")
+      .pipe(guarded)
       .annotate(OpenApi.Summary, "Restore a removed project")
       .annotate(
         OpenApi.Description,
@@ -113,13 +102,9 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .setPath(RemovedProjectPath)
       .setPayload(body({ name: field(ProjectName, sameName) }))
       .addSuccess(response(HttpApiSchema.NoContent, "The project can no longer be restored"))
-      .addError(Forbidden)
+      .pipe(requires("project.erase"), recentLogin("always"))
       .addError(LimitExceeded)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
-      .addError(Reauthenticate)
-      .annotate(Requires, "project.erase")
-      .annotate(RecentLogin, "always")
+      .pipe(guarded)
       .annotate(OpenApi.Summary, "Erase a removed project for good")
       .annotate(OpenApi.Description, erased)
   )
@@ -128,8 +113,7 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .setPath(ProjectPath)
       .setUrlParams(named(EnvName))
       .addSuccess(response(list(Removed), "The removed environments", {}))
-      .addError(Forbidden)
-      .annotate(Requires, "env.restore")
+      .pipe(requires("env.restore"))
       .annotate(OpenApi.Summary, "List removed environments")
       .annotate(
         OpenApi.Description,
@@ -141,14 +125,10 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .setPath(RemovedEnvPath)
       .setPayload(body({ name: optional(EnvName, newName) }))
       .addSuccess(response(Environment, "The environment"))
-      .addError(Forbidden)
+      .pipe(requires("env.restore"), recentLogin("always"))
       .addError(Conflict)
       .addError(LimitExceeded)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
-      .addError(Reauthenticate)
-      .annotate(Requires, "env.restore")
-      .annotate(RecentLogin, "always")
+      .pipe(guarded)
       .annotate(OpenApi.Summary, "Restore a removed environment")
       .annotate(OpenApi.Description, `${asItWas} If it is protected, this needs its votes.`)
   )
@@ -157,13 +137,9 @@ export class TrashApi extends HttpApiGroup.make("trash")
       .setPath(RemovedEnvPath)
       .setPayload(body({ name: field(EnvName, sameName) }))
       .addSuccess(response(HttpApiSchema.NoContent, "The environment can no longer be restored"))
-      .addError(Forbidden)
+      .pipe(requires("env.erase"), recentLogin("always"))
       .addError(LimitExceeded)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
-      .addError(Reauthenticate)
-      .annotate(Requires, "env.erase")
-      .annotate(RecentLogin, "always")
+      .pipe(guarded)
       .annotate(OpenApi.Summary, "Erase a removed environment for good")
       .annotate(OpenApi.Description, erased)
   )

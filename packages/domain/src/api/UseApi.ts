@@ -6,7 +6,6 @@ import {
   ApprovalNeeded,
   BrokerDisabled,
   DecryptionFailed,
-  Forbidden,
   LimitExceeded,
   UpstreamFailed,
   UseBudget,
@@ -17,15 +16,14 @@ import { UseRequest, UseResponse } from "../secrets/UseRequest.js"
 import { Use } from "../secrets/UseRule.js"
 import { response } from "./Response.js"
 import { EnvPath, paths } from "./Paths.js"
-import { Admission, ForDelegations, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, ForDelegations, RecentLogin, requires } from "./Requirement.js"
 
 export class UseApi extends HttpApiGroup.make("use")
   .add(
     HttpApiEndpoint.get("uses", `${paths.env}/uses`)
       .setPath(EnvPath)
       .addSuccess(response(list(Use), "What the caller may use"))
-      .addError(Forbidden)
-      .annotate(Requires, "secret.uses")
+      .pipe(requires("secret.uses"))
       .annotate(ForDelegations, "any")
       .annotate(OpenApi.Summary, "List what the caller may use, without values")
       .annotate(OpenApi.Description, "The use rules that name the caller, with what is left of their budgets.")
@@ -35,7 +33,7 @@ export class UseApi extends HttpApiGroup.make("use")
       .setPath(EnvPath)
       .setPayload(UseRequest)
       .addSuccess(response(UseResponse, "The answer of the other side, without the values"))
-      .addError(Forbidden)
+      .pipe(requires("secret.use"))
       .addError(UseRefused)
       .addError(UseBudget)
       .addError(ApprovalNeeded)
@@ -43,7 +41,6 @@ export class UseApi extends HttpApiGroup.make("use")
       .addError(BrokerDisabled)
       .addError(LimitExceeded)
       .addError(DecryptionFailed)
-      .annotate(Requires, "secret.use")
       .annotate(ForDelegations, "any")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Make a request with secrets, without seeing them")

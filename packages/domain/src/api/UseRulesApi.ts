@@ -4,14 +4,14 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { ChangeRequestedResponse } from "../requests/ApprovalRequest.js"
-import { ApprovalRequired, Forbidden, LimitExceeded, Reauthenticate } from "../errors/Errors.js"
+import { LimitExceeded } from "../errors/Errors.js"
 import { UseRuleId } from "../base/Ids.js"
 import { body, list } from "../base/Schemas.js"
 import { changedUseRule, newUseRule, UseRule } from "../secrets/UseRule.js"
+import { guarded } from "./AskingHeaders.js"
 import { response } from "./Response.js"
 import { paths, SecretPath, secretPath } from "./Paths.js"
-import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const rules = `${paths.env}/secrets/:key/use-rules` as const
 const RulePath = Schema.Struct({ ...secretPath, use_rule_id: UseRuleId })
@@ -21,8 +21,7 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
     HttpApiEndpoint.get("list", rules)
       .setPath(SecretPath)
       .addSuccess(response(list(UseRule), "The rules"))
-      .addError(Forbidden)
-      .annotate(Requires, "use_rule.list")
+      .pipe(requires("use_rule.list"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List the use rules of a secret")
       .annotate(OpenApi.Description, "Oldest first. For people with `admin`.")
@@ -32,13 +31,9 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
       .setPath(SecretPath)
       .setPayload(body(newUseRule))
       .addSuccess(response(UseRule, "The new rule"), { status: 201 })
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("use_rule.create"), recentLogin("always"))
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "use_rule.create")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Let accounts use a secret without seeing it")
       .annotate(
         OpenApi.Description,
@@ -50,13 +45,9 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
       .setPath(RulePath)
       .setPayload(body(changedUseRule))
       .addSuccess(response(UseRule, "The rule as it is now"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("use_rule.update"), recentLogin("always"))
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "use_rule.update")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Change a use rule")
       .annotate(OpenApi.Description, "Fields that are left out stay as they are. Approvals under the old rule end.")
   )
@@ -64,11 +55,9 @@ export class UseRulesApi extends HttpApiGroup.make("useRules")
     HttpApiEndpoint.del("delete", `${rules}/:use_rule_id`)
       .setPath(RulePath)
       .addSuccess(response(HttpApiSchema.NoContent, "The rule is removed"))
-      .addError(Forbidden)
-      .addError(ApprovalRequired)
-      .addError(ChangeRequestedResponse)
+      .pipe(requires("use_rule.delete"))
+      .pipe(guarded)
       .addError(LimitExceeded)
-      .annotate(Requires, "use_rule.delete")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a use rule")
       .annotate(OpenApi.Description, "Takes effect for every request that starts after the response.")

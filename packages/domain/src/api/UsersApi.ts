@@ -3,14 +3,14 @@ import * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Conflict, Forbidden, Reauthenticate } from "../errors/Errors.js"
+import { Conflict } from "../errors/Errors.js"
 import { graceId } from "../base/Examples.js"
 import { UserId } from "../base/Ids.js"
 import { field, LimitParameter, optional } from "../base/Schemas.js"
 import { UserCursor } from "../directory/UserCursor.js"
 import { DisabledParameter, DisabledUser, EmailPrefix, UserPage, UserRecord } from "../directory/UserRecord.js"
 import { response } from "./Response.js"
-import { Admission, Compressible, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, Compressible, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const UserPath = Schema.Struct({ user_id: field(UserId, "the user's id", graceId) })
 
@@ -26,8 +26,7 @@ export class UsersApi extends HttpApiGroup.make("users")
         })
       )
       .addSuccess(response(UserPage, "A page of users"))
-      .addError(Forbidden)
-      .annotate(Requires, "superadmin")
+      .pipe(requires("superadmin"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "List all users, by e-mail")
       .annotate(
@@ -44,11 +43,8 @@ export class UsersApi extends HttpApiGroup.make("users")
           sessions: 0
         })
       )
-      .addError(Forbidden)
+      .pipe(requires("superadmin"), recentLogin("always"))
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "superadmin")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Disable a user: sessions and login codes end at once")
       .annotate(
         OpenApi.Description,
@@ -59,10 +55,7 @@ export class UsersApi extends HttpApiGroup.make("users")
     HttpApiEndpoint.post("enable", "/api/users/:user_id/enable")
       .setPath(UserPath)
       .addSuccess(response(UserRecord, "The user"))
-      .addError(Forbidden)
-      .addError(Reauthenticate)
-      .annotate(Requires, "superadmin")
-      .annotate(RecentLogin, "always")
+      .pipe(requires("superadmin"), recentLogin("always"))
       .annotate(OpenApi.Summary, "Enable a disabled user")
       .annotate(OpenApi.Description, "For superadmins. The user's earlier sessions and codes remain invalid.")
   )
@@ -70,8 +63,7 @@ export class UsersApi extends HttpApiGroup.make("users")
     HttpApiEndpoint.post("endSessions", "/api/users/:user_id/end-sessions")
       .setPath(UserPath)
       .addSuccess(response(UserRecord, "The user", { sessions: 0 }))
-      .addError(Forbidden)
-      .annotate(Requires, "superadmin")
+      .pipe(requires("superadmin"))
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End a user's sessions and pending login code")
       .annotate(OpenApi.Description, "For superadmins. The user may log in again at once.")

@@ -4,7 +4,7 @@ import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
 import * as OpenApi from "@effect/platform/OpenApi"
 import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
-import { Conflict, Forbidden, LimitExceeded, RateLimited, Reauthenticate } from "../errors/Errors.js"
+import { Conflict, LimitExceeded, RateLimited } from "../errors/Errors.js"
 import { WebhookDeliveryId, WebhookId } from "../base/Ids.js"
 import { RecordMatch } from "../base/RecordETag.js"
 import { body, LimitParameter, list, optional } from "../base/Schemas.js"
@@ -20,7 +20,7 @@ import {
 } from "../server/Webhook.js"
 import { response } from "./Response.js"
 import { OrgPath, orgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, Requires } from "./Requirement.js"
+import { Admission, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const webhooks = `${paths.org}/webhooks` as const
 const webhook = `${webhooks}/:webhook_id` as const
@@ -36,11 +36,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .setPath(OrgPath)
       .setPayload(body(newWebhook))
       .addSuccess(response(WebhookWithKey, "The new webhook, with its signing key"), { status: 201 })
-      .addError(Forbidden)
+      .pipe(requires("webhook.create"), recentLogin("always"))
       .addError(LimitExceeded)
-      .addError(Reauthenticate)
-      .annotate(Requires, "webhook.create")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Create a webhook")
       .annotate(
         OpenApi.Description,
@@ -51,8 +48,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("list", webhooks)
       .setPath(OrgPath)
       .addSuccess(response(list(Webhook), "The webhooks"))
-      .addError(Forbidden)
-      .annotate(Requires, "webhook.list")
+      .pipe(requires("webhook.list"))
       .annotate(OpenApi.Summary, "List the webhooks of an organization")
       .annotate(OpenApi.Description, "Oldest first. Signing keys are not returned.")
   )
@@ -60,8 +56,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.get("get", webhook)
       .setPath(WebhookPath)
       .addSuccess(response(Webhook, "The webhook"))
-      .addError(Forbidden)
-      .annotate(Requires, "webhook.list")
+      .pipe(requires("webhook.list"))
       .annotate(OpenApi.Summary, "Read a webhook")
       .annotate(OpenApi.Description, "For admins and owners. The signing key is not returned.")
   )
@@ -71,11 +66,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .setPayload(body(changedWebhook))
       .setHeaders(RecordMatch)
       .addSuccess(response(Webhook, "The webhook as it is now"))
-      .addError(Forbidden)
+      .pipe(requires("webhook.update"), recentLogin("always"))
       .addError(Conflict)
-      .addError(Reauthenticate)
-      .annotate(Requires, "webhook.update")
-      .annotate(RecentLogin, "always")
       .annotate(OpenApi.Summary, "Change, disable or enable a webhook")
       .annotate(
         OpenApi.Description,
@@ -86,8 +78,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.del("delete", webhook)
       .setPath(WebhookPath)
       .addSuccess(response(HttpApiSchema.NoContent, "The webhook is removed"))
-      .addError(Forbidden)
-      .annotate(Requires, "webhook.delete")
+      .pipe(requires("webhook.delete"))
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Remove a webhook and its signing keys")
       .annotate(OpenApi.Description, "Deliveries in flight may still arrive; no others start.")
@@ -97,10 +88,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .setPath(WebhookPath)
       .setPayload(body({ grace_seconds: optional(KeyGrace) }))
       .addSuccess(response(WebhookWithKey, "The webhook, with its new signing key"))
-      .addError(Forbidden)
-      .addError(Reauthenticate)
-      .annotate(Requires, "webhook.update")
-      .annotate(RecentLogin, "always")
+      .pipe(requires("webhook.update"), recentLogin("always"))
       .annotate(OpenApi.Summary, "Replace the signing key of a webhook")
       .annotate(
         OpenApi.Description,
@@ -111,9 +99,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
     HttpApiEndpoint.post("test", `${webhook}/test`)
       .setPath(WebhookPath)
       .addSuccess(response(WebhookDelivery, "The delivery, which is sent at once", { kind: "test", state: "pending" }))
-      .addError(Forbidden)
+      .pipe(requires("webhook.update"))
       .addError(RateLimited)
-      .annotate(Requires, "webhook.update")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Send a test event to a webhook")
       .annotate(
@@ -126,8 +113,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .setPath(WebhookPath)
       .setUrlParams(Schema.Struct({ limit: optional(LimitParameter), after: optional(DeliveryCursor) }))
       .addSuccess(response(WebhookDeliveryPage, "A page of deliveries"))
-      .addError(Forbidden)
-      .annotate(Requires, "webhook.list")
+      .pipe(requires("webhook.list"))
       .annotate(OpenApi.Summary, "List the deliveries of a webhook, newest first")
       .annotate(
         OpenApi.Description,
@@ -140,9 +126,8 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .addSuccess(
         response(WebhookDelivery, "The new delivery, which is sent at once", { kind: "again", state: "pending" })
       )
-      .addError(Forbidden)
+      .pipe(requires("webhook.update"))
       .addError(RateLimited)
-      .annotate(Requires, "webhook.update")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "Send an event again")
       .annotate(
