@@ -286,11 +286,19 @@ describe("what HTTP allows", () => {
   })
 })
 
+/** The target of a descriptor; nothing if it was closed since the directory was read, as that of a request's connection. */
+const targetOf = (path: string): string => {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return ""
+  }
+}
+
 /** The TCP sockets that a process listens on, as the system knows them. */
 const listenersOf = (pid: number): ReadonlyArray<string> => {
   const own = readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-    const link = readlinkSync(`/proc/${pid}/fd/${fd}`)
-    return /^socket:\[(\d+)\]$/.exec(link)?.[1] ?? []
+    return /^socket:\[(\d+)\]$/.exec(targetOf(`/proc/${pid}/fd/${fd}`))?.[1] ?? []
   })
   return readFileSync(`/proc/${pid}/net/tcp`, "utf8")
     .split("\n")
