@@ -191,6 +191,8 @@ const credentialOf = (caller: Caller) =>
 
 /** Refused because what was asked before still goes on, such as the erasure of values. */
 const busy = 503
+/** How often a call that is refused so is tried again, a second apart. */
+const patience = 60
 
 /** Calls once, and waits for what the server does about it afterwards. */
 const attempt = async (call: string, caller: Caller, [, ask]: Row): Promise<Stall> => {
@@ -222,11 +224,15 @@ const measure = async (call: string, caller: Caller, row: Row): Promise<void> =>
   let best: Stall | undefined
   const most = manyRows[call] ?? fewRows
   const isOver = ({ cpu, rows }: Stall) => cpu > budget * tolerance || rows > most
+  let refusals = 0
   for (let tries = 0; tries < attempts && (best === undefined || isOver(best)); tries++) {
     const stall = await attempt(call, caller, row)
     // Earlier requests may go on: the erasure of values, for one, in steps of some hundred rows.
     if (stall.rows > most || stall.status === busy) await sleep(1_000)
-    if (stall.status === busy && tries < attempts - 1) continue
+    if (stall.status === busy && ++refusals < patience) {
+      tries--
+      continue
+    }
     if (best === undefined) best = stall
     else if (stall.status === best.status) {
       best = { ...best, cpu: Math.min(best.cpu, stall.cpu), rows: Math.min(best.rows, stall.rows) }
@@ -262,11 +268,11 @@ describe("no call holds the event loop for longer than its budget, or changes mo
         assert.deepStrictEqual(over, [])
         const large = table.filter((line) => line.call === call && line.rows > (manyRows[call] ?? fewRows))
         assert.deepStrictEqual(large, [], "a transaction changes more rows than test/stall/Transactions.ts allows")
-        const done = table.find((line) => line.call === call && line.status < 400)
+        const statuses = table.flatMap((line) => (line.call === call ? [line.status] : []))
         assert.strictEqual(
-          done === undefined,
+          statuses.every((status) => status >= 400),
           call in refused,
-          "only calls of this list are measured by refusals alone"
+          `only calls of this list are measured by refusals alone, and this one was answered with ${statuses.join()}`
         )
         assert.isAtMost(Math.max(...table.map(({ index }) => index)), indexRows, "in one batch of the search index")
       },
