@@ -53,23 +53,31 @@ const prepare = async (server) => {
   for (const env of ["staging", "dev", "prod"]) {
     await send(server, "PATCH", `${base}/${env}/bundle`, { token, body: bulkOf(0) })
   }
+  for (let round = 1; round <= 4; round++) {
+    await send(server, "PATCH", `${base}/dev/bundle`, { token, body: bulkOf(round) })
+  }
   return { base, token, small }
 }
 
+/** Searches of a log of 14,000 entries: by one value, by two, by one that is in few entries, and by two that never meet. */
+const filters = ["action=secret.set", "env=dev&key=KEY_7", "key=KEY_7", "env=staging&action=env.create"]
+
 /** Measures requests of the small organization beside those of the large one. */
-const measure = async (server, { base, small, token }, seconds, { bulks = 0, diffs = 0 } = {}) => {
+const measure = async (server, { base, small, token }, seconds, { bulks = 0, diffs = 0, searches = 0 } = {}) => {
   const end = performance.now() + seconds * 1000
   const isOver = () => performance.now() > end
   const own = { token: small.owner }
   const secret = (index) => `${small.env}/secrets/${small.keys[index % small.keys.length]}`
   const bodies = [bulkOf(1), bulkOf(2)]
+  const log = `${base.slice(0, base.indexOf("/projects"))}/audit-logs`
   const many = (count, request) => Promise.all(Array.from({ length: count }, () => repeat(isOver, request)))
   const [reads, writes, lists] = await Promise.all([
     repeat(isOver, (index) => send(server, "GET", secret(index), own), 5),
     repeat(isOver, (index) => send(server, "PUT", secret(index), { ...own, body: `{"value":"${index}"}` }), 5),
     repeat(isOver, () => send(server, "GET", `${small.env}/secrets`, own), 20),
     many(bulks, (index) => send(server, "PATCH", `${base}/dev/bundle`, { token, body: bodies[index % 2] })),
-    many(diffs, () => send(server, "GET", `${base}/prod/diff?with=staging`, { token }))
+    many(diffs, () => send(server, "GET", `${base}/prod/diff?with=staging`, { token })),
+    many(searches, (index) => send(server, "GET", `${log}?${filters[index % filters.length]}&limit=100`, { token }))
   ])
   return { reads, writes, lists }
 }
@@ -79,7 +87,8 @@ const milliseconds = (times) =>
 
 const loads = [
   { name: "5 diffs and a bulk write of 2,000 keys", load: { diffs: 5, bulks: 1 } },
-  { name: "24 diffs", load: { diffs: 24 } }
+  { name: "24 diffs", load: { diffs: 24 } },
+  { name: "16 searches of the log", load: { searches: 16 } }
 ]
 
 /** Measures how long requests of one organization wait beside the bulk of another one. */
