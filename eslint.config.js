@@ -30,6 +30,7 @@ const settings = [
   "packages/*/src/main.ts",
   "packages/*/src/**/Config.ts",
   "packages/*/src/**/Settings.ts",
+  "packages/client/src/testing/TestSettings.ts",
   "packages/client/src/internal/Variables.ts"
 ]
 

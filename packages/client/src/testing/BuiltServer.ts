@@ -1,6 +1,6 @@
 import * as Option from "effect/Option"
 import { ServerProcess } from "./ServerProcess.js"
-import { findServer, processVariables } from "./Settings.js"
+import { findServer, processVariables } from "./TestSettings.js"
 
 /** One for all, so that a folder's server can be started again. */
 const masterKey = "c0ffee".padEnd(64, "0")

@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ServerProcess } from "./ServerProcess.js"
-import { findServer, processVariables } from "./Settings.js"
+import { findServer, processVariables } from "./TestSettings.js"
 
 /** The line of `coffer-server dev --json`. */
 const Line = Schema.parseJson(Schema.Struct({ url: Schema.String, api_key: Schema.String, place: Schema.String }))
