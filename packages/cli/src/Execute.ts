@@ -15,7 +15,7 @@ import { FailureForm, failureFormOf, reportFailure } from "./program/FailureForm
 import { type CannotDo, exitCodes, type Failure } from "./base/Failures.js"
 import type { Report, Terminal } from "./grammar/Command.js"
 import { noCommand, withHint } from "./grammar/Complaints.js"
-import { commandHelp, groupHelp, withBoldTitles } from "./grammar/Help.js"
+import { commandHelp, groupHelp, withBoldTitles } from "./grammar/HelpText.js"
 import { runWords } from "./grammar/Parser.js"
 import { type Found, locate } from "./grammar/Tree.js"
 import { commandLine } from "./grammar/Usage.js"

@@ -6,7 +6,7 @@ import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
 import { WrongUsage } from "../base/Failures.js"
 import { BadArchive } from "../base/BadArchive.js"
-import type { Identities, Passphrase, Recipients } from "./Keys.js"
+import type { Identities, Passphrase, Recipients } from "./ArchiveKeys.js"
 
 /** The size of a chunk in age's format. Between two chunks, a signal can interrupt. */
 const chunkSize = 64 * 1024

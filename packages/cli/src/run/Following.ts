@@ -11,8 +11,8 @@ import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
-import { sentenceOf } from "./Explain.js"
-import { type Fetched, merge, type Requests } from "./Source.js"
+import { sentenceOf } from "./StartFailure.js"
+import { type Fetched, merge, type Requests } from "./SecretSource.js"
 
 /** Places whose changes are followed. */
 export interface Following {

@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { clientWith } from "../grammar/Command.js"
 import { note } from "../terminal/Print.js"
-import { beforeStart } from "./Explain.js"
+import { beforeStart } from "./StartFailure.js"
 import type { RunOptions } from "./RunArgv.js"
 import { NotStarted } from "./Start.js"
 

@@ -5,7 +5,7 @@ import { statePath } from "@coffer/client/internal/PrivateFile"
 import * as Effect from "effect/Effect"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
-import { beforeStart } from "./Explain.js"
+import { beforeStart } from "./StartFailure.js"
 import { NotStarted } from "./Start.js"
 
 const folder = statePath("offline")

@@ -7,7 +7,7 @@ import { dropWhenRefused, keepCopy } from "./Offline.js"
 import { prepare, type RunCommand } from "./Prepare.js"
 import type { WatchOptions } from "./RunArgv.js"
 import type { Signals } from "./Signals.js"
-import type { Fetched, Requests } from "./Source.js"
+import type { Fetched, Requests } from "./SecretSource.js"
 import type { Program } from "./Start.js"
 import { supervise } from "./Supervise.js"
 

@@ -1,5 +1,5 @@
 import * as Effect from "effect/Effect"
-import { run, type RunArguments } from "./Run.js"
+import { run, type RunArguments } from "./RunWithSecrets.js"
 import { endAs, type Signals } from "./Signals.js"
 
 /** Where `coffer run` starts: its arguments are split, and signals have somebody to take them. */

@@ -9,7 +9,7 @@ import { choice, flag, integer, option } from "../grammar/Specs.js"
 import type { Values } from "../grammar/Values.js"
 import { toTerminal, write, writeValues } from "../terminal/Print.js"
 import type { View } from "../terminal/View.js"
-import { allowEnv, severalKeys } from "./Keys.js"
+import { allowEnv, severalKeys } from "./KeySpecs.js"
 
 export const getSpecs = {
   keys: severalKeys,

@@ -11,7 +11,7 @@ import { anyText, flag, integer, option, optionWithDefault, secretArgument } fro
 import type { Values } from "../grammar/Values.js"
 import { doneView } from "../terminal/View.js"
 import { describeRecipe, recipe } from "./Generate.js"
-import { writtenKey } from "./Keys.js"
+import { writtenKey } from "./KeySpecs.js"
 import { readValue } from "./SecretInput.js"
 
 export const setSpecs = {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import { tree } from "../../src/Commands.js"
-import { commandHelp, groupHelp } from "../../src/grammar/Help.js"
+import { commandHelp, groupHelp } from "../../src/grammar/HelpText.js"
 
 const leaves = tree.nodes.flatMap((node) =>
   node.type === "command"

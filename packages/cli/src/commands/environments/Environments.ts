@@ -21,7 +21,7 @@ import {
   restorable,
   serverOption
 } from "../trash/Trash.js"
-import { keysOption } from "../secrets/Keys.js"
+import { keysOption } from "../secrets/KeyArguments.js"
 import { copy, diff } from "./Promotion.js"
 import { protect, protection, unprotect } from "./Protection.js"
 import { revert, revisions } from "./Revisions.js"

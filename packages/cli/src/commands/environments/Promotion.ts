@@ -7,7 +7,7 @@ import { asking, atProject } from "../../grammar/Command.js"
 import { argument, flag } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { note, printJson, printTable } from "../../terminal/Print.js"
-import { keysOption } from "../secrets/Keys.js"
+import { keysOption } from "../secrets/KeyArguments.js"
 
 const only = keysOption("only", "Only these keys, separated by commas")
 

@@ -10,7 +10,7 @@ import { command, env, group, nonInteractive, org, project, serverUrl } from "..
 import { argument, option } from "../../grammar/Fields.js"
 import type { Codec } from "../../grammar/Specs.js"
 import { toTerminal, write, writeValues } from "../../terminal/Print.js"
-import { key } from "../secrets/Keys.js"
+import { key } from "../secrets/KeyArguments.js"
 import { readCredentials } from "./Credential.js"
 import { answerDocker, dockerOperations } from "./DockerHelper.js"
 import { answerGit } from "./GitHelper.js"

@@ -10,9 +10,9 @@ import { canAsk, confirm } from "../../terminal/Prompts.js"
 import { withProgress } from "../../terminal/Progress.js"
 import { apply } from "./Apply.js"
 import { compare, isChanged, placeName } from "./Compare.js"
-import { options } from "./Options.js"
+import { options } from "./ImportOptions.js"
 import { countUnsupported, printPlan, recordOf } from "./PlanView.js"
-import { readSource } from "./Source.js"
+import { readSource } from "./ImportSource.js"
 
 export const importCommand = atOrgAndBelow("import", {
   description: "Move secrets here from another tool: show the plan, and write it with --apply",

@@ -11,8 +11,8 @@ import { completedBy } from "../../grammar/Specs.js"
 import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, recordView } from "../../terminal/View.js"
-import { exportCommands } from "./Export.js"
-import { importCommand } from "./Import.js"
+import { exportCommands } from "./OrganizationExport.js"
+import { importCommand } from "./OrganizationImport.js"
 import {
   confirmName,
   erasable,

@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import { WrongUsage } from "../../base/Failures.js"
 import { command, type Leaf } from "../../grammar/Command.js"
 import { syntaxOf } from "../../grammar/Specs.js"
-import { renderSpecs } from "../../run/render/Options.js"
+import { renderSpecs } from "../../run/render/RenderOptions.js"
 
 /** `render` for the help and the completions. It starts in `main.ts`, without the other commands. */
 export const renderCommand: Leaf = {

@@ -12,7 +12,7 @@ import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView } from "../../terminal/View.js"
 import { serverOption } from "../trash/Trash.js"
-import { sentenceOf, severalKeys } from "./Keys.js"
+import { sentenceOf, severalKeys } from "./KeyArguments.js"
 
 const placeOf = (path: EnvPath) => `${path.project_name}/${path.env_name}`
 

@@ -22,7 +22,7 @@ import { note } from "../../terminal/Print.js"
 import { ask, canAsk } from "../../terminal/Prompts.js"
 import { dueOptions, setDue, setsDue } from "./Due.js"
 import { applyEdit, type Edit, editOf, isEmpty, overlap } from "./Edits.js"
-import { someKeys } from "./Keys.js"
+import { someKeys } from "./KeyArguments.js"
 
 /** The secrets of an environment at one moment. */
 interface State {

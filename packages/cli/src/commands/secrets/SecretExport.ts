@@ -19,7 +19,7 @@ import { note, writeValues } from "../../terminal/Print.js"
 import { isExport } from "../../output/Earlier.js"
 import { openOutput, writeOutput } from "../../output/OutputFile.js"
 import { fileFormat, unknownFormat } from "./FileFormat.js"
-import { allowEnvOption, keysOption, sentenceOf } from "./Keys.js"
+import { allowEnvOption, keysOption, sentenceOf } from "./KeyArguments.js"
 import { requireComplete } from "./CompleteBundle.js"
 
 interface OutputOptions {

@@ -10,7 +10,7 @@ import { commas, flag, option, requiredOption, versionNumber } from "../../gramm
 import { note } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
-import { absentKey, key } from "./Keys.js"
+import { absentKey, key } from "./KeyArguments.js"
 
 const columns = {
   version: (version: SecretVersion) => version.version,

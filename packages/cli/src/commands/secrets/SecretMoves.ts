@@ -9,7 +9,7 @@ import { asking, atEnv } from "../../grammar/Command.js"
 import { argument, requiredOption } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { doneView } from "../../terminal/View.js"
-import { severalKeys } from "./Keys.js"
+import { severalKeys } from "./KeyArguments.js"
 
 export const copy = atEnv("copy", {
   description: "Write secrets of this environment to another one, without showing them",

@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 import { atEnv } from "../../grammar/Command.js"
 import { note, printTable } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"
-import { key } from "./Keys.js"
+import { key } from "./KeyArguments.js"
 
 const rowsOf = ({ referred_by, refers_to }: SecretReferences) => [
   ...refers_to.map(({ env, key }) => ["refers to", env, key]),

@@ -9,7 +9,7 @@ import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { CannotDo, WrongUsage } from "../../base/Failures.js"
 import type { KeylessSystem } from "@coffer/domain/guides/Keyless"
-import type { TrustOptions } from "./Options.js"
+import type { TrustOptions } from "./TrustOptions.js"
 
 export interface Trusted {
   readonly system: KeylessSystem

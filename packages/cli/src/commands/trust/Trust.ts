@@ -18,7 +18,7 @@ import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { trustedBy } from "./Issuers.js"
-import { account, trustFields, trustProblem } from "./Options.js"
+import { account, trustFields, trustProblem } from "./TrustOptions.js"
 import { testFederation } from "./TestFederation.js"
 import { Version } from "../../base/Version.js"
 

@@ -13,8 +13,8 @@ import { completedBy } from "../../grammar/Specs.js"
 import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
-import { key } from "../secrets/Keys.js"
-import { allowFields, allowProblem, headers, placeOf, secrets } from "./Options.js"
+import { key } from "../secrets/KeyArguments.js"
+import { allowFields, allowProblem, headers, placeOf, secrets } from "./UseOptions.js"
 
 const shared = {
   hosts: ({ hosts }: Pick<UseRule, "hosts">) => hosts.join(" "),

@@ -9,7 +9,7 @@ import { atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { note, printJson, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
-import { after, createFields, deliveryId, editFields, grace, id, limit } from "./Options.js"
+import { after, createFields, deliveryId, editFields, grace, id, limit } from "./WebhookOptions.js"
 import { noteUnmatched, placePatternsOf } from "../access/UnmatchedPatterns.js"
 
 const stateOf = ({ enabled, failed_at }: Webhook): string =>

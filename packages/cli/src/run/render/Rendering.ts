@@ -14,10 +14,10 @@ import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
 import { CannotDo, NotThere } from "../../base/Failures.js"
 import { explainingMissingOf, placeGiven } from "../../grammar/Place.js"
-import { maxKeysLength } from "../Source.js"
+import { maxKeysLength } from "../SecretSource.js"
 import { readBytes, sourceOf } from "../../terminal/Bytes.js"
 import { Version } from "../../base/Version.js"
-import type { RenderOptions } from "./Options.js"
+import type { RenderOptions } from "./RenderOptions.js"
 
 /** The largest template, in bytes. */
 const maxTemplate = 1024 * 1024

@@ -6,8 +6,8 @@ import { valuesOf } from "../../grammar/Values.js"
 import { countProblem, readWords } from "../../grammar/Words.js"
 import { ended, runProgram } from "../../program/Program.js"
 import { descriptors } from "../../terminal/Output.js"
-import { renderSpecs } from "./Options.js"
-import { runRender } from "./Render.js"
+import { renderSpecs } from "./RenderOptions.js"
+import { runRender } from "./RunRender.js"
 
 const syntax = syntaxOf(Object.values(renderSpecs))
 

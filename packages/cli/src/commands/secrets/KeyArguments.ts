@@ -2,7 +2,7 @@ import { SecretKey } from "@coffer/domain/base/Names"
 import { SecretKeys } from "@coffer/domain/secrets/SecretValues"
 import { argument, argumentField, argumentsOf, commas, option, optionField } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
-import * as specs from "../../secrets/Keys.js"
+import * as specs from "../../secrets/KeySpecs.js"
 
 /** The key of a secret that no list shows. */
 export const absentKey = argument("KEY", SecretKey, "The secret's key")

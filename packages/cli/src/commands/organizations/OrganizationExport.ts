@@ -5,7 +5,7 @@ import { ExportId } from "@coffer/domain/base/Ids"
 import { withMessage } from "@coffer/domain/base/Message"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { recipient } from "../../archive/Keys.js"
+import { recipient } from "../../archive/ArchiveKeys.js"
 import { WrongUsage } from "../../base/Failures.js"
 import { atOrg, wide } from "../../grammar/Command.js"
 import { argument, flag, option, repeatedOption } from "../../grammar/Fields.js"
@@ -49,7 +49,7 @@ export const exportCommand = atOrg("export", {
           message: "--json and the archive would both be on standard output: name a file"
         })
       }
-      const { exportOrganization } = yield* Effect.promise(() => import("../../archive/Export.js"))
+      const { exportOrganization } = yield* Effect.promise(() => import("../../archive/ExportOrganization.js"))
       return yield* exportOrganization(call, path.org_name, options)
     })
 })

@@ -5,7 +5,7 @@ import { refuse } from "../../grammar/Place.js"
 import { isRendered } from "../../output/Earlier.js"
 import { isSame, openOutput, type OutputFile, readOutput, reopenOutput, updateOutput } from "../../output/OutputFile.js"
 import { note, toTerminal, write, writeValues } from "../../terminal/Print.js"
-import { checkRender, type RenderOptions } from "./Options.js"
+import { checkRender, type RenderOptions } from "./RenderOptions.js"
 import { fetchValues, openTemplate, render, type Rendering } from "./Rendering.js"
 
 /** Bytes that are no UTF-8 are shown replaced. */

@@ -36,7 +36,7 @@ export const importCommand = command("import", {
       : undefined,
   run: (options) =>
     Effect.flatMap(
-      Effect.promise(() => import("../../archive/Import.js")),
+      Effect.promise(() => import("../../archive/ImportOrganization.js")),
       ({ importOrganization }) => importOrganization(options)
     )
 })
