@@ -7,7 +7,7 @@ import { isInvitedTo, isJoined, organizations } from "../client/Organizations.js
 import { type Command, pageCommands } from "../kit/Commands.js"
 import "./Palette.css"
 import { foundKeys } from "./FoundKeys.js"
-import { foundPlaces, knownPlaces } from "./Places.js"
+import { foundPlaces, knownPlaces } from "./PlaceCommands.js"
 import { distinct, search } from "./Search.js"
 
 /** Finds any place, key and action by name. */

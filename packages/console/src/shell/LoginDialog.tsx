@@ -139,7 +139,7 @@ const PasskeyForm = ({ done }: { readonly done: () => void }) => {
   const prove = () => {
     act.run(
       Effect.flatMap(
-        Effect.promise(() => import("../client/Passkeys.js")),
+        Effect.promise(() => import("../client/PasskeyCeremonies.js")),
         (passkeys) => passkeys.prove()
       ),
       done

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals"
 import type { Session } from "@coffer/domain/directory/Session"
 import { sessionName } from "@coffer/domain/directory/SessionName"
-import { prove } from "../../client/Passkeys.js"
+import { prove } from "../../client/PasskeyCeremonies.js"
 import { useAct } from "../../kit/Act.js"
 import { Problem } from "../../kit/Problem.js"
 import { When } from "../../kit/When.js"

@@ -15,7 +15,7 @@ import type { PageProps } from "../PageProps.js"
 import { Expiry } from "./Expiry.js"
 import { Federations } from "./Federations.js"
 import { Networks } from "./Networks.js"
-import { Rotate } from "./Rotate.js"
+import { RotateKey } from "./RotateKey.js"
 import { Wizard } from "./Wizard.js"
 import "./Page.css"
 import { Table } from "../../kit/Table.js"
@@ -101,7 +101,7 @@ const Row = (props: RowProps) => {
         )}
         {open.value === "keyless" && <Federations org={org} account={account} close={close} />}
         {open.value === "networks" && <Networks {...props} close={close} />}
-        {open.value === "rotate" && <Rotate {...props} close={close} />}
+        {open.value === "rotate" && <RotateKey {...props} close={close} />}
         {open.value === "revoke" && <Revoke {...props} close={close} />}
       </td>
     </tr>

@@ -16,7 +16,7 @@ import { query, setQueries, setQuery } from "../../routing/Router.js"
 import type { PageProps } from "../PageProps.js"
 import { Activity } from "./Activity.js"
 import { Entries } from "./Entries.js"
-import { Export } from "./Export.js"
+import { AuditExport } from "./AuditExport.js"
 import { badOf, filtersOf, names, nameOf, noFilters, readPage, type Typed } from "./Filters.js"
 import { Verify } from "./Verify.js"
 import "./Page.css"
@@ -61,7 +61,7 @@ const Log = ({ org, typed }: LogProps) => {
                 Follow
               </Check>
             </p>
-            <Export key={name} org={org} typed={typed} />
+            <AuditExport key={name} org={org} typed={typed} />
             <Entries entries={entries} />
             {next !== null && (
               <button

@@ -9,7 +9,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { RestoreDialog } from "./RestoreDialog.js"
-import { sizeOf } from "./Size.js"
+import { sizeOf } from "./BackupSize.js"
 import { Table } from "../../kit/Table.js"
 
 const read = Effect.suspend(() => call("backups", (api) => api.list()))

@@ -4,7 +4,7 @@ import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { DialogButtons } from "../../kit/DialogButtons.js"
 import { Dialog } from "../../kit/Dialog.js"
-import { sizeOf } from "./Size.js"
+import { sizeOf } from "./BackupSize.js"
 
 /** The remaining steps of a restore, on the server's machine. */
 const Left = ({ counts, path, size_bytes }: Restore) => (

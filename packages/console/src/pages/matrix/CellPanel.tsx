@@ -13,10 +13,10 @@ import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
 import { cellId } from "./CellId.js"
 import { leave } from "../../routing/Unsent.js"
-import { Editor } from "./Editor.js"
+import { ValueEditor } from "./ValueEditor.js"
 import { type Cell, type Model, panelId, type Spot, spotAt, stagedIn, storedIn, toggleRemoval } from "./Model.js"
-import { rowHeight } from "./Size.js"
-import { copyValue, hide, readValue, show, shown } from "./Values.js"
+import { rowHeight } from "./GridSize.js"
+import { copyValue, hide, readValue, show, shown } from "./GridValues.js"
 
 interface PanelProps {
   readonly model: Model
@@ -170,7 +170,7 @@ export const CellPanel = ({ cell, close, mode, model }: PanelProps) => {
       </p>
       {!column.canRead && <AskAccess org={org} project={project} envs={[column.name]} permission="read" />}
       {mode === "edit" && column.canWrite ? (
-        <Editor model={model} spot={spot} isGone={found === null} close={close} />
+        <ValueEditor model={model} spot={spot} isGone={found === null} close={close} />
       ) : (
         <>
           <StoredValue model={model} spot={spot} />

@@ -23,7 +23,7 @@ import "./Page.css"
 import { RemovedRows } from "./RemovedRows.js"
 import { ReviewDialog } from "./ReviewDialog.js"
 import { StagedBar } from "./StagedBar.js"
-import { Table } from "./Table.js"
+import { GridTable } from "./GridTable.js"
 import { Toolbar } from "./Toolbar.js"
 
 const refreshMillis = 60_000
@@ -186,7 +186,7 @@ export const Page = ({ place }: PageProps<"project">) => {
             <RemovedRows model={model} reload={reload} />
           ) : (
             <>
-              <Table model={model} />
+              <GridTable model={model} />
               <ChosenBar model={model} />
             </>
           )}

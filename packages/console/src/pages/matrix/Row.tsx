@@ -5,7 +5,7 @@ import { Link } from "../../routing/Link.js"
 import { cellId } from "./CellId.js"
 import { type Column, describeCell, type GridCell, type GridRow, leftOf } from "./Grid.js"
 import { GroupCell } from "./PreviewGroup.js"
-import { rowHeight } from "./Size.js"
+import { rowHeight } from "./GridSize.js"
 import type { EnvTrack, Track } from "./Tracks.js"
 
 interface RowProps {

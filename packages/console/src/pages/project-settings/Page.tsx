@@ -11,7 +11,7 @@ import { navigate } from "../../routing/Router.js"
 import { missingInOrg } from "../../client/Organizations.js"
 import { wayBack } from "../../state/Server.js"
 import type { PageProps } from "../PageProps.js"
-import { Environments } from "./Environments.js"
+import { EnvironmentSettings } from "./EnvironmentSettings.js"
 import { Previews } from "./Previews.js"
 import { readSettings } from "./Settings.js"
 import { Strict } from "./Strict.js"
@@ -28,7 +28,7 @@ export const Page = ({ place }: PageProps<"project">) => {
       <Reading of={found}>
         {(settings) => (
           <>
-            <Environments place={place} settings={settings} reload={found.reload} />
+            <EnvironmentSettings place={place} settings={settings} reload={found.reload} />
             {missingInOrg(org, "env.restore") === null && (
               <Removed
                 what="environment"

@@ -11,7 +11,7 @@ import { pickedKeys } from "../../staging/Picked.js"
 import { SentBar } from "../../staging/SentBar.js"
 import type { Sent } from "../../staging/Writes.js"
 import type { PlaceAt } from "../PageProps.js"
-import { type Promotion, ReviewDialog } from "./ReviewDialog.js"
+import { type Promotion, PromotionDialog } from "./PromotionDialog.js"
 import { type MissingRight, missingRight } from "./Rights.js"
 
 interface ChoiceProps {
@@ -180,7 +180,7 @@ export const Choice = (props: ChoiceProps) => {
         }}
       </Reading>
       {reviewed.value !== null && (
-        <ReviewDialog
+        <PromotionDialog
           promotion={reviewed.value}
           close={close}
           done={(write) => {

@@ -7,7 +7,7 @@ import { useStillOpen } from "../../kit/StillOpen.js"
 import { StoredText } from "../../kit/StoredText.js"
 import { Link } from "../../routing/Link.js"
 import { secretAddress } from "../../routing/Places.js"
-import { hide, readValues, show, shown } from "./Values.js"
+import { hide, readValues, show, shown } from "./RequestValues.js"
 
 /** The effects on a key, in words and in the colors of a review. */
 const changes: Readonly<Record<string, readonly [word: string, colour: string]>> = {

@@ -11,7 +11,7 @@ import { Reading } from "../../kit/Reading.js"
 import { Ahead, When } from "../../kit/When.js"
 import { missingInOrg } from "../../client/Organizations.js"
 import type { PageProps } from "../PageProps.js"
-import { Editor } from "./Editor.js"
+import { RuleEditor } from "./RuleEditor.js"
 import { Table } from "../../kit/Table.js"
 
 const read = (org: OrgName) =>
@@ -131,7 +131,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
   return (
     <section class="wide-page">
       <h1>Access rules</h1>
-      {why === null ? <Editor org={org} done={rules.reload} /> : <p class="quiet">To grant rules, one {why}.</p>}
+      {why === null ? <RuleEditor org={org} done={rules.reload} /> : <p class="quiet">To grant rules, one {why}.</p>}
       <Reading of={rules}>{(found) => <Rules org={org} rules={found} changed={rules.reload} />}</Reading>
     </section>
   )

@@ -4,9 +4,9 @@ import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import { When } from "../../kit/When.js"
 import { wallMillis } from "../../state/ServerTime.js"
 import { StoredValue } from "../matrix/CellPanel.js"
-import { Editor } from "../matrix/Editor.js"
+import { ValueEditor } from "../matrix/ValueEditor.js"
 import { type Model, type Spot, stagedIn, storedIn } from "../matrix/Model.js"
-import { hide } from "../matrix/Values.js"
+import { hide } from "../matrix/GridValues.js"
 import { unstage } from "../../staging/Staged.js"
 
 interface ValueProps {
@@ -72,7 +72,7 @@ export const Value = ({ model, spot }: ValueProps) => {
       )}
       {isEditing.value && canWrite ? (
         <>
-          <Editor model={model} spot={spot} isGone={false} close={() => (isEditing.value = false)} />
+          <ValueEditor model={model} spot={spot} isGone={false} close={() => (isEditing.value = false)} />
           <button type="button" class="secret-cancel" onClick={() => (isEditing.value = false)}>
             Cancel
           </button>

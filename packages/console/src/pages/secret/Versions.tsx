@@ -16,7 +16,7 @@ import { useStillOpen } from "../../kit/StillOpen.js"
 import { StoredText } from "../../kit/StoredText.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
-import { hide, readValue, show, shown } from "../matrix/Values.js"
+import { hide, readValue, show, shown } from "../matrix/GridValues.js"
 import { Difference } from "./Difference.js"
 
 interface VersionsProps {

@@ -16,7 +16,7 @@ import type { PageProps } from "../PageProps.js"
 import { Create } from "./Create.js"
 import { Deliveries } from "./Deliveries.js"
 import { Edit } from "./Edit.js"
-import { Rotate } from "./Rotate.js"
+import { RotateSigningKey } from "./RotateSigningKey.js"
 import "./Page.css"
 
 /** How often the states are read. */
@@ -139,7 +139,7 @@ const Row = ({ changed, org, webhook }: RowProps) => {
         </button>
         {open.value === "deliveries" && <Deliveries org={org} webhook={webhook} close={close} />}
         {open.value === "edit" && <Edit org={org} webhook={webhook} close={close} changed={changed} />}
-        {open.value === "rotate" && <Rotate org={org} webhook={webhook} close={close} />}
+        {open.value === "rotate" && <RotateSigningKey org={org} webhook={webhook} close={close} />}
         {open.value === "delete" && (
           <ConfirmByName
             title="Delete a webhook"

@@ -4,7 +4,7 @@ import { Choose } from "../../../kit/Choose.js"
 import { Dialog } from "../../../kit/Dialog.js"
 import { envOf } from "../../../routing/Places.js"
 import { query } from "../../../routing/Router.js"
-import { type Promotion, ReviewDialog } from "../../promote/ReviewDialog.js"
+import { type Promotion, PromotionDialog } from "../../promote/PromotionDialog.js"
 import { keysIn } from "../Chosen.js"
 import type { GridRow } from "../Grid.js"
 import type { Model } from "../Model.js"
@@ -31,7 +31,7 @@ export const CopyDialog = ({ close, model, reload, rows }: CopyProps) => {
   const keys = column === undefined ? [] : keysIn(rows, model.grid.value, column)
   if (reviewed.value !== null) {
     return (
-      <ReviewDialog
+      <PromotionDialog
         promotion={reviewed.value}
         close={close}
         done={(sent) => {

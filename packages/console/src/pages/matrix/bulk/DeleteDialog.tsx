@@ -1,7 +1,7 @@
 import { Dialog } from "../../../kit/Dialog.js"
 import type { GridRow } from "../Grid.js"
 import { type Model, stageRemovals } from "../Model.js"
-import { Environments, targetsOf, useTicked } from "./Environments.js"
+import { TargetEnvironments, targetsOf, useTicked } from "./TargetEnvironments.js"
 
 interface DeleteProps {
   readonly model: Model
@@ -20,7 +20,7 @@ export const DeleteDialog = ({ close, model, rows }: DeleteProps) => {
       {targets.length === 0 ? (
         <p>None of them has a secret in an environment that you may write.</p>
       ) : (
-        <Environments legend="From" targets={targets} ticked={ticked} />
+        <TargetEnvironments legend="From" targets={targets} ticked={ticked} />
       )}
       <p class="hint">Nothing is written before you have reviewed it. Ctrl Z takes it back.</p>
       <footer>

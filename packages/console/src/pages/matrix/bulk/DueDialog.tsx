@@ -7,7 +7,7 @@ import { TextField } from "../../../kit/TextField.js"
 import type { GridRow } from "../Grid.js"
 import type { Model } from "../Model.js"
 import { applySteps, changeOf, type DueOutcome, type DueStep, fieldsOf, stepsOf, undoOf } from "./DuePlan.js"
-import { Environments, targetsOf, useTicked } from "./Environments.js"
+import { TargetEnvironments, targetsOf, useTicked } from "./TargetEnvironments.js"
 
 interface DueProps {
   readonly model: Model
@@ -86,7 +86,7 @@ export const DueDialog = ({ close, model, reload, rows }: DueProps) => {
           {targets.length === 0 ? (
             <p>None of them has a secret in an environment that you may write.</p>
           ) : (
-            <Environments legend="In" targets={targets} ticked={ticked} />
+            <TargetEnvironments legend="In" targets={targets} ticked={ticked} />
           )}
           <p class="hint">What is left empty stays as it is; none takes it away.</p>
           <TextField

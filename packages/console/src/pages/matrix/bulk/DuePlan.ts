@@ -8,7 +8,7 @@ import * as Schema from "effect/Schema"
 import { call, type Failure } from "../../../client/Calls.js"
 import type { ProjectPlace } from "../../../staging/Writes.js"
 import type { Grid, GridRow } from "../Grid.js"
-import type { Target } from "./Environments.js"
+import type { Target } from "./TargetEnvironments.js"
 
 /** The fields to set: an absent field stays as it is, and null removes its value. */
 export interface DueChange {

@@ -12,7 +12,7 @@ import { query } from "../../../routing/Router.js"
 import { keysIn } from "../Chosen.js"
 import type { GridRow } from "../Grid.js"
 import type { Model } from "../Model.js"
-import { copyValue } from "../Values.js"
+import { copyValue } from "../GridValues.js"
 import { download, type ExportFile, type ExportRead, fileNameOf, fileOf, readForExport } from "./Export.js"
 
 interface ExportProps {

@@ -149,7 +149,7 @@ const Form = ({ done, org, subjects }: FormProps) => {
 }
 
 /** Grants a rule: what its patterns cover, and what the subject may do already, are beside it. */
-export const Editor = ({ done, org }: { readonly org: OrgName; readonly done: () => void }) => {
+export const RuleEditor = ({ done, org }: { readonly org: OrgName; readonly done: () => void }) => {
   const subjects = useLoad(org, () => readSubjects(org))
   return <Reading of={subjects}>{(found) => <Form org={org} subjects={found} done={done} />}</Reading>
 }

@@ -16,7 +16,7 @@ import { wayBack } from "../../state/Server.js"
 import type { PlaceAt } from "../PageProps.js"
 import { Extend } from "./Extend.js"
 import { NewEnvironment } from "./NewEnvironment.js"
-import { type Direction, moveId, type Order, useOrder } from "./Order.js"
+import { type Direction, moveId, type Order, useOrder } from "./EnvironmentOrder.js"
 import "./Page.css"
 import { ProtectionButton, StuckNote } from "./Protection.js"
 import type { Settings } from "./Settings.js"
@@ -208,7 +208,7 @@ const List = ({ place, reload, settings: { environments, own } }: ListProps) => 
 }
 
 /** The environments of a project: their order, new ones, and their end. */
-export const Environments = (props: ListProps) => (
+export const EnvironmentSettings = (props: ListProps) => (
   <>
     <List {...props} />
     <NewEnvironment {...props} />

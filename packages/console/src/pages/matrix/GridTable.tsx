@@ -10,7 +10,7 @@ import { move, type Position, rowsInView } from "./Movement.js"
 import { GroupHead } from "./PreviewGroup.js"
 import { Row } from "./Row.js"
 import { pressInGrid } from "./Shortcuts.js"
-import { headHeight, rowHeight } from "./Size.js"
+import { headHeight, rowHeight } from "./GridSize.js"
 import { groupName, widthsOf } from "./Tracks.js"
 
 /** The position of the cell that was clicked. The element names it: rows may have moved since it was drawn. */
@@ -31,7 +31,7 @@ const isChoice = (event: MouseEvent): boolean =>
   isOn(event, ".matrix-pick") || ((event.shiftKey || event.ctrlKey || event.metaKey) && !isOn(event, "a"))
 
 /** The grid: only the rows in view are drawn. */
-export const Table = ({ model }: { readonly model: Model }) => {
+export const GridTable = ({ model }: { readonly model: Model }) => {
   const scroller = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const view = useSignal({ top: 0, height: 600 })

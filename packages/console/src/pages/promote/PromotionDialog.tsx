@@ -47,7 +47,7 @@ const write = (promotion: Promotion, etag: string) =>
   )
 
 /** Shows the changes of a copy, as its dry run reports them, and then makes the copy. */
-export const ReviewDialog = ({ close, done, promotion }: ReviewProps) => {
+export const PromotionDialog = ({ close, done, promotion }: ReviewProps) => {
   const { from, to } = promotion
   const tried = useLoad("dry run", () => copy(promotion, null))
   const act = useAct()

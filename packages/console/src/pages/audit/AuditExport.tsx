@@ -79,7 +79,7 @@ interface ExportProps {
 const words: ReadonlyArray<Form> = ["CSV", "JSON"]
 
 /** Saves the entries that fit the filters as a file. */
-export const Export = ({ org, typed }: ExportProps) => {
+export const AuditExport = ({ org, typed }: ExportProps) => {
   const progress = useSignal<Progress | null>(null)
   const said = useSignal<string | null>(null)
   const failure = useSignal<Failure | null>(null)

@@ -16,7 +16,7 @@ interface RotateProps {
 }
 
 /** Gives a webhook a new signing key. The old one signs too for a day. */
-export const Rotate = ({ close, org, webhook }: RotateProps) => {
+export const RotateSigningKey = ({ close, org, webhook }: RotateProps) => {
   const made = useSignal<WebhookWithKey | null>(null)
   const act = useAct()
   const path = { org_name: org, webhook_id: webhook.id }

@@ -35,7 +35,7 @@ interface EnvironmentsProps {
 }
 
 /** Boxes for the environments, with the number of secrets in each. */
-export const Environments = ({ legend, targets, ticked }: EnvironmentsProps) => (
+export const TargetEnvironments = ({ legend, targets, ticked }: EnvironmentsProps) => (
   <fieldset class="bulk-envs">
     <legend>{legend}</legend>
     {targets.map(({ column: { name }, keys }) => (

@@ -13,7 +13,7 @@ const graces = { "not at all": 0, "1 hour": 3_600, "1 day": 86_400, "7 days": 60
 type GraceWord = keyof typeof graces
 const words: ReadonlyArray<GraceWord> = ["not at all", "1 hour", "1 day", "7 days"]
 
-interface RotateProps {
+interface RotateKeyProps {
   readonly org: OrgName
   readonly account: ServiceAccount
   readonly close: () => void
@@ -21,7 +21,7 @@ interface RotateProps {
 }
 
 /** Gives an account a new key. The old one may stay valid for a while. */
-export const Rotate = ({ account, changed, close, org }: RotateProps) => {
+export const RotateKey = ({ account, changed, close, org }: RotateKeyProps) => {
   const grace = useSignal<GraceWord>("1 day")
   const made = useSignal<ServiceAccountWithKey | null>(null)
   const act = useAct()

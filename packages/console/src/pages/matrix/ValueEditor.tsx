@@ -12,7 +12,7 @@ import { Generate } from "./Generate.js"
 import { baseOf, type Model, type Spot, stagedIn, stageIn, storedIn } from "./Model.js"
 import { decodeValue } from "./Paste.js"
 import { ValueField } from "./ValueField.js"
-import { readValue } from "./Values.js"
+import { readValue } from "./GridValues.js"
 
 interface EditorProps {
   readonly model: Model
@@ -23,7 +23,7 @@ interface EditorProps {
 }
 
 /** A field for the new value of a secret. */
-export const Editor = ({ close, isGone, model, spot }: EditorProps) => {
+export const ValueEditor = ({ close, isGone, model, spot }: EditorProps) => {
   const { column, row } = spot
   const [stored, staged] = [storedIn(spot), stagedIn(spot)]
   const area = useRef<HTMLTextAreaElement>(null)
