@@ -5,7 +5,7 @@ import * as Option from "effect/Option"
 import { actorSource } from "../audit/AuditEvent.js"
 import { AuditLog } from "../audit/AuditLog.js"
 import { ServerConfig } from "../base/Config.js"
-import { refuse } from "./place/Refusal.js"
+import { refuse } from "./place/RefusedAccess.js"
 
 /** Proof that the actor is a superadmin, for actions on the whole server. */
 class ServerPlace {

@@ -1,4 +1,4 @@
-import { listed, valuesOf } from "../database/Parts.js"
+import { listed, valuesOf } from "../database/ListedValues.js"
 import { joined, type Sql, sql, type Values } from "../database/Query.js"
 
 /** The actors of a filter: ids, and the name of an actor without one, such as a failed login of an unknown address. */

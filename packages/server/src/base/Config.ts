@@ -23,13 +23,13 @@ import {
   otlpHeaders,
   text,
   word
-} from "./config/Formats.js"
+} from "./config/SettingFormats.js"
 import { identity, type IdentitySettings } from "./config/IdentitySettings.js"
 import { mail, type MailSettings } from "./config/MailSettings.js"
 import { masterKey } from "./config/MasterKey.js"
 import { type Network, networksOrNone } from "./config/Networks.js"
 import { outbound, type OutboundSettings } from "./config/OutboundSettings.js"
-import { ConfigProblems, joined, satisfying, type Setting } from "./config/Problems.js"
+import { ConfigProblems, joined, satisfying, type Setting } from "./config/ConfigProblems.js"
 import { tls, type TlsSettings } from "./config/TlsSettings.js"
 import { superadminVariable } from "./config/Unknown.js"
 import { type Environment, type Reader, reader } from "./config/Variables.js"

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
 import { makeFairQueue } from "./FairQueue.js"
-import type { Restore } from "./Restore.js"
+import type { Restore } from "./RestoreMask.js"
 import { mayTake, type SharedBound } from "./SharedBounds.js"
 import { tenantOf } from "./Tenant.js"
 

@@ -17,7 +17,7 @@ import { type ErrorForm, errorResponse, toResponse, unrouted } from "./Failure.j
 import { isVaultPath } from "./vault/Target.js"
 import { vaultError } from "./vault/Errors.js"
 import { NodeRequest } from "./NodeRequest.js"
-import { refusal } from "./Refusal.js"
+import { refusal } from "./RefusedRequest.js"
 import { requestHeaders } from "./RequestHeaders.js"
 import { RequestObserver } from "./RequestObserver.js"
 import { withRequestSpan } from "./RequestSpan.js"

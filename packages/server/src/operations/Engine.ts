@@ -8,7 +8,7 @@ import "../database/DatabaseMetrics.js"
 import type { Erasures } from "../database/Erasures.js"
 import type { Snapshots } from "../database/Snapshots.js"
 import { ErasuresLive } from "../database/sqlite/Erasure.js"
-import { SqliteSnapshotsLive } from "../database/sqlite/Snapshots.js"
+import { SqliteSnapshotsLive } from "../database/sqlite/SqliteSnapshots.js"
 import { DatabaseLive } from "../database/sqlite/SqliteDatabase.js"
 
 /** The database of the settings with its capabilities, on either engine. */

@@ -1,7 +1,7 @@
 import * as Layer from "effect/Layer"
 import type { PostgresSettings } from "../base/config/DatabaseSettings.js"
-import { postgresSnapshots } from "../database/copy/Snapshots.js"
-import { PostgresErasuresLive } from "../database/postgres/Erasures.js"
+import { postgresSnapshots } from "../database/copy/PostgresSnapshots.js"
+import { PostgresErasuresLive } from "../database/postgres/PostgresErasures.js"
 import { postgresLive } from "../database/postgres/PostgresDatabase.js"
 
 /** PostgreSQL with its capabilities. */

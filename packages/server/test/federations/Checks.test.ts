@@ -1,7 +1,7 @@
 import { identifying } from "@coffer/domain/directory/Claims"
 import { FederationId } from "@coffer/domain/base/Ids"
 import { FederationName } from "@coffer/domain/base/Names"
-import { explain, recordOf, sentenceOf } from "@coffer/server/directory/federations/Checks"
+import { explain, recordOf, sentenceOf } from "@coffer/server/directory/federations/ClaimChecks"
 import type { FederationRow } from "@coffer/server/directory/federations/Repo"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

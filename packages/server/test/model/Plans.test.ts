@@ -13,9 +13,9 @@ import { environmentExpiry, environmentNotice } from "@coffer/server/secrets/env
 import { ruleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
 import { projectHistoryRepo } from "@coffer/server/secrets/project-history/Repo"
 import { KeySearch } from "@coffer/server/secrets/key-search/KeySearch"
-import { Removed } from "@coffer/server/secrets/services/Removed"
+import { RemovedSecrets } from "@coffer/server/secrets/services/RemovedSecrets"
 import { Revisions } from "@coffer/server/secrets/services/Revisions"
-import { UserDirectory } from "@coffer/server/directory/users/Users"
+import { UserDirectory } from "@coffer/server/directory/users/UserDirectory"
 import { uuidV7 } from "@coffer/server/base/Uuid"
 import { deliveriesRepo } from "@coffer/server/edges/webhooks/DeliveriesRepo"
 import { assert, describe, it } from "@effect/vitest"
@@ -318,7 +318,7 @@ describe("a statement's plan", () => {
         const place = yield* Effect.flatMap(Access, (access) => access.env(envPath("prod", "web"), "secret.list")).pipe(
           Effect.provideService(CurrentCaller, { actor })
         )
-        const { list } = yield* Effect.provide(Removed, Removed.Default)
+        const { list } = yield* Effect.provide(RemovedSecrets, RemovedSecrets.Default)
         const [plan, ...rest] = yield* plans(list(place, {}))
         assert.lengthOf(rest, 0)
         // The keys of a page are gone through, and sorted.

@@ -4,7 +4,7 @@
  */
 import { SqlClient } from "@effect/sql"
 import { clientOf } from "@coffer/server/database/sqlite/Connection"
-import { guardDatabaseFile } from "@coffer/server/database/sqlite/Files"
+import { guardDatabaseFile } from "@coffer/server/database/sqlite/DatabaseFile"
 import { lock } from "@coffer/server/database/sqlite/Lock"
 import { migrate, migrations } from "@coffer/server/database/sqlite/Migrations"
 import { pragmas } from "@coffer/server/database/sqlite/SqliteDatabase"

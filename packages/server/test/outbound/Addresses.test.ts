@@ -1,4 +1,4 @@
-import { judge } from "@coffer/server/base/outbound/Addresses"
+import { judge } from "@coffer/server/base/outbound/AddressVerdict"
 import { assert, describe, it } from "vitest"
 
 const listedNone = judge([])

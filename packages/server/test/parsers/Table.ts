@@ -101,7 +101,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "operations/dev/SeedFile.ts": { "UTF-8": operator },
   "base/BuiltFiles.ts": { URL: operator },
   "base/config/DatabaseUrl.ts": { query: operator, percent: operator },
-  "base/config/Formats.ts": { URL: operator, list: operator },
+  "base/config/SettingFormats.ts": { URL: operator, list: operator },
   "base/config/IdentitySettings.ts": { URL: operator },
   "base/config/KeyCommand.ts": { JSON: operator },
   "base/config/MailSettings.ts": { URL: operator },

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type Clock, Effect, Layer } from "effect"
 import { everythingOnPostgres } from "../model/Support.js"
-import { PostgresErasuresLive } from "@coffer/server/database/postgres/Erasures"
+import { PostgresErasuresLive } from "@coffer/server/database/postgres/PostgresErasures"
 import { Database } from "@coffer/server/database/Database"
 import { ruleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
 import { delegate, identified } from "../delegations/Support.js"

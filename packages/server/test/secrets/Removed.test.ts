@@ -1,6 +1,6 @@
 import type { Actor } from "@coffer/domain/access/Actor"
 import { History } from "@coffer/server/secrets/services/History"
-import { Removed } from "@coffer/server/secrets/services/Removed"
+import { RemovedSecrets } from "@coffer/server/secrets/services/RemovedSecrets"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import {
@@ -18,13 +18,13 @@ import {
 } from "../support/Services.js"
 
 const withRemoved = <A, E, R>(test: Effect.Effect<A, E, R>) =>
-  test.pipe(Effect.provide(Layer.mergeAll(Removed.Default, History.Default)), onDatabase())
+  test.pipe(Effect.provide(Layer.mergeAll(RemovedSecrets.Default, History.Default)), onDatabase())
 
-type Request = Parameters<Removed["list"]>[1]
+type Request = Parameters<RemovedSecrets["list"]>[1]
 
 const removedIn = (actor: Actor, request: Request = {}, path = envPath()) =>
   Effect.gen(function* () {
-    return yield* (yield* Removed).list(yield* enter(actor, "secret.list", path), request)
+    return yield* (yield* RemovedSecrets).list(yield* enter(actor, "secret.list", path), request)
   })
 
 const keysOf = (actor: Actor, request: Request = {}) =>

@@ -181,7 +181,7 @@ export const sources: Readonly<
   "edges/webhooks/Job.ts": { unmeasured: "a few rows at a time, for webhooks that the table has not" },
   "database/jobs/ClockCheck.ts": { unmeasured: "one row every minute, with PostgreSQL" },
   "database/jobs/Succession.ts": { unmeasured: "two small reads a second, and the end of the process" },
-  "directory/users/Users.ts": {
+  "directory/users/UserDirectory.ts": {
     unmeasured: "a look at the protections of a person's organizations, after a disabling"
   },
   "database/jobs/Heartbeat.ts": { unmeasured: "one row every ten seconds, with PostgreSQL" },

@@ -1,7 +1,7 @@
 import { Api } from "@coffer/domain/Api"
 import { ValueFlow } from "@coffer/domain/api/Requirement"
 import { Access } from "@coffer/server/access/Access"
-import { ProjectPreviews } from "@coffer/server/directory/previews/Previews"
+import { ProjectPreviews } from "@coffer/server/directory/previews/ProjectPreviews"
 import { Environments } from "@coffer/server/secrets/environments/Environments"
 import { EnvName } from "@coffer/domain/base/Names"
 import { Pattern } from "@coffer/domain/base/Pattern"

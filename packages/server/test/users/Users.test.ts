@@ -10,7 +10,7 @@ import { offlineSession } from "@coffer/server/operations/offline/OfflineSession
 import { Sessions } from "@coffer/server/directory/login/Sessions"
 import { SuperadminsLive } from "@coffer/server/directory/login/Superadmins"
 import { Members } from "@coffer/server/directory/members/Members"
-import { type UserPageRequest, UserDirectory } from "@coffer/server/directory/users/Users"
+import { type UserPageRequest, UserDirectory } from "@coffer/server/directory/users/UserDirectory"
 import { Headers } from "@effect/platform"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"

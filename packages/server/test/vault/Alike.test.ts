@@ -1,6 +1,6 @@
 import { Access } from "@coffer/server/access/Access"
 import { assert, describe, it } from "@effect/vitest"
-import { envOf } from "@coffer/server/edges/vault/Places"
+import { envOf } from "@coffer/server/edges/vault/VaultPlaces"
 import { Effect } from "effect"
 import { countingStatements } from "../support/FailingDriver.js"
 import { account, asActor, grant, onDatabase, organization, outcome, person } from "../support/Services.js"

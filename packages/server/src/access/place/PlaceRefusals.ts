@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import { actorSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import type { FoundPlace } from "./PlaceRow.js"
-import { refuse } from "./Refusal.js"
+import { refuse } from "./RefusedAccess.js"
 
 export interface PathNames extends OrgPath {
   readonly project_name?: ProjectPath["project_name"]

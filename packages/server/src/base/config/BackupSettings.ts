@@ -1,7 +1,7 @@
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
-import { address, bucket, directory, integer, password, prefix, text } from "./Formats.js"
-import { joined, problem, satisfying, type Setting } from "./Problems.js"
+import { address, bucket, directory, integer, password, prefix, text } from "./SettingFormats.js"
+import { joined, problem, satisfying, type Setting } from "./ConfigProblems.js"
 import type { Reader } from "./Variables.js"
 
 export interface S3Settings {

@@ -2,8 +2,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
 import { type DatabaseTarget, parseDatabaseUrl } from "./DatabaseUrl.js"
-import { file, integer, password, word } from "./Formats.js"
-import { joined, problem, satisfying, type Setting } from "./Problems.js"
+import { file, integer, password, word } from "./SettingFormats.js"
+import { joined, problem, satisfying, type Setting } from "./ConfigProblems.js"
 import type { Reader } from "./Variables.js"
 
 export interface PostgresSettings {

@@ -1,9 +1,9 @@
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type * as Redacted from "effect/Redacted"
-import { domain, duration, type Format, listOf, password, text, word } from "./Formats.js"
+import { domain, duration, type Format, listOf, password, text, word } from "./SettingFormats.js"
 import { hostOf, isLoopback } from "./Loopback.js"
-import { joined, problem, satisfying, type Setting } from "./Problems.js"
+import { joined, problem, satisfying, type Setting } from "./ConfigProblems.js"
 import type { Reader } from "./Variables.js"
 
 /**

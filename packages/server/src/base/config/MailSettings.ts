@@ -2,9 +2,9 @@ import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
 import { isIP } from "node:net"
-import { host, integer, password, sender, text, word } from "./Formats.js"
+import { host, integer, password, sender, text, word } from "./SettingFormats.js"
 import { hostOf, isLoopback } from "./Loopback.js"
-import { joined, satisfying, type Setting } from "./Problems.js"
+import { joined, satisfying, type Setting } from "./ConfigProblems.js"
 import type { Reader } from "./Variables.js"
 
 export interface SmtpSettings {

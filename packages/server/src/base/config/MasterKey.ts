@@ -1,8 +1,8 @@
 import * as Effect from "effect/Effect"
 import type * as Redacted from "effect/Redacted"
-import { masterKey as format } from "./Formats.js"
+import { masterKey as format } from "./SettingFormats.js"
 import { keyFromCommand } from "./KeyCommand.js"
-import { problem, type Problems, type Setting } from "./Problems.js"
+import { problem, type Problems, type Setting } from "./ConfigProblems.js"
 import type { Environment, Reader } from "./Variables.js"
 
 const variable = "SERVICE_MASTER_KEY"

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net"
 import * as Option from "effect/Option"
-import { type Format, listOf } from "./Formats.js"
+import { type Format, listOf } from "./SettingFormats.js"
 
 /** A network such as 10.0.0.0/8. */
 export interface Network {

@@ -1,9 +1,9 @@
 import { isIssuer } from "@coffer/domain/directory/Federation"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import { address, type Format, listOf, word } from "./Formats.js"
+import { address, type Format, listOf, word } from "./SettingFormats.js"
 import { type Network, networks } from "./Networks.js"
-import { joined, type Setting } from "./Problems.js"
+import { joined, type Setting } from "./ConfigProblems.js"
 import type { Reader } from "./Variables.js"
 
 export interface OutboundSettings {

@@ -2,7 +2,7 @@ import type { ServerSetting } from "@coffer/domain/server/ServerFacts"
 import * as Context from "effect/Context"
 import * as Record from "effect/Record"
 import { described } from "./Descriptions.js"
-import type { ConfigProblem } from "./Problems.js"
+import type { ConfigProblem } from "./ConfigProblems.js"
 import { superadminVariable } from "./Unknown.js"
 import type { Environment } from "./Variables.js"
 

@@ -1,6 +1,6 @@
 import * as Effect from "effect/Effect"
-import { file, word } from "./Formats.js"
-import { joined, problem, satisfying, type Setting } from "./Problems.js"
+import { file, word } from "./SettingFormats.js"
+import { joined, problem, satisfying, type Setting } from "./ConfigProblems.js"
 import type { Reader } from "./Variables.js"
 
 /** The server's certificate. The files may change while the server runs. */

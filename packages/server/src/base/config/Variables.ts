@@ -3,8 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Redacted from "effect/Redacted"
-import type { Format } from "./Formats.js"
-import { problem, type Problems, type Setting } from "./Problems.js"
+import type { Format } from "./SettingFormats.js"
+import { problem, type Problems, type Setting } from "./ConfigProblems.js"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 

@@ -9,7 +9,7 @@ import * as Predicate from "effect/Predicate"
 import * as Struct from "effect/Struct"
 import type { Agent, Dispatcher } from "undici"
 import { ServerConfig } from "../Config.js"
-import { judge, type Verdict } from "./Addresses.js"
+import { judge, type Verdict } from "./AddressVerdict.js"
 
 /** Why a request was not made, or got no response. */
 export type OutboundReason =

@@ -6,7 +6,7 @@ import pg, { type ClientBase, type ClientConfig, type PoolClient, type QueryResu
 import { makeFairSemaphore } from "../../base/FairSemaphore.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { sharedBounds } from "../../base/SharedBounds.js"
-import type { Restore } from "../../base/Restore.js"
+import type { Restore } from "../../base/RestoreMask.js"
 import { tenantOf } from "../../base/Tenant.js"
 import type { PoolState } from "../Database.js"
 import { lostConnections } from "../DatabaseMetrics.js"

@@ -9,7 +9,7 @@ import { Worker } from "node:worker_threads"
 import { Database, Transaction } from "../Database.js"
 import { type Erased, Erasures } from "../Erasures.js"
 import type { ErasureReport, ErasureRequest } from "./ErasureWorker.js"
-import { DatabaseFile } from "./Files.js"
+import { DatabaseFile } from "./DatabaseFile.js"
 import { query } from "../Query.js"
 
 /** How long a request waits for its erasure. */

@@ -19,7 +19,7 @@ import { clientNetwork } from "../../database/limits/ClientNetwork.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import { method } from "../../base/tracing/Traced.js"
-import { type Checked, explain, type Mismatch, recordOf, sentenceOf } from "./Checks.js"
+import { type Checked, explain, type Mismatch, recordOf, sentenceOf } from "./ClaimChecks.js"
 import { type AccountRow, type FederationRow, federationsRepo } from "./Repo.js"
 import { Signatures, type Verified } from "./Signatures.js"
 

@@ -3,7 +3,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
-import { ProjectPreviews } from "./Previews.js"
+import { ProjectPreviews } from "./ProjectPreviews.js"
 
 export const PreviewsHttp = HttpApiBuilder.group(Api, "previews", (handlers) =>
   Effect.gen(function* () {

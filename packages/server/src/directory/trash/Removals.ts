@@ -5,7 +5,7 @@ import type { OrgName } from "@coffer/domain/base/Names"
 import { orgNameInUse } from "@coffer/domain/directory/OrgNameRefusals"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { restorable } from "../../access/place/Removed.js"
+import { restorable } from "../../access/place/RemovedPlaces.js"
 import { ServerConfig } from "../../base/Config.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 

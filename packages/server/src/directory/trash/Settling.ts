@@ -1,7 +1,7 @@
 import { DelegationId, OrgId, ProjectId, RemovedId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { envsIn } from "../../access/place/Removed.js"
+import { envsIn } from "../../access/place/RemovedPlaces.js"
 import { systemSource } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { Database, type Transaction } from "../../database/Database.js"

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { serverScope, userScope } from "../../database/Scopes.js"
-import { UserDirectory } from "./Users.js"
+import { UserDirectory } from "./UserDirectory.js"
 
 /** The list of users, whose superadmins are counted, and the sessions of one of them. */
 const scopesOf = (id: UserId) => ({ also: [serverScope, userScope(id)] })

@@ -16,7 +16,7 @@ import { Completion } from "./Completion.js"
 import { type Flow, LoginFlows } from "./LoginFlows.js"
 import { intentOf } from "./Intents.js"
 import { choosePage, codePage, type Problem } from "./LoginPages.js"
-import { orFailedPage } from "./Problems.js"
+import { orFailedPage } from "./FailedPage.js"
 import { Programs } from "./Programs.js"
 import { makeProviderPages } from "./ProviderPages.js"
 

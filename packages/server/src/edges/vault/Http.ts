@@ -16,7 +16,7 @@ import { Revisions } from "../../secrets/services/Revisions.js"
 import { type Namespace, VaultApi, VaultAuthentication } from "../../http/vault/Contract.js"
 import { accountOf, KeySessions } from "./KeySessions.js"
 import { Logins } from "./Logins.js"
-import { envOf, namespaceOf, projectOf } from "./Places.js"
+import { envOf, namespaceOf, projectOf } from "./VaultPlaces.js"
 import {
   descriptionOf,
   metadataOf,

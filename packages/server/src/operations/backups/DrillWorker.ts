@@ -14,7 +14,7 @@ import { DatabaseLive } from "../../database/sqlite/SqliteDatabase.js"
 import { open } from "../../keys/Envelope.js"
 import { InstanceLive } from "../../keys/Instance.js"
 import { Keyring, KeyringLive } from "../../keys/Keyring.js"
-import { eachVersion } from "../rotation/Versions.js"
+import { eachVersion } from "../rotation/RotatedVersions.js"
 
 const Request = Schema.Struct({ path: Schema.String, masterKey: Schema.Redacted(Schema.String) })
 

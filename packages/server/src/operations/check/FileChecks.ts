@@ -6,7 +6,7 @@ import { exposedSecrets } from "../../base/config/Exposed.js"
 import type { Environment } from "../../base/config/Variables.js"
 import { isOwn, usableDirectory } from "../../base/files/Permission.js"
 import { reasonOf } from "../../base/Reason.js"
-import { isGuarded } from "../../database/sqlite/Files.js"
+import { isGuarded } from "../../database/sqlite/DatabaseFile.js"
 import { judgeSpace } from "./DiskSpace.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 

@@ -6,7 +6,7 @@ import { Trail } from "../../edges/trail/Trail.js"
 import { open } from "../../keys/Envelope.js"
 import { InstanceLive } from "../../keys/Instance.js"
 import { Keyring } from "../../keys/Keyring.js"
-import { versionOf } from "../rotation/Versions.js"
+import { versionOf } from "../rotation/RotatedVersions.js"
 import { StartupError } from "../../base/StartupError.js"
 import { query } from "../../database/Query.js"
 

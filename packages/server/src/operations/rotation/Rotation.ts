@@ -19,7 +19,7 @@ import { open, rewrap } from "../../keys/Envelope.js"
 import { Keyring, makeKeyring, type Subkeys, unwrapBytes, wrapBytes } from "../../keys/Keyring.js"
 import { NamedWrappedRow } from "../../keys/WrappedRows.js"
 import { anySchemaAt, type Leftovers, stoppedAt } from "./StoppedDatabase.js"
-import { eachVersion } from "./Versions.js"
+import { eachVersion } from "./RotatedVersions.js"
 import { CountRow } from "../../database/Rows.js"
 
 /** For the keys of a rotation, which the server's settings may name too. */

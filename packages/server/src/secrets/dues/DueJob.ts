@@ -9,7 +9,7 @@ import { forgetDue, noteDue } from "./DueMetrics.js"
 import { dueEvents } from "./Events.js"
 import { dueJobRepo } from "./JobRepo.js"
 import { dueMails } from "./Mails.js"
-import { eachDue } from "./Places.js"
+import { eachDue } from "./EachDue.js"
 
 /** Counts the secrets that are due, page by page. */
 const counting = Effect.map(dueJobRepo, (repo) =>

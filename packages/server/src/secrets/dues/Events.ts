@@ -8,7 +8,7 @@ import { inOrganization } from "../../database/jobs/EachRow.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { dueJobRepo } from "./JobRepo.js"
-import { type Due, eachDue } from "./Places.js"
+import { type Due, eachDue } from "./EachDue.js"
 
 /**
  * Makes the entries `secret.due`: one when a due date is 14 days away, and one when it has passed. Each is noted in the

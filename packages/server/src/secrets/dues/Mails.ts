@@ -9,7 +9,7 @@ import { timestamp } from "../../base/Time.js"
 import { Fence } from "../../database/jobs/Lease.js"
 import { Mailer } from "../../base/mail/Mailer.js"
 import { dueJobRepo } from "./JobRepo.js"
-import { type Due, eachDue } from "./Places.js"
+import { type Due, eachDue } from "./EachDue.js"
 import { reminderSubject, reminderText } from "./Reminder.js"
 
 const everyMillis = Duration.toMillis("7 days")

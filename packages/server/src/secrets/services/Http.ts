@@ -11,7 +11,7 @@ import { longList } from "../../http/LongList.js"
 import { ReferenceReader } from "../references/ReferenceReader.js"
 import { ComparedVersions } from "./ComparedVersions.js"
 import { History } from "./History.js"
-import { Removed } from "./Removed.js"
+import { RemovedSecrets } from "./RemovedSecrets.js"
 import { Secrets } from "./Secrets.js"
 
 const listed = longList(SecretListed)
@@ -24,7 +24,7 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     const compared = yield* ComparedVersions
     const referenceReader = yield* ReferenceReader
     const dues = yield* Dues
-    const removedSecrets = yield* Removed
+    const removedSecrets = yield* RemovedSecrets
     const { gated } = yield* GatedHandlers
     const destroyed = gated(
       "secrets.destroy",
@@ -111,6 +111,6 @@ export const SecretsHttp = HttpApiBuilder.group(Api, "secrets", (handlers) =>
     ComparedVersions.Default,
     ReferenceReader.Default,
     Dues.Default,
-    Removed.Default
+    RemovedSecrets.Default
   ])
 )

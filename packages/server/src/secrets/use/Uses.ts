@@ -22,7 +22,7 @@ import type { PermittedSecret } from "./PermittedSecret.js"
 import { UsePermits } from "./UsePermits.js"
 import { targetOf } from "../use-rules/Match.js"
 import { type Outgoing, placed, signaturesIn, signed } from "./Placement.js"
-import { outgoingHeaders } from "./RequestHeaders.js"
+import { outgoingHeaders } from "./OutgoingHeaders.js"
 import { makeSlots } from "./Slots.js"
 import { type RefusalReason, upstreamFailures, useRefusals, usesMade } from "./UseMetrics.js"
 

@@ -6,7 +6,7 @@ import { countStatements, type Filters, pageStatement, totalStatements } from "@
 import { Database } from "@coffer/server/database/Database"
 import type { Template } from "@coffer/server/database/Template"
 import { ErasuresLive } from "@coffer/server/database/sqlite/Erasure"
-import { SqliteSnapshotsLive } from "@coffer/server/database/sqlite/Snapshots"
+import { SqliteSnapshotsLive } from "@coffer/server/database/sqlite/SqliteSnapshots"
 import { DatabaseLive } from "@coffer/server/database/sqlite/SqliteDatabase"
 import { serverOn } from "@coffer/server/Server"
 import { assert, describe, it } from "@effect/vitest"

@@ -3,7 +3,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { runThread } from "../../base/files/Thread.js"
 import { Snapshots } from "../Snapshots.js"
-import { DatabaseFile } from "./Files.js"
+import { DatabaseFile } from "./DatabaseFile.js"
 
 const isProblems = Schema.decodeUnknown(Schema.Array(Schema.String))
 

@@ -31,13 +31,13 @@ const listed = ({ key, removed_at, removed_by, updated_at, version }: RemovedRow
 })
 
 /** Lists the removed secrets that can be restored. */
-export class Removed extends Effect.Service<Removed>()("@coffer/server/Removed", {
+export class RemovedSecrets extends Effect.Service<RemovedSecrets>()("@coffer/server/RemovedSecrets", {
   effect: Effect.gen(function* () {
     const repo = yield* removedRepo
     const { checkNewest } = yield* Versions
 
     /** A page of the removed keys that no new secret has, in byte order; only of `key`, if given. */
-    const list = method("Removed.list", function* (place: Place<"secret.list">, request: Request) {
+    const list = method("RemovedSecrets.list", function* (place: Place<"secret.list">, request: Request) {
       const { key, limit = defaultLimit } = request
       const found: Array<RemovedRow> = []
       const pace = pacing()
