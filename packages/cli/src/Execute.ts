@@ -1,25 +1,17 @@
-import type { CliApp } from "@effect/cli/CliApp"
-import { getSpan } from "@effect/cli/HelpDoc"
-import { isValidationError, type ValidationError } from "@effect/cli/ValidationError"
 import { loadSettings } from "@coffer/client/internal/Settings"
-import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
-import * as NodePath from "@effect/platform-node/NodePath"
-import * as NodeTerminal from "@effect/platform-node/NodeTerminal"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
 import { tree } from "./Commands.js"
 import { describe } from "./base/Describe.js"
-import { explain as explainFailure } from "./program/Explain.js"
+import { explain } from "./program/Explain.js"
 import { FailureForm, failureFormOf, reportFailure } from "./program/FailureForm.js"
-import { type CannotDo, exitCodes, type Failure } from "./base/Failures.js"
+import { type CannotDo, exitCodes } from "./base/Failures.js"
 import type { Report, Terminal } from "./grammar/Command.js"
 import { noCommand, withHint } from "./grammar/Complaints.js"
 import { commandHelp, groupHelp, withBoldTitles } from "./grammar/HelpText.js"
-import { runWords } from "./grammar/Parser.js"
 import { type Found, locate } from "./grammar/Tree.js"
+import { runWords } from "./grammar/Toolkit.js"
 import { commandLine } from "./grammar/Usage.js"
-import { markWords } from "./grammar/Verbatim.js"
 import { countProblem, readWords } from "./grammar/Words.js"
 import { ended } from "./program/Program.js"
 import { Output } from "./terminal/Output.js"
@@ -43,23 +35,7 @@ const printHelp = (help: Help) =>
 
 const showHelp = (help: Help) => Effect.flatMap(Output, ({ width }) => show(`${help(width("error"))}\n`))
 
-/** The only errors of the parser that are left are those of our codecs: each holds our sentence. */
-const sentenceIn = ({ error }: ValidationError) => {
-  const span = getSpan(error)
-  return span._tag === "Text" ? span.value : "the command line is wrong"
-}
-
 const unreported = () => Effect.void
-
-const explain = <E>(
-  failure: Failure | ValidationError,
-  path: ReadonlyArray<string>,
-  report: (sentence: string) => Effect.Effect<void, E, Terminal>
-) => {
-  if (!isValidationError(failure)) return Effect.zipRight(report(describe(failure).sentence), explainFailure(failure))
-  const sentence = sentenceIn(failure)
-  return Effect.zipRight(report(sentence), usageError(withHint(sentence, path)))
-}
 
 /** Reports all mistakes of a command line, and after the last where to look. */
 const refuse = Effect.fnUntraced(function* (
@@ -71,18 +47,18 @@ const refuse = Effect.fnUntraced(function* (
   return yield* usageErrors([...Array.initNonEmpty(problems), withHint(Array.lastNonEmpty(problems), path)])
 })
 
-type Execution = Effect.Effect<number, CannotDo, Terminal | CliApp.Environment>
+type Execution = Effect.Effect<number, CannotDo, Terminal>
 
-const runLeaf = ({ group, leaf, path, words }: Extract<Found, { readonly type: "command" }>): Execution => {
+const runLeaf = ({ leaf, path, words }: Extract<Found, { readonly type: "command" }>): Execution => {
   const reading = readWords(leaf, words)
   if (reading.type === "help") return printHelp((width) => commandHelp(path, leaf, tree, width))
   const report: Report = leaf.report ?? unreported
   if (reading.type === "wrong") return refuse([reading.message, ...reading.others], path, report)
   const problem = countProblem(leaf, reading, commandLine(path))
   if (problem !== undefined) return refuse([problem], path, report)
-  return Effect.matchEffect(Effect.scoped(runWords(group, leaf, markWords(reading))), {
+  return Effect.matchEffect(Effect.scoped(runWords(leaf, reading)), {
     onSuccess: () => Effect.succeed(exitCodes.done),
-    onFailure: (failure) => explain(failure, path, report)
+    onFailure: (failure) => Effect.zipRight(report(describe(failure).sentence), explain(failure))
   })
 }
 
@@ -116,9 +92,6 @@ const firstSteps = loadSettings({}).pipe(
   Effect.orElseSucceed(() => "")
 )
 
-/** The services of the parser for arguments that are files. */
-const parserContext = Layer.mergeAll(NodeFileSystem.layer, NodePath.layer, NodeTerminal.layer)
-
 /** Runs a command line. Returns the exit code. */
 export const execute = (argv: ReadonlyArray<string>): Effect.Effect<number, never, Terminal> =>
-  Effect.provideService(ended(Effect.provide(runCommandLine(argv), parserContext)), FailureForm, failureFormOf(argv))
+  Effect.provideService(ended(runCommandLine(argv)), FailureForm, failureFormOf(argv))

@@ -1,6 +1,3 @@
-import * as Command from "@effect/cli/Command"
-import * as CommandDescriptor from "@effect/cli/CommandDescriptor"
-import * as Options from "@effect/cli/Options"
 import { type CofferClient, makeClient } from "@coffer/client/internal/CofferClient"
 import type { Exchange } from "@coffer/client/internal/Exchange"
 import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
@@ -12,10 +9,11 @@ import type { CommandLineSettings, MissingSettings, Settings } from "@coffer/cli
 import type { BadSetting } from "@coffer/client/internal/Variables"
 import type * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import type * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import type * as Scope from "effect/Scope"
-import type { CannotDo, Failure } from "../base/Failures.js"
+import { type CannotDo, type Failure, WrongUsage } from "../base/Failures.js"
 import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
 import { wide as shownWide } from "../terminal/Listing.js"
@@ -23,7 +21,6 @@ import { printListView, printView, type View } from "../terminal/View.js"
 import { Version } from "../base/Version.js"
 import { asking as withAsking, askingSpecs } from "./Asking.js"
 import { destroysWithout, type Syntax } from "./Data.js"
-import { type Fields, flag, type OptionField, optionField } from "./Fields.js"
 import type { PlacePath } from "./Missing.js"
 import {
   allEnvsSpec,
@@ -36,7 +33,9 @@ import {
   wideSpec
 } from "./Place.js"
 import { isIdKind, isShortId } from "./IdKinds.js"
-import { syntaxOf } from "./Specs.js"
+import { flag, type Specs, syntaxOf } from "./Specs.js"
+import { type SpecsOf, type Values, valuesOf } from "./Values.js"
+import type { Words } from "./Words.js"
 
 /** The terminal that a command is used at. */
 export type Terminal = Input | Output
@@ -47,18 +46,7 @@ export type Needs = Terminal | Scope.Scope
 /** Reports a failure on standard output, for a caller that does not show standard error. */
 export type Report = (sentence: string) => Effect.Effect<void, CannotDo, Output>
 
-/** A command line that the toolkit has decoded. */
-export interface Parsed {
-  readonly name: string
-  /** The values of the options and arguments. */
-  readonly values: unknown
-  readonly run: Effect.Effect<void, Failure, Needs>
-}
-
-/** A command of the toolkit. */
-export type LeafCommand = Command.Command<string, Needs, Failure, Parsed>
-
-/** A command as data, and as the toolkit's command. */
+/** A command: its data, and its function for a command line that its syntax allows. */
 export interface Leaf extends Syntax {
   readonly type: "command"
   readonly name: string
@@ -66,8 +54,8 @@ export interface Leaf extends Syntax {
   readonly examples: ReadonlyArray<string>
   /** Called with each failure, wrong usage included, before it goes to standard error. */
   readonly report?: Report
-  /** Makes the toolkit's command: each start would otherwise make the parsers of all commands. */
-  readonly make: () => LeafCommand
+  /** Decodes the values of the words, and runs the command. */
+  readonly run: (words: Words) => Effect.Effect<void, Failure, Needs>
 }
 
 /** A noun with its commands. */
@@ -93,9 +81,6 @@ export const group = (
   ...(alias === undefined ? {} : { alias })
 })
 
-/** The values of a command's options and arguments. */
-type Values<F extends Fields> = Command.Command.ParseConfig<{ readonly own: F }>["own"]
-
 /** The typed client's `call`. */
 export type Call = CofferClient["call"]
 
@@ -117,19 +102,16 @@ export const connect = Effect.fnUntraced(function* (
   return yield* clientWith(server, Option.some(yield* credentialFor(server, place, takesNoSession)))
 })
 
-export const serverUrl = optionField(placeSpecs.serverUrl)
-export const org = optionField(placeSpecs.org)
-export const project = optionField(placeSpecs.project)
-export const env = optionField(placeSpecs.env)
-export const json = optionField(jsonSpec)
-export const nonInteractive = optionField(nonInteractiveSpec)
+export const serverUrl = placeSpecs.serverUrl
+export const org = placeSpecs.org
+export const project = placeSpecs.project
+export const env = placeSpecs.env
+export const json = jsonSpec
+export const nonInteractive = nonInteractiveSpec
 /** The option of a list: a command that has it prints its view as a list. */
-export const wide = optionField(wideSpec)
+export const wide = wideSpec
 /** The options of a command that changes an environment. */
-export const asking = {
-  reason: optionField(askingSpecs.reason),
-  breakGlass: optionField(askingSpecs.breakGlass)
-}
+export const asking = askingSpecs
 export const yes = flag("yes", destroysWithout)
 
 interface Described {
@@ -138,20 +120,20 @@ interface Described {
   readonly examples: readonly [string, ...ReadonlyArray<string>]
 }
 
-interface Checks<F extends Fields> {
+interface Checks<F extends Specs> {
   /** Returns the problem with an invalid combination of options, in a sentence. It is called before anything is done. */
   readonly check?: (options: Values<F>) => string | undefined
 }
 
 /** A command that works without a server, or finds its own way there. */
-interface Definition<F extends Fields, E extends Failure> extends Described, Checks<F> {
+interface Definition<F extends Specs, E extends Failure> extends Described, Checks<F> {
   readonly options: F
   readonly report?: Report
   readonly run: (options: Values<F>) => Effect.Effect<void, E, Needs>
 }
 
 /** The context of a command at a server. */
-export interface Context<F extends Fields, Path> {
+export interface Context<F extends Specs, Path> {
   readonly options: Values<F>
   /** Where it works: the path parameters of the contract. */
   readonly path: Path
@@ -166,46 +148,38 @@ export interface Context<F extends Fields, Path> {
 }
 
 /** A command at a server. It prints the view that `run` returns: a record for machines with `--json`, else for people. */
-interface PlaceDefinition<F extends Fields, Path, E extends Failure> extends Described, Checks<F> {
+interface PlaceDefinition<F extends Specs, Path, E extends Failure> extends Described, Checks<F> {
   readonly options: F
   /** Settings that arguments give. */
   readonly place?: (options: Values<F>) => CommandLineSettings
   readonly run: (context: Context<F, Path>) => Effect.Effect<View | void, E, Needs>
 }
 
-const commandOf = <A>(
-  name: string,
-  { descriptor }: { readonly descriptor: CommandDescriptor.Command<A> },
-  run: (values: A) => Effect.Effect<void, Failure, Needs>
-): LeafCommand =>
-  Command.fromDescriptor(
-    CommandDescriptor.map(descriptor, (values): Parsed => ({ name, values, run: Effect.suspend(() => run(values)) })),
-    (parsed) => parsed.run
-  )
+const allowed = <A>(values: Either.Either<A, string>): Effect.Effect<A, WrongUsage> =>
+  Effect.mapError(values, (message) => new WrongUsage({ message }))
 
 /** A command that works without a server, or finds its own way there. */
-export const command = <const F extends Fields, E extends Failure>(
+export const command = <const F extends Specs, E extends Failure>(
   name: string,
   { check, description, examples, options: own, report, run }: Definition<F, E>
 ): Leaf => {
-  const make = () =>
-    commandOf(name, Command.make(name, { own }), ({ own: options }) =>
-      Effect.zipRight(refuse(check?.(options)), run(options))
-    )
+  const decodeAndRun = (words: Words) =>
+    Effect.flatMap(allowed(valuesOf(own, words)), (options) => Effect.zipRight(refuse(check?.(options)), run(options)))
   const syntax = syntaxOf(Object.values(own))
-  return { type: "command", name, description, examples, ...syntax, make, ...(report === undefined ? {} : { report }) }
+  const reporting = report === undefined ? {} : { report }
+  return { type: "command", name, description, examples, ...syntax, run: decodeAndRun, ...reporting }
 }
 
 interface PlaceOptions extends CommandLineSettings {
   readonly nonInteractive: boolean
-  readonly json: boolean
+  readonly json?: boolean
 }
 
 const wideName = "wide"
 
 /** The options with whole ids, where the command line has the beginning of one. */
 const withWholeIds = Effect.fnUntraced(function* <Options extends object>(
-  own: Fields,
+  own: Specs,
   options: Options,
   exchange: Exchange,
   path: PlacePath | void
@@ -232,58 +206,55 @@ const withWholeIds = Effect.fnUntraced(function* <Options extends object>(
  */
 const commandsAt =
   <At extends PlaceOptions, Path extends PlacePath | void>(
-    fields: Readonly<Record<string, OptionField<unknown>>>,
-    parser: Options.Options<At>,
+    specs: SpecsOf<At>,
     pathOf: (settings: Settings, at: At) => Effect.Effect<Path, BadSetting | MissingSettings>
   ) =>
-  <const F extends Fields, E extends Failure>(
+  <const F extends Specs, E extends Failure>(
     name: string,
     { check, description, examples, options: own, place, run }: PlaceDefinition<F, Path, E>
   ): Leaf => {
-    const make = () =>
-      commandOf(name, Command.make(name, { at: parser, own }), ({ at, own: options }) =>
-        Effect.gen(function* () {
-          yield* refuse(check?.(options))
-          const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
-          const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
-          const context = {
-            ...found,
-            options: yield* withWholeIds(own, options, exchange, found.path),
-            call,
-            exchange,
-            json: at.json
-          }
-          const isWide = Predicate.hasProperty(options, wideName) && options[wideName] === true
-          const running = withAsking(options, at.json)(explainingMissing(context)(run(context)))
-          const view = yield* isWide ? shownWide(running) : running
-          if (view === undefined) return
-          yield* wideName in own ? printListView(view, { json: at.json, wide: isWide }) : printView(view, at.json)
-        })
-      )
-    const syntax = syntaxOf([...Object.values(fields), ...Object.values(own)])
-    return { type: "command", name, description, examples, ...syntax, make }
+    const decodeAndRun = (words: Words) =>
+      Effect.gen(function* () {
+        const at = yield* allowed(valuesOf<At>(specs, words))
+        const { json = false } = at
+        const options = yield* allowed(valuesOf(own, words))
+        yield* refuse(check?.(options))
+        const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
+        const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
+        const context = {
+          ...found,
+          options: yield* withWholeIds(own, options, exchange, found.path),
+          call,
+          exchange,
+          json
+        }
+        const isWide = Predicate.hasProperty(options, wideName) && options[wideName] === true
+        const running = withAsking(options, json)(explainingMissing(context)(run(context)))
+        const view = yield* isWide ? shownWide(running) : running
+        if (view === undefined) return
+        yield* wideName in own ? printListView(view, { json, wide: isWide }) : printView(view, json)
+      })
+    const syntax = syntaxOf([...Object.values<Specs[string]>(specs), ...Object.values(own)])
+    return { type: "command", name, description, examples, ...syntax, run: decodeAndRun }
   }
 
-const serverFields = { serverUrl, nonInteractive, json }
-const orgFields = { serverUrl, org, nonInteractive, json }
-const projectFields = { serverUrl, org, project, nonInteractive, json }
-const envFields = { serverUrl, org, project, env, nonInteractive, json }
+const serverSpecs = { serverUrl, nonInteractive, json }
+const orgSpecs = { serverUrl, org, nonInteractive, json }
+const projectSpecs = { serverUrl, org, project, nonInteractive, json }
+const envSpecs = { serverUrl, org, project, env, nonInteractive, json }
 
 /** A command at a server, with a credential. */
-export const atServer = commandsAt(serverFields, Options.all(serverFields), () => Effect.void)
+export const atServer = commandsAt(serverSpecs, () => Effect.void)
 /** A command at an organization. */
-export const atOrg = commandsAt(orgFields, Options.all(orgFields), ({ orgPath }) => orgPath)
+export const atOrg = commandsAt(orgSpecs, ({ orgPath }) => orgPath)
 /** A command at a project. */
-export const atProject = commandsAt(projectFields, Options.all(projectFields), ({ projectPath }) => projectPath)
+export const atProject = commandsAt(projectSpecs, ({ projectPath }) => projectPath)
 /** A command at an environment. */
-export const atEnv = commandsAt(envFields, Options.all(envFields), ({ envPath }) => envPath)
+export const atEnv = commandsAt(envSpecs, ({ envPath }) => envPath)
 
 /** A command at a server, with the credential for the environment if one is named. */
-export const atServerOrEnv = commandsAt(
-  envFields,
-  Options.all(envFields),
-  ({ envPath }): Effect.Effect<Partial<EnvPath>, BadSetting> =>
-    Effect.catchTag(envPath, "MissingSettings", () => Effect.succeed({}))
+export const atServerOrEnv = commandsAt(envSpecs, ({ envPath }): Effect.Effect<Partial<EnvPath>, BadSetting> =>
+  Effect.catchTag(envPath, "MissingSettings", () => Effect.succeed({}))
 )
 
 const ifGiven = <A>(
@@ -293,8 +264,7 @@ const ifGiven = <A>(
 
 /** A command at an organization that works without a project and an environment too. */
 export const atOrgAndBelow = commandsAt(
-  envFields,
-  Options.all(envFields),
+  envSpecs,
   ({ env, orgPath, project }): Effect.Effect<OrgPath & Partial<EnvPath>, BadSetting | MissingSettings> =>
     Effect.zipWith(orgPath, Effect.all({ project_name: ifGiven(project), env_name: ifGiven(env) }), (path, names) => ({
       ...path,
@@ -302,21 +272,19 @@ export const atOrgAndBelow = commandsAt(
     }))
 )
 
-const allEnvs = optionField(allEnvsSpec)
-const envsFields = { serverUrl, org, project, env, allEnvs, nonInteractive, json }
+const allEnvs = allEnvsSpec
+const envsSpecs = { serverUrl, org, project, env, allEnvs, nonInteractive, json }
 
 /** A command at an environment or, with `--all-envs`, at all environments of a project. */
 export const atEnvs = commandsAt(
-  envsFields,
-  Options.all(envsFields),
+  envsSpecs,
   (
     { envPath, projectPath },
     { allEnvs }
   ): Effect.Effect<ProjectPath & Partial<EnvPath>, BadSetting | MissingSettings> => (allEnvs ? projectPath : envPath)
 )
 
-const plainFields = { serverUrl, org, project, env, nonInteractive }
-const plainParser = Options.map(Options.all(plainFields), (given) => ({ ...given, json: false }))
+const plainSpecs = { serverUrl, org, project, env, nonInteractive }
 
 /** A command at an environment that prints no record: without `--json`. */
-export const atEnvPlain = commandsAt(plainFields, plainParser, ({ envPath }) => envPath)
+export const atEnvPlain = commandsAt(plainSpecs, ({ envPath }) => envPath)

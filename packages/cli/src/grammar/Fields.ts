@@ -1,69 +1,16 @@
-import * as Args from "@effect/cli/Args"
-import * as HelpDoc from "@effect/cli/HelpDoc"
-import * as Options from "@effect/cli/Options"
-import { invalidValue } from "@effect/cli/ValidationError"
 import { brokenRules, sentenceOf } from "@coffer/domain/errors/BrokenRules"
 import { spanOrSecondsMillis } from "@coffer/domain/base/Span"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import type * as ParseResult from "effect/ParseResult"
-import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
-import type { OptionData } from "./Data.js"
 import * as Specs from "./Specs.js"
 import { type ArgumentSpec, type Codec, type OptionSpec, wholeNumber } from "./Specs.js"
-import { unmark } from "./Verbatim.js"
 import { choiceProblem } from "./Words.js"
-
-/** An option of a command: what it is, and the toolkit's parser of it. */
-export type OptionField<A> = Options.Options<A> & OptionSpec<A>
-
-/** An argument of a command: what it is, and the toolkit's parser of it. */
-export type ArgumentField<A> = Args.Args<A> & ArgumentSpec<A>
-
-/** The options and arguments of a command, by the names that its function uses. Arguments stand in this order. */
-export type Fields = Readonly<Record<string, OptionField<unknown> | ArgumentField<unknown>>>
 
 /** A schema of the contract or of this program, or a codec of its own. */
 type Source<A, I> = Schema.Schema<A, I> | Codec<A>
-
-const textOf = (word: string): string => unmark(word).text
-
-/** The texts that are given for an option; undefined if it is not. */
-const textsOf = ({
-  isRepeatable,
-  isRequired,
-  name,
-  value
-}: OptionData): Options.Options<ReadonlyArray<string> | undefined> => {
-  if (value === undefined) return Options.map(Options.boolean(name), (isGiven) => (isGiven ? [] : undefined))
-  const text = Options.text(name)
-  if (isRequired === true) return Options.map(text, (word) => [textOf(word)])
-  if (isRepeatable === true) {
-    return Options.map(Options.repeated(text), (words) => (words.length === 0 ? undefined : words.map(textOf)))
-  }
-  return Options.map(Options.optional(text), (word) =>
-    Option.getOrUndefined(Option.map(word, (each) => [textOf(each)]))
-  )
-}
-
-/** The toolkit's parser of an option. */
-export const optionField = <A>({ data, decode }: OptionSpec<A>): OptionField<A> => {
-  const parser = Options.mapEffect(textsOf(data), (texts) =>
-    Either.mapLeft(decode(texts), (sentence) => invalidValue(HelpDoc.p(sentence)))
-  )
-  return Object.assign(parser, { data, decode })
-}
-
-/** The toolkit's parser of an argument. It shows no words. */
-export const argumentField = <A>({ data, decode }: ArgumentSpec<A>): ArgumentField<A> => {
-  const words = Args.between(Args.redacted({ name: data.name }), data.least, data.most)
-  const parser = Args.mapEffect(words, (hidden) =>
-    Either.mapLeft(decode(hidden.map((word) => unmark(Redacted.value(word)))), (sentence) => HelpDoc.p(sentence))
-  )
-  return Object.assign(parser, { data, decode })
-}
 
 /**
  * Describes the problem with an option or argument, by its name. The words are those of the contract's schemas, because any
@@ -153,9 +100,9 @@ export const secondsOf = (schema: Schema.Schema<number>): Codec<number> => ({
 export const versionNumber = (part: string): number => (/^[1-9][0-9]{0,9}$/.test(part) ? Number(part) : NaN)
 
 /** An option with a value of this schema. Its description is the schema's, unless one is given. */
-export const option = <A, I>(name: string, source: Source<A, I>, description?: string): OptionField<A | undefined> => {
+export const option = <A, I>(name: string, source: Source<A, I>, description?: string): OptionSpec<A | undefined> => {
   const used = codec(source)
-  return optionField(Specs.option(name, used, description ?? used.description))
+  return Specs.option(name, used, description ?? used.description)
 }
 
 /** An option that may be given again. */
@@ -163,12 +110,12 @@ export const repeatedOption = <A, I>(
   name: string,
   source: Source<A, I>,
   description: string
-): OptionField<ReadonlyArray<A>> => optionField(Specs.repeatedOption(name, codec(source), description))
+): OptionSpec<ReadonlyArray<A>> => Specs.repeatedOption(name, codec(source), description)
 
 /** An option that must be given. */
-export const requiredOption = <A, I>(name: string, source: Source<A, I>, description?: string): OptionField<A> => {
+export const requiredOption = <A, I>(name: string, source: Source<A, I>, description?: string): OptionSpec<A> => {
   const used = codec(source)
-  return optionField(Specs.requiredOption(name, used, description ?? used.description))
+  return Specs.requiredOption(name, used, description ?? used.description)
 }
 
 /**
@@ -182,31 +129,27 @@ export const optionOrAlone = <A, I>(
   value: string,
   source: Source<A, I>,
   description: string
-): OptionField<A | null | undefined> => {
+): OptionSpec<A | null | undefined> => {
   const { decode } = codec(source)
   const orNull = (option: string, text: string) => (text === "" ? Either.right(null) : decode(option, text))
   const used: Codec<A | null> = { value: "text", description, decode: orNull }
   const spec = Specs.optionWithDefault(name, value, used, description)
-  return optionField({ data: { ...spec.data, isValueNext: true }, decode: spec.decode })
+  return { data: { ...spec.data, isValueNext: true }, decode: spec.decode }
 }
 
-/** An option without a value. */
-export const flag = (name: string, description: string): OptionField<boolean> =>
-  optionField(Specs.flag(name, description))
-
 /** An argument with a value of this schema. Its description is the schema's, unless one is given. */
-export const argument = <A, I>(name: string, source: Source<A, I>, description?: string): ArgumentField<A> => {
+export const argument = <A, I>(name: string, source: Source<A, I>, description?: string): ArgumentSpec<A> => {
   const used = codec(source)
-  return argumentField(Specs.argument(name, used, description ?? used.description))
+  return Specs.argument(name, used, description ?? used.description)
 }
 
 export const optionalArgument = <A, I>(
   name: string,
   source: Source<A, I>,
   description?: string
-): ArgumentField<A | undefined> => {
+): ArgumentSpec<A | undefined> => {
   const used = codec(source)
-  return argumentField(Specs.optionalArgument(name, used, description ?? used.description))
+  return Specs.optionalArgument(name, used, description ?? used.description)
 }
 
 /** Arguments of one kind, from `least` to `most` of them. */
@@ -215,7 +158,7 @@ export const argumentsOf = <A, I>(
   source: Source<A, I>,
   count: { readonly least: number; readonly most: number },
   description?: string
-): ArgumentField<ReadonlyArray<A>> => {
+): ArgumentSpec<ReadonlyArray<A>> => {
   const used = codec(source)
-  return argumentField(Specs.argumentsOf(name, used, count, description ?? used.description))
+  return Specs.argumentsOf(name, used, count, description ?? used.description)
 }

@@ -1,7 +1,4 @@
-/**
- * Definitions of the options and arguments of commands. Both parsers are made from them: the toolkit's (`Fields.ts`), and
- * the one of the commands that start without the toolkit and without schemas (`Values.ts`).
- */
+/** Definitions of the options and arguments of commands: their data, and the one decoder of their values. */
 import type { IntegerForm } from "@coffer/domain/base/IntegerForm"
 import * as Either from "effect/Either"
 import { identity } from "effect/Function"

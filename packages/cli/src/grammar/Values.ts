@@ -1,5 +1,5 @@
 import * as Either from "effect/Either"
-import { isArgument, type Specs, syntaxOf } from "./Specs.js"
+import { type ArgumentSpec, isArgument, type OptionSpec, type Specs, syntaxOf } from "./Specs.js"
 import { shareOut, type Words } from "./Words.js"
 
 /** The values of a command's options and arguments. */
@@ -7,11 +7,12 @@ export type Values<S extends Specs> = {
   readonly [Name in keyof S]: Either.Either.Right<ReturnType<S[Name]["decode"]>>
 }
 
-/**
- * The values of a command line that `readWords` and `countProblem` allow, without the toolkit. A property holds it to the
- * toolkit's parser. Fails with a sentence.
- */
+/** The specs of these values. */
+export type SpecsOf<A> = { readonly [Name in keyof A]: OptionSpec<A[Name]> | ArgumentSpec<A[Name]> }
+
+/** The values of a command line that `readWords` and `countProblem` allow. Fails with a sentence. */
 export function valuesOf<S extends Specs>(specs: S, words: Words): Either.Either<Values<S>, string>
+export function valuesOf<A extends object>(specs: SpecsOf<A>, words: Words): Either.Either<A, string>
 export function valuesOf(specs: Specs, words: Words): Either.Either<object, string> {
   const shares = shareOut(syntaxOf(Object.values(specs)).arguments, words.arguments)
   let next = 0

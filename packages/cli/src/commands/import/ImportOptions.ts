@@ -3,7 +3,8 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { yes } from "../../changes/BulkChange.js"
 import { asking } from "../../grammar/Command.js"
-import { argument, flag, option, optionalArgument, repeatedOption } from "../../grammar/Fields.js"
+import { argument, option, optionalArgument, repeatedOption } from "../../grammar/Fields.js"
+import { flag } from "../../grammar/Specs.js"
 import type { Codec } from "../../grammar/Specs.js"
 
 /** `A=B`. What stands in front of the last `=` may be any name of the tool. */

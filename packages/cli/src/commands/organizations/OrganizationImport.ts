@@ -3,7 +3,8 @@ import { withMessage } from "@coffer/domain/base/Message"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { command, json, nonInteractive, serverUrl } from "../../grammar/Command.js"
-import { argument, flag, option } from "../../grammar/Fields.js"
+import { argument, option } from "../../grammar/Fields.js"
+import { flag } from "../../grammar/Specs.js"
 
 /** With `--plan`, it needs no server. */
 export const importCommand = command("import", {

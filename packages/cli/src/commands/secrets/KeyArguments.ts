@@ -1,6 +1,6 @@
 import { SecretKey } from "@coffer/domain/base/Names"
 import { SecretKeys } from "@coffer/domain/secrets/SecretValues"
-import { argument, argumentField, argumentsOf, commas, option, optionField } from "../../grammar/Fields.js"
+import { argument, argumentsOf, commas, option } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import * as specs from "../../secrets/KeySpecs.js"
 
@@ -9,7 +9,7 @@ export const absentKey = argument("KEY", SecretKey, "The secret's key")
 
 export const key = completedBy("key", argument("KEY", SecretKey, "The secret's key"))
 
-export const severalKeys = argumentField(specs.severalKeys)
+export const severalKeys = specs.severalKeys
 
 export const someKeys = completedBy(
   "key",
@@ -20,7 +20,7 @@ export const someKeys = completedBy(
 export const keysOption = (name: string, description: string) =>
   completedBy("keys", option(name, commas(SecretKeys, "secret keys"), description))
 
-export const allowEnvOption = optionField(specs.allowEnv)
+export const allowEnvOption = specs.allowEnv
 
 /** The keys in a sentence. */
 export const sentenceOf = (keys: ReadonlyArray<SecretKey>): string =>

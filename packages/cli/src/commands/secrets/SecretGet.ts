@@ -7,7 +7,6 @@ import * as Redacted from "effect/Redacted"
 import type { Failure } from "../../base/Failures.js"
 import { writeSecrets } from "../../formats/Formats.js"
 import { atEnv, type Call } from "../../grammar/Command.js"
-import { argumentField, optionField } from "../../grammar/Fields.js"
 import { checkGet, getSpecs, onlyKey, rawHint, readOne } from "../../secrets/Get.js"
 import type { Output } from "../../terminal/Output.js"
 import { write, writeValues } from "../../terminal/Print.js"
@@ -56,11 +55,11 @@ export const get = atEnv("get", {
     "coffer secret get API_KEY DATABASE_URL --format json"
   ],
   options: {
-    keys: argumentField(getSpecs.keys),
-    at: optionField(getSpecs.at),
-    format: optionField(getSpecs.format),
-    allowEnv: optionField(getSpecs.allowEnv),
-    raw: optionField(getSpecs.raw)
+    keys: getSpecs.keys,
+    at: getSpecs.at,
+    format: getSpecs.format,
+    allowEnv: getSpecs.allowEnv,
+    raw: getSpecs.raw
   },
   check: checkGet,
   run: ({ call, exchange, options, path }): Effect.Effect<View, Failure, Output> => {

@@ -5,7 +5,6 @@ import type { SecretList, SecretListed } from "@coffer/domain/secrets/Secret"
 import * as Effect from "effect/Effect"
 import { WrongUsage } from "../../base/Failures.js"
 import { atEnvs, type Call, wide } from "../../grammar/Command.js"
-import { optionField } from "../../grammar/Fields.js"
 import { listKeys, listSpecs } from "../../secrets/List.js"
 import { note } from "../../terminal/Print.js"
 import { listView, type View } from "../../terminal/View.js"
@@ -45,7 +44,7 @@ export const list = atEnvs("list", {
     "coffer secret list --all-envs",
     "coffer secret list --removed"
   ],
-  options: { removed: optionField(listSpecs.removed), wide },
+  options: { removed: listSpecs.removed, wide },
   run: ({ call, exchange, given, options, path: { env_name, ...project } }) =>
     Effect.gen(function* () {
       if (env_name !== undefined && options.removed) return yield* removedIn(call, { ...project, env_name })

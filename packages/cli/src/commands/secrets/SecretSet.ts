@@ -1,5 +1,4 @@
 import { asking, atEnv } from "../../grammar/Command.js"
-import { argumentField, optionField } from "../../grammar/Fields.js"
 import { checkSet, setSpecs, store } from "../../secrets/Set.js"
 
 export const set = atEnv("set", {
@@ -13,13 +12,13 @@ export const set = atEnv("set", {
     "coffer secret set URL --expand 'postgres://app:${DB_PASSWORD}@db/shop'"
   ],
   options: {
-    key: argumentField(setSpecs.key),
-    value: argumentField(setSpecs.value),
-    file: optionField(setSpecs.file),
-    generate: optionField(setSpecs.generate),
-    expand: optionField(setSpecs.expand),
-    allowEmpty: optionField(setSpecs.allowEmpty),
-    ifVersion: optionField(setSpecs.ifVersion),
+    key: setSpecs.key,
+    value: setSpecs.value,
+    file: setSpecs.file,
+    generate: setSpecs.generate,
+    expand: setSpecs.expand,
+    allowEmpty: setSpecs.allowEmpty,
+    ifVersion: setSpecs.ifVersion,
     ...asking
   },
   check: checkSet,

@@ -9,8 +9,8 @@ import {
   WebhookFormat,
   WebhookUrl
 } from "@coffer/domain/server/Webhook"
-import { argument, flag, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
-import { completedBy } from "../../grammar/Specs.js"
+import { argument, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
+import { completedBy, flag } from "../../grammar/Specs.js"
 
 export const id = completedBy(
   "webhook",
