@@ -1,18 +1,19 @@
 import type { UserActor } from "@coffer/domain/access/Actor"
 import { EnvId, OrgId, ProjectId, RequestId, UserId } from "@coffer/domain/base/Ids"
 import { roles } from "@coffer/domain/directory/Member"
-import { type Email, EnvName, ProjectName } from "@coffer/domain/base/Names"
+import { Email, EnvName, ProjectName } from "@coffer/domain/base/Names"
 import { decide, type Grant } from "@coffer/server/access/place/Decisions"
 import { prospectsOf } from "@coffer/server/access/gate/Voting"
 import type { RequestRow } from "@coffer/server/directory/requests/Repo"
 import { voteRefusal } from "@coffer/server/directory/requests/RequestViews"
+import { Schema } from "effect"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { runs } from "../../../domain/test/support/Runs.js"
-import { email } from "../support/Services.js"
 
 // Possible voters, against an oracle that lets everybody ask and every set of people vote, by the rules of real votes.
 
+const email = Schema.decodeSync(Email)
 const place = { org: "acme", project: "webshop", env: "prod" }
 const addresses = Array.from({ length: 5 }, (_, index) => email(`user-${index}@example.com`))
 

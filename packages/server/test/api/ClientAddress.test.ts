@@ -47,4 +47,44 @@ describe("the client's address", () => {
       assert.strictEqual(addressOf(trusted, "10.0.0.1", { forwardedFor: useless }), "10.0.0.1", useless)
     }
   })
+
+  it("is read from a header as it is written: mapped, with a zone, with blanks; or the header says nothing", () => {
+    for (const [realIp, address] of [
+      ["::ffff:192.168.100.200", "192.168.100.200"],
+      ["::FFFF:192.0.2.1", "192.0.2.1"],
+      ["2001:db8::1%eth0", "2001:db8::1"],
+      ["1::ffff:1.2.3.4", "1::ffff:1.2.3.4"],
+      ["198.51.100.1:443", "192.0.2.9"],
+      ["[2001:db8::1]", "192.0.2.9"]
+    ] as const) {
+      assert.strictEqual(addressOf(null, "192.0.2.9", { realIp }), address, realIp)
+    }
+  })
+
+  it("is the whole of a proxy's entry, or the proxy's own address if the entry is anything else", () => {
+    for (const [forwardedFor, address] of [
+      ["198.51.100.1", "198.51.100.1"],
+      ["198.51.100.123:51234", "198.51.100.123"],
+      [" 198.51.100.123:51234 ", "198.51.100.123"],
+      ["[2001:db8::1]:443", "2001:db8::1"],
+      [" [2001:db8::1] ", "2001:db8::1"],
+      ["x[2001:db8::1]", "10.0.0.1"],
+      ["[2001:db8::1]x", "10.0.0.1"],
+      ["[2001:db8::1]:443x", "10.0.0.1"],
+      ["[2001:db8::1]:", "10.0.0.1"],
+      ["x198.51.100.1:443", "10.0.0.1"],
+      ["198.51.100.1:443x", "10.0.0.1"],
+      ["198.51.100.1:", "10.0.0.1"]
+    ] as const) {
+      assert.strictEqual(addressOf("10.0.0.0/8", "10.0.0.1", { forwardedFor }), address, forwardedFor)
+    }
+  })
+
+  it("is the peer's without headers, and unknown of a connection that has ended, whatever its headers say to proxies", () => {
+    assert.strictEqual(addressOf(null, "192.0.2.9"), "192.0.2.9")
+    assert.strictEqual(addressOf("10.0.0.0/8", "10.0.0.1"), "10.0.0.1")
+    const ended = { peer: undefined, realIp: undefined, forwardedFor: undefined }
+    assert.isNull(clientAddress(null, ended))
+    assert.isNull(clientAddress(proxies("10.0.0.0/8"), { ...ended, realIp: "198.51.100.1" }))
+  })
 })

@@ -1,0 +1,34 @@
+/**
+ * The parts of the server that decide, by their folders: the files to change, the fast tests of these, and the lowest score in
+ * percent. A part has only tests that call its files directly, or it takes hours.
+ */
+export const parts = {
+  "access/caller": {
+    files: ["access/caller/{AuthenticatedCaller,RecentLogin,SessionLimits,Subject}.ts"],
+    tests: ["access/Caller"],
+    score: 90
+  },
+  "access/gate": {
+    files: ["access/gate/{RequestStates,Voting}.ts"],
+    tests: ["access/{RequestStates,Voting}"],
+    score: 90
+  },
+  "access/place": {
+    files: ["access/place/Decisions.ts"],
+    tests: ["access/{Decisions,DelegatedDecisions}"],
+    score: 90
+  },
+  database: { files: ["database/Scopes.ts"], tests: ["database/ScopeOrder"], score: 80 },
+  "directory/requests": {
+    files: ["directory/requests/RequestViews.ts"],
+    tests: ["requests/RequestViews"],
+    score: 90
+  },
+  http: { files: ["http/{Body,ClientAddress}.ts"], tests: ["api/{Body,ClientAddress}"], score: 80 },
+  "operations/backups": { files: ["operations/backups/Retention.ts"], tests: ["backups/Retention"], score: 80 },
+  "secrets/use": {
+    files: ["secrets/use-rules/Match.ts", "secrets/use/{Placement,Scrub}.ts"],
+    tests: ["use/{Match,Placement,ScrubbedParts}"],
+    score: 80
+  }
+}
