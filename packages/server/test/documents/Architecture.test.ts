@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
+import { Array } from "effect"
 import { assert, describe, it } from "vitest"
 import { circlesIn, modulesOf } from "../../../../scripts/architecture/imports.mjs"
 import type { Json } from "../support/Program.js"
@@ -53,18 +54,48 @@ describe("the migrations of the server", () => {
   )
 })
 
-describe("the files of a package", () => {
-  it.each(["domain", "client", "client-effect4", "server", "cli", "mcp", "console"])(
-    "import each other in no circle, not even by types: %s",
-    async (name) => {
-      const modules = await modulesOf(name)
-      assert.isAbove([...modules.values()].flatMap(({ imports }) => imports).length, 10)
-      assert.deepStrictEqual(
-        circlesIn(modules).map((circle) => circle.join(" → ")),
-        []
-      )
-    }
+/** Names of one role in each folder, and of the two engines: their folders are alike, and a file is found by its folder. */
+const rolesInFolders = ["Archive", "Http", "Page", "Repo", "main"]
+const rolesOfEngines = ["Connection", "Migrations"]
+
+/** Files whose name, without regard to case and ending, another file of the package has too. */
+const sharingNames = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const nameOf = (path: string) => basename(path).replace(/\.tsx?$/, "")
+  const isRole = (path: string) =>
+    rolesInFolders.includes(nameOf(path)) ||
+    (rolesOfEngines.includes(nameOf(path)) && /^database\/(sqlite|postgres)\//.test(path))
+  const named = Array.groupBy(
+    paths.filter((path) => !isRole(path)),
+    (path) => nameOf(path).toLowerCase()
   )
+  return Object.values(named).flatMap((files) => (files.length > 1 ? [files.join(", ")] : []))
+}
+
+const packages = ["domain", "client", "client-effect4", "server", "cli", "mcp", "console"]
+
+describe("the files of a package", () => {
+  it.each(packages)("have each a name of their own, but for one role in each folder: %s", async (name) => {
+    const paths = [...(await modulesOf(name)).keys()]
+    assert.isNotEmpty(paths)
+    assert.deepStrictEqual(sharingNames(paths), [])
+  })
+
+  it("that share a name are named, and roles are not", () => {
+    const paths = ["a/Options.ts", "b/options.tsx", "a/Repo.ts", "b/Repo.ts", "Connection.ts", "other/Connection.ts"]
+    assert.deepStrictEqual(sharingNames([...paths, "database/sqlite/Connection.ts"]), [
+      "a/Options.ts, b/options.tsx",
+      "Connection.ts, other/Connection.ts"
+    ])
+  })
+
+  it.each(packages)("import each other in no circle, not even by types: %s", async (name) => {
+    const modules = await modulesOf(name)
+    assert.isAbove([...modules.values()].flatMap(({ imports }) => imports).length, 10)
+    assert.deepStrictEqual(
+      circlesIn(modules).map((circle) => circle.join(" → ")),
+      []
+    )
+  })
 
   it("on a circle are named, and others are not", () => {
     const importing = (...imports: ReadonlyArray<string>) => ({ room: ".", imports, packages: [] })
