@@ -83,7 +83,7 @@ const onBothInSoak = [
   "auth/*",
   "authorization/{AccessRules,Entry,Limits,Meanwhile,Members,ServiceAccounts,Table,Tenants}",
   "environments/Order",
-  "federations/{Alike,Exchange,Keys,Trials}",
+  "federations/{Alike,Exchange,Keys,TokenTest}",
   "history/{Authorization,Limits,Model}",
   "identities/*",
   "jobs/*",
