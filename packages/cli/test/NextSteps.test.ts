@@ -79,11 +79,11 @@ const cases: ReadonlyArray<readonly [message: string, person: string | null, acc
     "its person can make another one: coffer delegate --for 'NAME' --only KEY, or without --only for all keys"
   ],
   [
-    "a delegation never does this: the person has to, who made it",
+    "a delegation never does this: the person who made it has to",
     "its person runs the command at a terminal, where their session counts"
   ],
   [
-    "another owner approves an export than the one who asked for it",
+    "another owner has to approve this export: you asked for it",
     "coffer org export list names the export; the other owner runs: coffer org export approve ID"
   ],
   ["only the owner who asked for an export reads it", "make one of your own with: coffer org export"],

@@ -119,7 +119,7 @@ const abandon = (call: Call, { expires_at, id }: OrganizationImport) =>
     Effect.matchEffect({
       onFailure: () =>
         note(
-          `the server did not answer whether it gives the import up: nothing of it is visible, and it ends at ${expires_at}`
+          `the server did not confirm that it gave the import up: nothing of it is visible, and it ends at ${expires_at}`
         ),
       onSuccess: () =>
         note("the import was given up: nothing of it is visible, and its values are erased within the hour")

@@ -32,7 +32,7 @@ describe("inviting the people of a file", () => {
       const { code, stderr, stdout } = yield* invite(`${people}nobody,,\ngrace@example.com,king,webshop:read\n`)
       assert.deepStrictEqual([code, stdout], [1, ""])
       assert.deepStrictEqual(stderr.split("\n"), [
-        "coffer: standard input, line 4: the e-mail address is not valid",
+        "coffer: standard input, line 4: the e-mail address must be one such as ada@example.com",
         "coffer: standard input, line 5: this person is on line 2 too",
         "coffer: standard input, line 5: the role must be one of owner, admin, developer, member",
         "coffer: standard input, line 5: rule 1 must be PROJECT/ENVIRONMENT:PERMISSION, such as webshop/{dev,staging}:write",

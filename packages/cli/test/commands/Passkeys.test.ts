@@ -18,7 +18,7 @@ describe("coffer with a passkey", () => {
 
     const refused = await place.home.coffer(["service-account", "create", "ci"])
     assert.strictEqual(refused.code, 3)
-    assert.match(refused.stderr, /by coffer reauthenticate, then repeat this\n$/)
+    assert.match(refused.stderr, /: verify with your passkey first \(coffer reauthenticate\), then retry\n$/)
 
     const { data } = await place.server.call("GET", "/api/auth/sessions", { token: place.home.token })
     const { id } = data.find(({ current }: { readonly current: boolean }) => current)

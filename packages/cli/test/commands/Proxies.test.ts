@@ -113,7 +113,7 @@ describe.skipIf(!obeysProxy(versions))("a proxy that refuses", () => {
   it("is told from one that does not run, ends the connection or speaks something else", async () => {
     const says = async (host: string) => await health("https://coffer.example", { HTTPS_PROXY: host })
     assert.include(await says("127.0.0.1:1"), "the proxy 127.0.0.1:1 (HTTPS_PROXY) refused the connection; see whether")
-    assert.include(await says(await refusing(undefined)), "ended the connection, or did not answer in time")
+    assert.include(await says(await refusing(undefined)), "ended the connection, or did not respond in time")
     assert.include(await says(await refusing("hello\r\n\r\n")), "does not speak HTTP")
     assert.include(await says("socks5://127.0.0.1:1"), "no other kind can be used; correct HTTPS_PROXY, or unset it")
   })

@@ -302,7 +302,7 @@ describe("coffer import, live", () => {
     assert.deepStrictEqual(await valuesOf("inf-a"), { PASSWORD: "pw", SHARED: "s", URL: "h/pw" })
     answer = () => [200, { hunter2: 1 }]
     const other = await run(env, "infisical")
-    assert.match(other.stderr, /Infisical at \S+ did not answer as Infisical does: check the address/)
+    assert.match(other.stderr, /Infisical at \S+ did not respond as Infisical does: check the address/)
   })
 
   it("reads Secrets by kubectl", async () => {

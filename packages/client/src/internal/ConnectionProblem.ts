@@ -12,7 +12,7 @@ const messages: Readonly<Record<string, string>> = {
   EMSGSIZE: "its response is too long",
   ENOTFOUND: "the host name is not known",
   EAI_AGAIN: "the host name cannot be looked up now",
-  ETIMEDOUT: "no answer in time",
+  ETIMEDOUT: "no response in time",
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the network cannot be reached",
   DEPTH_ZERO_SELF_SIGNED_CERT: "its certificate is self-signed; name its authority in NODE_EXTRA_CA_CERTS",
@@ -68,4 +68,4 @@ export const serverUnreachable = (url: string, cause: unknown): ServerUnreachabl
 
 /** The error for a response that took too long. */
 export const noResponseWithin = (url: string, seconds: number): ServerUnreachable =>
-  new ServerUnreachable({ url, reason: `no answer within ${seconds} s`, transient: false, answered: false })
+  new ServerUnreachable({ url, reason: `no response within ${seconds} s`, transient: false, answered: false })

@@ -69,7 +69,7 @@ const requestOnce = Effect.fnUntraced(function* (
     Effect.mapError((failed) => new NoResponse({ reason: `${origin} cannot be reached: ${reasonOf(failed)}` })),
     Effect.timeoutFail({
       duration: `${seconds} seconds`,
-      onTimeout: () => new NoResponse({ reason: `${origin} has not answered within ${seconds} s` })
+      onTimeout: () => new NoResponse({ reason: `${origin} did not respond within ${seconds} s` })
     })
   )
   const { status } = response

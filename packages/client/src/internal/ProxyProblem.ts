@@ -25,7 +25,7 @@ const connecting: Readonly<Record<string, string>> = {
   EAI_AGAIN: "has a host name that cannot be looked up now",
   EHOSTUNREACH: "cannot be reached",
   ENETUNREACH: "cannot be reached",
-  ETIMEDOUT: "did not answer in time"
+  ETIMEDOUT: "did not respond in time"
 }
 
 const retried = new Set(["ECONNREFUSED", "EAI_AGAIN"])
@@ -81,7 +81,7 @@ export const proxyProblemOf = (proxy: UsedProxy, target: URL, cause: unknown): P
     })
   if (code === "ERR_PROXY_TUNNEL") {
     const status = Predicate.hasProperty(cause, "statusCode") ? Number(cause.statusCode) : undefined
-    if (status === undefined) return failed("ended the connection, or did not answer in time", true)
+    if (status === undefined) return failed("ended the connection, or did not respond in time", true)
     return Number.isNaN(status) ? failed("does not speak HTTP") : refusedByProxy(proxy, target, status)
   }
   if (code.startsWith("HPE_")) return failed("does not speak HTTP")

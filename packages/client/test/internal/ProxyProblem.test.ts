@@ -26,12 +26,12 @@ describe("the failure of a proxy", () => {
     [
       proxy,
       failed("ERR_PROXY_TUNNEL"),
-      "ended the connection, or did not answer in time",
+      "ended the connection, or did not respond in time",
       "see whether the proxy runs"
     ],
     [proxy, failed("ECONNREFUSED"), "refused the connection", "see whether the proxy runs"],
     [proxy, failed("ENOTFOUND"), "has a host name that is not known", "check HTTPS_PROXY"],
-    [proxy, failed("ETIMEDOUT"), "did not answer in time", "see whether the proxy runs"]
+    [proxy, failed("ETIMEDOUT"), "did not respond in time", "see whether the proxy runs"]
   ])("names it and the next step, and no password: %#", (used, cause, reason, next) => {
     const problem = proxyProblemOf(used, target, cause) ?? assert.fail("no problem of the proxy")
     const { message } = serverUnreachable(

@@ -47,7 +47,7 @@ const exchange = makeExchange({
   // The cookie of the session counts only with this header.
   headers: Effect.succeed({ "x-coffer": "1" }),
   unreachable: () => unreachable("the connection failed"),
-  noResponseWithin: (seconds) => unreachable(`no answer within ${seconds} s`),
+  noResponseWithin: (seconds) => unreachable(`no response within ${seconds} s`),
   noteStatus: noteResponse
 })
 

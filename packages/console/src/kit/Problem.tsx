@@ -7,7 +7,7 @@ const openings = new Set(
     "each email enter environment error event events expected expired field head if invalid it its key log login " +
     "logins member messages missing more must name no nobody not nothing one only organization pattern permission " +
     "person place please project reload request revision role rule secret server service session set such superadmin text " +
-    "that the there these this to too try type unknown use user value version wait webhook what with you your"
+    "that the there these this to too try type unknown use user value verify version wait webhook what with you your"
   ).split(" ")
 )
 

@@ -90,7 +90,7 @@ describe.skipIf(!hasBrowser())(`the members page${why}`, { timeout: 120_000 }, (
     const visit = await Visit.open("/inviting-many/-/members", ada)
     await visit.press("Invite many by CSV")
     await visit.fill("The people, as CSV", "email,role\nnobody,\nnew@example.com,king\n")
-    await visit.sees("Line 2: The e-mail address is not valid.")
+    await visit.sees("Line 2: The e-mail address must be one such as ada@example.com.")
     await visit.sees("Line 3: The role must be one of owner, admin, developer, member.")
     await visit.isAccessible("a file of people with mistakes")
     await visit.fill(

@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser())(`previews${why}`, { timeout: 120_000 }, () => {
     const visit = await Visit.open("/previewers/webshop/-/settings", ada)
     const { page } = visit
     const { keyboard } = page
-    await visit.sees("Not allowed: only admins create environments.")
+    await visit.sees("Previews are off: only admins create environments.")
     await page.getByLabel("Copies of").selectOption("staging")
     await visit.fill("At most, at once", "none")
     await visit.sees("At most, at once: must be a whole number from 1 to 50")

@@ -83,7 +83,7 @@ const readPeople = (columns: ReadonlyArray<Column>, records: ReadonlyArray<CsvRe
       .split(/[\s;]+/)
       .filter((rule) => rule !== "")
       .map(ruleOf)
-    if (email._tag === "None") refuse("the e-mail address is not valid")
+    if (email._tag === "None") refuse("the e-mail address must be one such as ada@example.com")
     else {
       const known = lines.get(email.value)
       if (known !== undefined) refuse(`this person is on line ${known} too`)

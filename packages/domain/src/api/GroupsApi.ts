@@ -130,7 +130,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       .setPath(OrgPath)
       .addSuccess(response(GroupMappings, "The mappings"))
       .pipe(requires("group.list"))
-      .annotate(OpenApi.Summary, "List which groups of the provider stand for which groups")
+      .annotate(OpenApi.Summary, "List group mappings of the identity provider")
       .annotate(OpenApi.Description, "For admins and owners, by the provider's names.")
   )
   .add(
@@ -145,7 +145,7 @@ export class GroupsApi extends HttpApiGroup.make("groups")
       )
       .addSuccess(response(GroupMappings, "The mappings"))
       .pipe(requires("group.map"), recentLogin("always"))
-      .annotate(OpenApi.Summary, "Set which groups of the provider stand for which groups")
+      .annotate(OpenApi.Summary, "Set group mappings of the identity provider")
       .annotate(
         OpenApi.Description,
         "Replaces all mappings. A login at the provider then brings members of the organization into these groups, beside those who were added. What a removed mapping gave ends with the response; a new one counts from each member's next login."

@@ -82,7 +82,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .annotate(OpenApi.Summary, "Ask for access to an environment for a while")
       .annotate(
         OpenApi.Description,
-        "For any member or service account. People of the environment's protection decide, or admins and owners if it has none. An approval makes an access rule that ends. CONFLICT if there is nothing to ask for: the caller has the permission, or could not get it there; or if nobody but the caller could vote."
+        "For any member or service account. People of the environment's protection decide, or admins and owners if it has none. An approval makes an access rule that ends. CONFLICT if the caller has the permission or cannot get it there, or if nobody but the caller could vote."
       )
   )
   .add(

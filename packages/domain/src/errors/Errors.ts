@@ -61,7 +61,7 @@ export class Reauthenticate extends ApiError<Reauthenticate>()("Reauthenticate",
   status: 403,
   description:
     "This needs a recent login: in a browser one of the last 15 minutes, in a program one that its session began with; nothing was changed",
-  example: "this needs a login from the last 15 minutes: log in again, then repeat it",
+  example: "log in again first, then retry: this needs a login from the last 15 minutes",
   next: "logIn",
   exit: "notAuthenticated"
 }) {}
@@ -158,7 +158,7 @@ export class PayloadTooLarge extends ApiError<PayloadTooLarge>()("PayloadTooLarg
   code: "PAYLOAD_TOO_LARGE",
   status: 413,
   description: "The request body is larger than this endpoint accepts",
-  example: "the body is larger than the 1048576 bytes that this call takes",
+  example: "the request body exceeds the limit of 1048576 bytes",
   next: "sendLess"
 }) {}
 
@@ -254,7 +254,7 @@ export class BackupsDisabled extends ApiError<BackupsDisabled>()("BackupsDisable
   code: "BACKUPS_DISABLED",
   status: 503,
   description: "No backup store is configured",
-  example: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store",
+  example: "backups are off: an operator has to set BACKUP_S3_ENDPOINT or BACKUP_DIR",
   next: "configure"
 }) {}
 
@@ -262,7 +262,7 @@ export class NotReady extends ApiError<NotReady>()("NotReady", {
   code: "NOT_READY",
   status: 503,
   description: "The database does not respond, or the server is shutting down",
-  example: "the database does not answer",
+  example: "the database does not respond",
   next: "retry",
   retry: "reads"
 }) {}

@@ -91,7 +91,7 @@ export const refusals: ReadonlyArray<Refusal> = [
   { form: /only superadmins create organizations/, next: nothing },
   { form: /superadmin/, next: () => "ask a superadmin of the server" },
   {
-    form: /^another owner approves an export/,
+    form: /^another owner (?:approves an|has to approve this) export/,
     next: () => "coffer org export list names the export; the other owner runs: coffer org export approve ID"
   },
   {
@@ -125,5 +125,5 @@ export const afterRefusal = (message: string, asker: Asker): string | undefined 
 /** Whether the server's message says what to do next. */
 export const saysNext = (message: string): boolean => /: (?:ask|contact|log in|register|run) /.test(message)
 
-/** Whether a message says which command comes next, as that about a passkey. */
-export const namesCommand = (message: string): boolean => / by coffer /.test(message)
+/** Whether a message says which command comes next, as that about a passkey; earlier servers write "by coffer reauthenticate". */
+export const namesCommand = (message: string): boolean => /(?:\(| by )coffer /.test(message)

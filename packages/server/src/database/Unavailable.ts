@@ -8,7 +8,7 @@ export class DatabaseUnavailable extends Data.TaggedError("DatabaseUnavailable")
 }> {
   override get message(): string {
     return this.isSlow === true
-      ? "the database took too long to answer: nothing was changed"
+      ? "the database took too long to respond: nothing was changed"
       : "the database cannot be reached: nothing was changed"
   }
 }

@@ -15,7 +15,7 @@ import { parseBody } from "./ParseJson.js"
 const lingerMillis = 2_000
 
 const tooLarge = (limit: number) =>
-  new PayloadTooLarge({ message: `the body is larger than the ${limit} bytes that this call takes` })
+  new PayloadTooLarge({ message: `the request body exceeds the limit of ${limit} bytes` })
 
 type Accepts = (contentType: string | undefined) => boolean
 

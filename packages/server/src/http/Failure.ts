@@ -98,7 +98,7 @@ export const toApiError = (cause: Cause.Cause<unknown>, id: string): Effect.Effe
   if (error instanceof Lost.DatabaseUnavailable) {
     const retryAfter = 2
     const what =
-      error.isSlow === true ? "the database takes too long to answer" : "the server cannot reach its database"
+      error.isSlow === true ? "the database takes too long to respond" : "the server cannot reach its database"
     return Effect.as(
       Effect.logWarning(
         error.isSlow === true

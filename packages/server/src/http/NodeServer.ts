@@ -49,7 +49,7 @@ const isLate = ({ code }: NodeJS.ErrnoException): boolean => code === "ERR_HTTP_
 /** Refuses a request by the error of Node's parser. */
 const refuseFor = (error: NodeJS.ErrnoException, socket: Duplex): void => {
   if (isLate(error)) refuse(socket, 408, "the request took too long to arrive")
-  else if (error.code === "HPE_HEADER_OVERFLOW") refuse(socket, 431, "the request's headers are larger than 16 KiB")
+  else if (error.code === "HPE_HEADER_OVERFLOW") refuse(socket, 431, "the request headers exceed the limit of 16 KiB")
   else refuse(socket, 400, "the request is not well-formed HTTP")
 }
 

@@ -143,7 +143,7 @@ describe("what is not HTTP as it should be", () => {
 
   it("is refused with 431 when its headers are larger than 16 KiB", async () => {
     const answer = await exchange("GET /health HTTP/1.1", `X-A: ${mark.repeat(2000)}`)
-    assertRefused(answer, 431, "VALIDATION_ERROR", /headers are larger than 16 KiB/)
+    assertRefused(answer, 431, "VALIDATION_ERROR", /headers exceed the limit of 16 KiB/)
   })
 
   it("is refused when a body ends before it is whole", async () => {

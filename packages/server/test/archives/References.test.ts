@@ -129,7 +129,7 @@ describe("an import", () => {
       dev: {}
     })
     assert.strictEqual(many.body.left_out.length, 21)
-    assert.strictEqual(many.body.left_out[20], "what 5 more references name")
+    assert.strictEqual(many.body.left_out[20], "the targets of 5 more references")
     const none = await importing({ prod: { A: "x", B: "${A}" }, dev: {} })
     assert.deepStrictEqual(none.body.left_out, [])
   })

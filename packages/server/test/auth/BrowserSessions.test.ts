@@ -168,17 +168,12 @@ describe("a refusal for want of a proof", () => {
   /** Of a session that is a day old: what it says of each proof. */
   const rows = [
     ["no passkey", "cookie", minutes, minutes],
-    ["no passkey", "token", /began without a proof.*coffer login/, minutes],
+    ["no passkey", "token", /^log in again first \(coffer login\), then retry: .*began without a proof/, minutes],
     ["passkey", "cookie", minutes, minutes],
-    [
-      "passkey",
-      "token",
-      /with your passkey, which then counts as long as this session: by coffer reauthenticate/,
-      minutes
-    ]
+    ["passkey", "token", /^verify with your passkey first \(coffer reauthenticate\), then retry$/, minutes]
   ] as const
 
-  it.effect("says how long it counts in that kind of session", () =>
+  it.effect("says first what to do, and from when a proof counts in that kind of session", () =>
     Effect.gen(function* () {
       const ada = yield* person("ada@example.com")
       for (const [has, sessionKind, ofSession, ofNow] of rows) {
@@ -188,7 +183,7 @@ describe("a refusal for want of a proof", () => {
         if (stale.hasPasskey) assert.match((yield* Effect.flip(requirePasskey(stale))).message, ofNow)
         if (sessionKind === "cookie") assert.notMatch(loginTooOld(stale).message, /coffer/)
       }
-      assert.match(loginTooOld({ ...ada, hasPasskey: true }, "recovery").message, /if you lost it, a login/)
+      assert.match(loginTooOld({ ...ada, hasPasskey: true }, "recovery").message, /or log in again if you lost it/)
     }).pipe(onDatabase())
   )
 })

@@ -60,7 +60,7 @@ const faults: ReadonlyArray<readonly [Fault, RegExp]> = [
   [403, /AccessDenied, status 403/],
   [500, /InternalError, status 500/],
   ["reset", /ECONNRESET/],
-  ["hang", /no answer within 60 seconds/]
+  ["hang", /no response within 60 seconds/]
 ]
 
 const nothingLeft = (store: FaultyStore) =>
@@ -148,7 +148,7 @@ describe("a store that fails", () => {
   for (const [fault, message] of [
     ...faults,
     ["cut", /ECONNRESET|aborted|ABORT/i],
-    ["stall", /no answer within/]
+    ["stall", /no response within/]
   ] as const) {
     it.effect(`while it gives a backup back (${fault}) leaves no file`, () =>
       onStore((store) =>

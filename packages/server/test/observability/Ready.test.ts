@@ -70,9 +70,9 @@ describe("the server is ready", () => {
     assert.strictEqual((await program.call("PUT", secret, { token, body: { value: "6" } })).status, 200)
   })
 
-  it("no more when the database does not answer", async () => {
+  it("no more when the database does not respond", async () => {
     behind("ALTER TABLE instance RENAME TO elsewhere")
-    assertRefused(await ready(), 503, "NOT_READY", /^the database does not answer$/)
+    assertRefused(await ready(), 503, "NOT_READY", /^the database does not respond$/)
     behind("ALTER TABLE elsewhere RENAME TO instance")
     assert.strictEqual((await ready()).status, 200)
   })

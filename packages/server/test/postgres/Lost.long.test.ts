@@ -62,7 +62,7 @@ describe("a lost connection to PostgreSQL", () => {
         assert.strictEqual(tagOf(yield* Effect.exit(names)), "DatabaseUnavailable")
         assert.isNull(yield* unready, "a blip")
         yield* Effect.sleep("10 seconds")
-        assert.strictEqual(yield* unready, "the database does not answer")
+        assert.strictEqual(yield* unready, "the database does not respond")
         yield* onServer("postgres", (client) => client.query(`ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS true`))
         yield* transaction(add("a"))
         assert.isNull(yield* unready)

@@ -160,7 +160,7 @@ describe("a change of a protected environment", () => {
     for (const { id } of requests) {
       const { body, status } = await vote(one, admin.headers, id)
       assert.deepStrictEqual([status, body.error?.code], [409, "CONFLICT"], JSON.stringify(body))
-      assert.match(body.error.message, /shop\/prod no longer has the name that it was asked for by/)
+      assert.match(body.error.message, /shop\/prod was renamed after the request was made/)
     }
     assert.strictEqual((await call(owner.headers, "GET", `${prod}/secrets/A`)).body.value, "of the new one")
     assert.strictEqual((await call(owner.headers, "GET", `${prod}/protection`)).status, 404)

@@ -19,7 +19,7 @@ import { doneView, listView } from "../../terminal/View.js"
 const minutes = 10
 
 const noSession = new CannotDo({
-  message: "this credential is no session of a person, which alone a passkey proves; run coffer login"
+  message: "run coffer login first: a passkey verifies only a person's session"
 })
 
 const noPasskey = new CannotDo({
@@ -27,7 +27,7 @@ const noPasskey = new CannotDo({
 })
 
 const noPublicUrl = new CannotDo({
-  message: "the server has no address for browsers (its setting SERVICE_PUBLIC_URL), so that passkeys are off"
+  message: "passkeys are off on this server: an operator has to set SERVICE_PUBLIC_URL, the address of its browsers"
 })
 
 const tooLate = new NotAuthenticated({
@@ -42,7 +42,7 @@ const pageOf = (publicUrl: string, session: SessionId) =>
   })
 
 export const reauthenticate = atServer("reauthenticate", {
-  description: "Prove with a passkey, in a browser, what needs a recent login",
+  description: "Verify with your passkey, in a browser, for commands that need a recent login",
   examples: ["coffer reauthenticate"],
   options: {},
   run: ({ call }) =>

@@ -157,7 +157,7 @@ const mappingColumns = {
 const noClaim = "the server takes no groups from its provider: SERVICE_OIDC_GROUPS_CLAIM is not set"
 
 const mappings = atOrg("mappings", {
-  description: "List which groups of the provider of single sign-on count as which groups",
+  description: "List group mappings of the identity provider",
   examples: ["coffer group mappings"],
   options: { wide },
   run: ({ call, path }) =>
@@ -174,7 +174,7 @@ const mapped = {
 }
 
 const map = atOrg("map", {
-  description: "Let a group of the provider of single sign-on count as a group, from each member's next login",
+  description: "Map a group of the identity provider to a group, from each member's next login",
   examples: ["coffer group map platform-team backend"],
   options: mapped,
   run: ({ call, options, path }) =>
@@ -188,7 +188,7 @@ const map = atOrg("map", {
 })
 
 const unmap = atOrg("unmap", {
-  description: "End what a group of the provider gives as a group, at once",
+  description: "Remove a group mapping of the identity provider, at once",
   examples: ["coffer group unmap platform-team backend"],
   options: mapped,
   run: ({ call, options: { name: to, providerGroup }, path }) =>

@@ -29,7 +29,7 @@ interface Listed<Name> {
 
 class NoResponse extends Data.TaggedError("NoResponse")<{ readonly message: string }> {}
 
-const noResponse = () => new NoResponse({ message: "no answer within 10 s" })
+const noResponse = () => new NoResponse({ message: "no response within 10 s" })
 
 /**
  * Returns the names on a server, as far as the credential shows them. If the server is unreachable or denies access, the

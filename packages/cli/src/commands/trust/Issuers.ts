@@ -41,7 +41,10 @@ const ask = Effect.fnUntraced(function* (
     headers: { accept: "application/json", "user-agent": "coffer", ...headers }
   }).pipe(
     Effect.mapError((cause) => failed(`cannot be reached: ${reasonOf(cause)}`)),
-    Effect.timeoutFail({ duration: `${seconds} seconds`, onTimeout: () => failed(`has not answered in ${seconds} s`) })
+    Effect.timeoutFail({
+      duration: `${seconds} seconds`,
+      onTimeout: () => failed(`did not respond within ${seconds} s`)
+    })
   )
   const found = Option.getOrUndefined(parseJson(textOf(response)))
   if (response.status !== 200 || !Predicate.isRecord(found)) return yield* failed(`answered ${response.status}`)

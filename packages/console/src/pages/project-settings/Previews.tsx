@@ -114,8 +114,8 @@ export const Previews = (props: PreviewsProps) => {
   return (
     <>
       <p>
-        {previews === null ? "Not allowed: only admins create environments." : "Allowed."} A preview is a copy of an
-        environment that ends. Whoever may write in an environment of such a name may create it, extend it and remove
+        {previews === null ? "Previews are off: only admins create environments." : "Allowed."} A preview is a copy of
+        an environment that ends. Whoever may write in an environment of such a name may create it, extend it and remove
         it.
         {previews !== null && (
           <span class="quiet">

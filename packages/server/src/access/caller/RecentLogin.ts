@@ -9,22 +9,19 @@ import * as Effect from "effect/Effect"
  */
 type Proof = "session" | "now" | "recovery"
 
-const repeat = "then repeat this"
-
 const messageOf = ({ hasPasskey, sessionKind }: UserActor, proof: Proof): string => {
   const isProgram = sessionKind === "token"
-  const give = isProgram ? "by coffer reauthenticate" : "give it"
+  const lasts = isProgram && proof === "session"
   if (!hasPasskey) {
-    return isProgram && proof === "session"
-      ? `this session began without a proof of who you are, and this needs one: log in again by coffer login, ${repeat}`
-      : "this needs a login from the last 15 minutes: log in again, then repeat it"
+    return lasts
+      ? "log in again first (coffer login), then retry: this session began without a proof of who you are"
+      : "log in again first, then retry: this needs a login from the last 15 minutes"
   }
+  const verify = `verify with your passkey first${isProgram ? " (coffer reauthenticate)" : ""}`
   if (proof === "recovery") {
-    return `this needs a proof with your passkey or, if you lost it, a login from the last 15 minutes: log in again, ${repeat}`
+    return `${verify}, or log in again if you lost it, then retry: this needs a proof or a login from the last 15 minutes`
   }
-  return isProgram && proof === "session"
-    ? `this needs a proof with your passkey, which then counts as long as this session: ${give}, ${repeat}`
-    : `this needs a proof with your passkey from the last 15 minutes: ${give}, ${repeat}`
+  return lasts ? `${verify}, then retry` : `${verify}, then retry: this needs a proof from the last 15 minutes`
 }
 
 /** Returns the error for a session that has not proven enough for a call. Its message tells the person what to do. */

@@ -62,7 +62,7 @@ const allowed = (via: "role" | "rule" | "superadmin"): Decision => ({ allowed: t
 const denied = (missing: string): Decision => ({ allowed: false, missing })
 
 /** Why a call is none that a delegation makes. */
-export const neverDelegated = "a delegation never does this: the person has to, who made it"
+export const neverDelegated = "a delegation never does this: the person who made it has to"
 
 const decideByRole = (
   need: { readonly role: Role; readonly account?: "any" | "manager" },

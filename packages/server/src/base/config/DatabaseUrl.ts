@@ -89,9 +89,7 @@ export const parseDatabaseUrl = (url: string): Either.Either<DatabaseTarget, str
     })
     for (const name of part.query.keys()) {
       if (!parameters.includes(name)) {
-        return yield* Either.left(
-          `has a parameter that is not supported: only ${parameters.slice(0, 9).join(", ")} have a meaning here`
-        )
+        return yield* Either.left(`has an unknown parameter: use only ${parameters.slice(0, 9).join(", ")}`)
       }
     }
     const given = (name: string, otherwise: string): string => part.query.get(name) ?? otherwise

@@ -45,7 +45,7 @@ const boundedClient = Effect.gen(function* () {
     return send.pipe(
       // Read the response to its end, so that the connection can be reused.
       Effect.tap((response) => Effect.ignore(response.arrayBuffer)),
-      Effect.timeoutFail({ duration: sendTime, onTimeout: () => failure("no answer in time") }),
+      Effect.timeoutFail({ duration: sendTime, onTimeout: () => failure("no response in time") }),
       permits.withPermitsIfAvailable(1),
       Effect.flatMap(
         Option.match({ onNone: () => Effect.fail(failure("too many batches wait")), onSome: Effect.succeed })

@@ -90,7 +90,7 @@ export const postgresDatabase = (settings: PostgresSettings, id: string = random
           if (Exit.isSuccess(exit)) return exit.value.length === 0 ? null : outdated
           if (isSuperseded(exit.cause)) return new Superseded().message
           unanswered()
-          return silentMillis() < silenceMillis ? null : "the database does not answer"
+          return silentMillis() < silenceMillis ? null : "the database does not respond"
         })
       ),
       // Autovacuum maintains the tables.

@@ -100,7 +100,7 @@ export const reach = (target: DatabaseTarget): Effect.Effect<Reached, StartupErr
           }
           if ((yield* Clock.currentTimeMillis) >= until) {
             return yield* new StartupError({
-              message: `the database ${name} cannot be reached since a minute (${reason}): check that it runs, and SERVICE_DATABASE_URL`
+              message: `the database ${name} could not be reached for a minute (${reason}): check that it runs, and SERVICE_DATABASE_URL`
             })
           }
           if (isFirst)

@@ -109,7 +109,7 @@ const open = <E>(
       reading,
       snapshot,
       unready: Effect.matchEffect(reading.execute("SELECT id FROM instance", [], undefined), {
-        onFailure: () => Effect.succeed("the database does not answer"),
+        onFailure: () => Effect.succeed("the database does not respond"),
         onSuccess: () =>
           isCurrent()
             ? Effect.map(isWritable, (is) => (is ? null : "another program has locked the database"))

@@ -106,14 +106,14 @@ export class Exports extends Effect.Service<Exports>()("@coffer/server/Exports",
       const by = actorName(actor)
       const row = yield* find(place, id)
       if (row.user_id === actor.id) {
-        return yield* denied(audit, place, "another owner approves an export than the one who asked for it")
+        return yield* denied(audit, place, "another owner has to approve this export: you asked for it")
       }
-      if (!isWaiting(row)) return yield* new Conflict({ message: `export ${id} waits for no approval` })
+      if (!isWaiting(row)) return yield* new Conflict({ message: `export ${id} is not waiting for approval` })
       if ((yield* repo.owner({ userId: row.user_id, orgId: place.org.id })) === undefined) {
         return yield* new Conflict({ message: `${row.created_by} is no owner any more: the export cannot be read` })
       }
       const [approved] = yield* repo.approve({ id, by })
-      if (approved === undefined) return yield* new Conflict({ message: `export ${id} waits for no approval` })
+      if (approved === undefined) return yield* new Conflict({ message: `export ${id} is not waiting for approval` })
       yield* record(place, "org.export_approve", id, { requester: row.created_by })
       return exportOf({ ...row, approved_by: by })
     })

@@ -95,7 +95,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
               ...{ created_at, updated_at: created_at, accepted_at: null }
             }
           ])
-          .pipe(orTaken(() => new Conflict({ message: `${email} is a member already` })))
+          .pipe(orTaken(() => new Conflict({ message: `${email} is already a member: change the role instead` })))
         yield* audit.change(source, {
           action: "org.member_invite",
           resource_type: "member",

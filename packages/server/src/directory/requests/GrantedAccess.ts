@@ -38,7 +38,7 @@ export interface Approved {
 /** One message for all: it must not tell whether the environment exists. */
 const nothingToAsk = ({ env, permission, project }: AccessRequest) =>
   new Conflict({
-    message: `there is nothing to ask for: ${project}/${env} does not exist for you, you have ${permission} there already, or your role never has it`
+    message: `cannot request ${permission} on ${project}/${env}: it does not exist, you already have it, or your role cannot get it`
   })
 
 /** Requests for access, and the rules that they become: each ends, and stands beside a lasting one. */

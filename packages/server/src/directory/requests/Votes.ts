@@ -135,7 +135,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       const { made, record } = yield* requests.attempt(call.run(request), requester, approved, (record) => {
         const found = record.entered
           ? differences(affectedIn(row.keys), record.affected)
-          : [`${row.project}/${row.env} no longer has the name that it was asked for by`]
+          : [`${row.project}/${row.env} was renamed after the request was made`]
         return found.length === 0 ? Effect.void : new Conflict({ message: found.join("\n") })
       })
       // A rehearsal has made nothing.

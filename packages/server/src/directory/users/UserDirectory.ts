@@ -104,7 +104,9 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
         return yield* new Conflict({ message: "you cannot disable yourself: ask another superadmin" })
       }
       if (user.superadmin === 1 && user.disabled_at === null && (yield* repo.countEnabledSuperadmins({})).count <= 1) {
-        return yield* new Conflict({ message: `${user.email} is the last superadmin who is enabled` })
+        return yield* new Conflict({
+          message: `${user.email} is the last enabled superadmin: enable another one first`
+        })
       }
       const service_accounts = yield* repo.accountsOf(user.email)
       const changed = yield* repo.disable({ id, now: disabled_at })

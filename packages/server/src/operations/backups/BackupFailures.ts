@@ -5,7 +5,7 @@ import type { LocalFailure } from "../../base/files/LocalFailure.js"
 import type { StoreFailure } from "./ObjectStore.js"
 
 export const disabled = new BackupsDisabled({
-  message: "backups are off: neither of the server's settings BACKUP_S3_ENDPOINT and BACKUP_DIR names a store"
+  message: "backups are off: an operator has to set BACKUP_S3_ENDPOINT or BACKUP_DIR"
 })
 
 /** The response includes the store's error code, which helps its operator. Local failures are only logged. */

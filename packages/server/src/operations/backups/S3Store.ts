@@ -42,7 +42,7 @@ const failureCode = (error: unknown): string => {
 const secondsOf = (duration: Duration.DurationInput): string => `${Duration.toSeconds(duration)} seconds`
 
 const silent = (doing: string, limit: Duration.DurationInput) =>
-  new StoreFailure({ store: "object store", doing, reason: `no answer within ${secondsOf(limit)}` })
+  new StoreFailure({ store: "object store", doing, reason: `no response within ${secondsOf(limit)}` })
 
 /** A call to the store. Interruption aborts the request. */
 const call = <A>(doing: string, send: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, StoreFailure> =>

@@ -80,6 +80,6 @@ export const makeImportedReferences = Effect.gen(function* () {
     )
     return others === 0
       ? notes
-      : [...notes, `what ${others} more ${others === 1 ? "reference names" : "references name"}`]
+      : [...notes, others === 1 ? "the target of 1 more reference" : `the targets of ${others} more references`]
   })
 })

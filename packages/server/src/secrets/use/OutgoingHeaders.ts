@@ -40,5 +40,5 @@ export const outgoingHeaders = (
         ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.trim()])),
         "accept-encoding": "identity"
       })
-    : Either.left(`header ${refused} cannot be sent, or is there twice`)
+    : Either.left(`header ${refused} cannot be sent, or is a duplicate`)
 }

@@ -39,9 +39,9 @@ const maxHeaderCharacters = 8_000
 export type Withheld = "encoding" | "value" | "json"
 
 export const withheldSentences: Readonly<Record<Withheld, string>> = {
-  encoding: "its response is compressed in a way that cannot be undone, so it cannot be scrubbed and is withheld",
-  value: "its response holds the value in a form that cannot be scrubbed, so it is withheld",
-  json: "its response is not JSON, or longer than the rule allows, so the rule (response: json) withholds it"
+  encoding: "its response is withheld: its compression cannot be undone, so the values in it cannot be scrubbed",
+  value: "its response is withheld: it holds the value in a form that cannot be scrubbed",
+  json: "its response is withheld: it is not JSON, or longer than the rule allows (response: json)"
 }
 
 export const withheldKinds = Struct.keys(withheldSentences)

@@ -82,7 +82,7 @@ export const openApi = Effect.fnUntraced(function* ({ addresses, headers, tokens
       Effect.mapError((failed) => fail(`cannot be reached: ${reasonOf(failed)}`)),
       Effect.timeoutFail({
         duration: `${patience} seconds`,
-        onTimeout: () => fail(`did not answer within ${patience} s`)
+        onTimeout: () => fail(`did not respond within ${patience} s`)
       })
     )
   }
@@ -93,7 +93,7 @@ export const openApi = Effect.fnUntraced(function* ({ addresses, headers, tokens
   /** Decodes a response with names. */
   const decode = <A, I>(schema: Schema.Schema<A, I>, body: Redacted.Redacted) =>
     Option.match(Schema.decodeUnknownOption(Schema.parseJson(schema))(Redacted.value(body)), {
-      onNone: () => fail(`did not answer as ${tool} does: check the address`),
+      onNone: () => fail(`did not respond as ${tool} does: check the address`),
       onSome: (found) => Effect.succeed(found)
     })
   /** Gets the body of a response. */
