@@ -28,7 +28,7 @@ export const parts = {
   "operations/backups": { files: ["operations/backups/Retention.ts"], tests: ["backups/Retention"], score: 80 },
   "secrets/use": {
     files: ["secrets/use-rules/Match.ts", "secrets/use/{Placement,Scrub}.ts"],
-    tests: ["use/{Match,Placement,ScrubbedParts}"],
+    tests: ["use/{Placement,RuleMatch,ScrubbedParts,SignedRequest}"],
     score: 80
   }
 }

@@ -20,6 +20,30 @@ export const survivors = [
     reason: "Equivalent: the function is given to filter and some, for which undefined is false."
   },
   {
+    file: "directory/requests/RequestViews.ts",
+    code: "one.created_at < other.created_at",
+    mutant: "one.created_at <= other.created_at",
+    reason: "Two votes of one millisecond have no order."
+  },
+  {
+    file: "directory/requests/RequestViews.ts",
+    code: "keys === null",
+    mutant: "false",
+    reason: "Equivalent: null as JSON is null, which is no list either. The check is for the types."
+  },
+  {
+    file: "directory/requests/RequestViews.ts",
+    code: "[]",
+    mutant: '["Stryker was here"]',
+    reason: "Equivalent: a text is no affected key, so it is left out."
+  },
+  {
+    file: "directory/requests/RequestViews.ts",
+    code: 'actor.type === "user"',
+    mutant: "true",
+    reason: "Equivalent: a service account has no address, and votes are found by theirs. The check is for the types."
+  },
+  {
     file: "http/ClientAddress.ts",
     code: "/%\\S*$/",
     mutant: "/%\\S*/",
@@ -36,5 +60,59 @@ export const survivors = [
     code: "[]",
     mutant: '["Stryker was here"]',
     reason: "Equivalent: a hop that is no address counts as an absent header."
+  },
+  {
+    file: "secrets/use-rules/Match.ts",
+    code: "/^[a-z]+:\\/\\/[^/?]*([^?]*)/i",
+    mutant: "/[a-z]+:\\/\\/[^/?]*([^?]*)/i",
+    reason: "Equivalent: the text is an address that was read before, so it begins with its scheme."
+  },
+  {
+    file: "secrets/use-rules/Match.ts",
+    code: "[]",
+    mutant: '["Stryker was here"]',
+    reason: "Equivalent: the text is an address that was read before, so the pattern matches."
+  },
+  {
+    file: "secrets/use-rules/Match.ts",
+    code: "first === undefined",
+    mutant: "false",
+    reason: "Equivalent: the loop has returned if nothing is left. The check is for the types."
+  },
+  {
+    file: "secrets/use/Scrub.ts",
+    code: "/^[A-Za-z0-9+/_-]$/",
+    mutant: "/[A-Za-z0-9+/_-]$/",
+    reason: "Equivalent: the text is one character, or empty."
+  },
+  {
+    file: "secrets/use/Scrub.ts",
+    code: "/^[A-Za-z0-9+/_-]$/",
+    mutant: "/^[A-Za-z0-9+/_-]/",
+    reason: "Equivalent: the text is one character, or empty."
+  },
+  {
+    file: "secrets/use/Scrub.ts",
+    code: "length > 0",
+    mutant: "true",
+    reason: "Equivalent: the empty part becomes one with that of base64, which ends there or later."
+  },
+  {
+    file: "secrets/use/Scrub.ts",
+    code: "length > 0",
+    mutant: "length >= 0",
+    reason: "Equivalent: the empty part becomes one with that of base64, which ends there or later."
+  },
+  {
+    file: "secrets/use/Scrub.ts",
+    code: "start > 0",
+    mutant: "true",
+    reason: "Equivalent: before the first character is the empty text, which is no character of base64."
+  },
+  {
+    file: "secrets/use/Scrub.ts",
+    code: "start > 0",
+    mutant: "start >= 0",
+    reason: "Equivalent: before the first character is the empty text, which is no character of base64."
   }
 ]

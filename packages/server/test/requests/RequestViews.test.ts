@@ -234,7 +234,7 @@ describe("a request as its caller sees it", () => {
       ["{}", []],
       ["null", []],
       [JSON.stringify([good]), [good]],
-      [JSON.stringify([1, null, {}, { key: 1 }, { key: "no key" }, good]), [good]],
+      [JSON.stringify([1, null, {}, { key: 1 }, { key: ["A"] }, { key: "no key" }, good]), [good]],
       ['[{"key":"A"}]', [{ key: "A", change: "", version: 0 }]],
       ['[{"key":"A","change":1,"version":"1","id":1,"from":1}]', [{ key: "A", change: "", version: 0 }]]
     ] as const) {
@@ -287,6 +287,7 @@ describe("a request is outdated", () => {
       [affected("A", { id: "y" })],
       ["A was removed and set again"]
     ],
+    ["never by the same secret", [affected("A", { id: "x" })], [affected("A", { id: "x" })], []],
     ["never by the id that an earlier server did not store", [affected("A")], [affected("A", { id: "y" })], []],
     [
       "if the value comes from another",
