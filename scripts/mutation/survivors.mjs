@@ -114,5 +114,45 @@ export const survivors = [
     code: "start > 0",
     mutant: "start >= 0",
     reason: "Equivalent: before the first character is the empty text, which is no character of base64."
+  },
+  {
+    file: "secrets/use/Placement.ts",
+    code: "header === null",
+    mutant: "false",
+    reason: "Equivalent: no header is named null, so there are no signatures either."
+  },
+  {
+    file: "secrets/use/Placement.ts",
+    code: 'secret === undefined || typeof secret === "string"',
+    mutant: "true",
+    reason:
+      "Equivalent: the library gives bytes in a view, which Node takes as they are. The types allow texts and buffers."
+  },
+  {
+    file: "secrets/use/Placement.ts",
+    code: 'typeof data === "string"',
+    mutant: "true",
+    reason:
+      "Equivalent: the library gives bytes in a view, which Node takes as they are. The types allow texts and buffers."
+  },
+  {
+    file: "secrets/use/Placement.ts",
+    code: 'typeof data === "string"',
+    mutant: "false",
+    reason:
+      "Equivalent: the library gives bytes in a view, which Node takes as they are. The types allow texts and buffers."
+  },
+  {
+    file: "secrets/use/Placement.ts",
+    code: 'typeof data === "string"',
+    mutant: 'typeof data !== "string"',
+    reason:
+      "Equivalent: the library gives bytes in a view, which Node takes as they are. The types allow texts and buffers."
+  },
+  {
+    file: "secrets/use/Placement.ts",
+    code: "outgoing.body !== null",
+    mutant: "true",
+    reason: "Equivalent: the library takes null for an absent body."
   }
 ]
