@@ -73,6 +73,12 @@ const fillPeople = async (program: Program, ask: Ask, root: Ask) => {
     sessions[name] = session
     // Accepts the invitation.
     await asking(program, session)("GET", acme)
+    // An act that is in the organization's log: without any, a membership counts as an invitation that is not accepted.
+    if (name === "mallory") {
+      const rule = { project_pattern: "webshop", env_pattern: "dev", permission: "write" }
+      await ask("POST", `${acme}/acl`, { subject_type: "user", email: "mallory@example.com", ...rule })
+      await asking(program, session)("PUT", `${secretsOf("dev")}/MALLORYS`, { value: "hers" })
+    }
     if (name === "eve") await ask("DELETE", `${acme}/members/${user_id}`)
     if (name === "mallory") await root("POST", `/api/users/${user_id}/disable`)
   }

@@ -127,7 +127,6 @@ const fillRequests = async (program: Program, people: People) => {
     const asked = { prefer: "respond-async", "x-coffer-reason": reason, ...more }
     return (await as("ada", asked)("PUT", `${path}/secrets/A`, { value })).id
   }
-  await propose(prod, "pending", "it waits")
   await vote("grace", await propose(prod, "done", "it is made"), "approve")
   await vote("grace", await propose(prod, "refused", "it is refused"), "refuse")
   const delegation = { org: "acme", project: "guarded", env: "prod", name: "writer", permission: "write" }
@@ -143,6 +142,8 @@ const fillRequests = async (program: Program, people: People) => {
     headers: people["grace"] ?? {}
   })
   if (status !== 409) throw new Error(text)
+  // After the last change of the secret, which would outdate it.
+  await propose(prod, "pending", "it waits")
   const { id } = await as("ada", { prefer: "respond-async" })("DELETE", `${dev}/protection`)
   await vote("grace", id, "approve")
 

@@ -9,7 +9,18 @@ import { databaseOf, type TestDatabase } from "./Databases.js"
 import { describe } from "./Describe.js"
 import { fill, type Filled } from "./Fill.js"
 import { afterAnHour, anHour } from "./FillOf030.js"
-import { type Content, type Engine, isSince, keep, serverSettings, testMasterKey } from "./Release.js"
+import {
+  acme,
+  asking,
+  type Content,
+  type Credentials,
+  type Engine,
+  isSince,
+  keep,
+  secretsOf,
+  serverSettings,
+  testMasterKey
+} from "./Release.js"
 import { columnsOf } from "./Rows.js"
 
 /** The settings that a release's server needs to be filled: its broker, its webhooks to this machine, and single sign-on. */
@@ -44,6 +55,14 @@ const jobsAreDone = async (database: TestDatabase): Promise<void> => {
   }
 }
 
+/** Reads a secret as somebody whose right comes from a group of the provider. It accepts the invitation. */
+const readByGroup = async (program: Program, ada: Credentials): Promise<void> => {
+  const secret = `${secretsOf("dev", `${acme}/projects/billing`)}/READ_BY_GROUP`
+  await asking(program, ada)("PUT", secret, { value: "for a group" })
+  const nina = { authorization: `Bearer ${await program.login("nina@example.com")}` }
+  await asking(program, nina)("GET", secret)
+}
+
 export interface FilledServer extends Filled {
   readonly database: TestDatabase
   readonly program: Program
@@ -63,6 +82,7 @@ export const filledServer = async (main: string, version: string, engine: Engine
   const first = await Program.start(settings, database.folder, main)
   const filled = await fill(first, version, upstream, origin)
   if (!isFirst) await logIn({ program: first, provider }, { ...verified("nina"), groups: ["platform-team"] })
+  if (isSince(version, "0.3.0")) await readByGroup(first, filled.testCredentials["ada"] ?? {})
   const later = async () => {
     await first.stop()
     await database.execute(anHour)

@@ -15,6 +15,11 @@ export const moveToToday = async (database: TestDatabase, engine: Engine): Promi
   // A use that is older than a minute is noted, and its person's with it.
   if (columns["delegations"] !== undefined)
     await database.execute(`UPDATE delegations SET last_used_at = '${now}' WHERE last_used_at IS NOT NULL`)
+  // They wait for minutes alone.
+  if (columns["approvals"] !== undefined) {
+    const soon = new Date(today + 600_000).toISOString()
+    await database.execute(`UPDATE approvals SET created_at = '${now}', expires_at = '${soon}'`)
+  }
   for (const table of ending.filter((name) => columns[name]?.includes("expires_at")))
     await database.execute(
       `UPDATE ${table} SET expires_at = expires_at + ${today - Date.parse(String(made))} WHERE expires_at < ${Date.parse(farAway)}`

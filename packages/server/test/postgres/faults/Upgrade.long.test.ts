@@ -85,6 +85,9 @@ describe.skipIf(previous === undefined)("servers of the release before and of th
     }
     await load.stop()
     const lost = load.operations.length - load.count("done")
+    process.stdout.write(
+      `${load.operations.length} reads and writes and ${load.bundles.length} reads of all while the release was upgraded; ${lost} failed\n`
+    )
     await load.check(servers[0]!, url)
     balancer.close()
     for (const server of servers) assert.deepStrictEqual(await server.stop(), { code: 0, signal: null })

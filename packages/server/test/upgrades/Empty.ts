@@ -1,0 +1,18 @@
+/** Why nothing fills a table, or a column as `TABLE.COLUMN`, of what is recorded of a release. */
+export const empty: Readonly<Record<string, string>> = {
+  freed_names: "names of protected places that changed, which the filling does not change",
+  "request_votes.comment": "a comment is optional",
+  instances: "servers on PostgreSQL alone, which have ended",
+  jobs: "servers on PostgreSQL alone",
+  "requests.key_id": "no server writes it",
+  restores: "a database that was restored",
+  stream_places: "servers on PostgreSQL alone",
+  "webhook_deliveries.next_at": "a delivery that waits would be tried when a later release is tested",
+  "webhook_deliveries.reason": "a delivery that failed is tried again until its webhook has failed",
+  "webhooks.failed_at": "a day of failures"
+}
+
+/** The same on PostgreSQL alone. */
+export const emptyOnPostgres: typeof empty = {
+  erasures: "values that are destroyed are erased within seconds"
+}
