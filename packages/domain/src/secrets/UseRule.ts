@@ -8,11 +8,15 @@ import { boundedArray, createdAt, field, optional, Timestamp, updatedAt } from "
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 const hostPattern = new RegExp(`^(?:${label}\\.)*${label}(?::[1-9][0-9]{0,4})?$`)
 
+const maxHost = 253
+const longestPort = ":65535"
+
 /** An exact name, with a port unless it is 443. Addresses are no names: their last part is a number. */
 const isHost = (text: string): boolean => {
+  if (text.length > maxHost + longestPort.length) return false
   const [name = "", port = "443"] = text.split(":")
   const isAddress = /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(name)
-  return hostPattern.test(text) && name.length <= 253 && !isAddress && Number(port) <= 65_535
+  return hostPattern.test(text) && name.length <= maxHost && !isAddress && Number(port) <= 65_535
 }
 
 const hostMessage =

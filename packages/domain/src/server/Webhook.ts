@@ -51,7 +51,10 @@ const eventMessage = withMessage(
 export const EventPattern = Schema.String.pipe(Schema.filter(isEventPattern, eventMessage))
 
 const isPattern = Schema.is(Schema.typeSchema(Pattern))
+/** Two patterns, and what is between them. */
+const maxPlacePattern = 2 * 200 + 1
 const isPlacePattern = (text: string): boolean => {
+  if (text.length > maxPlacePattern) return false
   const parts = text.split("/")
   return parts.length <= 2 && parts.every((part) => isPattern(part))
 }

@@ -23,7 +23,7 @@ const operator: Reads = { of: "operator" }
 const header = caller("loop", "16 KiB")
 const url = caller("loop", "16 KiB, as the head of a request")
 
-/** Each file of the server that parses text, with each of its parsers. */
+/** Each file of the server that parses text, by its path in `src`, with each of its parsers. */
 export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> = {
   "http/Json.ts": {
     JSON: caller("loop", "64 KiB; more in the thread: 16 MiB and 5,000 values", "32"),
@@ -108,4 +108,32 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "base/outbound/Outbound.ts": { URL: caller("loop", "8,000 characters of a use, 2,048 of a webhook") },
   "base/tracing/Otlp.ts": { list: operator },
   "database/Migration.ts": { list: own("a constant of the source") }
+}
+
+/** The same for each file of the domain that the server loads. */
+export const domainParsers: typeof parsers = {
+  "archive/Calls.ts": { list: own("what a client is about to send: the server takes the limits alone") },
+  "base/DomainNames.ts": { URL: caller("loop", "254 characters"), list: caller("loop", "254 characters") },
+  "base/Invisible.ts": { RegExp: own("a constant of the source") },
+  "base/Names.ts": { RegExp: own("a constant of the source") },
+  "base/Pattern.ts": { list: caller("loop", "200 characters", "one level of alternatives") },
+  "base/PlainUrl.ts": { URL: caller("loop", "8,000 characters of a use, 500 of a webhook") },
+  "base/Span.ts": { RegExp: own("a constant of the source") },
+  "directory/Claims.ts": { URL: operator, list: caller("loop", "200 characters") },
+  "directory/ClientLogin.ts": {
+    RegExp: own("a constant of the source"),
+    URL: caller("loop", "a bound of its form: 125 characters")
+  },
+  "directory/Federation.ts": { URL: caller("loop", "300 characters") },
+  "directory/Passkey.ts": { RegExp: own("a constant of the source") },
+  "formats/Format.ts": { YAML: own("the name of a format: the parser is not loaded") },
+  "formats/Json.ts": { JSON: operator },
+  "secrets/EnvironmentParameters.ts": { list: url },
+  "secrets/Placement.ts": { list: caller("loop", "200 characters") },
+  "secrets/ProjectRevision.ts": { list: url },
+  "secrets/UseRule.ts": {
+    RegExp: own("a constant of the source"),
+    list: caller("loop", "259 characters of a host, 500 of a path")
+  },
+  "server/Webhook.ts": { URL: caller("loop", "500 characters"), list: caller("loop", "401 characters") }
 }
