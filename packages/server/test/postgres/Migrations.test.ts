@@ -12,7 +12,7 @@ import {
 import * as Reactivity from "@effect/experimental/Reactivity"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { freshDatabase, onServer, reached } from "../support/postgres/Databases.js"
 import { collatedColumns, postgresTables, sqliteTables, type Tables } from "../support/Schemas.js"
 import { freshPath, rawAt, servicesAt } from "../support/Services.js"
@@ -172,6 +172,40 @@ describe("the migrations of PostgreSQL", () => {
         rows.map((row) => row["name"]),
         Object.keys(migrations)
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("run again after a deadlock with a server, which holds the tables in another order", () =>
+    Effect.gen(function* () {
+      const { name, url } = yield* freshDatabase()
+      const at = yield* reached(url)
+      const crossing = {
+        ...migrations,
+        [`000${next}_crossing`]: [
+          "ALTER TABLE projects ADD COLUMN crossed TEXT",
+          "ALTER TABLE members ADD COLUMN crossed TEXT"
+        ]
+      }
+      const held = yield* Deferred.make<void>()
+      const server = onServer(name, async (client) => {
+        // The migration, whose connection comes later, notices the deadlock first.
+        await client.query(`ALTER DATABASE "${name}" SET deadlock_timeout = '3s'; SET deadlock_timeout = '60s'`)
+        await client.query("BEGIN; LOCK members")
+        Effect.runSync(Deferred.succeed(held, undefined))
+        for (;;) {
+          const { rowCount } = await client.query(
+            "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'members'::regclass"
+          )
+          if (rowCount === 1) break
+        }
+        await client.query("LOCK projects; COMMIT")
+      })
+      const running = yield* Effect.fork(server)
+      yield* Deferred.await(held)
+      const before = yield* migrate(at, { all: crossing })
+      yield* Fiber.join(running)
+      assert.strictEqual(before.found, newestMigration)
+      yield* onServer(name, (client) => client.query("SELECT projects.crossed, members.crossed FROM projects, members"))
     }).pipe(Effect.scoped)
   )
 

@@ -1,5 +1,6 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
+import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { QueryResultRow } from "pg"
 import { StartupError } from "../../base/StartupError.js"
@@ -25,6 +26,7 @@ import { clientNetworks } from "./migrations/0015_client_networks.js"
 import { federationKeys } from "./migrations/0016_federation_keys.js"
 import { auditIndex } from "./migrations/0017_audit_index.js"
 import { lockFence, moveFence } from "./DatabaseFence.js"
+import { isRetryableCode } from "./PostgresError.js"
 import { connectWith, type Reached } from "./Reach.js"
 
 /** The record of later migrations, from a number on. */
@@ -96,13 +98,21 @@ export interface SchemaState {
   readonly isDue: boolean
 }
 
-const failed = (error: unknown) =>
-  new StartupError({
-    message:
-      Predicate.hasProperty(error, "code") && error.code === "55P03"
-        ? `another coffer-server has been migrating the database for ${patience}: wait until it has started, then start again`
-        : `the database cannot be migrated (${reasonOf(error)}): it is as it was before`
-  })
+/** A deadlock with the transactions of running servers, which lock tables in another order. A later attempt may succeed. */
+class Deadlocked extends StartupError {}
+
+const attemptsAfterDeadlock = { times: 10, schedule: Schedule.jittered(Schedule.spaced("250 millis")) }
+
+const failed = (error: unknown): StartupError => {
+  const code = Predicate.hasProperty(error, "code") ? error.code : undefined
+  if (code === "55P03") {
+    return new StartupError({
+      message: `another coffer-server has been migrating the database for ${patience}: wait until it has started, then start again`
+    })
+  }
+  const message = `the database cannot be migrated (${reasonOf(error)}): it is as it was before`
+  return isRetryableCode(code) ? new Deadlocked({ message }) : new StartupError({ message })
+}
 
 type Run = <Row extends QueryResultRow>(
   text: string,
@@ -222,4 +232,4 @@ export const migrate = (
       yield* run("COMMIT")
       return before
     })
-  )
+  ).pipe(Effect.retry({ ...attemptsAfterDeadlock, while: (error) => error instanceof Deadlocked }))

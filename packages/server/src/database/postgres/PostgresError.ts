@@ -62,7 +62,9 @@ export const isMoved = ({ cause }: SqlError.SqlError): boolean =>
 export const isSlow = ({ cause }: SqlError.SqlError): boolean => cause instanceof ConnectionLost && cause.isSlow
 
 /** A serialization failure or a deadlock: the transaction was rolled back, and succeeds if it is run again. */
-const retryable: ReadonlyArray<string> = ["40001", "40P01"]
+const retryable: ReadonlyArray<unknown> = ["40001", "40P01"]
+
+export const isRetryableCode = (code: unknown): boolean => retryable.includes(code)
 
 export const isRetryable = ({ cause }: SqlError.SqlError): boolean =>
-  cause instanceof PostgresError && retryable.includes(cause.code)
+  cause instanceof PostgresError && isRetryableCode(cause.code)
