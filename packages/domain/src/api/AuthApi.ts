@@ -224,7 +224,10 @@ export class AuthApi extends HttpApiGroup.make("auth")
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
       .annotate(OpenApi.Summary, "End all of the caller's sessions")
-      .annotate(OpenApi.Description, "Ends the current session too, unless `others=1`. Pending logins end in any case.")
+      .annotate(
+        OpenApi.Description,
+        "Ends the current session too, unless `others=1`. Pending logins end in any case. The current session ends last: repeat a call that got no response."
+      )
   )
   .add(
     HttpApiEndpoint.del("endSession", "/api/auth/sessions/:session_id")

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../access/Access.js"
 import { ServerConfig, type Settings } from "../base/Config.js"
+import { inSteps } from "../database/InSteps.js"
 import { Exchange } from "./federations/Exchange.js"
 import { longList } from "../http/LongList.js"
 import { NodeRequest } from "../http/NodeRequest.js"
@@ -125,7 +126,7 @@ export const AuthHttp = HttpApiBuilder.group(Api, "auth", (handlers) =>
       .handle("sessions", () => Effect.flatMap(Effect.flatMap(currentActor, sessions.list), (data) => listed({ data })))
       .handle("endSession", ({ path }) => access.change(currentActor, (actor) => sessions.end(actor, path.session_id)))
       .handle("endSessions", ({ urlParams: { others } }) =>
-        access.change(currentActor, (actor) => sessions.endAll(actor, others === true))
+        Effect.asVoid(inSteps(access.change(currentActor, (actor) => sessions.endAll(actor, others === true))))
       )
   })
 ).pipe(

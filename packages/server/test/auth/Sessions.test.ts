@@ -3,6 +3,7 @@ import { MachineName } from "@coffer/domain/directory/ClientLogin"
 import { SessionId } from "@coffer/domain/base/Ids"
 import { pause } from "@coffer/server/base/EventLoop"
 import { Authenticator } from "@coffer/server/access/caller/Authenticator"
+import { endedAtOnce, inSteps } from "@coffer/server/database/InSteps"
 import { Sessions } from "@coffer/server/directory/login/Sessions"
 import { SuperadminsLive } from "@coffer/server/directory/login/Superadmins"
 import { RequestInfo } from "@coffer/server/base/RequestInfo"
@@ -181,6 +182,29 @@ describe("a session", () => {
       assert.deepStrictEqual(
         (yield* entries("system")).map(({ action, actor: who }) => `${action} ${who}`),
         Array.from({ length: 4 }, () => "auth.logout ada@example.com")
+      )
+    }).pipe(onDatabase())
+  )
+
+  it.effect("ends with thousands of others some at a time, that of the request last", () =>
+    Effect.gen(function* () {
+      const ada = yield* person("ada@example.com")
+      const own = yield* startSession(ada)
+      const others = yield* Effect.replicateEffect(startSession(ada), 2 * endedAtOnce)
+      const { endAll } = yield* Sessions
+      const actor = { ...ada, sessionId: own.id }
+      const left: Array<number> = []
+      const step = Effect.tap(transaction(endAll(actor)), ({ hasMore }) =>
+        Effect.gen(function* () {
+          left.push((yield* (yield* SqlClient.SqlClient)`SELECT id FROM sessions`).length)
+          assert.strictEqual(yield* outcome(whoIs(bearer(own.token))), hasMore ? "success" : "Unauthorized")
+        })
+      )
+      yield* inSteps(step)
+      assert.deepStrictEqual(left, [endedAtOnce + 1, 1, 0])
+      assert.sameDeepMembers(
+        (yield* entries("system")).map(({ action, resource_id }) => ({ action, resource_id })),
+        [own, ...others].map(({ id }) => ({ action: "auth.logout", resource_id: id }))
       )
     }).pipe(onDatabase())
   )

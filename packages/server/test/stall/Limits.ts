@@ -64,6 +64,8 @@ export interface Limits {
   }
   /** A session token of each of some people with 10,000 sessions. */
   readonly crowds: ReadonlyArray<string>
+  /** The ids of others with as many. */
+  readonly crowded: ReadonlyArray<string>
   /** More session tokens of the superadmin. */
   readonly tokens: ReadonlyArray<string>
   /** A session token of the superadmin that was proven just now. */
@@ -197,13 +199,13 @@ export const fill = async (path: string): Promise<Limits> => {
     })
 
     const outsider = user("outsider@example.com")
-    const crowds = ["many-0@example.com", "many-1@example.com", "many-2@example.com", "many-3@example.com"].map(
-      (email) => {
-        const id = user(email)
-        for (let index = 1; index < 10_000; index++) sessionOf(id, randomUUID())
-        return session(id).text
-      }
-    )
+    const crowd = (index: number) => {
+      const id = user(`many-${index}@example.com`)
+      for (let n = 1; n < 10_000; n++) sessionOf(id, randomUUID())
+      return { id, token: session(id).text }
+    }
+    const crowds = Array.makeBy(4, (index) => crowd(index).token)
+    const crowded = Array.makeBy(4, (index) => crowd(4 + index).id)
 
     const powerless = user("powerless@example.com")
     member(powerless, "developer")
@@ -342,6 +344,7 @@ export const fill = async (path: string): Promise<Limits> => {
         outsider: session(outsider).text
       },
       crowds,
+      crowded,
       tokens: Array.makeBy(20, () => session(root).text),
       org: org.name,
       orgId: org.id,

@@ -37,6 +37,9 @@ const body = (input: string, make: (about: About) => unknown): Row => [input, (a
 
 const one = <A>(list: ReadonlyArray<A>, { attempt }: About): A => list[attempt % list.length]!
 
+/** A person with 10,000 sessions. */
+const ofCrowded: Row = ["10,000", (about) => ({ place: { user_id: one(about.limits.crowded, about) } })]
+
 const mebibyte = 1024 * 1024
 
 /** JSON text of a size in bytes: pieces as many as fit between a beginning and an end. */
@@ -738,9 +741,9 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "GET /api/audit-logs/verify": [["20,120 entries", ({ limits }) => ({ query: `org_id=${limits.orgId}` })]],
 
   "GET /api/users": [["a page of 100", () => ({ query: "limit=100" })]],
-  "POST /api/users/:user_id/disable": [plain],
+  "POST /api/users/:user_id/disable": [plain, ofCrowded],
   "POST /api/users/:user_id/enable": [plain],
-  "POST /api/users/:user_id/end-sessions": [plain],
+  "POST /api/users/:user_id/end-sessions": [plain, ofCrowded],
   "POST /api/backups": [plain],
   "GET /api/backups": [plain],
   "POST /api/backups/:backup_id/restore": [["", async (each) => ({ place: { backup_id: await backup(each) } })]],

@@ -1,3 +1,4 @@
+import { endedAtOnce } from "@coffer/server/database/InSteps"
 import { limits } from "./Limits.js"
 
 // Others wait for the transaction of a change: on SQLite everybody, on PostgreSQL their organization. So a caller who chooses how
@@ -17,8 +18,11 @@ const ofSecrets = 5 * limits.secrets + fewRows
  * allows. All other calls change at most `fewRows` in a transaction. A vote makes the change that was asked for.
  */
 export const manyRows: Readonly<Record<string, number>> = {
-  // A session, and its entry in the log.
-  "DELETE /api/auth/sessions": 2 * 10_000 + 4 * fewRows,
+  // A session, and its entry in the log, some at a time.
+  "DELETE /api/auth/sessions": 2 * endedAtOnce + fewRows,
+  "POST /api/users/:user_id/disable": endedAtOnce + fewRows,
+  "POST /api/users/:user_id/enable": endedAtOnce + fewRows,
+  "POST /api/users/:user_id/end-sessions": endedAtOnce + fewRows,
   // A secret, its version, its change, its place in the changes since, and what it replaces.
   [`PATCH ${project}/envs/:env_name/bundle`]: ofSecrets,
   [`POST ${project}/envs`]: ofSecrets,
@@ -26,6 +30,7 @@ export const manyRows: Readonly<Record<string, number>> = {
   [`POST ${project}/envs/:env_name/revert`]: ofSecrets,
   "POST /api/orgs/:org_name/requests/:request_id/approve": ofSecrets,
   [`POST ${project}/envs/:env_name/secrets/:key/destroy`]: 2 * 1_000 + fewRows,
+  // Access rules, and the use rules that name the subject: at most 500 of an environment. Each right ends with the membership.
   "DELETE /api/orgs/:org_name/members/:user_id": limits.rulesOfOne + fewRows,
   "DELETE /api/orgs/:org_name/members/me": limits.rulesOfOne + fewRows,
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": limits.rulesOfOne + fewRows,

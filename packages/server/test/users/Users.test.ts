@@ -5,6 +5,7 @@ import type { ServerPlace } from "@coffer/server/access/ServerPlace"
 import { Authenticator } from "@coffer/server/access/caller/Authenticator"
 import { Database } from "@coffer/server/database/Database"
 import { serverScope, userScope } from "@coffer/server/database/Scopes"
+import { endedAtOnce, inSteps } from "@coffer/server/database/InSteps"
 import { Login } from "@coffer/server/directory/login/Login"
 import { offlineSession } from "@coffer/server/operations/offline/OfflineSession"
 import { Sessions } from "@coffer/server/directory/login/Sessions"
@@ -49,17 +50,17 @@ const as = (actor: UserActor) =>
 const disable = (id: UserId, by = root) =>
   Effect.flatMap(by, (actor) =>
     Effect.flatMap(as(actor), (serverPlace) =>
-      Effect.flatMap(UserDirectory, (users) => transaction(users.disable(serverPlace, id)))
+      Effect.flatMap(UserDirectory, (users) => inSteps(transaction(users.disable(serverPlace, id))))
     )
-  )
+  ).pipe(Effect.map(({ user }) => user))
 const enable = (id: UserId) =>
   Effect.flatMap(Effect.flatMap(root, as), (serverPlace) =>
-    Effect.flatMap(UserDirectory, (users) => transaction(users.enable(serverPlace, id)))
-  )
+    Effect.flatMap(UserDirectory, (users) => inSteps(transaction(users.enable(serverPlace, id))))
+  ).pipe(Effect.map(({ user }) => user))
 const endSessions = (id: UserId) =>
   Effect.flatMap(Effect.flatMap(root, as), (serverPlace) =>
-    Effect.flatMap(UserDirectory, (users) => transaction(users.endSessions(serverPlace, id)))
-  )
+    Effect.flatMap(UserDirectory, (users) => inSteps(transaction(users.endSessions(serverPlace, id))))
+  ).pipe(Effect.map(({ user }) => user))
 const list = (request: UserPageRequest = {}) =>
   Effect.flatMap(Effect.flatMap(root, as), (serverPlace) =>
     Effect.flatMap(UserDirectory, (users) => users.list(serverPlace, request))
@@ -71,15 +72,30 @@ const lastCode = Effect.map(Outbox, (outbox) => {
   const last = outbox.at(-1)
   return last === undefined ? "none" : Redacted.value(last.code)
 })
-const startSession = (id: UserId) =>
+const startSession = (id: UserId, ended = 0) =>
   Effect.map(
-    Effect.flatMap(Sessions, ({ start }) => transaction(start({ id, ended: 0, provenAt: null }))),
+    Effect.flatMap(Sessions, ({ start }) => transaction(start({ id, ended, provenAt: null }))),
     (started) => Redacted.value(started?.token ?? assert.fail("no session"))
   )
 const isGood = (token: string) =>
   Effect.flatMap(Authenticator, ({ identify }) =>
     Effect.map(outcome(identify(Headers.fromInput({ authorization: `Bearer ${token}` }))), (how) => how === "success")
   )
+
+/** Starts more sessions of a person than two transactions end. */
+const many = (id: UserId) => Effect.replicateEffect(startSession(id), 2 * endedAtOnce + 50)
+const sessionsOf = (id: UserId) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(sql`SELECT id FROM sessions WHERE user_id = ${id}`, (rows) => rows.length)
+  )
+/** The entries about users. */
+const told = Effect.map(entries("system"), (found) =>
+  found.filter(({ action }) => action.startsWith("user.")).map(({ action, metadata }) => ({ action, metadata }))
+)
+const ofGrace = (action: string, counts: object = {}) => ({
+  action,
+  metadata: { email: grace, ...counts, via: "superadmin" }
+})
 
 describe("a disabled person", () => {
   it.effect("has no way in: sessions and codes end, and logins answer as ever and mail nothing", () =>
@@ -183,6 +199,33 @@ describe("a disabled person", () => {
     }).pipe(onServer)
   )
 
+  it.effect("has no way in by any of many sessions, which end some at a time, also once enabled", () =>
+    Effect.gen(function* () {
+      const serverPlace = yield* Effect.flatMap(root, as)
+      const users = yield* UserDirectory
+      const { id } = yield* person(grace)
+      const tokens = yield* many(id)
+      assert.isTrue((yield* transaction(users.disable(serverPlace, id))).hasMore)
+      assert.strictEqual(yield* sessionsOf(id), tokens.length - endedAtOnce)
+      for (const token of tokens) assert.isFalse(yield* isGood(token))
+
+      const enabling = yield* transaction(users.enable(serverPlace, id))
+      assert.isTrue(enabling.hasMore, "what is left ends first")
+      assert.isString(enabling.user.disabled_at)
+      assert.deepInclude(yield* enable(id), { disabled_at: null, sessions: 0 })
+      for (const token of tokens) assert.isFalse(yield* isGood(token))
+      const token = yield* startSession(id, 1)
+      yield* enable(id)
+      assert.isTrue(yield* isGood(token), "who is enabled keeps the sessions since")
+      assert.deepStrictEqual(yield* told, [
+        ofGrace("user.disable", { sessions: endedAtOnce, service_accounts: 0 }),
+        ofGrace("user.end_sessions", { sessions: endedAtOnce }),
+        ofGrace("user.end_sessions", { sessions: 50 }),
+        ofGrace("user.enable")
+      ])
+    }).pipe(onServer)
+  )
+
   it.effect("leaves service accounts behind, which the answer lists", () =>
     Effect.gen(function* () {
       yield* organization()
@@ -240,6 +283,26 @@ describe("superadmins", () => {
       assert.strictEqual(yield* outcome(verify(yield* lastCode)), "InvalidCode")
       yield* request
       assert.strictEqual(yield* outcome(verify(yield* lastCode)), "success")
+    }).pipe(onServer)
+  )
+})
+
+describe("many sessions of a person", () => {
+  it.effect("end some at a time, each told of in the log", () =>
+    Effect.gen(function* () {
+      const serverPlace = yield* Effect.flatMap(root, as)
+      const { id } = yield* person(grace)
+      const tokens = yield* many(id)
+      const users = yield* UserDirectory
+      assert.isTrue((yield* transaction(users.endSessions(serverPlace, id))).hasMore)
+      assert.strictEqual(yield* sessionsOf(id), tokens.length - endedAtOnce)
+      assert.deepInclude(yield* endSessions(id), { sessions: 0 })
+      for (const token of tokens) assert.isFalse(yield* isGood(token))
+      assert.deepStrictEqual(yield* told, [
+        ofGrace("user.end_sessions", { sessions: endedAtOnce }),
+        ofGrace("user.end_sessions", { sessions: endedAtOnce }),
+        ofGrace("user.end_sessions", { sessions: 50 })
+      ])
     }).pipe(onServer)
   )
 })

@@ -115,11 +115,18 @@ export class Sessions extends Effect.Service<Sessions>()("@coffer/server/Session
       yield* recordEnded(actor, deleted)
     })
 
-    /** Ends all sessions of the actor, or all others, and the pending logins, which could start another one. */
+    /**
+     * Ends sessions of the actor, and the pending logins, which could start another one. All sessions may be more than a transaction
+     * should hold: that of the request ends when no other is left, so that it can end them, and not at all with `others`.
+     */
     const endAll = method("Sessions.endAll", function* (actor: Actor, others = false) {
-      if (actor.type === "service_account") return
+      if (actor.type === "service_account") return { hasMore: false }
+      const { id: userId, sessionId: id } = actor
       yield* repo.endPendingLogins(actor)
-      yield* recordEnded(actor, yield* repo.deleteSessions(actor.id, others ? actor.sessionId : null))
+      const { ended, hasMore } = yield* repo.deleteSessions(userId, id)
+      const own = hasMore || others || id === null ? [] : yield* repo.deleteSession({ userId, id })
+      yield* recordEnded(actor, [...ended, ...own])
+      return { hasMore }
     })
 
     const endOfAccount = Effect.fnUntraced(function* (actor: ServiceAccountActor) {

@@ -22,6 +22,8 @@ import { type UserRow, usersRepo } from "./Repo.js"
 const defaultLimit = 50
 const orgsAtOnce = 200
 
+const none = { ended: [], hasMore: false }
+
 export interface UserPageRequest {
   readonly email?: string
   readonly disabled?: "true" | "false"
@@ -70,11 +72,17 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       return (yield* repo.find(id, yield* sessionLimits)) ?? (yield* notFound(`user ${id}`))
     })
 
-    /** Ends a user's sessions and pending logins. Returns the number of sessions. */
-    const endLogins = Effect.fnUntraced(function* ({ email, id }: UserRow) {
-      yield* auth.endPendingLogins({ email, id })
-      return (yield* auth.deleteSessions(id)).length
-    })
+    /** Ends a user's pending logins, and sessions: all, or as many as a transaction should hold. */
+    const endLogins = ({ email, id }: UserRow) =>
+      Effect.zipRight(auth.endPendingLogins({ email, id }), auth.deleteSessions(id))
+
+    const recordEnded = (serverPlace: ServerPlace, { email, id }: UserRow, sessions: number) =>
+      audit.change(superadminSource(serverPlace.actor), {
+        action: "user.end_sessions",
+        resource_type: "user",
+        resource_id: id,
+        metadata: { email, sessions }
+      })
 
     /** Tells the owners of the user's organizations where nobody could vote any more. */
     const notifyAll = (userId: UserId, after = ""): Effect.Effect<void> =>
@@ -96,7 +104,10 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
         (notified) => FiberSet.run(background, notified)
       )
 
-    /** Disables a user, whose passkeys and votes for requests that wait go. Fails with Conflict for oneself, and for the last enabled superadmin. */
+    /**
+     * Disables a user, whose passkeys and votes for requests that wait go. Fails with Conflict for oneself, and for the last enabled
+     * superadmin. Sessions that are left for another transaction count no more.
+     */
     const disable = method("UserDirectory.disable", function* (serverPlace: ServerPlace, id: UserId) {
       const disabled_at = yield* now
       const user = yield* find(id)
@@ -110,12 +121,12 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       }
       const service_accounts = yield* repo.accountsOf(user.email)
       const changed = yield* repo.disable({ id, now: disabled_at })
-      const sessions = yield* endLogins(user)
+      const { ended, hasMore } = yield* endLogins(user)
       const removed = yield* passkeys.removeAll({ userId: id })
       yield* repo.removeVotes({ id })
       if (changed.length > 0) {
         const counts = {
-          sessions,
+          sessions: ended.length,
           service_accounts: service_accounts.length,
           ...(removed.length > 0 && { passkeys: removed.length })
         }
@@ -126,15 +137,18 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
           metadata: { email: user.email, ...counts }
         })
         yield* afterCommit(notifyLater(id))
-      }
+      } else if (ended.length > 0) yield* recordEnded(serverPlace, user, ended.length)
       const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
-      return disabled
+      return { user: disabled, hasMore }
     })
 
+    /** Enables a user, once no session is left of the time before: it would count again. */
     const enable = method("UserDirectory.enable", function* (serverPlace: ServerPlace, id: UserId) {
       const updated_at = yield* now
       const user = yield* find(id)
-      if ((yield* repo.enable({ id, now: updated_at })).length > 0) {
+      const { ended, hasMore } = user.disabled_at === null ? none : yield* auth.deleteSessions(id)
+      if (ended.length > 0) yield* recordEnded(serverPlace, user, ended.length)
+      if (!hasMore && (yield* repo.enable({ id, now: updated_at })).length > 0) {
         yield* audit.change(superadminSource(serverPlace.actor), {
           action: "user.enable",
           resource_type: "user",
@@ -142,20 +156,15 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
           metadata: { email: user.email }
         })
       }
-      return userRecord(yield* find(id))
+      return { user: userRecord(yield* find(id)), hasMore }
     })
 
-    /** Ends a user's sessions and pending login code. The user can log in again at once. */
+    /** Ends a user's sessions, some at a time, and pending logins. The user can log in again at once. */
     const endSessions = method("UserDirectory.endSessions", function* (serverPlace: ServerPlace, id: UserId) {
       const user = yield* find(id)
-      const sessions = yield* endLogins(user)
-      yield* audit.change(superadminSource(serverPlace.actor), {
-        action: "user.end_sessions",
-        resource_type: "user",
-        resource_id: id,
-        metadata: { email: user.email, sessions }
-      })
-      return userRecord(yield* find(id))
+      const { ended, hasMore } = yield* endLogins(user)
+      yield* recordEnded(serverPlace, user, ended.length)
+      return { user: userRecord(yield* find(id)), hasMore }
     })
 
     return { list, disable, enable, endSessions } as const

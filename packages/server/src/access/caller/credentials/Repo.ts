@@ -2,18 +2,15 @@ import { SessionId, UserId } from "@coffer/domain/base/Ids"
 import { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { nextTick } from "../../../base/EventLoop.js"
 import { allPages } from "../../../database/Pages.js"
 import { query, sql } from "../../../database/Query.js"
+import { endedAtOnce } from "../../../database/InSteps.js"
 import { unlessLocked } from "../../../database/UnlessLocked.js"
 import { stateAfter } from "../../gate/RequestStates.js"
 import { liveSession } from "../ActorRepo.js"
 import { idleMillis, type SessionLimits, sessionMillis } from "../SessionLimits.js"
 import { IdRow } from "../../../database/Rows.js"
 import { hourMillis, makePurge } from "../../../database/jobs/Purge.js"
-
-/** How many sessions are deleted between two event-loop ticks. */
-const batchSize = 100
 
 const SessionRow = Schema.Struct({
   id: SessionId,
@@ -134,16 +131,12 @@ export const authRepo = Effect.gen(function* () {
     deleteSession: returning(IdRow)`
       DELETE FROM sessions WHERE user_id = ${"userId"} AND id = ${"id"} RETURNING id`,
 
-    /** Deletes a user's sessions but the one to keep, and returns them. Other requests run between two batches. */
-    deleteSessions: Effect.fnUntraced(function* (userId: UserId, kept: SessionId | null = null) {
-      const all: Array<typeof IdRow.Type> = []
-      for (;;) {
-        const deleted = yield* deleteSome({ userId, kept: kept ?? "", limit: batchSize })
-        all.push(...deleted)
-        if (deleted.length < batchSize) return all
-        yield* nextTick
-      }
-    }),
+    /** Deletes some of a user's sessions, but not the one to keep. Returns them, and whether there may be more. */
+    deleteSessions: (userId: UserId, kept: SessionId | null = null) =>
+      Effect.map(deleteSome({ userId, kept: kept ?? "", limit: endedAtOnce }), (ended) => ({
+        ended,
+        hasMore: ended.length === endedAtOnce
+      })),
 
     deleteFederated: returning(IdRow)`DELETE FROM federated_sessions WHERE id = ${"id"} RETURNING id`,
 
