@@ -106,6 +106,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await other.sees("Your request for webshop/dev waits for approval")
     await other.page.getByRole("link", { name: "See the request" }).click()
     await other.press("Withdraw your request for webshop/dev")
+    await other.confirm("Withdraw")
     await other.sees("Withdrawn: your request")
     await other.close()
   })

@@ -236,6 +236,7 @@ describe.skipIf(!hasBrowser())(`requests${why}`, { timeout: 180_000 }, () => {
     await visit.page.keyboard.press("Enter")
     await visit.page.getByRole("link", { name: "See the request" }).click()
     await visit.press("Withdraw your request for webshop/prod")
+    await visit.confirm("Withdraw")
     await visit.sees("Withdrawn: your request for webshop/prod has ended.")
     const ask = (permission: string) =>
       carl.call("POST", `${api}/requests`, {

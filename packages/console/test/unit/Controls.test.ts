@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
 import { assert, describe, it } from "vitest"
+import { changingCalls, isEnding, kinds, mutating } from "../support/ChangingCalls.js"
 
 const source = fileURLToPath(new URL("../../src/", import.meta.url))
 
 /** The handlers that a control calls when a person chooses something, or types. */
 const attributes = new Set(["onChange", "choose", "onInput", "onSelect", "changed"])
 
-const parse = (name: string, text: string) =>
-  ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TSX)
+const parse = (name: string, text: string) => ts.createSourceFile(name, text, ts.ScriptTarget.Latest, true)
 
 /** The functions of a file by their names. */
 const functionsOf = (file: ts.SourceFile): ReadonlyMap<string, ts.Node> => {
@@ -72,6 +72,74 @@ const writingControls = (name: string, text: string): ReadonlyArray<string> => {
   visit(file)
   return found
 }
+
+/** The calls of the contract that a file makes: `call("groups", (api) => api.remove(…))`. */
+const callsIn = (name: string, text: string): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  const visit = (node: ts.Node, group: string | undefined): void => {
+    let inside = group
+    if (ts.isCallExpression(node)) {
+      const [first] = node.arguments
+      if (/^(call|plainCall)$/.test(node.expression.getText()) && first !== undefined && ts.isStringLiteral(first)) {
+        inside = first.text
+      }
+      const { expression } = node
+      if (ts.isPropertyAccessExpression(expression) && expression.expression.getText() === "api") {
+        found.push(`${inside ?? "nowhere"}.${expression.name.text}`)
+      }
+    }
+    ts.forEachChild(node, (child) => {
+      visit(child, inside)
+    })
+  }
+  visit(parse(name, text), undefined)
+  return found
+}
+
+describe("the calls that change something", () => {
+  const names = readdirSync(source, { encoding: "utf8", recursive: true }).filter((name) => /\.tsx?$/.test(name))
+  const made = new Set(names.flatMap((name) => callsIn(name, readFileSync(source + name, "utf8"))))
+
+  it("have a row each, which says how the console makes them", () => {
+    assert.deepStrictEqual(
+      [...new Set(changingCalls.map(({ call }) => call))].sort(),
+      mutating.map(({ call }) => call).sort()
+    )
+    assert.strictEqual(new Set(changingCalls.map(({ name }) => name)).size, changingCalls.length)
+    for (const { by, kind, name } of changingCalls) {
+      assert.include(kinds, kind, name)
+      assert.strictEqual(by !== undefined, kind === "undone", name)
+      if (by !== undefined)
+        assert.isTrue(
+          mutating.some(({ call }) => call === by),
+          `${name} is undone by ${by}`
+        )
+    }
+  })
+
+  it("ask, or can be taken back, if they end something", () => {
+    const ending = mutating.filter(isEnding)
+    assert.isAbove(ending.length, 30)
+    for (const { call } of ending) {
+      for (const { kind, name } of changingCalls.filter((row) => row.call === call)) {
+        assert.include(["absent", "asks", "undone"], kind, name)
+      }
+    }
+    for (const { call, kind } of changingCalls.filter((row) => row.kind === "decides")) {
+      assert.strictEqual(mutating.find((one) => one.call === call)?.recentLogin, "always", `${call} ${kind}`)
+    }
+  })
+
+  it("are made by the console, except those whose row says that they are absent", () => {
+    assert.isFalse([...made].some((call) => call.startsWith("nowhere.")))
+    for (const { call, kind } of changingCalls) assert.strictEqual(made.has(call), kind !== "absent", call)
+  })
+
+  it("would be found in a condition too", () => {
+    const text = 'const A = call("acl", (api) => isOne ? api.grant({ path }) : api.revoke({ path }))'
+    assert.deepStrictEqual(callsIn("condition.ts", text), ["acl.grant", "acl.revoke"])
+  })
+})
 
 describe("the controls of the console", () => {
   it("write nothing when a person chooses or types: a button does that", () => {

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import type { ComponentChildren } from "preact"
 import { call, type Failure } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
+import { ConfirmButton } from "../../kit/Confirm.js"
 import { Problem, sentence } from "../../kit/Problem.js"
 import { spanText } from "../../kit/Spans.js"
 import { Ahead, When } from "../../kit/When.js"
@@ -116,18 +117,18 @@ const saidOf = ({ kind, needed, project, env, state, votes }: ApprovalRequest): 
 /** A request for access or for a change, without values. */
 export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
   const act = useAct()
-  const { details = [], env, id, is_own, keys = [], may_vote, project, reason, requester, state } = request
+  const { details = [], env, id, is_own, keys = [], may_vote, project, reason, requester, state, votes } = request
   const path = { org_name: org, request_id: id }
+  const place = `${project}/${env}`
   /** A conflict is an end as well: the list that is read again has the request elsewhere. */
-  const decide = <E extends Failure>(decision: Effect.Effect<string, E>) => {
-    act.run(
-      Effect.catchIf(
-        decision,
-        (failure) => failure._tag === "Conflict",
-        ({ message }) => Effect.succeed(sentence(message))
-      ),
-      decided
+  const ended = <E extends Failure>(decision: Effect.Effect<string, E>) =>
+    Effect.catchIf(
+      decision,
+      (failure) => failure._tag === "Conflict",
+      ({ message }) => Effect.succeed(sentence(message))
     )
+  const decide = <E extends Failure>(decision: Effect.Effect<string, E>) => {
+    act.run(ended(decision), decided)
   }
   return (
     <li class={isNamed ? "approvals-one named" : "approvals-one"} id={id}>
@@ -188,20 +189,28 @@ export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
       )}
       {is_own && state === "pending" && (
         <p class="row">
-          <button
-            type="button"
-            disabled={act.isBusy.value}
-            onClick={() => {
-              decide(
-                Effect.as(
-                  call("requests", (api) => api.withdraw({ path })),
-                  `Withdrawn: your request for ${project}/${env} has ended.`
-                )
+          <ConfirmButton
+            label={
+              <>
+                Withdraw<span class="hidden"> your request for {place}</span>
+              </>
+            }
+            isDisabled={act.isBusy.value}
+            title={`Withdraw your request for ${place}`}
+            verb="Withdraw"
+            effect={ended(
+              Effect.as(
+                call("requests", (api) => api.withdraw({ path })),
+                `Withdrawn: your request for ${place} has ended.`
               )
-            }}
+            )}
+            done={decided}
           >
-            Withdraw<span class="hidden"> your request for {`${project}/${env}`}</span>
-          </button>
+            <p>
+              The request ends{votes.length > 0 && ", and its votes are lost"}. To have it decided, you have to ask
+              again.
+            </p>
+          </ConfirmButton>
         </p>
       )}
       <Problem failure={act.failure.value} />
