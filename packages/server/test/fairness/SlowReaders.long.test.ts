@@ -42,7 +42,7 @@ const account = async ({ org, token }: { readonly org: string; readonly token: s
 
 /** Asks for a path on a connection of its own, and reads no more than the status. */
 const readStatus = async (path: string, key: string) => {
-  const socket: Socket = connect({ port: program.port, host: "127.0.0.1", highWaterMark: 4_096 })
+  const socket: Socket = connect({ port: program.port, host: "127.0.0.1" })
   const reader = { isOpen: true, status: "", socket }
   socket.on("error", () => undefined)
   socket.once("close", () => (reader.isOpen = false))
