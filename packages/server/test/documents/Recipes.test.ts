@@ -72,7 +72,7 @@ it("are there for the changes that are made most often", () => {
       "Add a command",
       "Add a tool",
       "Add an error code",
-      "Add a migration",
+      "Add a migration or a table",
       "Add a setting"
     ]
   )
@@ -123,6 +123,6 @@ describe("the list of files is complete", () => {
   it("for a migration: every file that names each of both engines", () => {
     const names = sources.flatMap((path) => /\/database\/migrations\/(\d{4}_[a-z_]+)\.ts$/.exec(path)?.[1] ?? [])
     assert.isNotEmpty(names)
-    assert.deepStrictEqual(missing("Add a migration", names, 0.8), [])
+    assert.deepStrictEqual(missing("Add a migration or a table", names, 0.8), [])
   })
 })
