@@ -45,7 +45,7 @@ const onBoth = [
 /** The others of these, which run on PostgreSQL in the long tier only. */
 const onBothInLongTier = [
   "acl/{AccessTable,RulesThatEnd}",
-  "archives/{Archives,Columns,Kills,Protections,References}",
+  "archives/{Archives,Columns,Kills,Protections,References,Rules}",
   "api/{Client,Connections}",
   "audit/{AuditLog,UncleanEnds}",
   "authorization/{Delegations,Races}",

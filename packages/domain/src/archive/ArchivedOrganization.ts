@@ -1,20 +1,29 @@
 import * as Schema from "effect/Schema"
 import { Permission, ruleSubjectTypes } from "../access/AclRule.js"
-import { newDeclaration } from "../secrets/DeclaredKey.js"
+import { newDeclaration, storedTexts } from "../secrets/DeclaredKey.js"
 import { EnvironmentNames } from "../directory/Environment.js"
 import { grace } from "../base/Examples.js"
 import { Conditions, Issuer, MaxAge, PublicKeys, Ttl } from "../directory/Federation.js"
 import { GroupEmails, ProviderGroup } from "../directory/Group.js"
 import { Role } from "../directory/Member.js"
 import { withMessage } from "../base/Message.js"
-import { Email, EnvName, FederationName, GroupName, ProjectName, SecretKey, ServiceAccountName } from "../base/Names.js"
+import {
+  Email,
+  EnvName,
+  FederationName,
+  GroupName,
+  NewGroupName,
+  ProjectName,
+  SecretKey,
+  ServiceAccountName
+} from "../base/Names.js"
 import { passkeyRecoveries } from "../directory/Organization.js"
 import { Pattern } from "../base/Pattern.js"
 import { previewTerms } from "../access/Previews.js"
 import { protectionTerms } from "../access/Protection.js"
-import { body, boundedArray, field, list, optional, withJsonSchema } from "../base/Schemas.js"
+import { body, field, list, optional, withJsonSchema } from "../base/Schemas.js"
 import { AllowedNetworks, Days } from "../directory/ServiceAccount.js"
-import { EventPattern, PlacePattern, WebhookFormat, WebhookUrl } from "../server/Webhook.js"
+import { newWebhook, WebhookPlaces } from "../server/Webhook.js"
 
 /** The largest structure of an organization that a server gives and takes, in bytes of JSON. */
 export const maxStructureBytes = 16 * 1024 * 1024
@@ -43,7 +52,7 @@ export const ArchivedMember = body({
 export type ArchivedMember = typeof ArchivedMember.Type
 
 export const ArchivedGroup = body({
-  name: field(GroupName, "its name"),
+  name: field(NewGroupName, "its name"),
   members: field(GroupEmails, "the addresses of the members who were added; those whom a login brought are left out", [
     grace
   ])
@@ -97,19 +106,9 @@ export const ArchivedRule = body({
 }).annotations({ identifier: "ArchivedRule", description: "an access rule of an archived organization" })
 export type ArchivedRule = typeof ArchivedRule.Type
 
-const patterns = <A, I>(item: Schema.Schema<A, I>, what: string) =>
-  boundedArray(item, {
-    items: { type: "string" },
-    max: 20,
-    text: `must be at most 20 patterns of ${what}`,
-    empty: `must be at least one pattern of ${what}`
-  })
-
 export const ArchivedWebhook = body({
-  url: field(WebhookUrl, "where the events are sent"),
-  events: field(patterns(EventPattern, "events"), "the patterns of its events", ["secret.*"]),
-  environments: field(patterns(PlacePattern, "environments"), "the patterns of its environments", ["prod"]),
-  format: optional(WebhookFormat, "the form of its deliveries; default: coffer", "slack"),
+  ...newWebhook,
+  environments: field(WebhookPlaces, "the patterns of its environments", ["prod"]),
   enabled: field(Schema.Boolean, "whether it was sent events; an imported one starts disabled", true)
 }).annotations({ identifier: "ArchivedWebhook", description: "a webhook without its signing key" })
 export type ArchivedWebhook = typeof ArchivedWebhook.Type
@@ -192,7 +191,11 @@ export const StructureLines = Schema.String.annotations({
   ]
 })
 
-export const ArchivedDeclaration = body({ key: field(SecretKey, "the secret's key"), ...newDeclaration }).annotations({
+export const ArchivedDeclaration = body({
+  key: field(SecretKey, "the secret's key"),
+  ...newDeclaration,
+  ...storedTexts
+}).annotations({
   identifier: "ArchivedDeclaration",
   description: "what a project expects of a key"
 })

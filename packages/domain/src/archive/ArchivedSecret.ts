@@ -1,6 +1,6 @@
 import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
-import { RevisionNote } from "../requests/ApprovalRequest.js"
+import { isStoredReason, reasonForm } from "../base/ReasonForm.js"
 import { RotationDays } from "../secrets/Due.js"
 import { withMessage } from "../base/Message.js"
 import { Email, SecretKey } from "../base/Names.js"
@@ -22,9 +22,17 @@ export const ArchivedUseRule = body({
     boundedArray(UseAccount, { items: { type: "string" }, max: 50, text: "at most 50 accounts" }),
     "who may use it: names of service accounts, or e-mail addresses of people",
     ["agent"]
-  )
+  ),
+  expires_at: field(Schema.NullOr(ArchivedTime), "time when the rule ends, in UTC; null: never", null)
 }).annotations({ identifier: "ArchivedUseRule", description: "a use rule of an archived secret" })
 export type ArchivedUseRule = typeof ArchivedUseRule.Type
+
+const StoredNote = Schema.String.pipe(
+  Schema.filter(isStoredReason, {
+    ...withMessage(`must be a text of 1 to ${reasonForm.maxLength} characters on one line`),
+    jsonSchema: { type: "string", minLength: 1, maxLength: reasonForm.maxLength }
+  })
+)
 
 const CurrentVersion = body({
   expires_at: optional(ArchivedTime, "when the value stops working", "2027-01-31T08:00:00.000Z"),
@@ -68,7 +76,7 @@ export const ArchivedVersion = body({
     "the number of the environment's revision that wrote it: versions of one revision were written together; absent from archives of 0.3.0",
     42
   ),
-  note: optional(RevisionNote, "what is said of that revision; absent: nothing", "rotated after INC-12"),
+  note: optional(StoredNote, "what is said of that revision; absent: nothing", "rotated after INC-12"),
   destroyed_at: optional(
     ArchivedTime,
     "when the value was permanently erased, or left out of the archive; absent if it is there",

@@ -30,7 +30,7 @@ export const ImportFinished = Schema.Struct({
   counts: field(ArchiveCounts, "how many records it has; the members include the importer"),
   left_out: optional(
     Schema.Array(Schema.String),
-    "the references that cannot be followed: the secrets that they name were not in the archive",
+    "the references that cannot be followed, because the secrets that they name were not in the archive, and the names in use rules that nobody has",
     []
   )
 }).annotations({ identifier: "ImportFinished", description: "an organization that was imported and verified" })

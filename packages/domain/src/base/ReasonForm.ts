@@ -4,12 +4,15 @@ import { isTurned } from "./Invisible.js"
 
 const maxReason = 500
 
+/** Whether a text could be stored as a reason: earlier versions took controls of the direction of text. */
+export const isStoredReason = (text: string): boolean =>
+  text.trim() !== "" && text.length <= maxReason && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)
+
 /**
  * Whether a text is a reason: it goes into headers, mails and the audit log, on one line, and people decide by what they read.
  * Controls of the direction of text would show them another one.
  */
-export const isReason = (text: string): boolean =>
-  text.trim() !== "" && text.length <= maxReason && !/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text) && !isTurned(text)
+export const isReason = (text: string): boolean => isStoredReason(text) && !isTurned(text)
 
 export const reasonForm = {
   maxLength: maxReason,

@@ -85,7 +85,8 @@ const examples = {
   owner: "team-payments"
 }
 
-const optionalFields = {
+/** The texts as they are stored: earlier versions took controls of the direction of text. */
+export const storedTexts = {
   pattern: optional(DeclaredPattern, declarationTexts.pattern, examples.pattern),
   description: optional(DeclaredText, declarationTexts.description, examples.description),
   example: optional(DeclaredText, declarationTexts.example, examples.example),
@@ -100,20 +101,20 @@ export const newDeclaration = {
   required_in: optional(RequiredIn, "the environments that need a value for the key; default: none", [
     EnvName.make("prod")
   ]),
-  ...optionalFields,
+  ...storedTexts,
   // Only here: what was stored before is still read.
   description: optional(straight(DeclaredText), declarationTexts.description, examples.description),
   example: optional(straight(DeclaredText), declarationTexts.example, examples.example),
   owner: optional(straight(DeclaredOwner), declarationTexts.owner, examples.owner)
 }
 
-export const Declaration = Schema.Struct({ required_in: RequiredIn, ...optionalFields })
+export const Declaration = Schema.Struct({ required_in: RequiredIn, ...storedTexts })
 export type Declaration = typeof Declaration.Type
 
 export const DeclaredKey = Schema.Struct({
   key: field(SecretKey, "the secret's key", SecretKey.make("DATABASE_URL")),
   required_in: field(RequiredIn, "the environments that need a value for the key, by name; `*`: all of them"),
-  ...optionalFields,
+  ...storedTexts,
   updated_at: updatedAt,
   updated_by: field(Schema.String, "the e-mail of the person who declared it last", "ada@example.com")
 }).annotations({ identifier: "DeclaredKey", description: "what a project expects of a key, without any value" })

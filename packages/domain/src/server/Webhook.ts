@@ -70,7 +70,7 @@ const Events = boundedArray(EventPattern, {
   text: `must be at most ${maxPatterns} patterns of events`,
   empty: "must be at least one pattern of events"
 })
-const Environments = boundedArray(PlacePattern, {
+export const WebhookPlaces = boundedArray(PlacePattern, {
   items: { type: "string" },
   max: maxPatterns,
   text: `must be at most ${maxPatterns} patterns of environments`,
@@ -98,14 +98,14 @@ const environmentsExample = ["prod"]
 export const newWebhook = {
   url: field(WebhookUrl, texts.url),
   events: field(Events, texts.events, eventsExample),
-  environments: optional(Environments, texts.environments, environmentsExample),
+  environments: optional(WebhookPlaces, texts.environments, environmentsExample),
   format: optional(WebhookFormat, texts.format, "slack")
 }
 
 export const changedWebhook = {
   url: optional(WebhookUrl, texts.url),
   events: optional(Events, texts.events, eventsExample),
-  environments: optional(Environments, texts.environments, environmentsExample),
+  environments: optional(WebhookPlaces, texts.environments, environmentsExample),
   format: optional(WebhookFormat, texts.format, "slack"),
   enabled: optional(Schema.Boolean, "whether it is sent events; what happens in between is sent afterwards", true),
   skip: optional(Schema.Boolean, "whether to skip all events until now that were not delivered; default: false")

@@ -22,5 +22,9 @@ export const uuidV7At = (millis: number): string => timeOf(millis) + randomUUID(
 /** A version 7 UUID of the current time. */
 export const uuidV7: Effect.Effect<string> = Effect.map(Clock.currentTimeMillis, uuidV7At)
 
+/** UUIDs of version 7 in ascending order, for records that lists sort by their ids: those of one millisecond are in any order. */
+export const uuidsV7 = (count: number): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.map(Clock.currentTimeMillis, (millis) => Array.from({ length: count }, () => uuidV7At(millis)).sort())
+
 /** A version 4 UUID, which does not reveal when it was made. */
 export const uuidV4: Effect.Effect<string> = Effect.sync(() => randomUUID())

@@ -402,7 +402,10 @@ describe("an import", () => {
         /names the subject of a rule nobody@example.com/
       ],
       [{ members: [...whole.members, whole.members[0]] }, /has the member .* twice/],
-      [{ projects: [{ ...whole.projects[0], order: ["nowhere"] }] }, /names the environment of project .* nowhere/],
+      [
+        { projects: [{ ...whole.projects[0], order: ["nowhere"] }] },
+        /project .*: order: project .* has no environment nowhere/
+      ],
       [{ groups: [{ name: "Backend", members: ["nobody@example.com"] }] }, /names the member nobody/],
       [{ members: [{ email: "x", role: "owner" }] }, /^organization\.members\.0\.email: must be an e-mail address/],
       [{ passkey_recovery: "all" }, /passkey_recovery must be one of login, none/],
@@ -411,8 +414,14 @@ describe("an import", () => {
         placed({ name: "aa", from: "bb" }, { name: "bb", from: "cc" }, { name: "cc", from: "aa" }),
         /environment one\/aa is a copy of itself/
       ],
-      [placed({ name: "aa", expires_at: "2099-01-31T08:00:00.000Z" }), /one\/aa ends more than 3,650 days/],
-      [{ rules: [{ ...whole.rules[0], expires_at: "2099-01-31T08:00:00.000Z" }] }, /ends more than 3,650 days ahead/]
+      [
+        placed({ name: "aa", expires_at: "2099-01-31T08:00:00.000Z" }),
+        /one\/aa: expires_at: must be at most 3,650 days ahead/
+      ],
+      [
+        { rules: [{ ...whole.rules[0], expires_at: "2099-01-31T08:00:00.000Z" }] },
+        /a rule of .*: expires_at: must be at most 3,650 days ahead/
+      ]
     ]
     for (const [change, expected] of refusals) {
       const { code, message } = await start(change)

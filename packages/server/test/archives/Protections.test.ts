@@ -54,15 +54,34 @@ describe("an import with a protection", () => {
     return { name, terms: { needed, approvers, self, break_glass }, left_out }
   }
 
-  it("of an environment that ends is refused before anything is made", async () => {
-    const [importer, voter] = [await someone(), await someone()]
-    const admin = { email: voter.email, role: "admin" }
-    const found = await send(
-      importer,
-      structureOf({ needed: 1, approvers: "admins" }, [admin], { expires_at: "2099-01-01T00:00:00.000Z" })
-    )
-    assert.deepStrictEqual([found.status, found.id], [400, undefined])
-    assert.match(found.message, /webshop\/prod, which ends/)
+  it("of an environment that ends keeps both, as votes let a protected environment end", async () => {
+    const owner = await someone()
+    const org = `/api/orgs/${word()}`
+    const call = (method: string, path: string, body: unknown, more: object = {}) =>
+      pair.first.do({ ...owner.headers, ...more }, method, path, body)
+    await call("POST", "/api/orgs", { name: org.slice("/api/orgs/".length) })
+    await call("POST", `${org}/projects`, { name: "webshop" })
+    const prod = `${org}/projects/webshop/envs/prod`
+    await call("PUT", `${prod}/protection`, { needed: 1, approvers: "owners", break_glass: [owner.email] })
+    const expires_at = "2030-01-31T08:00:00.000Z"
+    const ending = await call("PATCH", prod, { expires_at }, { "x-coffer-break-glass": "it ends" })
+    assert.strictEqual(ending.expires_at, expires_at)
+
+    const importer = await someone()
+    const protection = { needed: 1, approvers: "owners", self: true }
+    const { left_out, name, terms } = await imported(importer, structureOf(protection, [], { expires_at }))
+    assert.deepInclude(terms, protection)
+    assert.deepStrictEqual(left_out, [])
+    const { data } = await pair.first.do(importer.headers, "GET", `/api/orgs/${name}/projects/webshop/envs`)
+    assert.strictEqual(data.find((env: Json) => env.name === "prod").expires_at, expires_at)
+  })
+
+  it("stores people once and in order, as the call does: the same terms again need no votes", async () => {
+    const [importer, one, other] = [await someone(), await someone(), await someone()]
+    const people = [one, other].map(({ email }) => ({ email, role: "admin" }))
+    const approvers = [other.email, one.email, other.email]
+    const { terms } = await imported(importer, structureOf({ needed: 1, approvers, self: true }, people))
+    assert.deepStrictEqual(terms.approvers, [one.email, other.email])
   })
 
   it("names members alone, and says whom it leaves out", async () => {

@@ -69,18 +69,14 @@ export const sendImport = async (stage: Stage, headers: Headers, name: string, a
 export const finishImport = (stage: Stage, headers: Headers, { id }: Json, counts: unknown): Promise<Json> =>
   stage.do(headers, "POST", `/api/imports/${id}/finish`, { counts })
 
-const sorted = (records: ReadonlyArray<Json>) =>
-  records.toSorted((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1))
-
-/** The records without what a move changes: webhooks start disabled, and they and rules have new ids, which lists are in the order of. */
+/** The records without what a move changes: webhooks start disabled. */
 export const comparable = ({ declared, structure, versions }: Archive) => ({
   counts: structure.counts,
   declared,
   versions,
   organization: {
     ...structure.organization,
-    rules: sorted(structure.organization.rules),
-    webhooks: sorted(structure.organization.webhooks.map((webhook: Json) => ({ ...webhook, enabled: false })))
+    webhooks: structure.organization.webhooks.map((webhook: Json) => ({ ...webhook, enabled: false }))
   }
 })
 

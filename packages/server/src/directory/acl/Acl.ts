@@ -6,8 +6,6 @@ import {
   type RuleSubjectType
 } from "@coffer/domain/access/AclRule"
 import { actorName, delegationOf, viaOf } from "@coffer/domain/access/Actor"
-import { dayMillis } from "@coffer/domain/secrets/DueState"
-import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
 import { RuleId } from "@coffer/domain/base/Ids"
 import type { EnvName, GroupName, ProjectName } from "@coffer/domain/base/Names"
 import type { Pattern } from "@coffer/domain/base/Pattern"
@@ -16,22 +14,32 @@ import { denied, type Place, sourceOf } from "../../access/Access.js"
 import { beyondDelegation, explain } from "../../access/place/Decisions.js"
 import { notFound, notVisible } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { method } from "../../base/tracing/Traced.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { Database } from "../../database/Database.js"
+import { checkFutureEnd } from "../Ends.js"
 import { aclRepo, type RuleRow } from "./Repo.js"
 import { ruleExpiry, ruleFacts } from "./RuleExpiry.js"
 import { type AclPlace, isSelf, makeSubjects, noSubject, type SubjectRef } from "./Subjects.js"
 
-export const maxRules = 20_000
-
-/** Each decision walks all rules of its subject. */
-export const maxRulesOfSubject = 1_000
-
-/** A person may be in all groups, and gets the rules of all of them. */
-export const maxRulesOfGroups = 2_000
+export const ruleLimits = {
+  all: recordLimit(20_000, (max) => `an organization has at most ${max} access rules`),
+  /** Each decision walks all rules of its subject. */
+  ofSubject: recordLimit(
+    1_000,
+    (max) =>
+      `a user, service account or group has at most ${max} access rules in an organization: grant one with a pattern, or revoke others`
+  ),
+  /** A person may be in all groups, and gets the rules of all of them. */
+  ofGroups: recordLimit(
+    2_000,
+    (max) =>
+      `the groups of an organization have together at most ${max} access rules: grant one with a pattern, or revoke others`
+  )
+}
 
 export interface GrantRequest extends Omit<SubjectRef, "subject_type"> {
   readonly subject_type: RuleSubjectType
@@ -103,18 +111,8 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
     /** The end of a rule as the database compares it; null: it lasts. Fails if it has passed, or is too far away. */
     const endOf = Effect.fnUntraced(function* ({ expires_at }: GrantRequest) {
       if (expires_at === undefined) return null
-      const millis = yield* clock
       const end = Date.parse(expires_at)
-      if (end <= millis) {
-        return yield* new ValidationError({
-          message: `expires_at: must be in the future; the server's time is ${timestamp(millis)}`
-        })
-      }
-      if (end > millis + maxRuleDays * dayMillis) {
-        return yield* new ValidationError({
-          message: `expires_at: must be at most ${maxRuleDays.toLocaleString("en")} days ahead`
-        })
-      }
+      yield* checkFutureEnd(end, yield* clock, maxRuleDays)
       return end
     })
 
@@ -153,19 +151,9 @@ export class Acl extends Effect.Service<Acl>()("@coffer/server/Acl", {
 
     const checkRoom = Effect.fnUntraced(function* (place: AclPlace, subjectId: string, subjectType: RuleSubjectType) {
       const orgId = place.org.id
-      if ((yield* repo.count({ orgId })).count >= maxRules) {
-        return yield* new LimitExceeded({ message: `an organization has at most ${maxRules} access rules` })
-      }
-      if ((yield* repo.countOf({ orgId, subjectId })).count >= maxRulesOfSubject) {
-        return yield* new LimitExceeded({
-          message: `a user, service account or group has at most ${maxRulesOfSubject} access rules in an organization: grant one with a pattern, or revoke others`
-        })
-      }
-      if (subjectType === "group" && (yield* repo.countOfGroups({ orgId })).count >= maxRulesOfGroups) {
-        return yield* new LimitExceeded({
-          message: `the groups of an organization have together at most ${maxRulesOfGroups} access rules: grant one with a pattern, or revoke others`
-        })
-      }
+      yield* ruleLimits.all.room(yield* repo.count({ orgId }))
+      yield* ruleLimits.ofSubject.room(yield* repo.countOf({ orgId, subjectId }))
+      if (subjectType === "group") yield* ruleLimits.ofGroups.room(yield* repo.countOfGroups({ orgId }))
     })
 
     /** Grants a permission, or changes the rule with the same subject and patterns. Returns whether the rule is new. */

@@ -1,17 +1,17 @@
 import { maxRuleDays } from "@coffer/domain/access/AclRule"
 import type { ArchivedOrganization, ArchivedRule } from "@coffer/domain/archive/ArchivedOrganization"
 import { type OrgId, RuleId } from "@coffer/domain/base/Ids"
-import { dayMillis } from "@coffer/domain/secrets/DueState"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { timestamp } from "../../base/Time.js"
-import { uuidV7 } from "../../base/Uuid.js"
+import { uuidsV7 } from "../../base/Uuid.js"
 import { arrived, type Arriving, stamps } from "../archives/Arriving.js"
-import { firstOf, invalid, namesIn, type Problem, tooMany, uniqueNames, unknownName } from "../archives/Checks.js"
+import { endProblem, firstOf, namesIn, type Problem, uniqueNames, unknownName } from "../archives/Checks.js"
 import { phase } from "../archives/Phases.js"
 import { groupsArchive } from "../groups/Archive.js"
 import { membersArchive } from "../members/Archive.js"
 import { accountsArchive } from "../service-accounts/Archive.js"
-import { maxRulesOfGroups, maxRulesOfSubject } from "./Acl.js"
+import { ruleLimits } from "./Acl.js"
 import { aclRepo } from "./Repo.js"
 
 type Subjects<Id> = Readonly<Record<ArchivedRule["subject_type"], ReadonlyMap<string, Id>>>
@@ -30,10 +30,8 @@ export const rulesProblem = ({ accounts, groups, members, rules }: ArchivedOrgan
   const ofGroups = rules.filter(({ subject_type }) => subject_type === "group").length
   return firstOf([
     ...rules.map(({ subject, subject_type }) => unknownName("subject of a rule", known[subject_type], [subject])),
-    ofGroups > maxRulesOfGroups ? tooMany("the list of rules of groups", maxRulesOfGroups) : null,
-    [...counts.values()].some((count) => count > maxRulesOfSubject)
-      ? tooMany("the list of rules of a subject", maxRulesOfSubject)
-      : null,
+    ruleLimits.ofGroups.problem(ofGroups),
+    ...[...counts].map(([name, count]) => ruleLimits.ofSubject.problem(count, name)),
     uniqueNames(
       "rule",
       rules.map(
@@ -44,15 +42,8 @@ export const rulesProblem = ({ accounts, groups, members, rules }: ArchivedOrgan
   ])
 }
 
-/** An end that has passed since the export is no problem. */
-export const ruleEndsProblem = ({ rules }: ArchivedOrganization, now: number): Problem => {
-  const late = rules.find(
-    ({ expires_at }) => expires_at !== undefined && Date.parse(expires_at) > now + maxRuleDays * dayMillis
-  )
-  return late === undefined
-    ? null
-    : invalid(`a rule of ${late.subject} ends more than ${maxRuleDays.toLocaleString("en")} days ahead`)
-}
+export const ruleEndsProblem = ({ rules }: ArchivedOrganization, now: number): Problem =>
+  firstOf(rules.map((rule) => endProblem(`a rule of ${rule.subject}`, rule, now, maxRuleDays)))
 
 /** Access rules in archives, without those of requests. */
 export const rulesArchive = Effect.gen(function* () {
@@ -80,8 +71,9 @@ export const rulesArchive = Effect.gen(function* () {
         (subjects: Subjects<string>) => (some) =>
           Effect.gen(function* () {
             const at = yield* stamps
-            const rows = yield* Effect.forEach(some, ({ expires_at, subject, subject_type, ...rule }) =>
-              Effect.map(Effect.all([uuidV7, arrived(subjects[subject_type], subject)]), ([id, subject_id]) => ({
+            const made = Array.zip(some, yield* uuidsV7(some.length))
+            const rows = yield* Effect.forEach(made, ([{ expires_at, subject, subject_type, ...rule }, id]) =>
+              Effect.map(arrived(subjects[subject_type], subject), (subject_id) => ({
                 ...{ id: RuleId.make(id), org_id, subject_type, subject_id, ...rule, created_by },
                 expires_at: expires_at === undefined ? null : Date.parse(expires_at),
                 ...at

@@ -1,11 +1,10 @@
-import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { type LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { farEndProblem } from "../Ends.js"
 
 /** Why an organization of an archive is refused; null if it is not. */
 export type Problem = LimitExceeded | ValidationError | null
 
 export const invalid = (message: string) => new ValidationError({ message: `organization: ${message}` })
-
-export const tooMany = (what: string, limit: number) => new LimitExceeded({ message: `${what} has at most ${limit}` })
 
 const twice = (names: ReadonlyArray<string>): string | undefined => {
   const seen = new Set<string>()
@@ -27,3 +26,14 @@ export const namesIn = (records: ReadonlyArray<{ readonly name: string }>): Read
 
 /** Returns the first problem of some. */
 export const firstOf = (problems: ReadonlyArray<Problem>): Problem => problems.find((one) => one !== null) ?? null
+
+/** The problem with a record that ends too far ahead. An end that has passed since the export is none. */
+export const endProblem = (
+  what: string,
+  { expires_at }: { readonly expires_at?: string },
+  now: number,
+  days: number
+): Problem => {
+  const wrong = expires_at === undefined ? null : farEndProblem(Date.parse(expires_at), now, days)
+  return wrong === null ? null : invalid(`${what}: ${wrong}`)
+}

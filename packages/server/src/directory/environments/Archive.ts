@@ -9,6 +9,7 @@ import { now } from "../../base/Time.js"
 import { query } from "../../database/Query.js"
 import type { Arriving } from "../archives/Arriving.js"
 import { phase } from "../archives/Phases.js"
+import { termsOf } from "../requests/EnvironmentProtections.js"
 import { withMembersAlone } from "./ArchivedProtections.js"
 import { endOf, environmentsRepo } from "./Repo.js"
 
@@ -59,7 +60,7 @@ export const environmentsArchive = Effect.gen(function* () {
     { name: env, protection }: ArchivedPlace
   ) {
     if (protection === undefined) return
-    const { approvers, break_glass = [], expires_after = "72h", needed, passkey = false, self = false } = protection
+    const { approvers, break_glass, expires_after, needed, passkey, self } = termsOf(protection)
     const { id: env_id } = yield* place({ orgId: org_id, project, env })
     yield* insertProtections([
       {

@@ -1,5 +1,4 @@
 import type { ArchivedOrganization, ArchivedProject } from "@coffer/domain/archive/ArchivedOrganization"
-import { ValidationError } from "@coffer/domain/errors/Errors"
 import type { Role } from "@coffer/domain/directory/Member"
 import type { Email } from "@coffer/domain/base/Names"
 import { maxNamed, maxNeeded } from "@coffer/domain/access/Protection"
@@ -89,31 +88,21 @@ const admitted = (place: string, archived: Terms, { importer, leading, roles }: 
 interface Place {
   readonly env: Environment
   readonly notes: ReadonlyArray<string>
-  /** The name of an environment that is protected, and ends. */
-  readonly ending?: string
 }
 
 /**
- * Makes the protections of a structure be ones that somebody could end, and returns what was changed. Fails with ValidationError for a
- * protected environment that ends. The importer is an owner of what is imported.
+ * Makes the protections of a structure be ones that somebody could end, and returns what was changed. The importer is an owner of what
+ * is imported. A protected environment may end: its votes can set an end.
  */
 export const admitProtections = Effect.fnUntraced(function* (structure: ArchivedOrganization, importer: Email) {
   const people = peopleOf(structure, importer)
   const places = structure.projects.flatMap(({ environments, name }) => environments.map((env) => [name, env] as const))
   const found = yield* mapInSlices(places, ([project, env]): Place => {
-    const { expires_at, name, protection } = env
+    const { name, protection } = env
     if (protection === undefined) return { env, notes: [] }
-    const place = `${project}/${name}`
-    if (expires_at !== undefined) return { env, notes: [], ending: place }
-    const { notes, protection: kept } = admitted(place, protection, people)
+    const { notes, protection: kept } = admitted(`${project}/${name}`, protection, people)
     return { env: { ...env, protection: kept }, notes }
   })
-  const ending = found.find((one) => one.ending !== undefined)?.ending
-  if (ending !== undefined) {
-    return yield* new ValidationError({
-      message: `organization: protects environment ${ending}, which ends: one that ends cannot be protected`
-    })
-  }
   let at = 0
   const projects = structure.projects.map((project) => ({
     ...project,

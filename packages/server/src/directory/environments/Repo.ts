@@ -1,12 +1,15 @@
-import type { Environment } from "@coffer/domain/directory/Environment"
+import { type Environment, maxEnvironments } from "@coffer/domain/directory/Environment"
 import { EnvId, ProjectId } from "@coffer/domain/base/Ids"
 import { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { liveEnv } from "../../access/place/PlaceRow.js"
+import { recordLimit } from "../../base/Limit.js"
 import { timestamp } from "../../base/Time.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 import { CountRow, IdRow } from "../../database/Rows.js"
+
+export const environmentLimit = recordLimit(maxEnvironments, (max) => `a project has at most ${max} environments`)
 
 /** The position in the project's own order; null if it gives none. */
 const position = Schema.NullOr(Schema.Number)

@@ -1,18 +1,16 @@
-import type { ArchivedAccount } from "@coffer/domain/archive/ArchivedOrganization"
+import type { ArchivedAccount, ArchivedFederation } from "@coffer/domain/archive/ArchivedOrganization"
 import { FederationId, type ServiceAccountId } from "@coffer/domain/base/Ids"
 import type { ServiceAccountName } from "@coffer/domain/base/Names"
 import { audienceOf } from "@coffer/domain/directory/Claims"
-import { Conflict } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { ServerConfig } from "../../base/Config.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { arrived, type Arriving } from "../archives/Arriving.js"
 import { phase, type Phase, rowsAtOnce } from "../archives/Phases.js"
-import { Federations } from "./Federations.js"
-import { keysOf } from "./Jwks.js"
+import { Federations, keysProblem } from "./Federations.js"
+import { type Key, keysOf } from "./Jwks.js"
 import { conditionsOf, federationsRepo } from "./Repo.js"
 
 const decodeKey = Schema.decode(Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown })))
@@ -49,21 +47,39 @@ export const federationsArchive = Effect.gen(function* () {
     )
 
   /** Leaves out the federations of an account that this server would not make, with a note on each. */
-  const admit = ({ federations, name }: ArchivedAccount, leave: (note: string) => void) =>
-    Effect.filter(federations, (federation) =>
-      Effect.map(Effect.either(vet(federation)), (vetted) => {
-        const problem =
-          publicUrl === null ? "this server has no public address" : Either.isLeft(vetted) ? vetted.left.message : null
-        if (problem !== null) leave(`federation ${federation.name} of service account ${name}: ${problem}`)
-        return problem === null
-      })
-    )
+  const admit = Effect.fnUntraced(function* ({ federations, name }: ArchivedAccount, leave: (note: string) => void) {
+    const at = yield* now
+    const known = new Map<string, ReadonlyArray<Key>>()
+    const keysProblemOf = ({ expires_at, issuer, jwks }: ArchivedFederation) => {
+      if (jwks === undefined || (expires_at !== undefined && expires_at <= at)) return null
+      const own = keysOf(jwks)
+      const all = [...(known.get(issuer) ?? []), ...own]
+      const problem = keysProblem(own, all)
+      if (problem === null) known.set(issuer, all)
+      return problem?.message ?? null
+    }
+    const problemOf = (federation: ArchivedFederation) =>
+      publicUrl === null
+        ? Effect.succeed("this server has no public address")
+        : Effect.match(vet(federation), {
+            onFailure: ({ message }) => message,
+            onSuccess: () => keysProblemOf(federation)
+          })
+    const kept: Array<ArchivedFederation> = []
+    // In order: `Effect.filter` decides on the last one first.
+    for (const federation of federations) {
+      const problem = yield* problemOf(federation)
+      if (problem === null) kept.push(federation)
+      else leave(`federation ${federation.name} of service account ${name}: ${problem}`)
+    }
+    return kept
+  })
 
   /** Writes the federations of accounts that have these ids. */
   const write = (
     { id: org_id, importer: { email: created_by }, name: org, structure }: Arriving,
     accounts: Effect.Effect<ReadonlyMap<ServiceAccountName, ServiceAccountId>>
-  ): Phase<Conflict> => {
+  ): Phase<never> => {
     const all = publicUrl === null ? [] : structure.accounts
     const found = all.flatMap(({ federations, name: account }) =>
       federations.map((federation) => ({
@@ -95,12 +111,6 @@ export const federationsArchive = Effect.gen(function* () {
         }
       ])
       yield* repo.insertKeys(keys.map((key, position) => ({ federation_id: id, position, ...key })))
-      const { issuer } = fields
-      const ambiguous = yield* repo.ambiguousKey({ accountId: service_account_id, issuer, id, now: created_at })
-      if (ambiguous === undefined) return
-      return yield* new Conflict({
-        message: `two federations of service account ${account} have different keys of one id`
-      })
     })
     return phase(
       found,

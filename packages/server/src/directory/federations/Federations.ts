@@ -1,6 +1,6 @@
 import { actorName } from "@coffer/domain/access/Actor"
 import { audienceOf } from "@coffer/domain/directory/Claims"
-import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { Conflict, ValidationError } from "@coffer/domain/errors/Errors"
 import {
   type Conditions,
   defaultMaxAge,
@@ -16,14 +16,15 @@ import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig } from "../../base/Config.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { method } from "../../base/tracing/Traced.js"
 import { IssuerKeys } from "./IssuerKeys.js"
-import { areUsable, keysOf } from "./Jwks.js"
+import { areUsable, type Key, keysOf } from "./Jwks.js"
 import { conditionsOf, type FederationRow, federationsRepo } from "./Repo.js"
 
-export const maxFederations = 20
+export const federationLimit = recordLimit(20, (max) => `a service account has at most ${max} federations`)
 
 export interface NewFederation {
   readonly name: FederationName
@@ -40,6 +41,17 @@ const sameId = (kid: string | null) =>
   new Conflict({
     message: `jwks: two different keys of this issuer and account have ${kid === null ? "no id" : `the id ${kid}`}: give each an id of its own, or revoke the other federation first`
   })
+
+/** Returns the problem with keys of a federation beside all those of the account for the issuer's tokens; null if there is none. */
+export const keysProblem = (
+  own: ReadonlyArray<Key>,
+  all: ReadonlyArray<Omit<Key, "alg"> & { readonly alg: string | null }>
+): Conflict | null => {
+  const other = all.find(({ alg, jwk, kid }) =>
+    own.some((key) => alg !== null && key.alg === alg && key.kid === kid && key.jwk !== jwk)
+  )
+  return other === undefined ? null : sameId(other.kid)
+}
 
 const invalid = (message: string) => new ValidationError({ message })
 
@@ -93,20 +105,21 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
         const expires_at = request.expires_at === undefined ? null : timestamp(Date.parse(request.expires_at))
         if (expires_at !== null && expires_at <= timestamp(millis)) return yield* invalid("expires_at: is in the past")
         const account = yield* accountOf(place, accountId)
-        if ((yield* repo.count({ accountId })).count >= maxFederations) {
-          return yield* new LimitExceeded({ message: `a service account has at most ${maxFederations} federations` })
-        }
+        yield* federationLimit.room(yield* repo.count({ accountId }))
         if ((yield* repo.findNamed({ accountId, name })) !== undefined) {
           return yield* new Conflict({ message: `the federation name ${name} is in use: choose another` })
         }
-        const keys = jwks === undefined ? null : keysOf(jwks)
+        const keys = jwks === undefined ? [] : keysOf(jwks)
+        const known = yield* repo.keysFor({ accountId, issuer, now: timestamp(millis) })
+        const problem = keysProblem(keys, [...known, ...keys])
+        if (problem !== null) return yield* problem
         const made: Federation = {
           id: FederationId.make(yield* uuidV7),
           name,
           issuer,
           audience: audienceOf(publicUrl, place.org.name, account.name),
           conditions,
-          key_ids: keys === null ? null : keys.map(({ kid }) => kid),
+          key_ids: jwks === undefined ? null : keys.map(({ kid }) => kid),
           max_age,
           ttl,
           expires_at,
@@ -121,9 +134,7 @@ export class Federations extends Effect.Service<Federations>()("@coffer/server/F
             conditions: JSON.stringify(conditions)
           }
         ])
-        yield* repo.insertKeys((keys ?? []).map((key, position) => ({ federation_id: made.id, position, ...key })))
-        const ambiguous = yield* repo.ambiguousKey({ accountId, issuer, id: made.id, now: made.created_at })
-        if (ambiguous !== undefined) return yield* sameId(ambiguous.kid)
+        yield* repo.insertKeys(keys.map((key, position) => ({ federation_id: made.id, position, ...key })))
         yield* audit.change(sourceOf(place), {
           action: "federation.create",
           resource_type: "federation",

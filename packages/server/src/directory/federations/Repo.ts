@@ -107,12 +107,10 @@ export const federationsRepo = Effect.gen(function* () {
     insertKeys: insert("federation_keys", ["federation_id", "position", "kid", "alg", "jwk"]),
 
     /** A key of a federation whose id another key of the account's federations with the issuer has. */
-    ambiguousKey: first(KeyIdRow)`
-      SELECT k.kid AS kid FROM federation_keys own
-      JOIN federations ON service_account_id = ${"accountId"} AND removed_at IS NULL AND ${ofIssuer}
+    keysFor: all(ArchivedKeyRow)`
+      SELECT k.kid AS kid, k.alg AS alg, k.jwk AS jwk FROM federations
       JOIN federation_keys k ON k.federation_id = federations.id
-        AND k.kid IS NOT DISTINCT FROM own.kid AND k.alg = own.alg AND k.jwk <> own.jwk
-      WHERE own.federation_id = ${"id"} LIMIT 1`,
+      WHERE service_account_id = ${"accountId"} AND removed_at IS NULL AND ${ofIssuer}`,
 
     count: one(CountRow)`
       SELECT count(*) AS count FROM federations WHERE service_account_id = ${"accountId"} AND removed_at IS NULL`,

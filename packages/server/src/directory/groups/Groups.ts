@@ -10,11 +10,12 @@ import type { AuditEvent } from "../../audit/AuditEvent.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { forEachInSlices, mapInSlices } from "../../base/EventLoop.js"
 import { method, traced } from "../../base/tracing/Traced.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { type BroughtRow, groupsRepo, type GroupRow, type MemberRow } from "./Repo.js"
 
-export const maxGroups = 200
+export const groupLimit = recordLimit(200, (max) => `an organization has at most ${max} groups`)
 
 type GroupPlace = Place<"group.list" | "group.create" | "group.update" | "group.delete" | "group.members">
 
@@ -69,9 +70,7 @@ export class Groups extends Effect.Service<Groups>()("@coffer/server/Groups", {
       const created_at = yield* now
       const id = GroupId.make(yield* uuidV7)
       const created_by = actorName(place.actor)
-      if ((yield* repo.count({ orgId: place.org.id })).count >= maxGroups) {
-        return yield* new LimitExceeded({ message: `an organization has at most ${maxGroups} groups` })
-      }
+      yield* groupLimit.room(yield* repo.count({ orgId: place.org.id }))
       yield* checkName(place, name, id)
       yield* repo.insert([{ id, org_id: place.org.id, name, created_by, created_at, updated_at: created_at }])
       yield* record(place, "group.create", { id, name })

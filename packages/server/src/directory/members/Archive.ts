@@ -1,5 +1,6 @@
 import type { ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
 import type { OrgId } from "@coffer/domain/base/Ids"
+import type { Email } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { uuidV7 } from "../../base/Uuid.js"
@@ -8,16 +9,21 @@ import { type Arriving, stamps } from "../archives/Arriving.js"
 import { type Problem, uniqueNames } from "../archives/Checks.js"
 import { phase } from "../archives/Phases.js"
 import { Users } from "../login/Users.js"
+import { memberLimit } from "./Members.js"
 import { membersRepo } from "./Repo.js"
 
 const PersonRow = Schema.Struct({ email: Schema.String })
 
 /** The addresses with their roles, in one order: another import may make the same users, and each waits for those of the other. */
-const rolesOf = ({ importer, structure }: Arriving) => {
-  const roles = new Map(structure.members.map(({ email, role }) => [email, role]))
-  roles.set(importer.email, "owner")
+const rolesOf = ({ members }: ArchivedOrganization, importer: Email) => {
+  const roles = new Map(members.map(({ email, role }) => [email, role]))
+  roles.set(importer, "owner")
   return [...roles].sort(([one], [other]) => (one < other ? -1 : 1))
 }
+
+/** The importer becomes one of the members. */
+export const memberCountProblem = (structure: ArchivedOrganization, importer: Email): Problem =>
+  memberLimit.problem(rolesOf(structure, importer).length)
 
 export const membersProblem = ({ members }: ArchivedOrganization): Problem =>
   uniqueNames(
@@ -47,7 +53,7 @@ export const membersArchive = Effect.gen(function* () {
 
   const write = (arriving: Arriving) =>
     phase(
-      rolesOf(arriving),
+      rolesOf(arriving.structure, arriving.importer.email),
       Effect.succeed((some) =>
         Effect.gen(function* () {
           const at = yield* stamps

@@ -1,5 +1,5 @@
 import { actorName } from "@coffer/domain/access/Actor"
-import { Conflict, type Forbidden, LastOwner, LimitExceeded } from "@coffer/domain/errors/Errors"
+import { Conflict, type Forbidden, LastOwner } from "@coffer/domain/errors/Errors"
 import type { UserId } from "@coffer/domain/base/Ids"
 import type { Member, Role } from "@coffer/domain/directory/Member"
 import type { Email } from "@coffer/domain/base/Names"
@@ -15,6 +15,7 @@ import type { AuditSource } from "../../audit/AuditEvent.js"
 import { Users } from "../login/Users.js"
 import { ServerConfig } from "../../base/Config.js"
 import { mapInSlices } from "../../base/EventLoop.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { afterCommit } from "../../database/Database.js"
@@ -24,7 +25,7 @@ import { Mailer } from "../../base/mail/Mailer.js"
 import { type MemberRow, membersRepo } from "./Repo.js"
 import { method } from "../../base/tracing/Traced.js"
 
-export const maxMembers = 10_000
+export const memberLimit = recordLimit(10_000, (max) => `an organization has at most ${max} members`)
 const hour = 60 * 60 * 1000
 
 /** Limits of invitation mails, so that nobody can use this server to flood an address. */
@@ -84,9 +85,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         const source = role === "owner" ? yield* ownerSource(place) : sourceOf(place)
         const created_at = yield* now
         const id = yield* uuidV7
-        if ((yield* repo.count({ orgId: place.org.id })).count >= maxMembers) {
-          return yield* new LimitExceeded({ message: `an organization has at most ${maxMembers} members` })
-        }
+        yield* memberLimit.room(yield* repo.count({ orgId: place.org.id }))
         const user = yield* users.ensure(email)
         yield* repo
           .insert([

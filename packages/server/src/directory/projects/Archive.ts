@@ -2,20 +2,23 @@ import type { ArchivedOrganization, ArchivedPlace, ArchivedProject } from "@coff
 import { previewDefaults } from "@coffer/domain/access/Previews"
 import { EnvId, type OrgId, ProjectId } from "@coffer/domain/base/Ids"
 import type { Email, EnvName } from "@coffer/domain/base/Names"
-import { maxEnvironmentDays, maxEnvironments } from "@coffer/domain/directory/Environment"
-import { dayMillis } from "@coffer/domain/secrets/DueState"
+import { maxEnvironmentDays } from "@coffer/domain/directory/Environment"
 import * as Effect from "effect/Effect"
 import { previewsRepo } from "../../access/place/Previews.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
+import { recordLimit } from "../../base/Limit.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { firstOf, invalid, namesIn, type Problem, tooMany, uniqueNames, unknownName } from "../archives/Checks.js"
+import { endProblem, firstOf, invalid, namesIn, type Problem, uniqueNames, unknownName } from "../archives/Checks.js"
 import { phase } from "../archives/Phases.js"
 import { environmentsArchive } from "../environments/Archive.js"
-import { environmentsRepo } from "../environments/Repo.js"
+import { environmentLimit, environmentsRepo } from "../environments/Repo.js"
+import { orderProblem } from "./Projects.js"
 import { projectsRepo } from "./Repo.js"
 
-/** The most environments of an archived organization. */
-const maxArchivedEnvironments = 5_000
+const archivedEnvironments = recordLimit(
+  5_000,
+  (max) => `an organization that is imported has at most ${max} environments`
+)
 
 /** The environments that an environment is a copy of end somewhere: each was there before its copy. */
 const circleOf = (environments: ReadonlyArray<ArchivedPlace>): string | undefined => {
@@ -31,14 +34,16 @@ const circleOf = (environments: ReadonlyArray<ArchivedPlace>): string | undefine
 
 const projectProblem = ({ environments, name, order = [], previews }: ArchivedProject): Problem => {
   const names = namesIn(environments)
-  if (names.length > maxEnvironments) return tooMany(`project ${name}`, maxEnvironments)
+  const crowded = environmentLimit.problem(names.length, `project ${name}`)
+  if (crowded !== null) return crowded
   const sources = environments.flatMap(({ from }) => (from === undefined ? [] : [from]))
   const circle = circleOf(environments)
+  const disorder = orderProblem(order, environments, name)
   return firstOf([
     uniqueNames(`environment of project ${name}`, names),
-    uniqueNames(`position of an environment of project ${name}`, order),
+    disorder === null ? null : invalid(`project ${name}: ${disorder}`),
     unknownName(`environment of project ${name}`, new Set(names), [
-      ...[...order, ...sources],
+      ...sources,
       ...(previews === undefined ? [] : [previews.from])
     ]),
     circle === undefined ? null : invalid(`environment ${name}/${circle} is a copy of itself`)
@@ -47,23 +52,20 @@ const projectProblem = ({ environments, name, order = [], previews }: ArchivedPr
 
 export const projectsProblem = ({ projects }: ArchivedOrganization): Problem => {
   const count = projects.reduce((total, { environments }) => total + environments.length, 0)
-  if (count > maxArchivedEnvironments) {
-    return tooMany("the list of environments of an organization", maxArchivedEnvironments)
-  }
-  return firstOf([uniqueNames("project", namesIn(projects)), ...projects.map(projectProblem)])
+  return firstOf([
+    archivedEnvironments.problem(count),
+    uniqueNames("project", namesIn(projects)),
+    ...projects.map(projectProblem)
+  ])
 }
 
 /** An end that has passed since the export is no problem. */
-export const environmentEndsProblem = ({ projects }: ArchivedOrganization, now: number): Problem => {
-  const latest = now + maxEnvironmentDays * dayMillis
-  const late = projects.flatMap(({ environments, name }) =>
-    environments.flatMap(({ expires_at, name: env }) =>
-      expires_at !== undefined && Date.parse(expires_at) > latest ? [`${name}/${env}`] : []
+export const environmentEndsProblem = ({ projects }: ArchivedOrganization, now: number): Problem =>
+  firstOf(
+    projects.flatMap(({ environments, name }) =>
+      environments.map((env) => endProblem(`environment ${name}/${env.name}`, env, now, maxEnvironmentDays))
     )
   )
-  const days = maxEnvironmentDays.toLocaleString("en")
-  return late[0] === undefined ? null : invalid(`environment ${late[0]} ends more than ${days} days ahead`)
-}
 
 interface NewPlace {
   readonly id: EnvId

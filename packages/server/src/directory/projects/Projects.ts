@@ -1,4 +1,4 @@
-import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { Conflict, ValidationError } from "@coffer/domain/errors/Errors"
 import { ProjectId } from "@coffer/domain/base/Ids"
 import { EnvName, type ProjectName } from "@coffer/domain/base/Names"
 import type { Project } from "@coffer/domain/directory/Project"
@@ -7,6 +7,7 @@ import { type Place, sourceOf } from "../../access/Access.js"
 import { freedNamesRepo } from "../../access/place/FreedNames.js"
 import { notVisible } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { orTaken } from "../../database/SqlErrors.js"
@@ -15,7 +16,7 @@ import { makeRemovals } from "../trash/Removals.js"
 import { projectsRepo } from "./Repo.js"
 import { method } from "../../base/tracing/Traced.js"
 
-export const maxProjects = 2_000
+export const projectLimit = recordLimit(2_000, (max) => `an organization has at most ${max} projects`)
 const firstEnvironments = [EnvName.make("dev"), EnvName.make("staging"), EnvName.make("prod")]
 
 const taken = (name: ProjectName) => new Conflict({ message: `the project name ${name} is in use: choose another` })
@@ -30,7 +31,7 @@ export interface ProjectChange {
 const maxNamed = 20
 
 /** Returns the problem with an order of a project's environments; null if there is none. */
-const problemOf = (
+export const orderProblem = (
   order: ReadonlyArray<EnvName>,
   existing: ReadonlyArray<{ readonly name: EnvName }>,
   project: ProjectName
@@ -38,10 +39,10 @@ const problemOf = (
   const known = new Set(existing.map(({ name }) => name))
   const unknown = order.filter((name) => !known.has(name))
   if (unknown.length > 0) {
-    return `project ${project} has no environment ${unknown.slice(0, maxNamed).join(", ")}`
+    return `order: project ${project} has no environment ${unknown.slice(0, maxNamed).join(", ")}`
   }
   const twice = order.find((name, index) => order.indexOf(name) !== index)
-  return twice === undefined ? null : `names ${twice} twice`
+  return twice === undefined ? null : `order: names ${twice} twice`
 }
 
 export class Projects extends Effect.Service<Projects>()("@coffer/server/Projects", {
@@ -57,9 +58,7 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       const { org } = place
       const id = ProjectId.make(yield* uuidV7)
       const created_at = yield* now
-      if ((yield* repo.count({ orgId: org.id })).count >= maxProjects) {
-        return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
-      }
+      yield* projectLimit.room(yield* repo.count({ orgId: org.id }))
       const stamps = { created_at, updated_at: created_at }
       yield* repo.insert([{ id, org_id: org.id, name, strict: 0, ...stamps }]).pipe(orTaken(() => taken(name)))
       for (const env of firstEnvironments) {
@@ -95,8 +94,8 @@ export class Projects extends Effect.Service<Projects>()("@coffer/server/Project
       order: ReadonlyArray<EnvName>
     ) {
       const projectId = project.id
-      const problem = problemOf(order, yield* environments.all({ projectId }), project.name)
-      if (problem !== null) return yield* new ValidationError({ message: `the body: order: ${problem}` })
+      const problem = orderProblem(order, yield* environments.all({ projectId }), project.name)
+      if (problem !== null) return yield* new ValidationError({ message: `the body: ${problem}` })
       yield* environments.forgetOrder({ projectId })
       yield* Effect.forEach(order, (name, position) => environments.place({ projectId, name, position }), {
         discard: true

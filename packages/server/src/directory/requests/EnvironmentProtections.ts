@@ -32,7 +32,8 @@ export interface ProtectionRequest {
 
 type Terms = Required<ProtectionRequest>
 
-const termsOf = (request: ProtectionRequest): Terms => ({
+/** The terms as they are stored: with all defaults, and each list in order. */
+export const termsOf = (request: ProtectionRequest): Terms => ({
   needed: request.needed,
   approvers: typeof request.approvers === "string" ? request.approvers : [...new Set(request.approvers)].sort(),
   self: request.self ?? false,

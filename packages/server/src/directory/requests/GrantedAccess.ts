@@ -13,7 +13,7 @@ import { AuditLog } from "../../audit/AuditLog.js"
 import { timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { Database } from "../../database/Database.js"
-import { maxRules, maxRulesOfSubject } from "../acl/Acl.js"
+import { ruleLimits } from "../acl/Acl.js"
 import { aclRepo } from "../acl/Repo.js"
 import { ruleFacts } from "../acl/RuleExpiry.js"
 import { makeLacksVoters } from "./LacksVoters.js"
@@ -77,8 +77,8 @@ export const makeGrantedAccess = Effect.gen(function* () {
 
   const checkRoom = Effect.fnUntraced(function* ({ actor_id: subjectId, org_id: orgId }: RequestRow) {
     if (
-      (yield* acl.count({ orgId })).count >= maxRules ||
-      (yield* acl.countOf({ orgId, subjectId })).count >= maxRulesOfSubject
+      (yield* acl.count({ orgId })).count >= ruleLimits.all.max ||
+      (yield* acl.countOf({ orgId, subjectId })).count >= ruleLimits.ofSubject.max
     ) {
       return yield* new Conflict({ message: "the organization or the requester has as many access rules as it may" })
     }

@@ -2,34 +2,38 @@ import type { ArchivedAccount, ArchivedOrganization } from "@coffer/domain/archi
 import { type OrgId, type ProjectId, ServiceAccountId } from "@coffer/domain/base/Ids"
 import type { ProjectName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import { ServerConfig } from "../../base/Config.js"
-import { misleading } from "../../base/config/Networks.js"
+import { misleading, networkOf } from "../../base/config/Networks.js"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { query } from "../../database/Query.js"
 import { idRow } from "../../database/Rows.js"
 import { stamps } from "../archives/Arriving.js"
-import { firstOf, namesIn, type Problem, tooMany, uniqueNames, unknownName } from "../archives/Checks.js"
+import { firstOf, invalid, namesIn, type Problem, uniqueNames, unknownName } from "../archives/Checks.js"
 import { phase } from "../archives/Phases.js"
 import { federationsArchive } from "../federations/Archive.js"
-import { maxFederations } from "../federations/Federations.js"
+import { federationLimit } from "../federations/Federations.js"
 import { serviceAccountsRepo } from "./Repo.js"
 import { networksIn } from "./ServiceAccounts.js"
 
-const accountProblem = ({ federations, name, project }: ArchivedAccount, projects: ReadonlySet<string>): Problem =>
-  firstOf([
-    federations.length > maxFederations ? tooMany(`service account ${name}`, maxFederations) : null,
+const accountProblem = (
+  { allowed_networks = [], federations, name, project }: ArchivedAccount,
+  projects: ReadonlySet<string>
+): Problem => {
+  const [wrong] = misleading(allowed_networks.filter((network) => Option.isNone(networkOf(network))))
+  return firstOf([
+    wrong === undefined ? null : invalid(`service account ${name}: allowed_networks: ${wrong}`),
+    federationLimit.problem(federations.length, `service account ${name}`),
     unknownName("project", projects, project === undefined ? [] : [project]),
     uniqueNames(`federation of service account ${name}`, namesIn(federations))
   ])
+}
 
 export const accountsProblem = ({ accounts, projects }: ArchivedOrganization): Problem => {
   const known = new Set(namesIn(projects))
   return firstOf([
-    uniqueNames(
-      "service account",
-      accounts.map(({ name }) => name.trim().toLowerCase())
-    ),
+    uniqueNames("service account", namesIn(accounts)),
     ...accounts.map((account) => accountProblem(account, known))
   ])
 }
@@ -62,10 +66,16 @@ export const accountsArchive = Effect.gen(function* () {
   })
 
   /** Leaves out what this server would not make of accounts, and says which of their networks are not what they seem. */
-  const admit = (accounts: ReadonlyArray<ArchivedAccount>, leave: (note: string) => void) =>
-    forEachInSlices(accounts, (account) =>
+  const admit = (accounts: ReadonlyArray<ArchivedAccount>, leave: (note: string) => void) => {
+    const names = new Map<string, string>()
+    return forEachInSlices(accounts, (account) =>
       Effect.map(federations.admit(account, leave), (kept) => {
         const { allowed_networks, name } = account
+        const alike = names.get(name.trim().toLowerCase())
+        names.set(name.trim().toLowerCase(), name)
+        if (alike !== undefined) {
+          leave(`service accounts ${alike} and ${name} are kept, but their names differ only in case or spaces`)
+        }
         if (allowed_networks !== undefined && trustedProxies === null) {
           leave(`the networks of service account ${name} bind nobody here until SERVICE_TRUSTED_PROXIES is set`)
         }
@@ -75,6 +85,7 @@ export const accountsArchive = Effect.gen(function* () {
         return { ...account, federations: kept }
       })
     )
+  }
 
   /** The ids of accounts that are written, by name. */
   const ids = (orgId: OrgId) => Effect.map(repo.all(orgId), (rows) => new Map(rows.map(({ id, name }) => [name, id])))

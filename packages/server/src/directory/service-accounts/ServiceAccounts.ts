@@ -1,5 +1,5 @@
 import { actorName } from "@coffer/domain/access/Actor"
-import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { Conflict, ValidationError } from "@coffer/domain/errors/Errors"
 import { ServiceAccountId } from "@coffer/domain/base/Ids"
 import type { ProjectName, ServiceAccountName } from "@coffer/domain/base/Names"
 import type { NewServiceAccount, ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/directory/ServiceAccount"
@@ -12,6 +12,7 @@ import { notFound } from "../../access/place/NotFound.js"
 import { AuditLog } from "../../audit/AuditLog.js"
 import { ServerConfig, type Settings } from "../../base/Config.js"
 import { misleading } from "../../base/config/Networks.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { checkRecord, recordETag } from "../../http/ETag.js"
@@ -19,7 +20,7 @@ import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
 import { method } from "../../base/tracing/Traced.js"
 import { type AccountRow, serviceAccountsRepo } from "./Repo.js"
 
-export const maxAccounts = 2_000
+export const accountLimit = recordLimit(2_000, (max) => `an organization has at most ${max} service accounts`)
 const dayMillis = 24 * 60 * 60 * 1000
 
 export interface NewAccount {
@@ -127,11 +128,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         const made = hasKey ? yield* newKey(id, millis, expires_in_days) : null
         const expires_at = made?.row.expires_at ?? null
         const created_by = actorName(place.actor)
-        if ((yield* repo.count({ orgId: place.org.id })).count >= maxAccounts) {
-          return yield* new LimitExceeded({
-            message: `an organization has at most ${maxAccounts} service accounts`
-          })
-        }
+        yield* accountLimit.room(yield* repo.count({ orgId: place.org.id }))
         const projectRow =
           project === null ? { id: null } : yield* repo.findProject({ orgId: place.org.id, name: project })
         if (projectRow === undefined) return yield* notFound(`project ${project ?? ""}`)

@@ -4,8 +4,7 @@ import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
 import type { ImportFinished, OrganizationImport } from "@coffer/domain/archive/Import"
 import { type ArchivedField, archivedFields, fieldsOfOrganization } from "@coffer/domain/archive/Fields"
 import type { ArchiveCounts, SentCounts } from "@coffer/domain/archive/Manifest"
-import { maxDeclaredKeys } from "@coffer/domain/secrets/DeclaredKey"
-import { Conflict, LimitExceeded } from "@coffer/domain/errors/Errors"
+import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
 import { ImportId, OrgId, ProjectId } from "@coffer/domain/base/Ids"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { orgNameHeld } from "@coffer/domain/directory/OrgNameRefusals"
@@ -33,7 +32,7 @@ import { makeImportedReferences } from "../../secrets/archives/ImportedReference
 import { ImportedSecrets } from "../../secrets/archives/ImportedSecrets.js"
 import { makeImportedValues } from "../../secrets/archives/ImportedValues.js"
 import { importRepo, type ImportRow } from "../../secrets/archives/ImportRepo.js"
-import { checkPattern, sortedNames } from "../../secrets/declared/Declared.js"
+import { checkPattern, declaredLimit, sortedNames } from "../../secrets/declared/Declared.js"
 import { declaredRepo } from "../../secrets/declared/Repo.js"
 import { Parts } from "./Parts.js"
 import { decodeStructure, endsProblem, linesOfStructure } from "./StructureChecks.js"
@@ -175,7 +174,12 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
       "Imports.declare",
       function* (id: ImportId, project: ProjectName, data: ReadonlyArray<ArchivedDeclaration>) {
         const before = yield* known(id)
-        yield* forEachInSlices(data, checkPattern)
+        yield* forEachInSlices(data, (one) =>
+          Effect.mapError(
+            checkPattern(one),
+            ({ message }) => new ValidationError({ message: `${one.key}: ${message}` })
+          )
+        )
         yield* change(before, (row, importer) =>
           Effect.gen(function* () {
             if ((yield* repo.touch({ id })).length === 0) return yield* notFound(`import ${id}`)
@@ -193,9 +197,8 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
                 }),
               { discard: true }
             )
-            if ((yield* declared.count({ projectId })).count > maxDeclaredKeys) {
-              return yield* new LimitExceeded({ message: `a project declares at most ${maxDeclaredKeys} keys` })
-            }
+            const crowded = declaredLimit.problem((yield* declared.count({ projectId })).count, `project ${project}`)
+            if (crowded !== null) return yield* crowded
           })
         )
       }
@@ -220,7 +223,10 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
         }
       })
 
-    /** Writes what is left of an organization while it is hidden. Whatever ended an earlier call, this one goes on where it was. */
+    /**
+     * Writes what is left of an organization while it is hidden. Whatever ended an earlier call, this one goes on where it was. Returns
+     * notes on what was left out.
+     */
     const writeRest = Effect.fnUntraced(function* (before: ImportRow, arriving: Arriving) {
       const { id, org_id: orgId } = before
       yield* writePhases(parts.end(arriving), before.written, (from, to, write) =>
@@ -231,8 +237,10 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
         )
       )
       yield* sweep(before, parts.renameAudiences(arriving))
+      const left_out = yield* secrets.unknownUsePeople(orgId)
       yield* sweep(before, () => secrets.admitUsePeople(orgId))
       yield* sweep(before, (after) => secrets.beginHistories(orgId, after))
+      return left_out
     })
 
     /** Verifies what arrived, writes the rest of the organization, and makes it visible in a transaction of its own. */
@@ -248,9 +256,9 @@ export class Imports extends Effect.Service<Imports>()("@coffer/server/Imports",
       if ((yield* repo.withoutValue({ orgId: org_id })).count > 0) {
         return yield* new Conflict({ message: "the import is not complete: a secret has no current value" })
       }
-      const left_out = yield* checkReferences(org_id)
+      const unread = yield* checkReferences(org_id)
       if ((yield* repo.nameTaken({ name })) !== undefined) return yield* orgNameTaken(name)
-      yield* writeRest(before, { id: org_id, name, structure, importer })
+      const left_out = [...unread, ...(yield* writeRest(before, { id: org_id, name, structure, importer }))]
       const all = yield* counts({ orgId: org_id })
       yield* problemOf(lostInWriting(structure, all))
       return yield* change(before, (_row, importer) =>

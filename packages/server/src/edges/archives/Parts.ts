@@ -1,7 +1,6 @@
 import type { ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
 import type { OrgId } from "@coffer/domain/base/Ids"
 import type { Email } from "@coffer/domain/base/Names"
-import type { Conflict } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { rulesArchive } from "../../directory/acl/Archive.js"
@@ -13,7 +12,7 @@ import { federationsArchive } from "../../directory/federations/Archive.js"
 import { Federations } from "../../directory/federations/Federations.js"
 import { groupsArchive } from "../../directory/groups/Archive.js"
 import { Users } from "../../directory/login/Users.js"
-import { membersArchive } from "../../directory/members/Archive.js"
+import { memberCountProblem, membersArchive } from "../../directory/members/Archive.js"
 import { projectsArchive } from "../../directory/projects/Archive.js"
 import { accountsArchive } from "../../directory/service-accounts/Archive.js"
 import { webhooksArchive } from "../webhooks/Archive.js"
@@ -64,6 +63,8 @@ export class Parts extends Effect.Service<Parts>()("@coffer/server/Parts", {
 
     /** Leaves out what this server would not let be made. Returns why, too. */
     const admit = Effect.fnUntraced(function* (archived: ArchivedOrganization, importer: Email) {
+      const crowded = memberCountProblem(archived, importer)
+      if (crowded !== null) return yield* crowded
       const { left_out: unvoted, structure } = yield* admitProtections(archived, importer)
       const left_out = [...unvoted]
       const leave = (note: string) => left_out.push(note)
@@ -82,7 +83,7 @@ export class Parts extends Effect.Service<Parts>()("@coffer/server/Parts", {
     })
 
     /** The phases of the rest. An import that goes on counts its records over all of them, so that their order stays. */
-    const end = (arriving: Arriving): ReadonlyArray<Phase<Conflict>> => [
+    const end = (arriving: Arriving): ReadonlyArray<Phase<never>> => [
       members.write(arriving),
       ...groups.write(arriving),
       rules.write(arriving),

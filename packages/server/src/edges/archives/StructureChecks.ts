@@ -8,31 +8,32 @@ import * as Either from "effect/Either"
 import * as ParseResult from "effect/ParseResult"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
+import { recordLimit, type Limit } from "../../base/Limit.js"
 import { mapInSlices } from "../../base/EventLoop.js"
-import { maxRules } from "../../directory/acl/Acl.js"
+import { ruleLimits } from "../../directory/acl/Acl.js"
 import { ruleEndsProblem, rulesProblem } from "../../directory/acl/Archive.js"
-import { firstOf, invalid, tooMany } from "../../directory/archives/Checks.js"
+import { firstOf, invalid } from "../../directory/archives/Checks.js"
 import { groupsProblem } from "../../directory/groups/Archive.js"
-import { maxGroups } from "../../directory/groups/Groups.js"
+import { groupLimit } from "../../directory/groups/Groups.js"
 import { membersProblem } from "../../directory/members/Archive.js"
-import { maxMembers } from "../../directory/members/Members.js"
+import { memberLimit } from "../../directory/members/Members.js"
 import { environmentEndsProblem, projectsProblem } from "../../directory/projects/Archive.js"
-import { maxProjects } from "../../directory/projects/Projects.js"
+import { projectLimit } from "../../directory/projects/Projects.js"
 import { accountsProblem } from "../../directory/service-accounts/Archive.js"
-import { maxAccounts } from "../../directory/service-accounts/ServiceAccounts.js"
+import { accountLimit } from "../../directory/service-accounts/ServiceAccounts.js"
 import { undecoded } from "../../http/Failure.js"
 import { parseLines } from "../../http/ParseJson.js"
-import { maxWebhooks } from "../webhooks/Webhooks.js"
+import { webhookLimit } from "../webhooks/Webhooks.js"
 
-/** The most records of each list: as many as the API makes. */
-const limits: Readonly<Record<keyof typeof archivedRecords, number>> = {
-  members: maxMembers,
-  groups: maxGroups,
-  mappings: maxGroupMappings,
-  projects: maxProjects,
-  accounts: maxAccounts,
-  rules: maxRules,
-  webhooks: maxWebhooks
+/** The limits of the calls. */
+const limits: Readonly<Record<keyof typeof archivedRecords, Limit>> = {
+  members: memberLimit,
+  groups: groupLimit,
+  mappings: recordLimit(maxGroupMappings, (max) => `an organization has at most ${max} mappings of groups`),
+  projects: projectLimit,
+  accounts: accountLimit,
+  rules: ruleLimits.all,
+  webhooks: webhookLimit
 }
 
 /** Whether the parts of a structure fit together, and the API could have made each. */
@@ -62,8 +63,7 @@ const collect = Effect.fnUntraced(function* (text: string) {
     if (field === null) return notJson
     const [name, value] = field
     if (isList(name)) {
-      const length = lists[name].push(value)
-      return length > limits[name] ? tooMany(`the list ${name} of an organization`, limits[name]) : null
+      return limits[name].problem(lists[name].push(value))
     }
     if (name !== "passkey_recovery") return unknownField
     if (passkey_recovery !== undefined) return invalid("has passkey_recovery twice")

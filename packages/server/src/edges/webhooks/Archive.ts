@@ -1,10 +1,11 @@
 import type { ArchivedWebhook } from "@coffer/domain/archive/ArchivedOrganization"
 import { type OrgId, WebhookId } from "@coffer/domain/base/Ids"
 import { originOf } from "@coffer/domain/server/Webhook"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { Outbound } from "../../base/outbound/Outbound.js"
-import { uuidV7 } from "../../base/Uuid.js"
+import { uuidsV7 } from "../../base/Uuid.js"
 import { type Arriving, stamps } from "../../directory/archives/Arriving.js"
 import { phase } from "../../directory/archives/Phases.js"
 import { formatOf } from "./Formats.js"
@@ -45,8 +46,9 @@ export const webhooksArchive = Effect.gen(function* () {
       Effect.succeed((some) =>
         Effect.gen(function* () {
           const seq = (yield* repo.headOf({ log: org_id }))?.seq ?? 0
-          for (const { environments, events, format = "coffer", url } of some) {
-            const id = WebhookId.make(yield* uuidV7)
+          const made = Array.zip(some, yield* uuidsV7(some.length))
+          for (const [{ environments, events, format = "coffer", url }, uuid] of made) {
+            const id = WebhookId.make(uuid)
             yield* repo.insert([
               {
                 ...{ id, org_id, url, events: JSON.stringify(events), environments: JSON.stringify(environments) },

@@ -1,5 +1,5 @@
 import { actorName } from "@coffer/domain/access/Actor"
-import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { ValidationError } from "@coffer/domain/errors/Errors"
 import { WebhookId } from "@coffer/domain/base/Ids"
 import {
   defaultFormat,
@@ -12,6 +12,7 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { Place } from "../../access/Access.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
@@ -22,7 +23,7 @@ import { KnownWebhooks, type WebhookPlace } from "./KnownWebhooks.js"
 import { type WebhookRow, webhooksRepo } from "./Repo.js"
 import { SigningKeys } from "./SigningKeys.js"
 
-export const maxWebhooks = 20
+export const webhookLimit = recordLimit(20, (max) => `an organization has at most ${max} webhooks`)
 const daySeconds = 24 * 60 * 60
 const everything = ["*"]
 export interface NewWebhook {
@@ -92,9 +93,7 @@ export class Webhooks extends Effect.Service<Webhooks>()("@coffer/server/Webhook
     const create = method("Webhooks.create", function* (place: Place<"webhook.create">, request: NewWebhook) {
       const { environments = everything, events, format = defaultFormat, url } = request
       yield* checkUrl(url)
-      if ((yield* repo.count({ orgId: place.org.id })).count >= maxWebhooks) {
-        return yield* new LimitExceeded({ message: `an organization has at most ${maxWebhooks} webhooks` })
-      }
+      yield* webhookLimit.room(yield* repo.count({ orgId: place.org.id }))
       const id = WebhookId.make(yield* uuidV7)
       const created_at = yield* now
       const seq = (yield* repo.headOf({ log: place.org.id }))?.seq ?? 0

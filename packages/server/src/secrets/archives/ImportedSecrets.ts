@@ -225,6 +225,6 @@ export class ImportedSecrets extends Effect.Service<ImportedSecrets>()("@coffer/
       return last.id
     })
 
-    return { prepare, write, admitUsePeople, beginHistories } as const
+    return { prepare, write, unknownUsePeople: rules.unknownPeople, admitUsePeople, beginHistories } as const
   })
 }) {}

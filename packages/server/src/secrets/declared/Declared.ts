@@ -5,17 +5,20 @@ import {
   maxDeclaredKeys,
   type RequiredIn
 } from "@coffer/domain/secrets/DeclaredKey"
-import { LimitExceeded, NotFound, ValidationError } from "@coffer/domain/errors/Errors"
+import { NotFound, ValidationError } from "@coffer/domain/errors/Errors"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { Access, type Place, sourceOf } from "../../access/Access.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now } from "../../base/Time.js"
 import { environmentsRepo } from "../../directory/environments/Repo.js"
 import { pacing } from "../../base/EventLoop.js"
 import { method } from "../../base/tracing/Traced.js"
 import { compilePattern } from "./Patterns.js"
 import { declaredRepo } from "./Repo.js"
+
+export const declaredLimit = recordLimit(maxDeclaredKeys, (max) => `a project declares at most ${max} keys`)
 
 export type DeclareRequest = Partial<Declaration>
 
@@ -79,9 +82,7 @@ export class Declared extends Effect.Service<Declared>()("@coffer/server/Declare
         const updated_at = yield* now
         const projectId = place.project.id
         const before = yield* repo.find(projectId, key)
-        if (before === undefined && (yield* repo.count({ projectId })).count >= maxDeclaredKeys) {
-          return yield* new LimitExceeded({ message: `a project declares at most ${maxDeclaredKeys} keys` })
-        }
+        if (before === undefined) yield* declaredLimit.room(yield* repo.count({ projectId }))
         const declared: DeclaredKey = {
           key,
           ...request,

@@ -1,7 +1,6 @@
-import { type Environment, maxEnvironmentDays, maxEnvironments } from "@coffer/domain/directory/Environment"
+import { type Environment, maxEnvironmentDays } from "@coffer/domain/directory/Environment"
 import { inStageOrder } from "@coffer/domain/directory/EnvironmentOrder"
-import { dayMillis } from "@coffer/domain/secrets/DueState"
-import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { Conflict, LimitExceeded } from "@coffer/domain/errors/Errors"
 import { EnvId } from "@coffer/domain/base/Ids"
 import type { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
@@ -20,7 +19,8 @@ import { ReferenceChecks } from "../references/ReferenceChecks.js"
 import { type Prepared, Promotion } from "../services/Promotion.js"
 import { secretsRepo } from "../stored/Repo.js"
 import { makeRemovals } from "../../directory/trash/Removals.js"
-import { endOf, environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
+import { checkFutureEnd } from "../../directory/Ends.js"
+import { endOf, environmentLimit, environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
 import { method } from "../../base/tracing/Traced.js"
 import { makeNameExpiry } from "./EnvironmentExpiry.js"
 
@@ -51,21 +51,8 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
     const removals = yield* makeRemovals
     const { clock } = yield* Database
 
-    /** Fails if an end has passed, or is too far away. */
-    const checkEnd = Effect.fnUntraced(function* (end: number | null) {
-      if (end === null) return
-      const millis = yield* clock
-      if (end <= millis) {
-        return yield* new ValidationError({
-          message: `expires_at: must be in the future; the server's time is ${timestamp(millis)}`
-        })
-      }
-      if (end > millis + maxEnvironmentDays * dayMillis) {
-        return yield* new ValidationError({
-          message: `expires_at: must be at most ${maxEnvironmentDays.toLocaleString("en")} days ahead`
-        })
-      }
-    })
+    const checkEnd = (end: number | null) =>
+      end === null ? Effect.void : Effect.flatMap(clock, (millis) => checkFutureEnd(end, millis, maxEnvironmentDays))
 
     /** Fails if a project has no room for one more of its previews. Admins are not limited. */
     const checkRoom = Effect.fnUntraced(function* ({ project, via }: Place<"env.create">) {
@@ -83,9 +70,7 @@ export class Environments extends Effect.Service<Environments>()("@coffer/server
         const { project } = place
         yield* checkEnd(end)
         yield* expireNamed(place, name)
-        if ((yield* repo.count({ projectId: project.id })).count >= maxEnvironments) {
-          return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
-        }
+        yield* environmentLimit.room(yield* repo.count({ projectId: project.id }))
         yield* checkRoom(place)
         const created_at = yield* now
         yield* repo

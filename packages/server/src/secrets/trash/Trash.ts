@@ -1,6 +1,5 @@
 import { actorName, type Actor, type UserActor } from "@coffer/domain/access/Actor"
-import { maxEnvironments } from "@coffer/domain/directory/Environment"
-import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { Conflict, ValidationError } from "@coffer/domain/errors/Errors"
 import { type OrgId, ProjectId, RemovedId } from "@coffer/domain/base/Ids"
 import type { OrgName } from "@coffer/domain/base/Names"
 import { EnvName, ProjectName } from "@coffer/domain/base/Names"
@@ -18,9 +17,9 @@ import { now, timestamp } from "../../base/Time.js"
 import { method, traced } from "../../base/tracing/Traced.js"
 import { afterCommit } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
-import { environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
+import { environmentLimit, environmentOf, environmentsRepo } from "../../directory/environments/Repo.js"
 import { organizationsRepo } from "../../directory/organizations/Repo.js"
-import { maxProjects } from "../../directory/projects/Projects.js"
+import { projectLimit } from "../../directory/projects/Projects.js"
 import { projectsRepo } from "../../directory/projects/Repo.js"
 import { makeRemovals } from "../../directory/trash/Removals.js"
 import type { TrashRow } from "../../directory/trash/Settling.js"
@@ -161,9 +160,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
       function* (place: Place<"project.restore">, id: RemovedId, newName?: ProjectName) {
         const found = yield* find(place, "project", id, null)
         yield* access.admitRemoved(place, "restore", { id, named: `project ${found.name}` })
-        if ((yield* projects.count({ orgId: place.org.id })).count >= maxProjects) {
-          return yield* new LimitExceeded({ message: `an organization has at most ${maxProjects} projects` })
-        }
+        yield* projectLimit.room(yield* projects.count({ orgId: place.org.id }))
         const name = newName ?? ProjectName.make(found.name)
         const [row] = yield* repo
           .restoreProject({ id, name, now: yield* now })
@@ -187,9 +184,7 @@ export class Trash extends Effect.Service<Trash>()("@coffer/server/Trash", {
         yield* access.admitRemoved(place, "restore", { id, named: `environment ${project.name}/${found.name}` })
         const name = newName ?? EnvName.make(found.name)
         yield* expireNamed(place, name)
-        if ((yield* environments.count({ projectId: project.id })).count >= maxEnvironments) {
-          return yield* new LimitExceeded({ message: `a project has at most ${maxEnvironments} environments` })
-        }
+        yield* environmentLimit.room(yield* environments.count({ projectId: project.id }))
         const [row] = yield* repo
           .restoreEnvironment({ id, name, now: yield* now })
           .pipe(orTaken(() => inUse("environment", name)))

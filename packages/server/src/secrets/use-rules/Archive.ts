@@ -1,18 +1,17 @@
 import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
 import { type EnvId, type OrgId, type SecretId, UseRuleId } from "@coffer/domain/base/Ids"
-import { LimitExceeded } from "@coffer/domain/errors/Errors"
 import type { UseTerms } from "@coffer/domain/secrets/UseRule"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { forEachInSlices } from "../../base/EventLoop.js"
 import { now } from "../../base/Time.js"
-import { uuidV7 } from "../../base/Uuid.js"
+import { uuidsV7 } from "../../base/Uuid.js"
 import { query } from "../../database/Query.js"
 import { CountRow } from "../../database/Rows.js"
 import { useRepo } from "./Repo.js"
 import { termsOf } from "./Terms.js"
-import { maxOfEnvironment, maxOfSecret } from "./UseRules.js"
+import { emailIn, useRuleLimits } from "./UseRules.js"
 
 /** The ids of service accounts by their names; null for a name that is none, and so a person's. */
 export type Accounts = ReadonlyMap<string, string | null>
@@ -23,7 +22,11 @@ interface Imported {
   readonly secretId: SecretId
 }
 
+/** How many people the notes name. */
+const maxNamed = 20
+
 const IdRow = Schema.Struct({ id: Schema.String })
+const EmailRow = Schema.Struct({ email: Schema.String })
 const PersonRow = Schema.Struct({ rule_id: Schema.String, position: Schema.Number })
 
 /** Use rules in archives. The people of an imported one wait in `import_use_people` until they are members. */
@@ -38,6 +41,12 @@ export const useRulesArchive = Effect.gen(function* () {
   const people = all(PersonRow)`
     SELECT rule_id, position FROM import_use_people
     WHERE org_id = ${"orgId"} ORDER BY rule_id, position LIMIT ${"limit"}`
+  const unknown = all(EmailRow)`
+    SELECT DISTINCT q.email AS email FROM import_use_people q
+    WHERE q.org_id = ${"orgId"} AND NOT EXISTS (
+      SELECT 1 FROM users u JOIN members m ON m.user_id = u.id AND m.removed_at IS NULL
+      WHERE u.email = q.email AND m.org_id = q.org_id)
+    ORDER BY email LIMIT ${"limit"}`
   const admitted = statement`
     INSERT INTO use_rule_accounts (rule_id, position, org_id, subject_id)
     SELECT q.rule_id, q.position, q.org_id, m.user_id FROM import_use_people q
@@ -81,15 +90,15 @@ export const useRulesArchive = Effect.gen(function* () {
       (archived.current?.use_rules ?? []).map((rule) => ({ secretId, rule }))
     )
     if (rules.length === 0) return
-    if (versions.some(({ archived }) => (archived.current?.use_rules.length ?? 0) > maxOfSecret)) {
-      return yield* new LimitExceeded({ message: `a secret has at most ${maxOfSecret} use rules` })
-    }
-    if ((yield* count({ envId })).count + rules.length > maxOfEnvironment) {
-      return yield* new LimitExceeded({ message: `an environment has at most ${maxOfEnvironment} use rules` })
-    }
+    const { ofEnvironment, ofSecret } = useRuleLimits
+    const problems = [
+      ...versions.map(({ archived: { current, key } }) => ofSecret.problem(current?.use_rules.length ?? 0, key)),
+      ofEnvironment.problem((yield* count({ envId })).count + rules.length)
+    ]
+    const crowded = problems.find((problem) => problem !== null)
+    if (crowded !== undefined) return yield* crowded
     const at = yield* now
-    // Rules are listed by their ids, and the ids of one millisecond are in any order.
-    const ids = (yield* Effect.forEach(rules, () => uuidV7)).toSorted()
+    const ids = yield* uuidsV7(rules.length)
     const made = Array.zipWith(rules, ids, (each, id) => ({ ...each, id: UseRuleId.make(id) }))
     yield* repo.insert(
       made.map(({ id, rule: terms, secretId: secret_id }) => ({
@@ -99,15 +108,28 @@ export const useRulesArchive = Effect.gen(function* () {
       }))
     )
     const subjects = made.flatMap(({ id: rule_id, rule }) =>
-      rule.accounts.map((name, position) => ({ rule_id, position, org_id, name, id: accounts.get(name) ?? null }))
+      [...new Set(rule.accounts)].map((name, position) => ({
+        ...{ rule_id, position, org_id, name },
+        id: accounts.get(name) ?? null
+      }))
     )
     yield* repo.insertAccounts(
       subjects.flatMap(({ id, name: _name, ...subject }) => (id === null ? [] : [{ ...subject, subject_id: id }]))
     )
     yield* insertPeople(
-      subjects.flatMap(({ id, name, ...subject }) => (id === null ? [{ ...subject, email: name }] : []))
+      subjects.flatMap(({ id, name, ...subject }) => (id === null ? [{ ...subject, email: emailIn(name) }] : []))
     )
   })
+
+  /** Notes on those whom rules name, and who are nobody here. Call it once the members are there. */
+  const unknownPeople = (orgId: OrgId) =>
+    Effect.map(unknown({ orgId, limit: maxNamed + 1 }), (found) =>
+      found.map(({ email }, index) =>
+        index < maxNamed
+          ? `${email} in a use rule: the organization has no service account or member of the name`
+          : "others in use rules whom the organization does not have"
+      )
+    )
 
   /** Makes rules be for the first people who wait, who are members now. Returns the last rule; null if nobody waits. */
   const admitPeople = Effect.fnUntraced(function* (orgId: OrgId, limit: number) {
@@ -118,5 +140,5 @@ export const useRulesArchive = Effect.gen(function* () {
     return last.rule_id
   })
 
-  return { read, accountsOf, write, admitPeople } as const
+  return { read, accountsOf, write, unknownPeople, admitPeople } as const
 })

@@ -1,5 +1,5 @@
 import { actorName } from "@coffer/domain/access/Actor"
-import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
+import { ValidationError } from "@coffer/domain/errors/Errors"
 import { type SecretId, UseRuleId } from "@coffer/domain/base/Ids"
 import { Email, type SecretKey } from "@coffer/domain/base/Names"
 import { defaultTerms, type UseRule, type UseTerms } from "@coffer/domain/secrets/UseRule"
@@ -11,6 +11,7 @@ import { type Place, sourceOf } from "../../access/Access.js"
 import { notFound } from "../../access/place/NotFound.js"
 import { recordAffected } from "../../access/Affected.js"
 import { AuditLog } from "../../audit/AuditLog.js"
+import { recordLimit } from "../../base/Limit.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { secretsRepo } from "../stored/Repo.js"
@@ -21,8 +22,13 @@ import { termsOf } from "./Terms.js"
 
 const decodeEmail = Schema.decodeOption(Email)
 
-export const maxOfSecret = 20
-export const maxOfEnvironment = 500
+/** The address of a person whom a rule names; the text as it is if it is none. */
+export const emailIn = (name: string): string => Option.getOrElse(decodeEmail(name), () => name)
+
+export const useRuleLimits = {
+  ofSecret: recordLimit(20, (max) => `a secret has at most ${max} use rules`),
+  ofEnvironment: recordLimit(500, (max) => `an environment has at most ${max} use rules`)
+}
 
 type RulePlace = Place<"use_rule.list" | "use_rule.create" | "use_rule.update" | "use_rule.delete">
 
@@ -68,8 +74,7 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
       const found = new Map<string, SubjectRow>()
       const unknown: Array<string> = []
       for (const name of names) {
-        const email = Option.getOrElse(decodeEmail(name), () => name)
-        const subject = yield* repo.subject({ orgId: place.org.id, name, email })
+        const subject = yield* repo.subject({ orgId: place.org.id, name, email: emailIn(name) })
         if (subject === undefined) unknown.push(name)
         else found.set(subject.id, subject)
       }
@@ -108,12 +113,8 @@ export class UseRules extends Effect.Service<UseRules>()("@coffer/server/UseRule
         const subjects = yield* subjectsOf(place, request.accounts)
         const terms: UseTerms = { ...wanted, accounts: subjects.map(({ name }) => name) }
         const { of_env, of_secret } = yield* repo.counts({ envId: place.env.id, secretId })
-        if (of_secret >= maxOfSecret) {
-          return yield* new LimitExceeded({ message: `a secret has at most ${maxOfSecret} use rules` })
-        }
-        if (of_env >= maxOfEnvironment) {
-          return yield* new LimitExceeded({ message: `an environment has at most ${maxOfEnvironment} use rules` })
-        }
+        yield* useRuleLimits.ofSecret.room({ count: of_secret })
+        yield* useRuleLimits.ofEnvironment.room({ count: of_env })
         const at = timestamp(millis)
         const id = UseRuleId.make(yield* uuidV7)
         const made: UseRule = {
