@@ -10,7 +10,7 @@ export const parts = {
   },
   "access/gate": {
     files: ["access/gate/{RequestStates,Voting}.ts"],
-    tests: ["access/{RequestStates,Voting}"],
+    tests: ["access/{Approvers,RequestStates,Voting}"],
     score: 90
   },
   "access/place": {
