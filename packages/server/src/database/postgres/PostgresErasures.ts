@@ -10,7 +10,10 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { connectWith, type Reached, refusedBy } from "./Reach.js"
 
 /** The server behind the database, for a connection beside the pool. */
-export class PostgresServer extends Context.Tag("@coffer/server/Erasures/PostgresServer")<PostgresServer, Reached>() {}
+export class PostgresServer extends Context.Tag("@coffer/server/PostgresErasures/PostgresServer")<
+  PostgresServer,
+  Reached
+>() {}
 
 const DueRow = Schema.Struct({ id: Schema.String })
 const RightRow = Schema.Struct({ may: Schema.Number })

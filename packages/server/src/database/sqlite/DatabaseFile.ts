@@ -87,7 +87,7 @@ export const guardDatabaseFile = (path: string): Effect.Effect<void, StartupErro
   })
 
 /** The path of the open database file, and a read descriptor. */
-export class DatabaseFile extends Context.Tag("@coffer/server/Files/DatabaseFile")<
+export class DatabaseFile extends Context.Tag("@coffer/server/DatabaseFile")<
   DatabaseFile,
   { readonly path: string; readonly descriptor: number }
 >() {}
