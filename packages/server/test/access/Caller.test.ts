@@ -212,7 +212,11 @@ describe("a recent login", () => {
   it("by passkey is needed of whoever has one; the others are refused, accounts too", () => {
     assert.isTrue(Either.isRight(outcome(requirePasskey(person({ hasPasskey: true, passkeyIsRecent: true })))))
     for (const [actor, tag, word] of [
-      [person({ hasPasskey: true, loginIsRecent: true }), "Reauthenticate", "from the last 15 minutes: give it"],
+      [
+        person({ hasPasskey: true, loginIsRecent: true }),
+        "Reauthenticate",
+        "then retry: this needs a proof from the last 15 minutes"
+      ],
       [person({ loginIsRecent: true }), "Forbidden", "register one"],
       [account(), "Forbidden", "register one"]
     ] as const) {
@@ -225,16 +229,26 @@ describe("a recent login", () => {
 
   it("is asked for in the words of the session: what to do, and for how long it counts", () => {
     for (const [sessionKind, hasPasskey, proof, words] of [
-      ["cookie", false, "session", "a login from the last 15 minutes: log in again, then repeat it"],
-      ["cookie", false, "now", "a login from the last 15 minutes: log in again, then repeat it"],
+      ["cookie", false, "session", "log in again first, then retry: this needs a login from the last 15 minutes"],
+      ["cookie", false, "now", "log in again first, then retry: this needs a login from the last 15 minutes"],
       ["token", false, "session", "began without a proof of who you are"],
-      ["token", false, "now", "a login from the last 15 minutes: log in again, then repeat it"],
-      ["cookie", true, "session", "your passkey from the last 15 minutes: give it, then repeat this"],
-      ["cookie", true, "now", "your passkey from the last 15 minutes: give it, then repeat this"],
-      ["cookie", true, "recovery", "if you lost it, a login from the last 15 minutes"],
-      ["token", true, "session", "counts as long as this session: by coffer reauthenticate, then repeat this"],
-      ["token", true, "now", "from the last 15 minutes: by coffer reauthenticate, then repeat this"],
-      ["token", true, "recovery", "if you lost it, a login from the last 15 minutes"]
+      ["token", false, "now", "log in again first, then retry: this needs a login from the last 15 minutes"],
+      [
+        "cookie",
+        true,
+        "session",
+        "verify with your passkey first, then retry: this needs a proof from the last 15 minutes"
+      ],
+      [
+        "cookie",
+        true,
+        "now",
+        "verify with your passkey first, then retry: this needs a proof from the last 15 minutes"
+      ],
+      ["cookie", true, "recovery", "or log in again if you lost it"],
+      ["token", true, "session", "verify with your passkey first (coffer reauthenticate), then retry"],
+      ["token", true, "now", "(coffer reauthenticate), then retry: this needs a proof from the last 15 minutes"],
+      ["token", true, "recovery", "or log in again if you lost it"]
     ] as const) {
       assert.include(loginTooOld(person({ sessionKind, hasPasskey }), proof).message, words)
     }

@@ -78,7 +78,7 @@ export const protection = atProject("protection", {
 const initial = { needed: 1, approvers: "admins", self: false, break_glass: [], passkey: false } as const
 
 export const protect = atProject("protect", {
-  description: "Require approvals for changes of an environment. Omitted settings keep their value.",
+  description: "Require approvals for changes of an environment. Omitted settings keep their value",
   examples: [
     "coffer env protect prod --needed 2 --approvers admins --may-break-glass ada@example.com",
     "coffer env protect prod --approvers ada@example.com,grace@example.com --may-break-glass ada@example.com"

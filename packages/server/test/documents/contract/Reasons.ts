@@ -25,7 +25,9 @@ export const notInClient: Reasons = {
     "access/Protection: protectionTerms.passkey",
     "access/Protection: protectionTerms.self",
     "archive/ArchivedOrganization: *",
-    "archive/ArchivedSecret: *"
+    "archive/ArchivedSecret: *",
+    "server/Webhook: newWebhook.events",
+    "server/Webhook: newWebhook.format"
   ],
   "is of an import, which ends with the command": ["archive/Import: OrganizationImport.created_at"],
   "is for a browser, which proves a passkey": ["directory/Passkey: *"],
@@ -147,9 +149,15 @@ export const notInConsole: Reasons = {
     "directory/Member: Member.name",
     "directory/UserRecord: fields.name"
   ],
-  [stays]: ["archive/*", "access/Previews: previewTerms.*", "access/Protection: protectionTerms.*"].concat(
-    ["description", "example", "owner", "required_in"].map((name) => `secrets/DeclaredKey: newDeclaration.${name}`)
-  ),
+  [stays]: [
+    "archive/*",
+    "access/Previews: previewTerms.*",
+    "access/Protection: protectionTerms.*",
+    "secrets/DeclaredKey: newDeclaration.required_in",
+    "server/Webhook: newWebhook.events",
+    "server/Webhook: newWebhook.format",
+    "server/Webhook: newWebhook.url"
+  ],
   [machines]: [
     "api/AuthApi: SessionToken.token",
     "api/AuthApi: federate.expires_at",
@@ -234,7 +242,15 @@ export const notInConsole: Reasons = {
 
 /** Fields of bodies that the console does not send. */
 export const notSentByConsole: Reasons = {
-  [stays]: ["api/ExportsApi: *", "api/ImportsApi: *", "archive/*", "secrets/UseRule: useRuleFields.*"],
+  [stays]: [
+    "api/ExportsApi: *",
+    "api/ImportsApi: *",
+    "archive/*",
+    "secrets/DeclaredKey: storedTexts.description",
+    "secrets/DeclaredKey: storedTexts.example",
+    "secrets/DeclaredKey: storedTexts.owner",
+    "secrets/UseRule: useRuleFields.*"
+  ],
   [machines]: [
     "api/AuthApi: device.machine",
     "api/AuthApi: federate.*",
