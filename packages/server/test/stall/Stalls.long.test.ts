@@ -191,7 +191,7 @@ const credentialOf = (caller: Caller) =>
 
 /** Refused because what was asked before still goes on, such as the erasure of values. */
 const busy = 503
-/** How often a call that is refused so is tried again, a second apart. */
+/** How often a call that is refused so is tried again, and how many seconds a pause lasts at most. */
 const patience = 60
 
 /** Calls once, and waits for what the server does about it afterwards. */
@@ -220,6 +220,15 @@ interface Line extends Stall {
 
 const table: Array<Line> = []
 
+/** Waits until no earlier request goes on: the erasure of values, for one, in steps of some hundred rows. */
+const quiet = async (): Promise<void> => {
+  for (let tries = 0; tries < patience; tries++) {
+    await begin(program)
+    await sleep(1_000)
+    if ((await end(program)).rows === 0) return
+  }
+}
+
 const measure = async (call: string, caller: Caller, row: Row): Promise<void> => {
   let best: Stall | undefined
   const most = manyRows[call] ?? fewRows
@@ -227,8 +236,7 @@ const measure = async (call: string, caller: Caller, row: Row): Promise<void> =>
   let refusals = 0
   for (let tries = 0; tries < attempts && (best === undefined || isOver(best)); tries++) {
     const stall = await attempt(call, caller, row)
-    // Earlier requests may go on: the erasure of values, for one, in steps of some hundred rows.
-    if (stall.rows > most || stall.status === busy) await sleep(1_000)
+    if (stall.rows > most || stall.status === busy) await quiet()
     if (stall.status === busy && ++refusals < patience) {
       tries--
       continue

@@ -206,7 +206,8 @@ describe("a server that makes requests with secrets", () => {
       .pluck()
       .all()
     database.close()
-    assert.deepStrictEqual(actions, [
+    // The entry of an answer is written within 50 ms, maybe after that of the next use.
+    assert.sameMembers(actions, [
       "secret.set",
       "secret.use",
       "secret.answer",
