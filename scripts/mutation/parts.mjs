@@ -4,13 +4,13 @@
  */
 export const parts = {
   "access/caller": {
-    files: ["access/caller/{AuthenticatedCaller,RecentLogin,SessionLimits,Subject}.ts"],
-    tests: ["access/Caller"],
+    files: ["access/caller/{AccountNetworks,AuthenticatedCaller,RecentLogin,SessionLimits,Subject}.ts"],
+    tests: ["access/{AccountNetworks,Caller}"],
     score: 90
   },
   "access/gate": {
-    files: ["access/gate/{RequestStates,Voting}.ts"],
-    tests: ["access/{Approvers,RequestStates,Voting}"],
+    files: ["access/gate/{Gate,RequestStates,Voting}.ts"],
+    tests: ["access/{Approvers,GatePassing,RequestStates,Voting}"],
     score: 90
   },
   "access/place": {

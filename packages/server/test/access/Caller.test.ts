@@ -1,7 +1,6 @@
 import type { Delegated, ServiceAccountActor, UserActor } from "@coffer/domain/access/Actor"
 import { ApiKeyId, DelegationId, EnvId, OrgId, ProjectId, ServiceAccountId, UserId } from "@coffer/domain/base/Ids"
 import { Email, EnvName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/base/Names"
-import { makeOutside } from "@coffer/server/access/caller/AccountNetworks"
 import { AuthenticatedCaller, namesIn } from "@coffer/server/access/caller/AuthenticatedCaller"
 import { loginTooOld, requirePasskey, requireRecentLogin } from "@coffer/server/access/caller/RecentLogin"
 import { delegationLimit, isRecentLogin, sessionLimitsAt } from "@coffer/server/access/caller/SessionLimits"
@@ -166,36 +165,6 @@ describe("the names on the path of a request", () => {
 
   it("are null without a route", () => {
     assert.deepStrictEqual(namesIn(Context.empty()), { org: null, project: null, env: null })
-  })
-})
-
-describe("the networks of a service account", () => {
-  it("keep out other addresses and unknown ones; an account without networks calls from anywhere", () => {
-    const isOutside = makeOutside()
-    const networks = JSON.stringify(["10.0.0.0/8", "no network", "2001:db8::/32"])
-    for (const [allowed, ip, expected] of [
-      [null, "192.0.2.1", false],
-      [null, null, false],
-      [networks, null, true],
-      [networks, "192.0.2.1", true],
-      [networks, "10.1.2.3", false],
-      [networks, "2001:db8::1", false],
-      [networks, "2001:db9::1", true],
-      ["[]", "10.1.2.3", true]
-    ] as const) {
-      assert.strictEqual(isOutside(allowed, ip), expected, `${allowed} ${ip}`)
-    }
-  })
-
-  it("are those of each account, however many lists there are", () => {
-    const isOutside = makeOutside()
-    const list = (index: number) => JSON.stringify([`10.${index >> 8}.${index & 255}.0/24`])
-    for (const _round of [1, 2]) {
-      for (let index = 0; index < 1_100; index++) {
-        assert.isFalse(isOutside(list(index), `10.${index >> 8}.${index & 255}.7`))
-        assert.isTrue(isOutside(list(index), "192.0.2.1"))
-      }
-    }
   })
 })
 

@@ -1,6 +1,12 @@
 import type { Backup } from "@coffer/domain/server/Backup"
 import { BackupId } from "@coffer/domain/base/Ids"
-import { retain, type RetentionFacts, type RetentionRule } from "@coffer/server/operations/backups/Retention"
+import {
+  keepReason,
+  removalReason,
+  retain,
+  type RetentionFacts,
+  type RetentionRule
+} from "@coffer/server/operations/backups/Retention"
 import fc from "fast-check"
 import { assert, describe, it } from "vitest"
 import { runs } from "../../../domain/test/support/Runs.js"
@@ -289,5 +295,69 @@ describe("the retention", () => {
       removed.map(({ backup }) => backup),
       older
     )
+  })
+
+  it("removes a damaged backup by its age, older than all kept days and weeks, however few days there are", () => {
+    const [newest, old, older] = [now, now - 8 * day, now - 15 * day].map((moment) => at(moment))
+    assert(newest !== undefined && old !== undefined && older !== undefined)
+    const known = { ...nothingKnown, damaged: new Set([older.id]) }
+    const by = (days: number, weeks: number) =>
+      retain([newest, old, older], now, { days, weeks, scheduleHours: 168 }, known).removed.map((one) => one.by)
+    assert.deepStrictEqual(by(2, 2), ["age"])
+    assert.deepStrictEqual(by(3, 0), [], "two days are fewer than the rule keeps")
+  })
+
+  it("takes a pause for one that the rules explain up to the days, two days or two intervals, whichever is longest", () => {
+    for (const [days, scheduleHours, pause] of [
+      [0, 1, 2],
+      [1, 24, 2],
+      [5, 24, 5],
+      [1, 168, 14]
+    ] as const) {
+      const [before, last] = [at(now - pause * day), at(now)]
+      const held = (moment: number, ...backups: ReadonlyArray<Backup>) =>
+        retain(backups, moment, { days, weeks: 0, scheduleHours }, nothingKnown).held
+      assert.isNull(held(now, before, last), `between backups ${pause}`)
+      assert.strictEqual(held(now, at(now - pause * day - 1), last), "clock", `between backups ${pause}`)
+      assert.isNull(held(now + pause * day, last), `since the last one ${pause}`)
+      assert.strictEqual(held(now + pause * day + 1, last), "clock", `since the last one ${pause}`)
+    }
+  })
+
+  it("applies the rules again 7 days after a restore, to what is older than the restored backup", () => {
+    const backups = Array.from({ length: 20 }, (_, index) => at(now - index * day))
+    const restored = { ...nothingKnown, restores: [{ from: now - 9 * day, appliedAt: now - 7 * day }] }
+    const { held, kept, removed } = retain(backups, now, { days: 2, weeks: 0, scheduleHours: 24 }, restored)
+    assert.isNull(held)
+    assert.deepStrictEqual(
+      kept.map(({ backup, by }) => [(now - made(backup)) / day, by]),
+      [
+        [0, "newest"],
+        [1, "day"],
+        [7, "restored"],
+        [8, "restored"],
+        [9, "restored"]
+      ]
+    )
+    assert.lengthOf(removed, 15)
+    const earlier = retain(backups, now - 1, { days: 2, weeks: 0, scheduleHours: 24 }, restored)
+    assert.strictEqual(earlier.held, "restore")
+  })
+
+  it("takes the one with the later id for newer of two at the same moment", () => {
+    const [one, other] = [at(now), at(now)]
+    for (const backups of [
+      [one, other],
+      [other, one]
+    ]) {
+      const { kept, removed } = retain(backups, now, { ...rule, days: 1, weeks: 0 }, nothingKnown)
+      assert.deepStrictEqual(kept, [{ backup: other, by: "newest" }])
+      assert.deepStrictEqual(removed, [{ backup: one, by: "day" }])
+    }
+  })
+
+  it("says in words why a backup is kept or removed", () => {
+    assert.strictEqual(keepReason("newest"), "it is the newest good one")
+    assert.strictEqual(removalReason("day"), "a newer backup of its day is kept")
   })
 })

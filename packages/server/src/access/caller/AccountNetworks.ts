@@ -9,6 +9,9 @@ import { blockListOf, isInside, networkOf } from "../../base/config/Networks.js"
 import { RequestInfo } from "../../base/RequestInfo.js"
 import type { AccountActorRow } from "./ActorRepo.js"
 
+/** An account with its networks, as the database has them. */
+type BoundAccount = Pick<AccountActorRow, "account_id" | "account_name" | "allowed_networks" | "own_org_id">
+
 const networksIn = Schema.decodeSync(Schema.parseJson(Schema.Array(Schema.String)))
 
 const maxLists = 1_000
@@ -35,7 +38,7 @@ export const makeOutside = (): ((allowed: string | null, ip: string | null) => b
 export const makeAccountNetworks = Effect.map(AuditLog, (audit) => {
   const isOutside = makeOutside()
   return (
-    { account_id, account_name, allowed_networks, own_org_id }: AccountActorRow,
+    { account_id, account_name, allowed_networks, own_org_id }: BoundAccount,
     request: Context.Context<never>,
     refusal: Unauthorized
   ): Effect.Effect<never, Unauthorized> | null => {

@@ -78,10 +78,8 @@ export const keepReason = (by: KeptBy): string => keeps[by]
 const graceMillis = 7 * dayMillis
 
 /** The lowest of the `count` highest distinct values; -Infinity if there are fewer. */
-const limitOf = (descending: ReadonlyArray<number>, count: number): number => {
-  const distinct = Array.dedupe(descending)
-  return count === 0 ? Infinity : distinct.length < count ? -Infinity : (distinct[count - 1] ?? -Infinity)
-}
+const limitOf = (descending: ReadonlyArray<number>, count: number): number =>
+  count === 0 ? Infinity : (Array.dedupe(descending)[count - 1] ?? -Infinity)
 
 /** The newest backup of each period, from a list sorted newest first. */
 const firstOfEach = (backups: ReadonlyArray<Backup>, periodOf: (backup: Backup) => number): ReadonlySet<Backup> => {
