@@ -20,8 +20,8 @@ export const parts = {
   },
   database: { files: ["database/Scopes.ts"], tests: ["database/ScopeOrder"], score: 80 },
   "directory/requests": {
-    files: ["directory/requests/RequestViews.ts"],
-    tests: ["requests/RequestViews"],
+    files: ["directory/requests/{RequestViews,Votes}.ts"],
+    tests: ["requests/{Deciding,RequestViews}"],
     score: 90
   },
   http: { files: ["http/{Body,ClientAddress}.ts"], tests: ["api/{Body,ClientAddress}"], score: 80 },
