@@ -19,6 +19,7 @@ export const parts = {
     tests: ["access/{Decisions,DelegatedDecisions}"],
     score: 90
   },
+  audit: { files: ["audit/{Append,ListCheck}.ts"], tests: ["audit/{Appending,ListWalk}"], score: 80 },
   database: { files: ["database/Scopes.ts"], tests: ["database/ScopeOrder"], score: 80 },
   "directory/requests": {
     files: ["directory/requests/{RequestViews,Votes}.ts"],
