@@ -10,8 +10,8 @@ export const parts = {
     score: 90
   },
   "access/gate": {
-    files: ["access/gate/{Gate,RequestStates,Voting}.ts"],
-    tests: ["access/{Approvers,GatePassing,RequestStates,Voting}"],
+    files: ["access/gate/{Approvers,Gate,Protections,RequestStates,Voting,VotingMembers}.ts"],
+    tests: ["access/{Approvers,GatePassing,RequestStates,Voters,Voting}"],
     score: 90
   },
   "access/place": {
@@ -22,8 +22,8 @@ export const parts = {
   audit: { files: ["audit/{Append,ListCheck}.ts"], tests: ["audit/{Appending,ListWalk}"], score: 80 },
   database: { files: ["database/Scopes.ts"], tests: ["database/ScopeOrder"], score: 80 },
   "directory/requests": {
-    files: ["directory/requests/{RequestViews,Votes}.ts"],
-    tests: ["requests/{Deciding,RequestViews}"],
+    files: ["directory/requests/{ProtectionTerms,RequestViews,Votes}.ts"],
+    tests: ["requests/{Deciding,ProtectionTerms,RequestViews}"],
     score: 90
   },
   http: { files: ["http/{Body,ClientAddress}.ts"], tests: ["api/{Body,ClientAddress}"], score: 80 },

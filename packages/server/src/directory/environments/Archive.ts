@@ -9,7 +9,7 @@ import { now } from "../../base/Time.js"
 import { query } from "../../database/Query.js"
 import type { Arriving } from "../archives/Arriving.js"
 import { phase } from "../archives/Phases.js"
-import { termsOf } from "../requests/EnvironmentProtections.js"
+import { termsOf } from "../requests/ProtectionTerms.js"
 import { withMembersAlone } from "./ArchivedProtections.js"
 import { endOf, environmentsRepo } from "./Repo.js"
 

@@ -1,8 +1,7 @@
 import { actorName } from "@coffer/domain/access/Actor"
 import { Conflict } from "@coffer/domain/errors/Errors"
 import type { Email } from "@coffer/domain/base/Names"
-import type { Approvers, Protection } from "@coffer/domain/access/Protection"
-import { spanSeconds } from "@coffer/domain/base/Span"
+import type { Protection } from "@coffer/domain/access/Protection"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { type Place, sourceOf } from "../../access/Access.js"
@@ -20,36 +19,7 @@ import { afterCommit } from "../../database/Database.js"
 import { query } from "../../database/Query.js"
 import { checkRecord } from "../../http/ETag.js"
 import { environmentsRepo } from "../environments/Repo.js"
-
-export interface ProtectionRequest {
-  readonly needed: number
-  readonly approvers: Approvers
-  readonly self?: boolean
-  readonly break_glass?: ReadonlyArray<Email>
-  readonly expires_after?: string
-  readonly passkey?: boolean
-}
-
-type Terms = Required<ProtectionRequest>
-
-/** The terms as they are stored: with all defaults, and each list in order. */
-export const termsOf = (request: ProtectionRequest): Terms => ({
-  needed: request.needed,
-  approvers: typeof request.approvers === "string" ? request.approvers : [...new Set(request.approvers)].sort(),
-  self: request.self ?? false,
-  break_glass: [...new Set(request.break_glass ?? [])].sort(),
-  expires_after: request.expires_after ?? "72h",
-  passkey: request.passkey ?? false
-})
-
-/** Whether a change lets nothing through that needed votes before: it may only be stricter. */
-const isStricter = (before: StoredProtection, after: Terms): boolean =>
-  after.needed >= before.needed &&
-  approversText(after.approvers) === approversText(before.approvers) &&
-  (!after.self || before.self) &&
-  (after.passkey || !before.passkey) &&
-  after.break_glass.every((email) => before.break_glass.includes(email)) &&
-  spanSeconds(after.expires_after) <= spanSeconds(before.expires_after)
+import { isStricter, type ProtectionRequest, type Terms, termsOf } from "./ProtectionTerms.js"
 
 const shown = (found: StoredProtection, alone: ReadonlyArray<Email>, canEnd: boolean): Protection => ({
   ...found,
