@@ -24,7 +24,7 @@ const run = (name) => {
     mutate: parts[name].files.map((file) => `packages/server/src/${file}`),
     testRunner: "vitest",
     vitest: { configFile: "scripts/mutation/vitest.config.mjs", related: false },
-    concurrency: 1,
+    concurrency: 2,
     // A loop without an end is noticed by its count. A busy machine is only slow.
     timeoutMS: 60_000,
     // Texts: messages, names of spans and SQL. The tests of the API compare them.

@@ -3,7 +3,7 @@
  * percent. A part has only tests that call its files directly, or it takes hours.
  */
 export const parts = {
-  access: { files: ["access/Access.ts"], tests: ["access/{Access,Entering}"], score: 90 },
+  "access/Access": { files: ["access/Access.ts"], tests: ["access/{Access,Entering}"], score: 90 },
   "access/caller": {
     files: ["access/caller/{AccountNetworks,AuthenticatedCaller,RecentLogin,SessionLimits,Subject}.ts"],
     tests: ["access/{AccountNetworks,Caller}"],
@@ -25,6 +25,18 @@ export const parts = {
     files: ["directory/requests/{ProtectionTerms,RequestViews,Votes}.ts"],
     tests: ["requests/{Deciding,ProtectionTerms,RequestViews}"],
     score: 90
+  },
+  expiry: {
+    files: [
+      "audit/Expiry.ts",
+      "directory/acl/RuleExpiry.ts",
+      "directory/login/CodeExpiry.ts",
+      "directory/requests/RequestExpiry.ts",
+      "directory/service-accounts/KeyExpiry.ts",
+      "secrets/environments/EnvironmentExpiry.ts"
+    ],
+    tests: ["auth/CodeExpiry", "operations/{Endings,ExpiryEntries}"],
+    score: 80
   },
   http: { files: ["http/{Body,ClientAddress}.ts"], tests: ["api/{Body,ClientAddress}"], score: 80 },
   "operations/backups": { files: ["operations/backups/Retention.ts"], tests: ["backups/Retention"], score: 80 },
