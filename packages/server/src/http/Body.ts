@@ -20,7 +20,7 @@ const tooLarge = (limit: number) =>
 type Accepts = (contentType: string | undefined) => boolean
 
 const isJson: Accepts = (contentType = "") =>
-  /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType.trim())
+  /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-8"?)?$/i.test(contentType)
 
 export const isAnything: Accepts = () => true
 
@@ -52,7 +52,7 @@ export const hasBody = (source: IncomingMessage): boolean =>
   source.headers["transfer-encoding"] !== undefined || (contentLength(source) ?? 0) > 0
 
 /**
- * Reads a body into one buffer. Chunks are copied as they arrive: to keep the chunks of a body that arrives byte by byte would
+ * Reads a body, whose length is within the limit if it has one, into one buffer. Chunks are copied as they arrive: to keep the chunks of a body that arrives byte by byte would
  * take a hundred times its size.
  */
 const collect = (
@@ -61,7 +61,7 @@ const collect = (
   reserve: Reserve
 ): Effect.Effect<Buffer, AnyApiError | TooSlow> =>
   Effect.async((resume) => {
-    const largest = Math.min(limit, contentLength(source) ?? limit)
+    const largest = contentLength(source) ?? limit
     let bytes: Buffer = Buffer.alloc(0)
     let size = 0
     const ensureCapacity = (needed: number): boolean => {
