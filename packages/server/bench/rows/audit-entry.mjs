@@ -16,7 +16,7 @@ const row = {
     const server = await startCoffer(folder, { nodeArgs: ["--import", statements] })
     const { env, key, keys } = await settle(server)
     const file = join(folder, "service.db")
-    /** Reads secrets, and waits until their entries are written and indexed. */
+    /** Reads secrets, and waits until their entries are written and indexed, at most five seconds later. */
     const read = async (times) => {
       const one = async (first) => {
         for (let n = first; n < times; n += connections) {
@@ -24,7 +24,7 @@ const row = {
         }
       }
       await Promise.all(Array.from({ length: connections }, (_, first) => one(first)))
-      await sleep(3_000)
+      await sleep(7_000)
     }
     await read(500)
     // A reader keeps the log from being reused, so its size is what was written to it.

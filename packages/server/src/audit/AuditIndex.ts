@@ -6,11 +6,12 @@ import { Tenant } from "../base/Tenant.js"
 import { afterCommit, Database, type Transaction } from "../database/Database.js"
 import { indexRepo } from "./IndexRepo.js"
 
-/** How long entries wait for others before they are added to the index. */
-const window = "1 second"
-/** How many entries one transaction adds while others wait for the writer, and at the start. */
-const entriesAtOnce = 200
-const entriesAtStart = 2_000
+/** How long entries wait for others before they are added to the index, unless there are enough for a batch. */
+const window = "5 seconds"
+/** How many entries one transaction adds: adjacent ones share the pages of the index. */
+const entriesAtOnce = 2_000
+/** The same while others wait. */
+const entriesInBetween = 200
 const progressEvery = 100_000
 
 const logsOf = (rows: ReadonlyArray<{ readonly log: string }>) => rows.map(({ log }) => log)
@@ -22,48 +23,61 @@ const logsOf = (rows: ReadonlyArray<{ readonly log: string }>) => rows.map(({ lo
 export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/AuditIndex", {
   effect: Effect.gen(function* () {
     const repo = yield* indexRepo
-    const { transaction } = yield* Database
+    const { isAwaited, transaction } = yield* Database
     /** One batch at a time; the tenants in turn. */
     const turns = makeFairSemaphore(sharedBounds.indexBatches)
     /** Logs that this process appended to. */
     const noted = new Set<string>()
     const hasNoted = yield* Effect.makeLatch()
+    /** How many entries were noted since the follower last began. */
+    let entries = 0
+    const hasBatch = yield* Effect.makeLatch()
     let isFailing = false
 
-    const note = (log: string): void => {
+    const note = (log: string, more: number): void => {
       noted.add(log)
+      entries += more
       hasNoted.unsafeOpen()
+      if (entries >= entriesAtOnce) hasBatch.unsafeOpen()
     }
 
     /** Adds a batch of a log. Returns how many entries it has; 0 if the index has reached a number, or cannot: entries were removed. */
-    const step = Effect.fnUntraced(function* (log: string, target: number, maxEntries: number) {
+    const step = Effect.fnUntraced(function* (log: string, target: number) {
       const { head = 0, indexed = 0 } = (yield* repo.state({ log })) ?? {}
       if (indexed >= Math.min(target, head)) return 0
-      const batch = yield* repo.read(log, indexed, head, maxEntries)
+      const batch = yield* repo.read(
+        log,
+        indexed,
+        head,
+        isAwaited() || turns.isAwaited() ? entriesInBetween : entriesAtOnce
+      )
       if (batch.to > indexed) yield* transaction(repo.post(log, batch))
       return batch.to - indexed
     })
 
-    /** Adds the entries that a log has now. */
-    const catchUp = Effect.fnUntraced(function* (log: string) {
+    /** Adds the entries that a log has now: its servers may append more all the time. */
+    const catchUp = Effect.fnUntraced(function* (
+      log: string,
+      onAdded: (entries: number) => Effect.Effect<void> = () => Effect.void
+    ) {
       const { head = 0, indexed = 0 } = (yield* repo.state({ log })) ?? {}
       if (indexed >= head) return
-      yield* Effect.repeat(turns.inside(step(log, head, entriesAtOnce)), { until: (added) => added === 0 })
+      yield* turns.inside(step(log, head)).pipe(Effect.tap(onAdded), Effect.repeat({ until: (added) => added === 0 }))
     })
 
     /** Adds the entries of some logs on their tenants' behalf. A log whose turn fails is noted again, and those after it stay noted. */
-    const catchUpEach = (logs: Iterable<string>, catchUpOne = catchUp) =>
+    const catchUpEach = (logs: Iterable<string>, onAdded?: (entries: number) => Effect.Effect<void>) =>
       Effect.forEach(
         logs,
         (log) =>
           Effect.suspend(() => {
             noted.delete(log)
-            return catchUpOne(log)
+            return catchUp(log, onAdded)
           }).pipe(
             Effect.provideService(Tenant, { name: log }),
             Effect.onError(() =>
               Effect.sync(() => {
-                note(log)
+                note(log, 0)
               })
             )
           ),
@@ -77,7 +91,7 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
       if (before === now) return Effect.void
       return cause === null
         ? Effect.logInfo("the search index of the audit log is up to date again")
-        : Effect.logWarning("the search index of the audit log is behind, and is tried again each second", cause)
+        : Effect.logWarning("the search index of the audit log is behind, and is tried again every 5 seconds", cause)
     }
 
     const reported = Effect.matchCauseEffect({ onFailure: report, onSuccess: () => report(null) })
@@ -90,24 +104,24 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
       const behind = yield* repo.behind({})
       const total = behind.reduce((sum, { entries }) => sum + entries, 0)
       let done = 0
-      logsOf(behind).forEach(note)
-      const addAll = (log: string) =>
-        step(log, Number.MAX_SAFE_INTEGER, entriesAtStart).pipe(
-          Effect.tap((added) => {
-            done += added
-            const isDue = done % progressEvery < added
-            return isDue ? Effect.logInfo(`indexing the audit log: ${done} of ${total} entries`) : Effect.void
-          }),
-          Effect.repeat({ until: (added) => added === 0 })
-        )
-      yield* catchUpEach(logsOf(behind), addAll)
+      for (const log of logsOf(behind)) note(log, 0)
+      yield* catchUpEach(logsOf(behind), (added) => {
+        done += added
+        const isDue = done % progressEvery < added
+        return isDue ? Effect.logInfo(`indexing the audit log: ${done} of ${total} entries`) : Effect.void
+      })
     }).pipe(reported)
 
     /** Follows what this process appends. */
     const follow = hasNoted.await.pipe(
-      Effect.zipRight(Effect.sleep(window)),
-      Effect.zipRight(hasNoted.close),
-      Effect.zipRight(Effect.suspend(() => catchUpEach([...noted]))),
+      Effect.zipRight(Effect.timeoutOption(hasBatch.await, window)),
+      Effect.zipRight(Effect.zipRight(hasNoted.close, hasBatch.close)),
+      Effect.zipRight(
+        Effect.suspend(() => {
+          entries = 0
+          return catchUpEach([...noted])
+        })
+      ),
       reported,
       Effect.forever
     )
@@ -121,11 +135,11 @@ export class AuditIndex extends Effect.Service<AuditIndex>()("@coffer/server/Aud
       /** The number of a log's last entry in the index. */
       reached: (log: string) => Effect.map(repo.state({ log }), (state) => state?.indexed ?? 0),
 
-      /** Notes a log that the open transaction appends to. */
-      noteAppend: (log: string): Effect.Effect<void, never, Transaction> =>
+      /** Notes that the open transaction appends entries to a log. */
+      noteAppend: (log: string, entries: number): Effect.Effect<void, never, Transaction> =>
         afterCommit(
           Effect.sync(() => {
-            note(log)
+            note(log, entries)
           })
         ),
 

@@ -62,7 +62,7 @@ export const groupAppends = Effect.gen(function* () {
 
   const appendTo = (log: string, { drafts, millis }: Pick<EntryGroup, "drafts" | "millis">) =>
     append(log, drafts, millis).pipe(
-      Effect.zipLeft(index.noteAppend(log)),
+      Effect.zipLeft(index.noteAppend(log, drafts.length)),
       Effect.flatMap((found) => (found === null ? Effect.void : reportBreak(found)))
     )
 

@@ -1,7 +1,7 @@
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { pacing } from "../base/EventLoop.js"
+import { mapInSlices, pacing } from "../base/EventLoop.js"
 import { query, sql } from "../database/Query.js"
 import { knownRows } from "./KnownRows.js"
 import { type KeyedTerm, termKey, termsOf } from "./SearchTerms.js"
@@ -88,16 +88,12 @@ export const indexRepo = Effect.gen(function* () {
 
   /** Reads the entries of a log behind a number, up to another one, until the batch is full. It is empty if they were removed. */
   const read = Effect.fnUntraced(function* (log: string, from: number, to: number, maxEntries: number) {
-    const pace = pacing()
     const collected = collect(from, maxEntries)
     let reached = from
     while (!collected.isFull()) {
       const rows = yield* entriesAfter({ log, from: reached, to })
-      for (const row of rows) {
-        collected.add(row)
-        reached = row.seq
-        yield* pace
-      }
+      yield* mapInSlices(rows, collected.add)
+      reached = rows.at(-1)?.seq ?? reached
       if (rows.length < rowsAtOnce) break
     }
     return collected.batch(reached)

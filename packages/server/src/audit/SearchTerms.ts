@@ -1,7 +1,5 @@
 import * as Array from "effect/Array"
-import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
-import * as Schema from "effect/Schema"
 import { createHash } from "node:crypto"
 
 /**
@@ -26,8 +24,15 @@ export interface KeyedTerm extends SearchTerm {
 
 const whole = { project: "", env: "", keys: "", actor_name: "", members: [] } as const
 
-const Metadata = Schema.parseJson(Schema.Record({ key: Schema.String, value: Schema.Unknown }))
-const decode = Schema.decodeUnknownOption(Metadata)
+/** The fields of metadata; none if it is not an object. Each entry is parsed, so by a plain function. */
+const fieldsOf = (metadata: string): Readonly<Record<string, unknown>> => {
+  try {
+    const parsed: unknown = JSON.parse(metadata)
+    return Predicate.isRecord(parsed) ? parsed : {}
+  } catch {
+    return {}
+  }
+}
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 
@@ -48,7 +53,7 @@ export const termsOf = (entry: {
   readonly actor_name: string
   readonly metadata: string
 }): ReadonlyArray<KeyedTerm> => {
-  const metadata = Option.getOrElse(decode(entry.metadata), (): Readonly<Record<string, unknown>> => ({}))
+  const metadata = fieldsOf(entry.metadata)
   const [project, env] = [textOf(metadata["project"]), textOf(metadata["env"])]
   const found = [textOf(metadata["key"]), ...keysOf(metadata["keys"])].filter((key) => key !== "")
   // `Array.dedupe` is quadratic, and an entry can hold 2,000 keys.

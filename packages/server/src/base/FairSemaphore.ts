@@ -115,7 +115,16 @@ export const makeFairSemaphore = (bound: Pick<SharedBound, "each" | "total">) =>
   /** Takes a permit for the scope. */
   const scoped = Effect.uninterruptibleMask((restore) => Effect.acquireRelease(enter(restore), (leave) => leave))
 
-  return { enter, inside, scoped, request, release, isFree: (): boolean => free > 0 } as const
+  return {
+    enter,
+    inside,
+    scoped,
+    request,
+    release,
+    isFree: (): boolean => free > 0,
+    /** Whether anybody waits for a permit. */
+    isAwaited: (): boolean => !waiting.isEmpty() || last.size > 0
+  } as const
 }
 
 export type FairSemaphore = ReturnType<typeof makeFairSemaphore>

@@ -238,7 +238,7 @@ export const sharedBounds = {
   },
   indexBatches: {
     what: "the search index of the audit log",
-    unit: "batch of 200 entries",
+    unit: "batch of 2,000 entries",
     total: 1,
     each: 1,
     holder: "tenant",

@@ -111,6 +111,8 @@ export class Database extends Context.Tag("@coffer/server/Database")<
     readonly clock: Effect.Effect<number>
     /** The state of the pool of connections; null for an engine without one. */
     readonly pool: (() => PoolState) | null
+    /** Whether transactions wait for a connection: then long work in the background writes in smaller parts. */
+    readonly isAwaited: () => boolean
     /** Returns a statement in the engine's form. */
     readonly textOf: (statement: Template) => string
     /**

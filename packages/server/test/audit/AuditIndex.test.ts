@@ -1,5 +1,6 @@
 import { ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
+import { nextTick } from "@coffer/server/base/EventLoop"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
@@ -44,7 +45,7 @@ describe("the search index of an audit log", () => {
     }).pipe(onEverything)
   )
 
-  it.effect("follows the log within a second, and at its start what an earlier server left", () =>
+  it.effect("follows the log within five seconds, and at its start what an earlier server left", () =>
     Effect.gen(function* () {
       const index = yield* AuditIndex
       const acme = yield* newOrganization("acme")
@@ -59,6 +60,20 @@ describe("the search index of an audit log", () => {
         )
       yield* write(acme.id, { metadata })
       yield* followed(3)
+    }).pipe(onEverything)
+  )
+
+  it.effect("follows at once when 2,000 entries wait", () =>
+    Effect.gen(function* () {
+      const index = yield* AuditIndex
+      const acme = yield* newOrganization("acme")
+      yield* index.begin
+      yield* Effect.fork(index.follow)
+      yield* write(acme.id, ...Array.from({ length: 2_000 }, () => ({ metadata })))
+      yield* nextTick.pipe(
+        Effect.zipRight(index.reached(acme.id)),
+        Effect.repeat({ until: (reached) => reached === 2_001 })
+      )
     }).pipe(onEverything)
   )
 

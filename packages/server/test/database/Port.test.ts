@@ -1,3 +1,4 @@
+import { nextTick } from "@coffer/server/base/EventLoop"
 import { afterCommit, afterwards, Database } from "@coffer/server/database/Database"
 import { orgScope, userScope } from "@coffer/server/database/Scopes"
 import { isUniqueViolation } from "@coffer/server/database/SqlErrors"
@@ -145,6 +146,19 @@ describe("a transaction", () => {
         transaction(Effect.all([afterCommit(note("no")), afterwards(note("rolled back")), Effect.fail("no")]))
       )
       assert.deepStrictEqual(seen, ["commit: a", "end: a", "part: a", "rolled back: a"])
+    }).pipe(onPort)
+  )
+
+  it.live("is awaited while more of them want a connection than there are", () =>
+    Effect.gen(function* () {
+      const { isAwaited } = yield* Database
+      assert.isFalse(isAwaited())
+      const open = yield* Effect.makeLatch()
+      const waiting = yield* Effect.forEach([1, 2, 3, 4, 5], () => Effect.fork(transaction(open.await)))
+      yield* nextTick.pipe(Effect.repeat({ until: isAwaited }))
+      yield* open.open
+      yield* Fiber.joinAll(waiting)
+      assert.isFalse(isAwaited())
     }).pipe(onPort)
   )
 })

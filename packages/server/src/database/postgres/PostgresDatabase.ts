@@ -82,6 +82,7 @@ export const postgresDatabase = (settings: PostgresSettings, id: string = random
       ...dialectOn(reading, fenceCondition(fence)),
       ...transactions,
       pool: pool.state,
+      isAwaited: () => pool.state().waiting > 0,
       reading,
       unready: reading.execute(newerReader(fence), [], undefined).pipe(
         Effect.timeout(probeMillis),

@@ -37,6 +37,7 @@ export const databaseOn = (client: ClientBase) => {
     ),
     reading,
     pool: null,
+    isAwaited: () => false,
     unready: Effect.succeed(null),
     superseded: Effect.never,
     maintain: Effect.void
