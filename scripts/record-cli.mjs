@@ -286,6 +286,7 @@ With \`SERVICE_BROKER=1\`, the server makes requests with secrets for accounts t
 $ coffer secret set STRIPE_KEY not-a-real-key-of-stripe
 $ coffer use allow STRIPE_KEY --host api.stripe.com --path '/v1/refunds/*' --account ada@example.com --as-header 'authorization: Bearer {}' --approval each
 $ coffer use list STRIPE_KEY
+$ coffer use edit STRIPE_KEY $(coffer use list STRIPE_KEY --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --per-day 100
 $ coffer use list
 $ coffer use request GET https://api.stripe.com/v1/payouts --secret STRIPE_KEY
 $ coffer use request GET https://api.stripe.com/v1/refunds/re_1 --secret STRIPE_KEY

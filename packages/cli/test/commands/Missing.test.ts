@@ -136,6 +136,12 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
   ["a webhook", `webhook deliveries ${id}`, "coffer: acme: webhook ", "; coffer webhook list --org acme"],
   ["an approval", `approval approve ${id}`, "coffer: acme: approval ", "; coffer approval list --org acme"],
   [
+    "a use rule to change",
+    `use edit API_KEY ${id} --never-ends`,
+    "coffer: acme/webshop/dev: use rule ",
+    "; coffer use list KEY --env acme/webshop/dev"
+  ],
+  [
     "a use rule",
     `use revoke API_KEY ${id} --yes`,
     "coffer: acme/webshop/dev: use rule ",

@@ -209,6 +209,7 @@ const changes: ReadonlyArray<readonly [command: string, line: string]> = [
   ["project erase", "project erase gone --yes"],
   ["org delete", "org delete --org small --yes"],
   ["use allow", "use allow API_KEY --host a.test --path /v1 --account ci --as-query key"],
+  ["use edit", "use edit API_KEY RULE --per-day 5"],
   ["use revoke", "use revoke API_KEY RULE --yes"]
 ]
 

@@ -70,6 +70,32 @@ describe("coffer use", () => {
     assert.match((await request("GET", `https://localhost:${api.port}/v1/x`)).stderr, /is in no rule/)
   })
 
+  it("changes of a rule what is given, and nothing else", async () => {
+    await allow("--path", "/edited", "--as-query", "key", "--per-day", "7", "--expires-at", "2999-01-31T08:00:00Z")
+    const find = async () => {
+      const { data } = JSON.parse(await place.prints("use", "list", "STRIPE_KEY", "--json"))
+      return data.find(({ paths }: { paths: ReadonlyArray<string> }) => paths.includes("/edited"))
+    }
+    const { expires_at, per_day, updated_at: _made, ...same } = await find()
+    assert.deepStrictEqual([per_day, expires_at], [7, "2999-01-31T08:00:00.000Z"])
+    const edit = (...args: ReadonlyArray<string>) => place.home.coffer(["use", "edit", "STRIPE_KEY", same.id, ...args])
+    const changed = await edit("--approval", "each", "--never-ends", "--as-header", "x-key: {}")
+    assert.deepStrictEqual([changed.code, changed.stderr], [0, ""])
+    const { updated_at: _changed, ...now } = await find()
+    const place_now = { in: "header", name: "x-key", format: "{}" }
+    assert.deepStrictEqual(now, { ...same, per_day: 7, expires_at: null, approval: "each", place: place_now })
+    for (const [args, why] of [
+      [[], /^coffer: say what to change/],
+      [["--never-ends", "--expires-at", "2999-01-31T08:00:00Z"], /^coffer: give --expires-at or --never-ends/],
+      [["--as-query", "a", "--as-header", "x: {}"], /^coffer: say where the value goes by one of/]
+    ] as const) {
+      const { code, stderr } = await edit(...args)
+      assert.strictEqual(code, 2, stderr)
+      assert.match(stderr, why)
+    }
+    await place.ok("use", "revoke", "STRIPE_KEY", same.id, "--yes")
+  })
+
   it("says which options it needs", async () => {
     for (const args of [
       ["--path", "/v1/*"],

@@ -57,6 +57,7 @@ const soon = () => new Date(Date.now() + 60_000).toISOString().replace(/\.\d+/, 
 /** The lists that have the ids of examples. */
 const idLists: Readonly<Record<string, string>> = {
   "acl revoke": "acl list",
+  "use edit": "use list STRIPE_KEY",
   "use revoke": "use list STRIPE_KEY",
   "org export end": "org export list",
   "request show": "request list",

@@ -247,6 +247,13 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     },
     "use list": { before: [stripe] },
     "use allow": { before: [stripe, agent] },
+    "use edit": {
+      before: [
+        stripe,
+        account,
+        "coffer use allow STRIPE_KEY --host api.stripe.com --path /v1/refunds --account ci --as-query key"
+      ]
+    },
     "use revoke": {
       before: [
         stripe,

@@ -135,6 +135,12 @@ describe("a move", () => {
       []
     )
     const { counts } = archive.structure
+    const { fields: _fields, ...records } = counts
+    assert.deepStrictEqual(
+      Object.entries(records).filter(([, count]) => count === 0),
+      [],
+      "every record of archives is in this one"
+    )
     assert.deepInclude(counts, { projects: 2, secrets: 255, use_rules: 5, declared: 2, rules: 5, webhooks: 2 })
     assert.strictEqual(counts.versions, 257)
     const { accounts, projects, webhooks } = archive.structure.organization

@@ -7,8 +7,11 @@ import { limits } from "./Limits.js"
 /** The rows of a transaction that no caller chooses: those of the change itself, and entries of the audit log. */
 export const fewRows = 100
 
-/** The most rows of a transaction of the search index of the audit logs, which follows changes in batches. */
-export const indexRows = 2_500
+/**
+ * The most rows of a transaction of the search index of the audit logs, which follows in batches of 2,000 entries: of each, six
+ * postings, as many counters, a place and its key.
+ */
+export const indexRows = 14 * 2_000
 
 const project = "/api/orgs/:org_name/projects/:project_name"
 const ofSecrets = 5 * limits.secrets + fewRows

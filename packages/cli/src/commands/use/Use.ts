@@ -14,7 +14,17 @@ import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { key } from "../secrets/KeyArguments.js"
-import { allowFields, allowProblem, headers, placeOf, secrets } from "./UseOptions.js"
+import {
+  allowFields,
+  allowProblem,
+  editFields,
+  editProblem,
+  headers,
+  isPlaced,
+  placeOf,
+  secrets,
+  termsOf
+} from "./UseOptions.js"
 
 const shared = {
   hosts: ({ hosts }: Pick<UseRule, "hosts">) => hosts.join(" "),
@@ -74,18 +84,30 @@ const allow = atEnv("allow", {
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const place = yield* placeOf(options)
-      const { account: accounts, approval, expiresAt, host: hosts, key, maxKib, method, path: paths } = options
-      const { perDay: per_day, perMinute: per_minute, response } = options
-      const payload = {
-        hosts,
-        paths,
-        accounts,
-        place,
-        ...(method.length > 0 && { methods: method }),
-        ...defined({ per_minute, per_day, response, max_kib: maxKib, approval, expires_at: expiresAt })
-      }
+      const { account: accounts, host: hosts, key, path: paths } = options
+      const payload = { ...termsOf(options), hosts, paths, accounts, place }
       const rule = yield* call("useRules", (api) => api.create({ path: { ...path, key }, payload }))
       return doneView(`${accounts.join(", ")} may use ${key} at ${hosts.join(", ")} (rule ${rule.id})`, rule)
+    })
+})
+
+const ruleId = completedBy(
+  "use-rule",
+  argument("RULE_ID", idOf(UseRuleId), "The rule's id, as coffer use list KEY shows it")
+)
+
+const edit = atEnv("edit", {
+  description: "Change a use rule: options that are left out stay as they are",
+  examples: ["coffer use edit STRIPE_KEY 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dc0 --per-day 100 --approval each"],
+  options: { key, ruleId, ...editFields, ...asking },
+  check: editProblem,
+  run: ({ call, options, path }) =>
+    Effect.gen(function* () {
+      const { key, neverEnds, ruleId: use_rule_id } = options
+      const place = isPlaced(options) ? yield* placeOf(options) : undefined
+      const payload = { ...termsOf(options), ...defined({ place }), ...(neverEnds && { expires_at: null }) }
+      const rule = yield* call("useRules", (api) => api.update({ path: { ...path, key, use_rule_id }, payload }))
+      return doneView(`rule ${rule.id} of ${key} changed`, rule)
     })
 })
 
@@ -94,10 +116,7 @@ const revoke = atEnv("revoke", {
   examples: ["coffer use revoke STRIPE_KEY 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dc0"],
   options: {
     key,
-    ruleId: completedBy(
-      "use-rule",
-      argument("RULE_ID", idOf(UseRuleId), "The rule's id, as coffer use list KEY shows it")
-    ),
+    ruleId,
     yes,
     ...asking
   },
@@ -145,4 +164,10 @@ const request = atEnv("request", {
     )
 })
 
-export const useCommand = group("use", "Secrets that accounts use without seeing them", [list, allow, revoke, request])
+export const useCommand = group("use", "Secrets that accounts use without seeing them", [
+  list,
+  allow,
+  edit,
+  revoke,
+  request
+])

@@ -1,4 +1,5 @@
 import { SecretKey } from "@coffer/domain/base/Names"
+import { defined } from "@coffer/domain/base/Defined"
 import { Placement } from "@coffer/domain/secrets/Placement"
 import { UseAccount, UseHost, UseMethod, UsePath, type UseTerms, useRuleFields } from "@coffer/domain/secrets/UseRule"
 import * as Effect from "effect/Effect"
@@ -7,6 +8,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { WrongUsage } from "../../base/Failures.js"
 import { option, repeatedOption } from "../../grammar/Fields.js"
+import { flag } from "../../grammar/Specs.js"
 import type { Codec } from "../../grammar/Specs.js"
 
 const text = Schema.NonEmptyString
@@ -65,10 +67,23 @@ export const allowFields = {
   )
 }
 
+export const editFields = {
+  ...allowFields,
+  method: repeatedOption("method", UseMethod, "A method; may be given again"),
+  neverEnds: flag("never-ends", "Let the rule hold until it is removed")
+}
+
 export interface AllowOptions {
-  readonly host: ReadonlyArray<string>
-  readonly path: ReadonlyArray<string>
-  readonly account: ReadonlyArray<string>
+  readonly host: ReadonlyArray<UseTerms["hosts"][number]>
+  readonly path: ReadonlyArray<UseTerms["paths"][number]>
+  readonly method: ReadonlyArray<UseMethod>
+  readonly account: ReadonlyArray<UseTerms["accounts"][number]>
+  readonly perMinute: number | undefined
+  readonly perDay: number | undefined
+  readonly maxKib: number | undefined
+  readonly response: UseTerms["response"] | undefined
+  readonly approval: UseTerms["approval"] | undefined
+  readonly expiresAt: UseTerms["expires_at"] | undefined
   readonly asHeader: readonly [string, string] | undefined
   readonly asQuery: string | undefined
   readonly asPassword: string | undefined
@@ -87,15 +102,38 @@ const placesOf = ({ asAws, asHeader, asHmac, asPassword, asQuery }: AllowOptions
     : [{ in: "aws-sigv4" as const, service: asAws[0], region: asAws[1], access_key_id: asAws[2] }])
 ]
 
+/** Whether the options say where the value goes. */
+export const isPlaced = (options: AllowOptions): boolean => placesOf(options).length > 0
+
+/** The terms that the options name, but the place of the value. */
+export const termsOf = ({ account, approval, expiresAt, host, maxKib, method, path, ...rest }: AllowOptions) => ({
+  ...(host.length > 0 && { hosts: host }),
+  ...(path.length > 0 && { paths: path }),
+  ...(method.length > 0 && { methods: method }),
+  ...(account.length > 0 && { accounts: account }),
+  ...defined({ per_minute: rest.perMinute, per_day: rest.perDay, max_kib: maxKib }),
+  ...defined({ response: rest.response, approval, expires_at: expiresAt })
+})
+
+const onePlace = "say where the value goes by one of --as-header, --as-query, --as-password-of, --as-hmac and --as-aws"
+
 /** Returns the problem with an invalid combination of options. */
 export const allowProblem = (options: AllowOptions): string | undefined => {
   const { account, host, path } = options
   if (host.length === 0 || path.length === 0 || account.length === 0) {
     return "give at least one --host, one --path and one --account"
   }
-  return placesOf(options).length === 1
+  return placesOf(options).length === 1 ? undefined : onePlace
+}
+
+/** The same for the change of a rule. */
+export const editProblem = (options: AllowOptions & { readonly neverEnds: boolean }): string | undefined => {
+  const places = placesOf(options).length
+  if (places > 1) return onePlace
+  if (options.neverEnds && options.expiresAt !== undefined) return "give --expires-at or --never-ends, not both"
+  return options.neverEnds || places === 1 || Object.keys(termsOf(options)).length > 0
     ? undefined
-    : "say where the value goes by one of --as-header, --as-query, --as-password-of, --as-hmac and --as-aws"
+    : "say what to change, such as --per-day 100: what is left out stays as it is"
 }
 
 /** The place of the value. The contract's own words say what is wrong with it. */

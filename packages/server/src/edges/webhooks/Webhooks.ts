@@ -2,6 +2,7 @@ import { actorName } from "@coffer/domain/access/Actor"
 import { ValidationError } from "@coffer/domain/errors/Errors"
 import { WebhookId } from "@coffer/domain/base/Ids"
 import {
+  changedWebhook,
   defaultFormat,
   originOf,
   type Webhook,
@@ -11,6 +12,7 @@ import {
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import type { Place } from "../../access/Access.js"
 import { recordLimit } from "../../base/Limit.js"
 import { now, timestamp } from "../../base/Time.js"
@@ -54,9 +56,11 @@ const failingOf = (text: string): NonNullable<Webhook["failing"]> => {
   }
 }
 
+/** The columns that a change sets. `skip` sets none of them: it moves the deliveries. */
+const settable = Struct.keys(Struct.omit(changedWebhook, "skip"))
+
 /** The state of what can be changed of a webhook. */
-const etagOf = ({ enabled, environments, events, format, id, url }: WebhookRow): string =>
-  recordETag(id, url, events, environments, format, enabled)
+const etagOf = (row: WebhookRow): string => recordETag(row.id, ...settable.map((column) => row[column]))
 
 const webhookOf = ({ failing, key_number, ...row }: WebhookRow, millis: number): Effect.Effect<Webhook> =>
   Effect.gen(function* () {
