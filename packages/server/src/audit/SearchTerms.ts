@@ -1,4 +1,5 @@
 import * as Array from "effect/Array"
+import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import { createHash } from "node:crypto"
 
@@ -24,15 +25,11 @@ export interface KeyedTerm extends SearchTerm {
 
 const whole = { project: "", env: "", keys: "", actor_name: "", members: [] } as const
 
+const parse = Option.liftThrowable((text: string): unknown => JSON.parse(text))
+
 /** The fields of metadata; none if it is not an object. Each entry is parsed, so by a plain function. */
-const fieldsOf = (metadata: string): Readonly<Record<string, unknown>> => {
-  try {
-    const parsed: unknown = JSON.parse(metadata)
-    return Predicate.isRecord(parsed) ? parsed : {}
-  } catch {
-    return {}
-  }
-}
+const fieldsOf = (metadata: string): Readonly<Record<string, unknown>> =>
+  Option.getOrElse(Option.filter(parse(metadata), Predicate.isRecord), () => ({}))
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "")
 
