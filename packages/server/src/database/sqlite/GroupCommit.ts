@@ -280,5 +280,11 @@ export const groupCommit = (
     )
 
     // The writer is alone, so it holds every scope.
-    return { ...changing("sqlite", (_scopes, change) => outermost(change)), beforeCommit, isAwaited: writer.isAwaited, alone, isWritable } as const
+    return {
+      ...changing("sqlite", (_scopes, change) => outermost(change)),
+      beforeCommit,
+      isAwaited: writer.isAwaited,
+      alone,
+      isWritable
+    } as const
   })
