@@ -358,14 +358,14 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
      */
     const removedOrg = <A extends "org.restore" | "org.erase">(id: RemovedId, action: A) =>
       Effect.flatMap(currentActor, (actor) =>
-        Effect.flatMap(removed.org({ id, actorId: actor.id }), (found) => {
-          const subject = subjectOf({ actor, grants: [], role: found?.role ?? null })
-          const decision = found && decide(action, subject, { org: found.name })
-          return found !== undefined && decision?.allowed === true
-            ? Effect.succeed(
-                new OrgPlace(action, actor, decision.via, found.role, [], { id: found.id, name: found.name })
-              )
-            : notVisible(`removed organization ${id}`)
+        Effect.flatMap(removed.org({ id, actorId: actor.id }), (found): Effect.Effect<OrgPlace<A>, NotFound> => {
+          const hidden = notVisible(`removed organization ${id}`)
+          if (found === undefined) return hidden
+          const { id: orgId, name, role } = found
+          const decision = decide(action, subjectOf({ actor, grants: [], role }), { org: name })
+          return decision.allowed
+            ? Effect.succeed(new OrgPlace(action, actor, decision.via, role, [], { id: orgId, name }))
+            : hidden
         })
       )
 

@@ -155,7 +155,7 @@ describe("entering an environment to change it", () => {
       assert.match(yield* remove(reader, "pr-1"), needsAdmin)
       // Another action than those of previews needs its right, whatever the call asks for.
       assert.match(
-        yield* said(asActor(reader)(access.guarded(envPath("pr-1"), "secret.write", {}))),
+        yield* said(asActor(dev)(access.guarded(envPath("dev"), "secret.write", {}))),
         /^Forbidden: this needs a rule with permission write/
       )
     }).pipe(onDatabase())
@@ -202,6 +202,7 @@ describe("a delegation", () => {
       const before = (yield* entries()).length
       const reading = (path = envPath()) => said(asActor(agent)(access.env(path, "secret.read")))
       assert.strictEqual(yield* reading(), "done")
+      assert.strictEqual(yield* said(asActor(agent)(access.org(orgPath(), "request.create"))), "done")
       const elsewhere = /^Forbidden: the delegation agent is for environment webshop\/prod of organization acme alone$/
       assert.match(yield* reading(envPath("dev")), elsewhere)
       assert.match(yield* said(asActor(agent)(access.org(orgPath("other"), "org.read"))), elsewhere)

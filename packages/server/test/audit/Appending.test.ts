@@ -87,15 +87,17 @@ const actionsOf = (rows: ReadonlyArray<EntryRow>) =>
 describe("an append", () => {
   it.effect("numbers entries, links each to the one before, moves the head, and lists a log with its first entry", () =>
     Effect.gen(function* () {
-      const { add, checkLinks, listed, rowsOf } = yield* scene
+      const { add, checkLinks, listed, rowsOf, sql } = yield* scene
       for (const [log, first] of [
         [uuid(), "org.create"],
         ["system", "auth.login"]
       ] as const) {
         assert.isNull(yield* add(log, 10, first, "secret.set"))
         assert.deepStrictEqual(yield* listed(log), [{ created_at: time(10) }])
+        yield* sql`INSERT INTO audit_indexed (log, seq) VALUES (${log}, 0) ON CONFLICT (log) DO UPDATE SET seq = 0`
         assert.isNull(yield* add(log, 20, "secret.set"))
         assert.lengthOf(yield* listed(log), 1)
+        assert.deepStrictEqual(yield* sql`SELECT seq FROM audit_indexed WHERE log = ${log}`, [{ seq: 0 }])
         const rows = yield* rowsOf(log)
         assert.deepStrictEqual(actionsOf(rows), [
           [1, first, time(10)],

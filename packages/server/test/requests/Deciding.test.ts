@@ -11,10 +11,12 @@ import type { CallRequest } from "@coffer/server/directory/requests/CallCodec"
 import { makeGrantedAccess } from "@coffer/server/directory/requests/GrantedAccess"
 import { Requests } from "@coffer/server/directory/requests/Requests"
 import { Votes } from "@coffer/server/directory/requests/Votes"
+import { heldIn } from "@coffer/server/database/Changing"
+import { orgScope, type Scope, userScope } from "@coffer/server/database/Scopes"
 import { Secrets } from "@coffer/server/secrets/services/Secrets"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, type Redacted, TestClock } from "effect"
+import { type Context, Effect, Layer, type Redacted, TestClock } from "effect"
 import { protect, type StoredTerms } from "../support/Protecting.js"
 import {
   account,
@@ -188,6 +190,23 @@ describe("the last vote that a request needs", () => {
       yield* sql`UPDATE members SET role = 'member' WHERE user_id = ${zoe.id}`
       const { state, votes } = yield* approve(eve, asked)
       assert.deepStrictEqual([state, votes.length, yield* stored], ["pending", 3, "one"])
+    }).pipe(onVotes)
+  )
+
+  it.effect("holds its voter too, whose votes go with a disabling at the same time", () =>
+    Effect.gen(function* () {
+      const { approve, bob, change, dev, org, requests } = yield* scene()
+      const asked = yield* change(dev)
+      const held: Array<Scope> = []
+      requests.register("secrets.set", () =>
+        Effect.contextWithEffect((context: Context.Context<never>) =>
+          Effect.sync(() => {
+            held.push(...heldIn(context))
+          })
+        )
+      )
+      yield* said(approve(bob, asked))
+      assert.sameDeepMembers(held, [orgScope(org.id), userScope(bob.id)])
     }).pipe(onVotes)
   )
 

@@ -145,7 +145,10 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
     const changesSince = (error: unknown): ReadonlyArray<string> =>
       isApiError(error) ? error.message.split("\n") : ["it cannot be made any more"]
 
-    /** Makes what was asked for if the votes are enough. Returns what has changed since then, or how to go on. */
+    /**
+     * Makes what was asked for if the votes are enough. Returns what has changed since then, or how to go on. A request for access
+     * has no call.
+     */
     const decideNow = Effect.fnUntraced(function* (
       place: Place<"request.list">,
       row: RequestRow,
@@ -162,7 +165,7 @@ export class Votes extends Effect.Service<Votes>()("@coffer/server/Votes", {
       }
       const by = yield* approvalsOf(row)
       const approvedBy = by.length >= row.needed ? by : null
-      if (row.kind === "change" && request !== null) {
+      if (request !== null) {
         const renamed = yield* namedIds.changes(row.org_id, json, row.named)
         if (renamed.length > 0) {
           const outdated: Outcome = { outdated: renamed }
