@@ -7,6 +7,54 @@ export const survivors = [
     reason: "Equivalent: a service account has no field for a passkey. The checks are for the types."
   },
   {
+    file: "access/gate/Approvers.ts",
+    code: "{ user_id: UserId, email: Schema.typeSchema(Email), superadmin: Schema.Number, role: Role, rules: Schema.String, group_rules: Schema.String }",
+    mutant: "{}",
+    reason: "The schema of a row only refuses rows that no server writes."
+  },
+  {
+    file: "access/gate/Gate.ts",
+    code: "{ env_id: EnvId, project: ProjectName, env: EnvName }",
+    mutant: "{}",
+    reason: "The schema of a row only refuses rows that no server writes."
+  },
+  {
+    file: "access/gate/Protections.ts",
+    code: "{ needed: Schema.Number, approvers: Schema.String, self: Schema.Number, break_glass: Schema.String, expires_after: Schema.String, passkey: Schema.Number, version: Schema.Number, updated_by: Schema.String, updated_at: Schema.String }",
+    mutant: "{}",
+    reason: "The schema of a row only refuses rows that no server writes."
+  },
+  {
+    file: "access/gate/Protections.ts",
+    code: "{ id: UserIdSchema, email: Schema.typeSchema(Email), accepted_at: Schema.NullOr(Schema.String) }",
+    mutant: "{}",
+    reason: "The schema of a row only refuses rows that no server writes."
+  },
+  {
+    file: "access/gate/Protections.ts",
+    code: "[]",
+    mutant: '["Stryker was here"]',
+    reason: "Equivalent: the text is no address, so it is left out."
+  },
+  {
+    file: "access/gate/VotingMembers.ts",
+    code: "{ id: UserId, email: Schema.typeSchema(Email), role: Role }",
+    mutant: "{}",
+    reason: "The schema of a row only refuses rows that no server writes."
+  },
+  {
+    file: "access/gate/VotingMembers.ts",
+    code: "{ env_id: EnvId, project: ProjectName, env: EnvName, needed: Schema.Number, approvers: Schema.String, self: Schema.Number, break_glass: Schema.String }",
+    mutant: "{}",
+    reason: "The schema of a row only refuses rows that no server writes."
+  },
+  {
+    file: "access/gate/VotingMembers.ts",
+    code: "found.length === 0",
+    mutant: "false",
+    reason: "Equivalent: without protected environments nothing is stuck or lost. The check saves the members' reading."
+  },
+  {
     file: "access/place/Decisions.ts",
     code: "subject.role !== null",
     mutant: "true",

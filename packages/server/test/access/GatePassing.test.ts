@@ -397,6 +397,25 @@ describe("the gate lets a place take the name that a protected one had", () => {
     }).pipe(onDatabase())
   )
 
+  it.effect("by breaking the glass where it belonged to", () =>
+    Effect.gen(function* () {
+      const { ada, admitName, isHeld, sql } = yield* freed
+      yield* sql`UPDATE protections SET break_glass = ${JSON.stringify([ada.email])}`
+      const before = (yield* entries()).length
+      assert.strictEqual(yield* said(admitName(ada), glass), "passes")
+      assert.isFalse(yield* isHeld)
+      assert.deepStrictEqual(
+        (yield* entries()).slice(before).map(({ action, actor, metadata }) => [action, actor, metadata]),
+        [
+          [
+            ...["secret.break_glass", ada.email],
+            { project: "webshop", env: "prod", action: "secret.write", reason: "INC-12" }
+          ]
+        ]
+      )
+    }).pipe(onDatabase())
+  )
+
   it.effect("freely if it had the name itself, if nobody held it, or once the protection has ended", () =>
     Effect.gen(function* () {
       const { ada, admitName, before, isHeld, sql, taking } = yield* freed
@@ -429,8 +448,10 @@ describe("the gate lets a place take the name that a protected one had", () => {
       assert.strictEqual(outside._tag, "Conflict")
       assert.match(outside.message, /again on \d{4}-\d\d-\d\dT[^ ]+Z: choose another$/)
       yield* sql`UPDATE freed_names SET env_id = '0192f0c1-5b7e-7c3a-9d2e-000000000000'`
-      const message = yield* said(admitName(ada), direct)
-      assert.isTrue(message.startsWith(hiddenWords), "nothing is left of the environment")
+      for (const orgId of [undefined, null]) {
+        const message = yield* said(admitName(ada, undefined, orgId), direct)
+        assert.isTrue(message.startsWith(hiddenWords), "nothing is left of the environment")
+      }
       assert.isTrue(yield* isHeld)
     }).pipe(onDatabase())
   )

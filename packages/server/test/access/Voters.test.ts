@@ -4,6 +4,7 @@ import { makeVotingMembers, namesOf } from "@coffer/server/access/gate/VotingMem
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { randomUUID } from "node:crypto"
 import { protect } from "../support/Protecting.js"
 import {
   email,
@@ -14,7 +15,8 @@ import {
   newProject,
   onDatabase,
   organization,
-  person
+  person,
+  uuid
 } from "../support/Services.js"
 
 const [ada, bob] = [email("ada@example.com"), email("bob@example.com")]
@@ -173,6 +175,42 @@ describe("an organization's protected environments", () => {
       // A protection that nobody could end before is no reason.
       yield* sql`UPDATE protections SET approvers = '[]', self = 0`
       assert.strictEqual(yield* without(admin.email), "kept")
+    }).pipe(onDatabase())
+  )
+})
+
+describe("an organization with more people and environments than one page", () => {
+  const stamps = { created_at: "1970-01-01T00:00:00.000Z", updated_at: "1970-01-01T00:00:00.000Z" }
+
+  it.effect("has them all read", () =>
+    Effect.gen(function* () {
+      const { place, sql } = yield* scene
+      const people = Array.from({ length: 401 }, (_, index) => ({
+        ...{ id: randomUUID(), email: `person-${index}@example.com`, name: "", ...stamps }
+      }))
+      yield* sql`INSERT INTO users ${sql.insert(people)}`
+      yield* sql`INSERT INTO members ${sql.insert(
+        people.map(({ id }) => ({
+          ...{ id: uuid(), org_id: place.org.id, user_id: id, role: "admin", accepted_at: "1970", ...stamps }
+        }))
+      )}`
+      const voting = yield* makeVotingMembers
+      assert.lengthOf(yield* voting.members(place.org.id), 404)
+      const approversOf = yield* makeApprovers
+      const names = { org: "acme", project: "webshop", env: "prod" }
+      assert.lengthOf(yield* approversOf("secret.write", place.org.id, names), 403)
+
+      const envs = Array.from({ length: 401 }, (_, index) => ({ id: uuid(), name: `env-${index}` }))
+      yield* sql`INSERT INTO environments ${sql.insert(
+        envs.map((env) => ({ ...env, ...stamps, project_id: place.project.id, protected: 1 }))
+      )}`
+      yield* sql`INSERT INTO protections ${sql.insert(
+        envs.map(({ id, name }) => ({
+          ...{ env_id: id, org_id: place.org.id, needed: 1, self: 0, break_glass: "[]", expires_after: "72h" },
+          ...{ approvers: `["${name}@example.com"]`, passkey: 0, version: 1, updated_by: "", updated_at: "" }
+        }))
+      )}`
+      assert.lengthOf(yield* voting.stuck(place.org.id), 401)
     }).pipe(onDatabase())
   )
 })

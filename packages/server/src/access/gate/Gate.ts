@@ -191,11 +191,9 @@ export const makeGate = Effect.gen(function* () {
     guardedOf: (row: typeof GuardedRow.Type) => Guarded,
     wayOut: (names: string) => string = (names) => `give ${names} the same protection, or end it, first`
   ) {
-    const [first, ...others] = found
-    if (first === undefined) return
     const mode = yield* ChangeMode
     // Beyond `maxNamed`, not all of them were read: one of the others may not let the person.
-    if (others.length > 0 && (mode.kind !== "breakGlass" || found.length > maxNamed)) {
+    if (found.length > 1 && (mode.kind !== "breakGlass" || found.length > maxNamed)) {
       const names = found.slice(0, maxNamed).map(({ env, project }) => `${project}/${env}`)
       const more = found.length > maxNamed ? " and more" : ""
       return yield* new ApprovalRequired({
@@ -209,17 +207,17 @@ export const makeGate = Effect.gen(function* () {
   const admitName = Effect.fnUntraced(function* (changing: Changing, place: NamedPlace) {
     const row = yield* names.find(place, changing.actor.id)
     if (row === undefined) return
-    const { env, env_id: envId, is_member, is_protected, org, org_id: orgId, project } = row
-    const isKnown = is_member === 1 || orgId === changing.source.orgId
+    const isKnown = row.is_member === 1 || row.org_id === changing.source.orgId
     const name = `the ${kindNames[place.kind]} name ${place.name}`
     const until = timestamp(row.expires_at)
-    if (env === null || project === null || org === null || orgId === null || !isKnown) {
+    if (row.org_id === null || !isKnown) {
       return yield* new Conflict({
         message: `${name} belonged to a place that was protected, and is given out again on ${until}: choose another`
       })
     }
     // Its votes have ended the protection.
-    if (is_protected === 1) {
+    if (row.is_protected === 1) {
+      const { env, env_id: envId, org, org_id: orgId, project } = row
       yield* admitFor(
         {
           ...changing,

@@ -31,19 +31,19 @@ const parentOf = (place: NamedPlace): string => {
 
 const keyOf = (place: NamedPlace) => ({ kind: place.kind, parentId: parentOf(place), name: place.name })
 
-const FreedRow = Schema.Struct({
+const freedFields = {
   place_id: Schema.String,
   expires_at: Schema.Number,
   env_id: EnvId,
-  /** Null if nothing of the environment is left. */
-  env: Schema.NullOr(EnvName),
-  project: Schema.NullOr(ProjectName),
-  org_id: Schema.NullOr(OrgId),
-  org: Schema.NullOr(OrgName),
   is_protected: Schema.Literal(0, 1),
   /** Whether the organization of the environment exists and has the actor as a member. */
   is_member: Schema.Literal(0, 1)
-})
+}
+const FreedRow = Schema.Union(
+  Schema.Struct({ ...freedFields, org_id: OrgId, org: OrgName, project: ProjectName, env: EnvName }),
+  // Nothing of the environment is left.
+  Schema.Struct({ ...freedFields, org_id: Schema.Null, org: Schema.Null, project: Schema.Null, env: Schema.Null })
+)
 
 /**
  * Names that protected places had. Consumers may still read by them, so whoever takes one needs the votes that a change of the place
