@@ -3,55 +3,86 @@
  *
  *     node packages/server/bench/page.mjs bench.json [MORE.json]...
  *
- * If a row is in several files, the last one counts.
+ * If a row is in several files, the last one counts. Rows that were measured with other programs than this working tree's are left
+ * out.
  */
 import { readFileSync, writeFileSync } from "node:fs"
+import { currentVersion, rowsOf } from "./support/version.mjs"
 
 const page = new URL("../../../docs/performance.md", import.meta.url)
 const read = (path) => JSON.parse(readFileSync(path, "utf8"))
 const files = process.argv.slice(2).map(read)
 if (files.length === 0) throw new Error("name the JSON file of a run")
 
-const found = new Map()
-for (const { results } of files) {
-  for (const result of results) found.set(`${result.row} / ${result.against}`, result)
-}
+const current = currentVersion()
+const found = rowsOf(files, current.digest)
+if (found.length === 0)
+  throw new Error(`no row was measured with the programs of ${current.commit}: run the bench again`)
 
 /** Reduces the many pages of the audit log to the slowest of each kind of log. */
-const slowest = (prefix) => {
-  const pages = [...found.entries()].filter(([, { row }]) => row.startsWith(prefix))
-  for (const [name] of pages) found.delete(name)
-  const worst = pages.map(([, result]) => result).sort((a, b) => b.ratio - a.ratio)[0]
-  return worst === undefined ? [] : [{ ...worst, row: `${worst.row} (the slowest of ${pages.length})` }]
-}
-const audit = [
-  "audit, one log",
-  "audit, all logs",
-  "PostgreSQL, audit, one log",
-  "PostgreSQL, audit, all logs"
-].flatMap(slowest)
+const pages = ["audit, one log", "audit, all logs", "PostgreSQL, audit, one log", "PostgreSQL, audit, all logs"]
+const kindOfPage = ({ row }) => pages.find((prefix) => row.startsWith(prefix))
+const slowest = pages.flatMap((prefix) => {
+  const all = found.filter((result) => kindOfPage(result) === prefix)
+  const [worst] = all.sort((a, b) => b.ratio - a.ratio)
+  return worst === undefined ? [] : [{ ...worst, row: `${worst.row} (the slowest of ${all.length})` }]
+})
 
-const cells = ({ against, atLeast, measured, ratio, row, target }) => {
+/** The counted figures of each kind of request, which stand beside the rows of that kind. */
+const counted = new Map(found.flatMap(({ counted, kind }) => (counted === undefined ? [] : [[kind, counted]])))
+const formatCounted = ({ allocated, commits, statements, steps, trips, walBytes }) =>
+  [
+    ...(steps === undefined ? [] : [`${steps.toFixed(0)} steps`]),
+    ...(statements === undefined ? [] : [`${Number(statements.toFixed(1))} statements`]),
+    ...(trips === undefined ? [] : [`${Number(trips.toFixed(1))} round trips`]),
+    ...(commits === undefined ? [] : [`${Number(commits.toFixed(3))} commits`]),
+    ...(walBytes === undefined ? [] : [`${(walBytes / 1000).toFixed(1)} KB of log`]),
+    ...(allocated === undefined ? [] : [`${allocated.toFixed(0)} KB allocated`])
+  ].join(", ")
+
+const cells = ({ against, atLeast, kind, measured, ratio, row, target }) => {
   const good = target === undefined || (atLeast ? ratio >= target : ratio <= target)
   const bound = target === undefined ? "" : `${atLeast ? "≥" : "≤"} ${target}`
-  const now = `${ratio.toFixed(2)}${good ? "" : " (missed)"}`
-  return [row, against, bound, now, measured]
+  const figure = ratio.toFixed(ratio < 100 ? 2 : 0)
+  const beside = counted.get(kind)
+  return [
+    row,
+    against,
+    bound,
+    `${figure}${good ? "" : " (missed)"}`,
+    measured,
+    beside === undefined ? "" : formatCounted(beside)
+  ]
 }
 
 const tableOf = ([columns, ...rows]) =>
   [columns, columns.map(() => "---"), ...rows].map((line) => `| ${line.join(" | ")} |`).join("\n")
 
-const table = tableOf([["row", "against", "target", "ratio", "measured"], ...[...found.values(), ...audit].map(cells)])
-const { cpu, memory, node, pinning, system, versions } = files.at(-1).machine
+// Counted figures stand beside the loads of their kind of request.
+const loads = found.filter((result) => result.counted?.steps === undefined)
+const rows = [...loads.filter((result) => kindOfPage(result) === undefined), ...slowest]
+const columns = ["row", "against", "target", "ratio", "measured", "counted, for each request"]
+const table = tableOf([columns, ...rows.map(cells)])
+
+const stepRows = found.filter((result) => result.counted?.steps !== undefined)
+const steps = stepRows
+  .filter(({ target }) => target !== undefined)
+  .map(({ kind, ratio, target }) => `${kind} ${ratio.toFixed(0)} of ${target}${ratio > target ? " (missed)" : ""}`)
+const goals = steps.length === 0 ? "" : `Fiber steps, of the goal: ${steps.join(", ")}.\n\n`
+
+const days = [...new Set(found.map(({ measuredAt }) => measuredAt.slice(0, 10)))].sort()
+const { cpu, memory, node, pinning, system } = files.at(-1).machine
+const versions = Object.assign({}, ...files.map(({ machine }) => machine.versions))
 const machine = [
-  `Measured on ${cpu}, ${memory}, ${system}, Node ${node}; ${pinning}. Versions:`,
+  `Version ${current.version} (commit ${current.commit} of ${current.date}), measured on ${days.join(", ")}: ${cpu}, ${memory},`,
+  `${system}, Node ${node}; ${pinning}.`,
   `${Object.entries(versions)
     .map(([name, version]) => `\`${name}\` ${version}`)
     .join(", ")}.`
 ].join(" ")
 
 /** The capacity of one core, by the processor time of each kind of request. */
-const capacity = [...found.values()].flatMap(({ cost }) => {
+const capacity = found.flatMap(({ cost }) => {
   if (cost === undefined) return []
   const { database, kind, server } = cost
   const perSecond = (micros) => Math.round(1e6 / micros).toLocaleString("en")
@@ -85,5 +116,5 @@ const between = (name, text, whole) =>
     (_, begin, end) => `${begin}\n\n${text}\n\n${end}`
   )
 
-const written = between("figures", `${machine}\n\n${table}`, readFileSync(page, "utf8"))
+const written = between("figures", `${machine}\n\n${goals}${table}`, readFileSync(page, "utf8"))
 writeFileSync(page, capacity.length === 0 ? written : between("capacity", capacityTable, written))

@@ -1,17 +1,7 @@
 import { settle, startCoffer, valuesOf } from "../support/coffer.mjs"
-import { interleave, ratioOf } from "../support/load.mjs"
+import { interleave } from "../support/load.mjs"
 import { startOpenBao } from "../support/openbao.mjs"
-import { perSecond, readsOf, writesOf } from "../support/requests.mjs"
-
-const result = (row, ours, theirs, times, target) => ({
-  row,
-  against: "OpenBao",
-  measured: perSecond(ours),
-  base: times === 1 ? perSecond(theirs) : `${(theirs.rate / times).toFixed(1)}/s`,
-  ratio: ratioOf(ours, theirs) * times,
-  target,
-  atLeast: true
-})
+import { bundleOf, compared, readsOf, writesOf } from "../support/requests.mjs"
 
 /** Comparison with OpenBao. Needs `--openbao PATH`, a built `bao`. */
 const row = {
@@ -22,13 +12,12 @@ const row = {
     const coffer = await startCoffer(context.folder("openbao-coffer"))
     const scene = await settle(coffer)
     const bao = await startOpenBao(context.openbao, context.folder("openbao"), valuesOf(scene.keys.length))
-    const bundle = [{ path: `${scene.env}/bundle`, headers: { "x-api-key": scene.key } }]
     try {
       const [read, theirRead, whole] = await interleave(
         [
           { server: coffer, requests: readsOf(scene) },
           { server: bao, requests: bao.reads },
-          { server: coffer, requests: bundle }
+          { server: coffer, requests: bundleOf(scene) }
         ],
         context.pace
       )
@@ -39,10 +28,15 @@ const row = {
         ],
         context.pace
       )
+      const theirs = `OpenBao ${bao.version}`
       return [
-        result(`secret read, 16 connections (OpenBao ${bao.version})`, read, theirRead, 1, 3),
-        result("secret write, 16 connections", write, theirWrite, 1, 3),
-        result("environment of 100 secrets, 16 connections: a bundle, or 100 reads", whole, theirRead, 100, 30)
+        compared(`${theirs}: secret read`, "Coffer's", theirRead, read, { target: 2, atLeast: true }),
+        compared(`${theirs}: secret write`, "Coffer's", theirWrite, write, { target: 2, atLeast: true }),
+        compared(`${theirs}: 100 secret reads`, "Coffer's bundle of 100", theirRead, whole, {
+          target: 30,
+          times: 1 / scene.keys.length,
+          atLeast: true
+        })
       ]
     } finally {
       await coffer.stop()

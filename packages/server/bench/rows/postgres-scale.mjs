@@ -1,11 +1,11 @@
 import { settle, startCoffer } from "../support/coffer.mjs"
 import { addAuditEntries } from "../support/audit-data.mjs"
 import { addPeople, addSecrets } from "../support/data.mjs"
-import { interleave, ratioOf } from "../support/load.mjs"
-import { readsOf, writesOf } from "../support/requests.mjs"
+import { interleave } from "../support/load.mjs"
+import { bundleOf, compared, readsOf, writesOf } from "../support/requests.mjs"
 import { fillPostgres } from "../support/stores.mjs"
 import { comparePages } from "./audit.mjs"
-import { bundleOf, shared } from "./postgres.mjs"
+import { shared, together } from "./postgres.mjs"
 import { compareStart } from "./startup.mjs"
 
 const smallEntries = 1_000
@@ -33,20 +33,9 @@ const serverWith = async (context, postgres, name, add) => {
 }
 
 /** The processor time of a request in a large database against a small one, of the server and PostgreSQL together. */
-const costs = (kind, [large, small]) => {
-  const sums = [large, small].map(({ rounds, ...whole }) => ({
-    cpu: whole.cpu + whole.databaseCpu,
-    rounds: rounds.map(({ cpu, databaseCpu }) => ({ cpu: cpu + databaseCpu }))
-  }))
-  return {
-    row: `PostgreSQL at scale: processor time of a ${kind}`,
-    against: "an empty database",
-    measured: `${sums[0].cpu.toFixed(0)} µs`,
-    base: `${sums[1].cpu.toFixed(0)} µs`,
-    ratio: ratioOf(sums[0], sums[1], "cpu"),
-    target: 1.2,
-    atLeast: false
-  }
+const costs = (kind, loads) => {
+  const [large, small] = loads.map(together)
+  return compared(`PostgreSQL at scale: ${kind}`, "an empty database", large, small, { target: 1.2 })
 }
 
 /** Lists of environments all over the table of secrets, and the same number of lists of one environment. */

@@ -1,63 +1,78 @@
 import { ask, settle, startCoffer } from "../support/coffer.mjs"
+import { countWaves, youngGeneration } from "../support/counts.mjs"
+import { median } from "../support/load.mjs"
 import { startMeter } from "../support/meter.mjs"
+import { connected } from "../support/postgres.mjs"
 import { readsOf, writesOf } from "../support/requests.mjs"
 import { shared } from "./postgres.mjs"
 
-/** A figure without a reference. */
-const plain = (row, ratio, measured, target) => ({
-  row,
-  against: "",
-  measured,
-  base: "",
-  ratio,
-  target,
-  atLeast: false
-})
+const requested = ({ body, method = "GET", path, ...rest }, server) =>
+  ask(server, method, path, { ...rest, ...(body !== undefined && { body: JSON.parse(body) }) })
 
-const requested = async (server, requests) => {
-  for (const { body, method = "GET", path, ...rest } of requests) {
-    await ask(server, method, path, { ...rest, ...(body !== undefined && { body: JSON.parse(body) }) })
-  }
-}
+/** The end of PostgreSQL's write-ahead log, in bytes. */
+const endOfLog = (url) =>
+  connected(url, async (client) => {
+    const { rows } = await client.query("SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0') AS bytes")
+    return Number(rows[0].bytes)
+  })
 
 const row = {
   name: "postgres-trips",
-  // They depend on the program alone, not on the machine.
+  // They depend on the program alone, not on the machine. A test holds them.
   quick: false,
   run: async (context) => {
     const { postgres } = await shared(context)
     const meter = await startMeter(postgres.port)
+    const url = await postgres.database("trips")
     const server = await startCoffer(context.folder("postgres-trips"), {
-      databaseUrl: meter.behind(await postgres.database("trips"))
+      databaseUrl: meter.behind(url),
+      nodeArgs: youngGeneration
     })
     const scene = await settle(server)
-    /** Counts the statements and round trips per request, after one of each kind, when its statements are prepared. */
-    const countOf = async (requests) => {
-      await requested(server, requests)
-      const before = meter.counts()
-      await requested(server, requests)
-      const after = meter.counts()
-      const each = (where, what) => (after[where][what] - before[where][what]) / requests.length
+    const sum = (field) => {
+      const { inside, outside } = meter.counts()
+      return inside[field] + outside[field]
+    }
+    /** The statements and round trips of most requests: those of the jobs, and of the entries of reads, fall beside few. */
+    const countEach = async (requests) => {
+      for (const request of requests) await requested(request, server)
+      const found = { statements: [], trips: [] }
+      for (const request of requests) {
+        const before = { statements: sum("statements"), trips: sum("trips") }
+        await requested(request, server)
+        for (const field of Object.keys(found)) found[field].push(sum(field) - before[field])
+      }
+      return { statements: median(found.statements), trips: median(found.trips) }
+    }
+    const watch = async () => {
+      const before = { commits: meter.counts().inside.commits, bytes: await endOfLog(url) }
       return {
-        outside: { statements: each("outside", "statements"), trips: each("outside", "trips") },
-        inside: { statements: each("inside", "statements"), trips: each("inside", "trips") }
+        stop: async () => ({
+          commits: meter.counts().inside.commits - before.commits,
+          walBytes: (await endOfLog(url)) - before.bytes
+        })
       }
     }
-    const read = await countOf(readsOf(scene))
-    const write = await countOf(writesOf(scene))
+    const counted = async (kind, requests, target) => {
+      const found = { ...(await countEach(requests)), ...(await countWaves(server, scene, requests, watch)) }
+      return {
+        row: `PostgreSQL: round trips of a ${kind}`,
+        against: "",
+        measured: `${found.statements} statements, ${found.commits.toFixed(3)} commits, ${(found.walBytes / 1000).toFixed(1)} KB of log, ${found.allocated.toFixed(0)} KB allocated`,
+        base: "",
+        ratio: found.trips,
+        kind: `PostgreSQL: ${kind}`,
+        counted: found,
+        target,
+        atLeast: false
+      }
+    }
+    // A page's first change after a checkpoint writes the whole page.
+    await connected(url, (client) => client.query("CHECKPOINT"))
+    const results = [await counted("read", readsOf(scene), 2), await counted("write", writesOf(scene), 4)]
     await server.stop()
     meter.stop()
-    const sum = (field) => write.outside[field] + write.inside[field]
-    const perRead = `${read.outside.statements.toFixed(1)} statements; its audit entry, later and together with others, ${read.inside.trips.toFixed(1)}`
-    return [
-      plain("PostgreSQL: round trips of a read", read.outside.trips, perRead, 2),
-      plain(
-        "PostgreSQL: statements of a write",
-        sum("statements"),
-        `in ${sum("trips").toFixed(1)} round trips`,
-        undefined
-      )
-    ]
+    return results
   }
 }
 

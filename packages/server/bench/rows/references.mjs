@@ -1,5 +1,6 @@
 import { ask, settle, startCoffer, valuesOf } from "../support/coffer.mjs"
-import { interleave, ratioOf } from "../support/load.mjs"
+import { interleave } from "../support/load.mjs"
+import { compared } from "../support/requests.mjs"
 
 const keys = 2_000
 const references = 500
@@ -49,26 +50,11 @@ const row = {
       context.pace
     )
     await server.stop()
-    const millis = ({ cpu }) => `${(cpu / 1000).toFixed(1)} ms`
     return [
-      {
-        row: `processor time of a bundle of ${keys} keys with ${references} references`,
-        against: `one of ${keys} values`,
-        measured: millis(referring),
-        base: millis(plain),
-        ratio: ratioOf(referring, plain, "cpu"),
-        target: 1.5,
-        atLeast: false
-      },
-      {
-        row: "the same, unchanged (If-None-Match)",
-        against: "the bundle",
-        measured: millis(same),
-        base: millis(referring),
-        ratio: ratioOf(same, referring, "cpu"),
-        target: undefined,
-        atLeast: false
-      },
+      compared(`bundle of ${keys} keys with ${references} references`, `one of ${keys} values`, referring, plain, {
+        target: 1.5
+      }),
+      compared("the same, unchanged", "the bundle", same, referring),
       {
         row: `writing ${references} references in one change`,
         against: `writing ${references} values`,

@@ -2,8 +2,8 @@ import { cpSync } from "node:fs"
 import { ask, logIn, settle, startCoffer } from "../support/coffer.mjs"
 import { addGroups, addOwnRules, addPeople } from "../support/data.mjs"
 import { fill } from "../support/stores.mjs"
-import { interleave, median, ratioOf } from "../support/load.mjs"
-import { readsOf } from "../support/requests.mjs"
+import { interleave, median } from "../support/load.mjs"
+import { compared, readsOf } from "../support/requests.mjs"
 
 const row = {
   name: "rules",
@@ -25,35 +25,14 @@ const row = {
       context.pace
     )
     for (const server of servers) await server.stop()
-    const base = `${small.cpu.toFixed(0)} µs`
     return [
+      compared("read beside 10,000 rules, 1,000 members, 1,000 projects", "one of each", large, small, { target: 1.2 }),
       {
-        row: "processor time of a read beside 10,000 rules, 1,000 members, 1,000 projects",
-        against: "one of each",
-        measured: `${large.cpu.toFixed(0)} µs`,
-        base,
-        ratio: ratioOf(large, small, "cpu"),
-        target: 1.2,
-        atLeast: false
-      },
-      {
-        row: "processor time that 1,000 own rules with patterns add to a read",
-        against: "a read with one rule",
-        measured: `${matched.cpu.toFixed(0)} µs`,
-        base,
+        ...compared("what 1,000 own rules with patterns add to a read", "a read with one rule", matched, small),
         ratio: median(matched.rounds.map(({ cpu }, index) => cpu / small.rounds[index].cpu - 1)),
-        target: 2,
-        atLeast: false
+        target: 2
       },
-      {
-        row: "processor time of a read with 1,000 own rules that end",
-        against: "1,000 that last",
-        measured: `${ending.cpu.toFixed(0)} µs`,
-        base: `${matched.cpu.toFixed(0)} µs`,
-        ratio: ratioOf(ending, matched, "cpu"),
-        target: 1.1,
-        atLeast: false
-      }
+      compared("read with 1,000 own rules that end", "1,000 that last", ending, matched, { target: 1.1 })
     ]
   }
 }
@@ -82,17 +61,7 @@ const groups = {
       context.pace
     )
     for (const server of servers) await server.stop()
-    return [
-      {
-        row: "processor time of a read by a member of 50 groups",
-        against: "of none",
-        measured: `${grouped.cpu.toFixed(0)} µs`,
-        base: `${alone.cpu.toFixed(0)} µs`,
-        ratio: ratioOf(grouped, alone, "cpu"),
-        target: 1.1,
-        atLeast: false
-      }
-    ]
+    return [compared("read by a member of 50 groups", "of none", grouped, alone, { target: 1.1 })]
   }
 }
 
@@ -115,15 +84,10 @@ const delegations = {
     )
     await server.stop()
     return [
-      {
-        row: "processor time of a read by a delegation",
-        against: "by the session of its person",
-        measured: `${delegated.cpu.toFixed(0)} µs`,
-        base: `${owned.cpu.toFixed(0)} µs`,
-        ratio: ratioOf(delegated, owned, "cpu"),
-        target: 1.1,
-        atLeast: false
-      }
+      compared("read by a delegation", "by the session of its person", delegated, owned, {
+        kind: "read by a delegation",
+        target: 1.1
+      })
     ]
   }
 }

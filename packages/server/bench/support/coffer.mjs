@@ -43,8 +43,10 @@ export const startCoffer = async (folder, { databaseUrl, env = {}, nodeArgs = []
   return {
     ...server,
     url,
-    /** Counts the steps of fibers during some work. Only of the program `counted`. */
-    stepsOf: async (work) => {
+    /** The file of a SQLite database. */
+    ...(databaseUrl === undefined && { database: join(folder, "service.db") }),
+    /** Counts the steps and statements of fibers during some work. Only of the program `counted`. */
+    countsOf: async (work) => {
       server.child.send("begin")
       await work()
       return question(server.child, "end")

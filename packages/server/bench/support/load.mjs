@@ -1,4 +1,6 @@
 import autocannon from "autocannon"
+import { setTimeout as sleep } from "node:timers/promises"
+import { watchLog } from "./wal.mjs"
 
 export const percentile = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
 
@@ -11,15 +13,13 @@ export const median = (values) =>
 const complete = (requests) => requests.map((request) => ({ method: "GET", ...request }))
 
 /**
- * Runs a load of the same requests from each connection; with `own`, each has one of these lists of requests. Returns requests per second, latencies in milliseconds, and the processor time of the server per request in
- * µs; also the database's, if that is another program.
+ * Runs a load of the same requests from each connection; with `own`, each has one of these lists of requests. Returns requests per
+ * second, and latencies in milliseconds.
  */
 export const load = (server, { amount, connections = 16, own, rate, requests, seconds = 3 }) =>
   new Promise((resolve, reject) => {
     const latencies = []
     let failed = 0
-    const before = server.cpuMicros()
-    const databaseBefore = server.databaseMicros?.()
     let client = 0
     const instance = autocannon(
       {
@@ -35,19 +35,17 @@ export const load = (server, { amount, connections = 16, own, rate, requests, se
       },
       (error, result) => {
         if (error) return reject(error)
+        const seconds = (performance.now() - begun) / 1000
         const sorted = latencies.sort((a, b) => a - b)
         failed += result.errors + result.timeouts
         if (failed > 0) return reject(new Error(`${failed} of ${sorted.length} requests failed at ${server.url}`))
         resolve({
-          rate: sorted.length / ((performance.now() - begun) / 1000),
+          rate: sorted.length / seconds,
           p50: percentile(sorted, 0.5),
           p99: percentile(sorted, 0.99),
           max: sorted.at(-1) ?? 0,
-          cpu: (server.cpuMicros() - before) / sorted.length,
-          ...(databaseBefore !== undefined && {
-            databaseCpu: (server.databaseMicros() - databaseBefore) / sorted.length
-          }),
-          requests: sorted.length
+          requests: sorted.length,
+          seconds
         })
       }
     )
@@ -60,15 +58,45 @@ export const load = (server, { amount, connections = 16, own, rate, requests, se
   })
 
 /**
- * Runs several loads alternately, after a warm-up. Returns the median and all rounds of each. Rounds are short, so that
- * noise, which comes and goes within seconds, affects all loads alike.
+ * Runs a load, and waits until the server has done what it put off, such as audit entries and their index. That work is charged to
+ * the turn: the processor time per request in µs, of all threads; the database's, if that is another program; and the commits
+ * and bytes of the write-ahead log of a SQLite database.
  */
-export const interleave = async (targets, { rounds, seconds, warmUp }) => {
+const turn = async ({ server, ...options }, drain) => {
+  const log = server.database === undefined ? undefined : watchLog(server.database)
+  const before = server.cpuMicros()
+  const databaseBefore = server.databaseMicros?.()
+  try {
+    const loaded = await load(server, options)
+    const commits = log?.counts().commits
+    await sleep(drain * 1000)
+    return {
+      ...loaded,
+      cpu: (server.cpuMicros() - before) / loaded.requests,
+      ...(databaseBefore !== undefined && {
+        databaseCpu: (server.databaseMicros() - databaseBefore) / loaded.requests
+      }),
+      ...(log !== undefined && {
+        commits: commits / loaded.seconds,
+        walBytes: log.counts().walBytes / loaded.requests
+      })
+    }
+  } finally {
+    log?.stop()
+  }
+}
+
+/**
+ * Runs turns of several loads alternately, after a warm-up. Returns the median and all rounds of each. Each turn is sustained: a
+ * short one leaves much of its work to the next, which is another server's.
+ */
+export const interleave = async (targets, { drain, rounds, seconds, warmUp }) => {
   for (const { server, ...options } of targets) await load(server, { ...options, seconds: warmUp })
+  await sleep(drain * 1000)
   const results = targets.map(() => [])
   for (let round = 0; round < rounds; round++) {
-    for (const [index, { server, ...options }] of targets.entries()) {
-      results[index].push(await load(server, { ...options, seconds }))
+    for (const [index, target] of targets.entries()) {
+      results[index].push(await turn({ ...target, seconds }, drain))
     }
   }
   return results.map((rounds) => ({
@@ -77,6 +105,6 @@ export const interleave = async (targets, { rounds, seconds, warmUp }) => {
   }))
 }
 
-/** Returns the median of the ratios of two alternating loads, round by round. */
-export const ratioOf = (ours, theirs, field = "rate") =>
+/** Returns the median of the ratios of two alternating loads, round by round: of their processor times, or another field. */
+export const ratioOf = (ours, theirs, field = "cpu") =>
   median(ours.rounds.map((round, index) => round[field] / theirs.rounds[index][field]))

@@ -16,17 +16,33 @@ export const writesOf = (scene) =>
     body: JSON.stringify({ value: `another value ${index}`.padEnd(32, "x") })
   }))
 
-/** Formats the result of a load for the table. */
-export const perSecond = ({ cpu, p99, rate }) => `${rate.toFixed(0)}/s, p99 ${p99.toFixed(1)} ms, ${cpu.toFixed(0)} µs`
+/** All secrets of an environment in one request. */
+export const bundleOf = ({ env, key }) => [{ path: `${env}/bundle`, headers: { "x-api-key": key } }]
 
-/** A row of the table: a load against another one. `processor` is the ratio of the processor times of a request. */
-export const compared = (row, against, ours, theirs, target) => ({
-  row,
-  against,
-  measured: perSecond(ours),
-  base: perSecond(theirs),
-  ratio: ratioOf(ours, theirs),
-  ...(against === handWritten && { processor: ratioOf(ours, theirs, "cpu") }),
-  target,
-  atLeast: true
-})
+const whole = (number) => Math.round(number).toLocaleString("en")
+
+/** Formats the result of a load for the table: what a request costs, and beside it what depends on the machine. */
+export const perRequest = ({ commits = 0, cpu, databaseCpu, p99, rate, walBytes }) =>
+  [
+    `${whole(cpu)} µs${databaseCpu === undefined ? "" : ` and ${whole(databaseCpu)} of the database`}`,
+    `${whole(rate)}/s`,
+    `p99 ${p99.toFixed(1)} ms`,
+    ...(commits > 1 ? [`${whole(commits)} commits/s, ${(walBytes / 1000).toFixed(1)} KB of log`] : [])
+  ].join(", ")
+
+/** A row of the table: the processor time of a request against another's, `times` requests for one. */
+export const compared = (row, against, ours, theirs, { atLeast = false, kind, target, times = 1 } = {}) => {
+  const ratio = ratioOf(ours, theirs) / times
+  return {
+    row,
+    against,
+    measured: perRequest(ours),
+    base: perRequest(theirs),
+    ratio,
+    ...(against === handWritten && { processor: ratio }),
+    // The row of counted figures that belongs to this one.
+    ...(kind !== undefined && { kind }),
+    target,
+    atLeast
+  }
+}

@@ -1,16 +1,20 @@
-/** Counts the steps of fibers: what a request costs in the toolkit's interpreter, the same on every machine. */
+/** Counts the steps and statements of fibers: what a request costs in the toolkit's interpreter, the same on every machine. */
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 import * as RuntimeFlagsPatch from "effect/RuntimeFlagsPatch"
 import * as Supervisor from "effect/Supervisor"
 
+const none = () => ({ requests: 0, commits: 0 })
+
 class Counter extends Supervisor.AbstractSupervisor {
   value = Effect.void
   /** The steps of requests, and of the group commits that they and the jobs make. */
-  steps = { requests: 0, commits: 0 }
+  steps = none()
+  statements = none()
   kinds = new WeakMap()
   isCounting = false
 
@@ -25,6 +29,11 @@ class Counter extends Supervisor.AbstractSupervisor {
     const kind = this.kinds.get(fiber)
     if (this.isCounting && kind !== undefined) this.steps[kind]++
   }
+  onStatement() {
+    const fiber = Option.getOrUndefined(Fiber.getCurrentFiber())
+    const kind = fiber && this.kinds.get(fiber)
+    if (this.isCounting && kind !== undefined) this.statements[kind]++
+  }
 }
 
 export const makeStepCounter = () => {
@@ -38,12 +47,18 @@ export const makeStepCounter = () => {
       ),
     /** Counts the fibers that start from now on. */
     begin: () => {
-      Object.assign(counter, { steps: { requests: 0, commits: 0 }, kinds: new WeakMap(), isCounting: true })
+      Object.assign(counter, { steps: none(), statements: none(), kinds: new WeakMap(), isCounting: true })
+    },
+    /** Counts a statement of the current fiber, unless that is a job's. */
+    statement: () => {
+      counter.onStatement()
     },
     /** Stops, and returns the number of their steps. */
     end: () => {
       counter.isCounting = false
       return counter.steps
-    }
+    },
+    /** The number of their statements. */
+    statements: () => counter.statements
   }
 }

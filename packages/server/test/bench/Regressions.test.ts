@@ -28,13 +28,45 @@ describe("a quick benchmark", () => {
     ])
   })
 
+  it("finds one more statement, commits, bytes of the log and memory alike", () => {
+    const last = {
+      statements: { read: 2 },
+      commits: { read: 0.07 },
+      walBytes: { read: 8_000 },
+      allocated: { read: 150 }
+    }
+    assert.deepStrictEqual(regressions(last, last), [])
+    const more = {
+      statements: { read: 3 },
+      commits: { read: 0.09 },
+      walBytes: { read: 9_300 },
+      allocated: { read: 160 }
+    }
+    assert.deepStrictEqual(
+      regressions(last, more).map(({ kind }) => kind),
+      ["statements", "allocated", "commits", "walBytes"]
+    )
+  })
+
   it("takes no row for dearer that was never recorded, or that became cheaper", () => {
     assert.deepStrictEqual(regressions(recorded, { processor: { read: 1, "a new row": 100 }, steps: { read: 1 } }), [])
   })
 
-  it("compares only rows that have a cost", () => {
-    const results = [{ row: "read", processor: 4 }, { row: "read of a fiber", steps: 172 }, { row: "other" }]
-    assert.deepStrictEqual(costs(results), { processor: { read: 4 }, steps: { "read of a fiber": 172 } })
+  it("records processor times by row, and what was counted by the request that it belongs to", () => {
+    const counted = { steps: 172, statements: 2, commits: 0.07, walBytes: 8_000, allocated: 150 }
+    const results = [
+      { row: "secret read", kind: "read", processor: 4 },
+      { row: "fiber steps: read", kind: "read", counted },
+      { row: "resident memory" }
+    ]
+    assert.deepStrictEqual(costs(results), {
+      steps: { read: 172 },
+      statements: { read: 2 },
+      commits: { read: 0.07 },
+      walBytes: { read: 8_000 },
+      allocated: { read: 150 },
+      processor: { "secret read": 4 }
+    })
   })
 
   it("measures once if nothing is dearer", async () => {
@@ -58,16 +90,20 @@ describe("a quick benchmark", () => {
   })
 
   it("records what was measured beside what was recorded before", () => {
-    const merged = merge(recorded, { processor: { write: 3 }, steps: { bundle: 218 } })
-    assert.deepStrictEqual(merged, { processor: { read: 4, write: 3 }, steps: { read: 100, bundle: 218 } })
+    const { processor, steps } = merge(recorded, { processor: { write: 3 }, steps: { bundle: 218 } })
+    assert.deepStrictEqual(
+      { processor, steps },
+      { processor: { read: 4, write: 3 }, steps: { read: 100, bundle: 218 } }
+    )
   })
 
   it("has a record of reads, writes and bundles", () => {
     const last: unknown = JSON.parse(readFileSync(new URL("../../bench/last.json", import.meta.url), "utf8"))
-    assert.hasAllKeys(last, ["processor", "steps"])
-    const { processor, steps } = last as Costs
-    assert.hasAllKeys(processor, ["secret read, 16 connections", "secret write, 16 connections", "bundle of 100"])
-    const stepped = ["/health", "secret read", "secret write", "bundle of 100"].map((what) => `fiber steps: ${what}`)
-    assert.hasAllKeys(steps, stepped)
+    const { processor, ...counted } = last as Costs
+    assert.hasAllKeys(processor, ["secret read", "secret write", "bundle of 100"])
+    assert.hasAllKeys(counted, ["allocated", "commits", "statements", "steps", "walBytes"])
+    for (const [kind, rows] of Object.entries(counted)) {
+      assert.containsAllKeys(rows, ["empty", "read", "bundle", "write"], kind)
+    }
   })
 })
