@@ -2,6 +2,7 @@ import type { UserActor } from "@coffer/domain/access/Actor"
 import { OrgName } from "@coffer/domain/base/Names"
 import { Access } from "@coffer/server/access/Access"
 import { type Invitation, Mailer } from "@coffer/server/base/mail/Mailer"
+import { inSteps } from "@coffer/server/database/InSteps"
 import { Members } from "@coffer/server/directory/members/Members"
 import { Organizations } from "@coffer/server/directory/organizations/Organizations"
 import { assert, describe, it } from "@effect/vitest"
@@ -34,7 +35,8 @@ const found = (actor: UserActor, org: string) =>
 const invite = (actor: UserActor, address: string, org = "acme") =>
   Effect.gen(function* () {
     const place = yield* (yield* Access).org(orgPath(org), "member.invite").pipe(asActor(actor))
-    return yield* transaction((yield* Members).invite(place, email(address), "developer"))
+    const { member } = yield* inSteps(transaction((yield* Members).invite(place, email(address), "developer")))
+    return member
   })
 
 const remove = (actor: UserActor, address: string, org = "acme") =>

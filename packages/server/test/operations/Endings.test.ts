@@ -13,7 +13,6 @@ import { entries, grant, onDatabase, organization, raw, transaction } from "../s
 /** The tables whose rows are deleted, and not by the list of maintenance: what deletes them. */
 const deletedElsewhere: Readonly<Record<string, string>> = {
   passkeys: "their person, or the end of the account",
-  use_rule_accounts: "a change of the rule",
   group_members: "a change of the group, or the end of a membership",
   group_mappings: "a change of the mapping",
   request_parts: "the expiry of the request, or its decision",

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { endedAtOnce } from "@coffer/server/database/InSteps"
 import { seal } from "@coffer/server/keys/Envelope"
 import { makeKeyring } from "@coffer/server/keys/Keyring"
 import { hashToken, keyHint, mintToken } from "@coffer/server/keys/Token"
@@ -18,6 +19,7 @@ export const limits = {
   environments: 100,
   rules: 20_000,
   rulesOfOne: 1_000,
+  groups: 200,
   accounts: 2_000,
   secrets: 2_000,
   valueBytes: 8 * 1024 * 1024,
@@ -25,6 +27,7 @@ export const limits = {
 }
 
 const at = "2026-01-01T00:00:00.000Z"
+const manyEnded = 2 * endedAtOnce + 50
 const org = { id: OrgId.make(randomUUID()), name: "large" }
 
 export const superadmin = "root@example.com"
@@ -77,7 +80,7 @@ export interface Limits {
   readonly orgId: string
   /** The other organizations. */
   readonly organizations: ReadonlyArray<OrgId>
-  /** Members and accounts with 1,000 rules each, to be put out. */
+  /** Members and accounts with 1,000 rules and 450 places in use rules each, to be put out. */
   readonly members: ReadonlyArray<string>
   readonly accounts: ReadonlyArray<string>
   /** An account that stays. */
@@ -312,6 +315,31 @@ export const fill = async (path: string): Promise<Limits> => {
         ...{ env_id: reverted, revision: 1, key, secret_id: randomUUID(), version: 1, change: "created" },
         ...{ created_by: superadmin, created_at: at }
       })
+    }
+
+    // Those who are put out have more places in use rules, and votes for requests that wait, than two transactions end.
+    const namedEnv = environment(web, "named")
+    const [secretId, voters] = [randomUUID(), [...members.slice(0, 9), ...crowded]]
+    insert("secrets", { id: secretId, env_id: namedEnv, key: "NAMED", version: 1, ...stamps })
+    for (let index = 0; index < manyEnded; index++) {
+      const id = randomUUID()
+      insert("use_rules", {
+        ...{ id, secret_id: secretId, terms: "{}", per_minute: 1, per_day: 1, minute_at: 0, minute_count: 0 },
+        ...{ day_at: 0, day_count: 0, created_by: superadmin, ...stamps }
+      })
+      const named = [...members.slice(0, 9), ...accounts.slice(1, 8).map((one) => one.id)]
+      named.forEach((subject_id, position) => {
+        insert("use_rule_accounts", { rule_id: id, position, org_id: org.id, subject_id })
+      })
+      const request = randomUUID()
+      insert("requests", {
+        ...{ id: request, org_id: org.id, env_id: namedEnv, kind: "access", state: "pending", actor_type: "user" },
+        ...{ actor_id: powerless, actor_name: "powerless@example.com", permission: "read", expires_in: 3_600 },
+        ...{ protection_version: 0, needed: 3, bytes: 0, created_at: at, expires_at: Date.now() + 86_400_000 }
+      })
+      for (const user_id of voters) {
+        insert("request_votes", { request_id: request, user_id, email: superadmin, vote: "approve", created_at: at })
+      }
     }
 
     const proven = session(root)

@@ -434,7 +434,10 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "PATCH /api/orgs/:org_name/members/:user_id": [body("", () => ({ role: "member" }))],
   "DELETE /api/orgs/:org_name/members/me": [plain],
   "DELETE /api/orgs/:org_name/members/:user_id": [
-    ["with 1,000 rules", (about) => ({ place: { user_id: one(about.limits.members, about) } })]
+    [
+      "with 1,000 rules, in 450 use rules, with 450 votes",
+      (about) => ({ place: { user_id: one(about.limits.members, about) } })
+    ]
   ],
 
   "POST /api/orgs/:org_name/projects": [body("", ({ attempt }) => ({ name: `created-${attempt}` }))],
@@ -614,7 +617,18 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["", (about) => ({ place: { group_name: about.limits.groups[1]! }, body: { name: about.limits.groups[1] } })]
   ],
   "DELETE /api/orgs/:org_name/groups/:group_name": [
-    ["", (about) => ({ place: { group_name: one(about.limits.groups.slice(2), about) } })]
+    ["", (about) => ({ place: { group_name: one(about.limits.groups.slice(2), about) } })],
+    [
+      "2,000 members",
+      async ({ attempt, call, limits }) => {
+        const group_name = `full ${attempt}`
+        await call("POST", `${org}/groups`, { name: group_name })
+        await call("PUT", `${org}/groups/${encodeURIComponent(group_name)}/members`, {
+          emails: limits.emails.slice(0, 2_000)
+        })
+        return { place: { group_name } }
+      }
+    ]
   ],
   "GET /api/orgs/:org_name/groups/:group_name/members": [["10,000", () => ({})]],
   "PUT /api/orgs/:org_name/groups/:group_name/members": [
@@ -652,7 +666,7 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
   "PATCH /api/orgs/:org_name/service-accounts/:sa_id": [body("", () => ({ allowed_networks: null }))],
   "POST /api/orgs/:org_name/service-accounts/:sa_id/rotate": [body("", () => ({}))],
   "DELETE /api/orgs/:org_name/service-accounts/:sa_id": [
-    ["with 1,000 rules", (about) => ({ place: { sa_id: one(about.limits.accounts, about) } })]
+    ["with 1,000 rules, in 450 use rules", (about) => ({ place: { sa_id: one(about.limits.accounts, about) } })]
   ],
   "POST /api/orgs/:org_name/service-accounts/:sa_id/federations": [
     body("20 keys", ({ attempt }) => ({ ...federationBody, name: `made-${attempt}`, jwks: { keys: twentyKeys() } }))

@@ -23,8 +23,9 @@ const ofSecrets = 5 * limits.secrets + fewRows
 export const manyRows: Readonly<Record<string, number>> = {
   // A session, and its entry in the log, some at a time.
   "DELETE /api/auth/sessions": 2 * endedAtOnce + fewRows,
-  "POST /api/users/:user_id/disable": endedAtOnce + fewRows,
-  "POST /api/users/:user_id/enable": endedAtOnce + fewRows,
+  // Sessions, and votes for requests that wait.
+  "POST /api/users/:user_id/disable": 2 * endedAtOnce + fewRows,
+  "POST /api/users/:user_id/enable": 2 * endedAtOnce + fewRows,
   "POST /api/users/:user_id/end-sessions": endedAtOnce + fewRows,
   // A secret, its version, its change, its place in the changes since, and what it replaces.
   [`PATCH ${project}/envs/:env_name/bundle`]: ofSecrets,
@@ -33,10 +34,14 @@ export const manyRows: Readonly<Record<string, number>> = {
   [`POST ${project}/envs/:env_name/revert`]: ofSecrets,
   "POST /api/orgs/:org_name/requests/:request_id/approve": ofSecrets,
   [`POST ${project}/envs/:env_name/secrets/:key/destroy`]: 2 * 1_000 + fewRows,
-  // Access rules, and the use rules that name the subject: at most 500 of an environment. Each right ends with the membership.
-  "DELETE /api/orgs/:org_name/members/:user_id": limits.rulesOfOne + fewRows,
-  "DELETE /api/orgs/:org_name/members/me": limits.rulesOfOne + fewRows,
-  "DELETE /api/orgs/:org_name/service-accounts/:sa_id": limits.rulesOfOne + fewRows,
+  // Access rules and groups of one. Places in use rules, and votes for requests that wait, end some at a time.
+  "DELETE /api/orgs/:org_name/members/:user_id": limits.rulesOfOne + limits.groups + 2 * endedAtOnce + fewRows,
+  "DELETE /api/orgs/:org_name/members/me": limits.rulesOfOne + limits.groups + 2 * endedAtOnce + fewRows,
+  "DELETE /api/orgs/:org_name/service-accounts/:sa_id": limits.rulesOfOne + endedAtOnce + fewRows,
+  // Of a former membership, whose removal was cut off.
+  "POST /api/orgs/:org_name/members": 2 * endedAtOnce + fewRows,
+  // The members, rules and mappings of a group.
+  "DELETE /api/orgs/:org_name/groups/:group_name": 2_000 + limits.rulesOfOne + 200 + fewRows,
   "PUT /api/orgs/:org_name/groups/:group_name/members": 2 * 2_000 + fewRows,
   // Values are erased in steps, which begin at once.
   "POST /api/trash/:removed_id/erase": 200 + fewRows,

@@ -145,7 +145,7 @@ describe("a disabled person", () => {
       const members = yield* Members
       const access = yield* Access
       const place = yield* access.org(orgPath(), "member.invite").pipe(asActor(owner))
-      assert.deepInclude(yield* transaction(members.invite(place, grace)), { user_id: id })
+      assert.deepInclude((yield* transaction(members.invite(place, grace))).member, { user_id: id })
       yield* request
       assert.deepStrictEqual(yield* Outbox, [])
     }).pipe(onServer)

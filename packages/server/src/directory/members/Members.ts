@@ -1,5 +1,5 @@
 import { actorName } from "@coffer/domain/access/Actor"
-import { Conflict, type Forbidden, LastOwner } from "@coffer/domain/errors/Errors"
+import { Conflict, type Forbidden, LastOwner, type LimitExceeded } from "@coffer/domain/errors/Errors"
 import type { UserId } from "@coffer/domain/base/Ids"
 import type { Member, Role } from "@coffer/domain/directory/Member"
 import type { Email } from "@coffer/domain/base/Names"
@@ -18,10 +18,11 @@ import { mapInSlices } from "../../base/EventLoop.js"
 import { recordLimit } from "../../base/Limit.js"
 import { now } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { afterCommit } from "../../database/Database.js"
+import { afterCommit, type Transaction } from "../../database/Database.js"
 import { orTaken } from "../../database/SqlErrors.js"
 import { type RateLimit, RateLimits } from "../../database/limits/RateLimits.js"
 import { Mailer } from "../../base/mail/Mailer.js"
+import { makeDepartures } from "./Departures.js"
 import { type MemberRow, membersRepo } from "./Repo.js"
 import { method } from "../../base/tracing/Traced.js"
 
@@ -35,6 +36,10 @@ const mailsOfInviter: RateLimit = { kind: "invitation.inviter", max: 100, window
 
 type MemberPlace = Place<"member.invite" | "member.update" | "member.remove" | "member.leave">
 
+/** An invitation, or that a former member has left more rows than one transaction ends: call again. */
+type Invitation =
+  { readonly hasMore: false; readonly member: Member } | { readonly hasMore: true; readonly member: null }
+
 const memberOf = ({ is_accepted, ...member }: MemberRow): Member => ({ ...member, accepted: is_accepted === 1 })
 
 /** The members of an organization and their roles. An organization always has an owner. */
@@ -47,6 +52,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     const limits = yield* RateLimits
     const { invitationMail } = yield* ServerConfig
     const { keepVotes } = yield* makeVotingMembers
+    const departures = yield* makeDepartures
     const notify = yield* makeVotingNotices
 
     /** Returns the audit source for a change of an owner. Fails with Forbidden unless an owner or a superadmin acts. */
@@ -78,15 +84,24 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       return true
     })
 
-    /** Adds a member, and creates the user if needed. The invitation is mailed after the commit; a failure there is ignored. */
+    /**
+     * Adds a member, and creates the user if needed. What a former membership has left, which would count again, ends first, some at a
+     * time. The invitation is mailed after the commit; a failure there is ignored.
+     */
     const invite = method(
       "Members.invite",
-      function* (place: Place<"member.invite">, email: Email, role: Role = "member") {
+      function* (
+        place: Place<"member.invite">,
+        email: Email,
+        role: Role = "member"
+      ): Effect.fn.Return<Invitation, Conflict | Forbidden | LimitExceeded, Transaction> {
         const source = role === "owner" ? yield* ownerSource(place) : sourceOf(place)
         const created_at = yield* now
         const id = yield* uuidV7
         yield* memberLimit.room(yield* repo.count({ orgId: place.org.id }))
         const user = yield* users.ensure(email)
+        const { hasMore } = yield* departures.endSome({ orgId: place.org.id, subjectId: user.id })
+        if (hasMore) return { hasMore, member: null }
         yield* repo
           .insert([
             {
@@ -106,8 +121,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
             mailer.sendInvitation({ to: email, inviter: actorName(place.actor), org: place.org.name, role })
           )
         }
-        const member: Member = { user_id: user.id, email, name: user.name, role, created_at }
-        return member
+        return { hasMore: false, member: { user_id: user.id, email, name: user.name, role, created_at } }
       }
     )
 
@@ -160,8 +174,8 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
     })
 
     /**
-     * Ends a membership with the person's access rules, delegations, places in groups, and votes for requests that wait: a later
-     * invitation must not revive them. Service accounts that the person created stay; the audit entry counts them.
+     * Ends a membership with the person's access rules, delegations, places in groups and use rules, and votes for requests that wait: a
+     * later invitation must not revive them. Service accounts that the person created stay; the audit entry counts them.
      */
     const end = Effect.fnUntraced(function* (
       place: Place<"member.remove" | "member.leave">,
@@ -176,8 +190,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       const groups = yield* repo.removeFromGroups({ orgId, userId })
       yield* repo.removeFromLogins({ orgId, userId })
       yield* repo.removeDelegations({ orgId, userId })
-      yield* repo.removeFromUseRules({ orgId, userId })
-      yield* repo.removeVotes({ orgId, userId })
+      const departure = yield* departures.endSome({ orgId, subjectId: userId })
       const { count: service_accounts } = yield* repo.countAccountsOf({ orgId, email })
       yield* audit.change(source, {
         action: "org.member_remove",
@@ -193,6 +206,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
         }
       })
       yield* afterCommit(notify(place.org))
+      return departure
     })
 
     const remove = method("Members.remove", function* (place: Place<"member.remove">, userId: UserId) {
@@ -200,7 +214,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       if (member === undefined) return yield* notFound(`member ${userId}`)
       const source = member.role === "owner" ? yield* ownerSource(place) : sourceOf(place)
       yield* keepAnOwner(place, member)
-      yield* end(place, source, member)
+      return yield* end(place, source, member)
     })
 
     /** Ends the caller's own membership, also one that was never accepted. */
@@ -210,7 +224,7 @@ export class Members extends Effect.Service<Members>()("@coffer/server/Members",
       const member = yield* repo.find({ orgId: org.id, userId: actor.id })
       if (member === undefined) return yield* notFound(`a membership of yours in organization ${org.name}`)
       yield* keepAnOwner(place, member)
-      yield* end(place, sourceOf(place), member)
+      return yield* end(place, sourceOf(place), member)
     })
 
     return { invite, leave, list, setRole, remove } as const

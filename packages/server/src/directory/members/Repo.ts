@@ -98,15 +98,6 @@ export const membersRepo = Effect.gen(function* () {
 
     removeDelegations: write`DELETE FROM delegations WHERE user_id = ${"userId"} AND org_id = ${"orgId"}`,
 
-    /** Those for requests that wait. */
-    removeVotes: write`
-      DELETE FROM request_votes WHERE user_id = ${"userId"} AND request_id IN (
-        SELECT r.id FROM requests r WHERE r.org_id = ${"orgId"} AND r.state = 'pending')`,
-
-    /** Use rules are then for the others alone. */
-    removeFromUseRules: write`
-      DELETE FROM use_rule_accounts WHERE subject_id = ${"userId"} AND org_id = ${"orgId"}`,
-
     removeFromGroups: returning(GroupRow)`
       DELETE FROM group_members WHERE user_id = ${"userId"} AND org_id = ${"orgId"} RETURNING group_id`,
 

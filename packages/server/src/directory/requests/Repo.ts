@@ -90,6 +90,11 @@ const AccountRow = Schema.Struct({
 
 const RevisionRow = Schema.Struct({ revision: Schema.Number, id: RequestId, approved_by: Schema.String })
 
+/** A vote for a pending request ends with the membership or the account of its person, even while the row is still there. */
+const liveVote = sql`(r.state <> 'pending' OR EXISTS (
+  SELECT 1 FROM members m JOIN users u ON u.id = m.user_id AND u.disabled_at IS NULL
+  WHERE m.org_id = r.org_id AND m.user_id = v.user_id AND m.removed_at IS NULL))`
+
 /** A pending request ends at its time, whether maintenance has noted it or not. */
 const stateNow = sql`CASE WHEN r.state = 'pending' AND r.expires_at <= ${databaseTime} THEN 'expired' ELSE r.state END`
 
@@ -102,7 +107,7 @@ const rows = sql`
     r.rule_id AS rule_id, r.revision AS revision, r.outdated AS outdated, r.protection_version AS protection_version,
     r.needed AS needed, r.created_at AS created_at, r.expires_at AS expires_at, r.decided_at AS decided_at,
     (SELECT string_agg(v.email || ' ' || v.vote || ' ' || v.created_at || ' ' || coalesce(v.comment, ''), '\n')
-      FROM request_votes v WHERE v.request_id = r.id) AS votes,
+      FROM request_votes v WHERE v.request_id = r.id AND ${liveVote}) AS votes,
     t.approvers AS approvers, t.self AS self, t.passkey AS passkey, t.version AS version
   FROM requests r
   JOIN environments e ON e.id = r.env_id JOIN projects p ON p.id = e.project_id

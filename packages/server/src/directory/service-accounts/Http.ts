@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { Access } from "../../access/Access.js"
 import { longList } from "../../http/LongList.js"
+import { makeDepartures } from "../members/Departures.js"
 import { ServiceAccounts } from "./ServiceAccounts.js"
 
 const listed = longList(ServiceAccount)
@@ -13,6 +14,7 @@ export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", 
   Effect.gen(function* () {
     const access = yield* Access
     const accounts = yield* ServiceAccounts
+    const { endRest } = yield* makeDepartures
     return handlers
       .handle("create", ({ path, payload }) =>
         access.change(access.org(path, "service_account.create"), (place) => accounts.create(place, payload))
@@ -33,7 +35,10 @@ export const ServiceAccountsHttp = HttpApiBuilder.group(Api, "serviceAccounts", 
         )
       )
       .handle("revoke", ({ path }) =>
-        access.change(access.org(path, "service_account.revoke"), (place) => accounts.revoke(place, path.sa_id))
+        Effect.flatMap(
+          access.change(access.org(path, "service_account.revoke"), (place) => accounts.revoke(place, path.sa_id)),
+          endRest
+        )
       )
   })
 ).pipe(Layer.provide(ServiceAccounts.Default))

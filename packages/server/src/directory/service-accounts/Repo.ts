@@ -89,10 +89,6 @@ export const serviceAccountsRepo = Effect.gen(function* () {
 
     remove: write`UPDATE service_accounts SET removed_at = ${"now"} WHERE id = ${"id"}`,
 
-    /** Use rules are then for the others alone. */
-    removeFromUseRules: write`
-    DELETE FROM use_rule_accounts WHERE subject_id = ${"id"} AND org_id = ${"orgId"}`,
-
     removeRules: returning(IdRow)`
     UPDATE acl_rules AS r SET removed_at = ${"now"}
     WHERE r.subject_id = ${"id"} AND r.org_id = ${"orgId"} AND ${liveRule} RETURNING id`

@@ -18,6 +18,7 @@ import { uuidV7 } from "../../base/Uuid.js"
 import { checkRecord, recordETag } from "../../http/ETag.js"
 import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
 import { method } from "../../base/tracing/Traced.js"
+import { makeDepartures } from "../members/Departures.js"
 import { type AccountRow, serviceAccountsRepo } from "./Repo.js"
 
 export const accountLimit = recordLimit(2_000, (max) => `an organization has at most ${max} service accounts`)
@@ -106,6 +107,7 @@ const noKeyToExpire = new ValidationError({ message: "expires_in_days: is for th
 export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/server/ServiceAccounts", {
   effect: Effect.gen(function* () {
     const repo = yield* serviceAccountsRepo
+    const departures = yield* makeDepartures
     const config = yield* ServerConfig
     const audit = yield* AuditLog
 
@@ -238,7 +240,7 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
       }
     )
 
-    /** Removes an account, its keys, its federations and its access rules. */
+    /** Removes an account, its keys, its federations, its access rules and its places in use rules. */
     const revoke = method(
       "ServiceAccounts.revoke",
       function* (place: Place<"service_account.revoke">, id: ServiceAccountId) {
@@ -249,13 +251,14 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         yield* repo.removeFederations({ id, now: removed_at })
         yield* repo.remove({ id, now: removed_at })
         const rules = yield* repo.removeRules({ orgId: place.org.id, id, now: removed_at })
-        yield* repo.removeFromUseRules({ orgId: place.org.id, id })
+        const departure = yield* departures.endSome({ orgId: place.org.id, subjectId: id })
         yield* audit.change(sourceOf(place), {
           action: "service_account.revoke",
           resource_type: "service_account",
           resource_id: id,
           metadata: { name: account.name, rules_removed: rules.length }
         })
+        return departure
       }
     )
 

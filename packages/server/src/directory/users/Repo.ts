@@ -54,7 +54,7 @@ export interface Filters {
 }
 
 export const usersRepo = Effect.gen(function* () {
-  const { all, first, one, returning, write } = yield* query
+  const { all, first, one, returning } = yield* query
 
   const where = <Name extends string>(condition: Sql<Name>) => all(UserRow)`
     ${users} WHERE ${condition} AND u.email >= ${"from"} AND u.email < ${"until"} ORDER BY u.email LIMIT ${"limit"}`
@@ -95,10 +95,13 @@ export const usersRepo = Effect.gen(function* () {
       UPDATE users SET disabled_at = NULL, updated_at = ${"now"}
       WHERE id = ${"id"} AND disabled_at IS NOT NULL RETURNING id`,
 
-    /** Removes the votes for requests that wait. */
-    removeVotes: write`
-      DELETE FROM request_votes WHERE user_id = ${"id"} AND request_id IN (
-        SELECT r.id FROM requests r WHERE r.state = 'pending')`,
+    /** Removes votes for requests that wait. Those of a disabled person count for nothing. */
+    removeVotes: returning(IdRow)`
+      DELETE FROM request_votes WHERE (request_id, user_id) IN (
+        SELECT v.request_id, v.user_id FROM requests r
+        JOIN request_votes v ON v.request_id = r.id AND v.user_id = ${"id"}
+        WHERE r.state = 'pending' LIMIT ${"limit"})
+      RETURNING request_id AS id`,
 
     /** The organizations whose membership a person has accepted, after one. */
     organizationsOf: all(OrganizationRow)`

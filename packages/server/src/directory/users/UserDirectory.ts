@@ -13,6 +13,7 @@ import { authRepo } from "../../access/caller/credentials/Repo.js"
 import { makeVotingNotices } from "../../access/gate/VotingNotices.js"
 import { nextTick } from "../../base/EventLoop.js"
 import { afterCommit } from "../../database/Database.js"
+import { endedAtOnce } from "../../database/InSteps.js"
 import { sessionLimits } from "../../access/caller/SessionLimits.js"
 import { now } from "../../base/Time.js"
 import { method } from "../../base/tracing/Traced.js"
@@ -72,6 +73,10 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       return (yield* repo.find(id, yield* sessionLimits)) ?? (yield* notFound(`user ${id}`))
     })
 
+    /** Removes votes for requests that wait, some at a time. Returns whether there may be more. */
+    const removeVotes = (id: UserId) =>
+      Effect.map(repo.removeVotes({ id, limit: endedAtOnce }), ({ length }) => length === endedAtOnce)
+
     /** Ends a user's pending logins, and sessions: all, or as many as a transaction should hold. */
     const endLogins = ({ email, id }: UserRow) =>
       Effect.zipRight(auth.endPendingLogins({ email, id }), auth.deleteSessions(id))
@@ -106,7 +111,7 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
 
     /**
      * Disables a user, whose passkeys and votes for requests that wait go. Fails with Conflict for oneself, and for the last enabled
-     * superadmin. Sessions that are left for another transaction count no more.
+     * superadmin. Sessions and votes that are left for another transaction count no more.
      */
     const disable = method("UserDirectory.disable", function* (serverPlace: ServerPlace, id: UserId) {
       const disabled_at = yield* now
@@ -121,9 +126,9 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
       }
       const service_accounts = yield* repo.accountsOf(user.email)
       const changed = yield* repo.disable({ id, now: disabled_at })
-      const { ended, hasMore } = yield* endLogins(user)
+      const { ended, hasMore: hasSessions } = yield* endLogins(user)
       const removed = yield* passkeys.removeAll({ userId: id })
-      yield* repo.removeVotes({ id })
+      const hasVotes = yield* removeVotes(id)
       if (changed.length > 0) {
         const counts = {
           sessions: ended.length,
@@ -139,14 +144,17 @@ export class UserDirectory extends Effect.Service<UserDirectory>()("@coffer/serv
         yield* afterCommit(notifyLater(id))
       } else if (ended.length > 0) yield* recordEnded(serverPlace, user, ended.length)
       const disabled: DisabledUser = { ...userRecord(yield* find(id)), service_accounts }
-      return { user: disabled, hasMore }
+      return { user: disabled, hasMore: hasSessions || hasVotes }
     })
 
-    /** Enables a user, once no session is left of the time before: it would count again. */
+    /** Enables a user, once no session and no vote is left of the time before: it would count again. */
     const enable = method("UserDirectory.enable", function* (serverPlace: ServerPlace, id: UserId) {
       const updated_at = yield* now
       const user = yield* find(id)
-      const { ended, hasMore } = user.disabled_at === null ? none : yield* auth.deleteSessions(id)
+      const isEnabled = user.disabled_at === null
+      const { ended, hasMore: hasSessions } = isEnabled ? none : yield* auth.deleteSessions(id)
+      const hasVotes = !isEnabled && (yield* removeVotes(id))
+      const hasMore = hasSessions || hasVotes
       if (ended.length > 0) yield* recordEnded(serverPlace, user, ended.length)
       if (!hasMore && (yield* repo.enable({ id, now: updated_at })).length > 0) {
         yield* audit.change(superadminSource(serverPlace.actor), {

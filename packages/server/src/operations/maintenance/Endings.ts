@@ -8,6 +8,7 @@ import { exportPurge } from "../../directory/exports/Repo.js"
 import { federatedSessionPurge } from "../../directory/federations/Repo.js"
 import { loginGroupPurge } from "../../directory/groups/LoginRepo.js"
 import { clientLoginPurge } from "../../directory/login/ClientLoginsRepo.js"
+import { departurePurge } from "../../directory/members/Departures.js"
 import { challengePurge } from "../../directory/passkeys/Repo.js"
 import { requestExpiry } from "../../directory/requests/RequestExpiry.js"
 import { keyNotice } from "../../directory/service-accounts/KeyExpiry.js"
@@ -27,6 +28,7 @@ export const purges = Effect.all([
   federatedSessionPurge,
   keySessionPurge,
   delegationPurge,
+  departurePurge,
   loginGroupPurge,
   freedNamePurge,
   exportPurge,

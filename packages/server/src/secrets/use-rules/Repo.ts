@@ -26,7 +26,7 @@ const RuleRow = Schema.Struct({
 /** A rule as it is stored. */
 export type StoredRule = typeof RuleRow.Type
 
-/** A rule with the names of the accounts and people that it is for now. */
+/** A rule with the names of the accounts and people that it is for now: of those in the organization. */
 export interface RuleRow extends StoredRule {
   readonly accounts: ReadonlyArray<string>
 }
@@ -62,7 +62,11 @@ const columns = sql`r.id AS id, r.secret_id AS secret_id, r.terms AS terms, r.mi
 const accounts = sql`
   SELECT a.rule_id AS rule_id, coalesce(u.email, t.name) AS name
   FROM use_rules r JOIN use_rule_accounts a ON a.rule_id = r.id
-  LEFT JOIN users u ON u.id = a.subject_id LEFT JOIN service_accounts t ON t.id = a.subject_id`
+  LEFT JOIN members m ON m.org_id = a.org_id AND m.user_id = a.subject_id AND m.removed_at IS NULL
+  LEFT JOIN users u ON u.id = m.user_id
+  LEFT JOIN service_accounts t ON t.id = a.subject_id AND t.removed_at IS NULL`
+
+const isHere = sql`(u.id IS NOT NULL OR t.id IS NOT NULL)`
 
 const approvals = sql`
   SELECT a.id AS id, a.org_id AS org_id, a.env_id AS env_id, p.name AS project, e.name AS env, a.actor_id AS actor_id,
@@ -87,11 +91,11 @@ export const useRepo = Effect.gen(function* () {
       WHERE s.env_id = ${"envId"} AND s.removed_at IS NULL ORDER BY s.key, r.id`
 
   const accountsOfSecret = all(AccountRow)`
-      ${accounts} WHERE r.secret_id = ${"secretId"} AND r.removed_at IS NULL ORDER BY a.rule_id, a.position`
+      ${accounts} WHERE r.secret_id = ${"secretId"} AND r.removed_at IS NULL AND ${isHere} ORDER BY a.rule_id, a.position`
 
   const accountsOfEnvironment = all(AccountRow)`
       ${accounts} JOIN secrets s ON s.id = r.secret_id AND s.removed_at IS NULL
-      WHERE s.env_id = ${"envId"} AND r.removed_at IS NULL ORDER BY a.rule_id, a.position`
+      WHERE s.env_id = ${"envId"} AND r.removed_at IS NULL AND ${isHere} ORDER BY a.rule_id, a.position`
 
   const findRule = first(RuleRow)`SELECT ${columns} FROM use_rules r WHERE r.id = ${"id"} AND r.removed_at IS NULL`
 
