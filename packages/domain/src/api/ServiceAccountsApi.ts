@@ -94,8 +94,12 @@ export class ServiceAccountsApi extends HttpApiGroup.make("serviceAccounts")
       .setPayload(body({ grace_seconds: optional(Grace) }))
       .addSuccess(response(ServiceAccountWithKey, "The account, with its new key"))
       .pipe(requires("service_account.rotate"), recentLogin("always"))
+      .addError(LimitExceeded)
       .annotate(OpenApi.Summary, "Give a service account a new key, or its first one")
-      .annotate(OpenApi.Description, "The old key stays valid for `grace_seconds` (default 0, at most 7 days).")
+      .annotate(
+        OpenApi.Description,
+        "The old key stays valid for `grace_seconds` (default 0, at most 7 days). At most 200 keys of an account are valid at a time: LIMIT_EXCEEDED beyond, unless `grace_seconds` is 0."
+      )
   )
   .add(
     HttpApiEndpoint.del("revoke", `${accounts}/:sa_id`)

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto"
+import { createHash, randomUUID } from "node:crypto"
 import { existsSync, readFileSync } from "node:fs"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { assertRefused, type Json } from "../support/Program.js"
@@ -312,6 +312,30 @@ describe("a rotation", () => {
     assert.isFalse(await isGood(second.api_key))
     assert.isTrue(await isGood(third.api_key))
     assert.isTrue(await isGood(fourth.api_key))
+  })
+
+  it("with a grace is refused beyond 200 valid keys: an expired one makes room, and one without a grace ends all", async () => {
+    const account = await service.account(ada, "acme")
+    const path = `${accounts}/${account.id}/rotate`
+    const [end, earlier] = [new Date(Date.now() + 60_000), new Date(0)].map((time) => time.toISOString())
+    const keys = Array.from({ length: 199 }, () => {
+      const id = randomUUID()
+      return `('${id}', '${account.id}', '${id}', 'hint', '${earlier}', '${earlier}', '${end}')`
+    })
+    await onDatabase(
+      `INSERT INTO api_keys (id, service_account_id, token_hash, hint, created_at, replaced_at, expires_at) VALUES ${keys.join(", ")}`
+    )
+    const refused = await service.call(ada, "POST", path, { body: { grace_seconds: 1 } })
+    assertRefused(refused, 409, "LIMIT_EXCEEDED", /at most 200 valid keys: rotate without a grace period/)
+    await onDatabase(
+      `UPDATE api_keys SET expires_at = '${earlier}' WHERE id = (
+        SELECT min(id) FROM api_keys WHERE service_account_id = '${account.id}' AND replaced_at IS NOT NULL)`
+    )
+    const second = await rotate(account.id, { grace_seconds: 1 })
+    assertRefused(await service.call(ada, "POST", path, { body: { grace_seconds: 1 } }), 409, "LIMIT_EXCEEDED", /./)
+    const third = await rotate(account.id)
+    assert.deepStrictEqual([await isGood(second.api_key), await isGood(third.api_key)], [false, true])
+    assert.isTrue(await isGood((await rotate(account.id, { grace_seconds: 1 })).api_key))
   })
 
   it("leaves the account as it was: its rules, its project, its reveal", async () => {

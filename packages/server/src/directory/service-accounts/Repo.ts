@@ -80,6 +80,14 @@ export const serviceAccountsRepo = Effect.gen(function* () {
       expires_at = CASE WHEN expires_at IS NULL OR expires_at > ${"end"} THEN ${"end"} ELSE expires_at END
     WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
 
+    /** Removes keys that have expired. */
+    removeExpiredKeys: write`
+    UPDATE api_keys SET removed_at = ${"now"}
+    WHERE service_account_id = ${"id"} AND removed_at IS NULL AND expires_at <= ${"now"}`,
+
+    countKeys: one(CountRow)`
+    SELECT count(*) AS count FROM api_keys WHERE service_account_id = ${"id"} AND removed_at IS NULL`,
+
     /** Removes every key. Unlike an expiry, a clock that is set back cannot undo it. */
     removeKeys: write`
     UPDATE api_keys SET removed_at = ${"now"} WHERE service_account_id = ${"id"} AND removed_at IS NULL`,

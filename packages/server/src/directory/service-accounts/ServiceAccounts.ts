@@ -22,6 +22,11 @@ import { makeDepartures } from "../members/Departures.js"
 import { type AccountRow, serviceAccountsRepo } from "./Repo.js"
 
 export const accountLimit = recordLimit(2_000, (max) => `an organization has at most ${max} service accounts`)
+/** A rotation and a revocation end all keys of an account in one transaction. */
+const keyLimit = recordLimit(
+  200,
+  (max) => `a service account has at most ${max} valid keys: rotate without a grace period, which ends the earlier ones`
+)
 const dayMillis = 24 * 60 * 60 * 1000
 
 export interface NewAccount {
@@ -219,6 +224,8 @@ export class ServiceAccounts extends Effect.Service<ServiceAccounts>()("@coffer/
         const millis = yield* Clock.currentTimeMillis
         const account = yield* repo.find({ orgId: place.org.id, id })
         if (account === undefined) return yield* notFound(`service account ${id}`)
+        yield* repo.removeExpiredKeys({ id, now: timestamp(millis) })
+        if (graceSeconds > 0) yield* keyLimit.room(yield* repo.countKeys({ id }))
         const { key, row } = yield* newKey(id, millis, account.expires_in_days)
         yield* graceSeconds === 0
           ? repo.removeKeys({ id, now: timestamp(millis) })
