@@ -4,7 +4,7 @@ import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { Link } from "../routing/Link.js"
-import { requestsAddress, secretAddress } from "../routing/Places.js"
+import { requestsAddress, secretAddress, webhooksAddress } from "../routing/Places.js"
 import { countWaiting, waiting } from "../client/Waiting.js"
 import { useLoad } from "./Load.js"
 import { Reading } from "./Reading.js"
@@ -71,8 +71,14 @@ const Dues = ({ dues, isOne }: { readonly dues: ReadonlyArray<Due>; readonly isO
   </>
 )
 
-/** The due secrets of organizations, and the requests that wait there for the person. */
-export const Attention = ({ orgs }: { readonly orgs: ReadonlyArray<OrgName> }) => {
+interface AttentionProps {
+  readonly orgs: ReadonlyArray<OrgName>
+  /** How many webhooks of an organization fail, where the person may see them and the page has read it. */
+  readonly failing: ReadonlyMap<OrgName, number>
+}
+
+/** The due secrets of organizations, the requests that wait there for the person, and the webhooks that fail. */
+export const Attention = ({ failing, orgs }: AttentionProps) => {
   const found = useLoad(orgs.join(" "), () => Effect.forEach(orgs, read, { concurrency: 4 }))
   const asking = orgs.flatMap((org) => {
     const count = waiting.value.get(org) ?? 0
@@ -90,6 +96,17 @@ export const Attention = ({ orgs }: { readonly orgs: ReadonlyArray<OrgName> }) =
               </Link>
             </p>
           ))}
+          {orgs.map((org) => {
+            const count = failing.get(org) ?? 0
+            return count === 0 ? null : (
+              <p key={org}>
+                <span class="badge bad">{count}</span>{" "}
+                <Link to={webhooksAddress(org)}>
+                  {count === 1 ? "webhook fails" : "webhooks fail"} in {org}
+                </Link>
+              </p>
+            )
+          })}
           {dues.some(({ secrets }) => secrets.length > 0) ? (
             <Dues dues={dues} isOne={orgs.length === 1} />
           ) : (

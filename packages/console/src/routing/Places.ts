@@ -60,6 +60,8 @@ export const secretAddress = (org: OrgName, project: ProjectName, env: EnvName, 
 
 export const requestsAddress = (org: OrgName): string => orgAddress(org, "approvals")
 
+export const webhooksAddress = (org: OrgName): string => orgAddress(org, "webhooks")
+
 export const requestAddress = (org: OrgName, id: ApprovalId | RequestId): string => `${requestsAddress(org)}?id=${id}`
 
 /** The page that copies a secret to another environment. */

@@ -1,4 +1,4 @@
-import { assert, describe, it } from "vitest"
+import { assert, describe, expect, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
@@ -50,6 +50,37 @@ describe.skipIf(!hasBrowser())(`the console shows what it leaves out${why}`, { t
     assert.match((await row.textContent()) ?? "", /failing since .*, next try/)
     await visit.isAccessible("a failing webhook")
     await visit.close()
+  })
+
+  it("home: a webhook that fails is named with a link to those who may see webhooks, and to no others", async () => {
+    const [rosa, sami] = [await Person.login("rosa@example.com"), await Person.login("sami@example.com")]
+    await rosa.organization("fails")
+    await rosa.call("POST", "/api/orgs/fails/members", { email: "sami@example.com", role: "developer" })
+    await sami.accept()
+    await rosa.call("POST", "/api/orgs/fails/webhooks", { url: "https://127.0.0.1:9/nobody", events: ["secret.*"] })
+    const link = (visit: Visit) => visit.page.getByRole("link", { name: "webhook fails in fails" })
+    const visit = await Visit.open("/", rosa)
+    await visit.sees("No secret that you may see is overdue")
+    assert.strictEqual(await link(visit).count(), 0, "nothing was sent yet")
+
+    await rosa.call("PUT", "/api/orgs/fails/projects/webshop/envs/dev/secrets/ALPHA", { value: "one" })
+    await expect
+      .poll(async () => (await rosa.call("GET", "/api/orgs/fails/overview")).failing_webhooks, { timeout: 30_000 })
+      .toBe(1)
+    await visit.page.reload()
+    await link(visit).waitFor()
+    await visit.isAccessible("home with a webhook that fails")
+    await visit.page.goto(new URL("/fails", visit.page.url()).href)
+    await link(visit).press("Enter")
+    await visit.page.getByRole("row", { name: /127.0.0.1:9.*failing/ }).waitFor()
+    await visit.close()
+
+    assert.notProperty(await sami.call("GET", "/api/orgs/fails/overview"), "failing_webhooks")
+    const other = await Visit.open("/", sami)
+    await other.page.getByRole("row", { name: /fails developer 1/ }).waitFor()
+    await other.sees("No secret that you may see is overdue")
+    assert.strictEqual(await link(other).count(), 0)
+    await other.close()
   })
 
   it("organizations: those beyond the twelfth are named as not regarded, and not searched for keys", async () => {

@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { withMessage } from "../base/Message.js"
 import { ProjectName } from "../base/Names.js"
 import { Pagination } from "../base/Pagination.js"
-import { Count, field, list, Timestamp } from "../base/Schemas.js"
+import { Count, field, list, optional, Timestamp } from "../base/Schemas.js"
 
 const cursorForm = /^o~([a-z0-9-]{2,50})$/
 
@@ -39,7 +39,12 @@ export type ProjectOverview = typeof ProjectOverview.Type
 
 export const Overview = Schema.Struct({
   projects: field(Count, "the number of the organization's projects that the caller may see", 12),
+  failing_webhooks: optional(
+    Count,
+    "the number of webhooks whose deliveries fail, or that the server disabled after that; left out if the caller may not list webhooks",
+    0
+  ),
   ...list(ProjectOverview).fields,
   pagination: field(Pagination, "position of this page in the list")
-}).annotations({ identifier: "Overview", description: "a page of an organization's projects, by name" })
+}).annotations({ identifier: "Overview", description: "a page of an organization's projects, by name, and what fails" })
 export type Overview = typeof Overview.Type

@@ -365,11 +365,13 @@ describe("a statement's plan", () => {
         const reads = Effect.all([
           repo.count(of),
           repo.projects({ ...of, after: "" }),
-          repo.environments({ ...of, project: "web", env: "", last: "web" })
+          repo.environments({ ...of, project: "web", env: "", last: "web" }),
+          repo.failingWebhooks(of)
         ])
-        const [count, projects, environments, ...rest] = yield* plans(reads)
+        const [count, projects, environments, webhooks, ...rest] = yield* plans(reads)
         assert.lengthOf(rest, 0)
-        for (const plan of [count!, projects!, environments!]) assertSearches(plan)
+        for (const plan of [count!, projects!, environments!, webhooks!]) assertSearches(plan)
+        assert.include(webhooks!.steps, "SEARCH d USING INDEX webhook_deliveries_next (webhook_id=? AND next_at>?)")
         assert.deepStrictEqual(environments!.steps, [
           "SEARCH p USING INDEX projects_live (org_id=? AND name>? AND name<?)",
           "SEARCH e USING INDEX environments_live (project_id=?)",

@@ -3,6 +3,7 @@ import type { Overview } from "@coffer/domain/directory/Overview"
 import { Access } from "@coffer/server/access/Access"
 import { Projects } from "@coffer/server/directory/projects/Projects"
 import { Overviews } from "@coffer/server/secrets/overview/Overviews"
+import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, TestClock } from "effect"
 import { statementsOf } from "../support/FailingDriver.js"
@@ -20,7 +21,8 @@ import {
   raw,
   removeSecret,
   setSecret,
-  transaction
+  transaction,
+  uuid
 } from "../support/Services.js"
 
 const showing = <A, E, R>(test: Effect.Effect<A, E, R>) => test.pipe(Effect.provide(Overviews.Default), onDatabase())
@@ -92,6 +94,55 @@ describe("the overview of an organization", () => {
         assert.deepStrictEqual(linesOf(yield* show(grace)), ["webshop 3 0 never nobody"])
         yield* grant(grace, "read", { project: "webshop", env: "dev" })
         assert.deepStrictEqual(linesOf(yield* show(grace)), ["webshop 3 1 00:00 ada@example.com"])
+      })
+    )
+  )
+
+  it.effect("counts the webhooks that fail or were disabled after that, for those who may list webhooks", () =>
+    showing(
+      Effect.gen(function* () {
+        const ada = yield* organization()
+        const sql = yield* SqlClient.SqlClient
+        const [org] = yield* sql<{ id: string }>`SELECT id FROM organizations`
+        const at = "2026-01-01T00:00:00.000Z"
+        const webhook = (enabled: 0 | 1, facts: Readonly<Record<string, string>> = {}) =>
+          Effect.gen(function* () {
+            const id = uuid()
+            const row = {
+              id,
+              org_id: org?.id ?? "",
+              url: "https://hooks.test",
+              events: "[]",
+              environments: "[]",
+              enabled
+            }
+            const rest = { format: "coffer", seq: 0, key_number: 1, created_by: "ada", created_at: at, updated_at: at }
+            yield* sql`INSERT INTO webhooks ${sql.insert({ ...row, ...rest, failed_at: null, removed_at: null, ...facts })}`
+            return id
+          })
+        const delivery = (webhook_id: string, tries: number, facts: Readonly<Record<string, string | null>> = {}) => {
+          const row = { id: uuid(), webhook_id, kind: "event", seq: ++sequence, lane: "", body: "{}", state: "pending" }
+          return sql`INSERT INTO webhook_deliveries ${sql.insert({ ...row, tries, next_at: at, created_at: at, updated_at: at, ...facts })}`
+        }
+        let sequence = 0
+        const count = Effect.map(show(ada), ({ failing_webhooks }) => failing_webhooks)
+        assert.strictEqual(yield* count, 0)
+        yield* delivery(yield* webhook(1), 0)
+        yield* delivery(yield* webhook(1), 3, { state: "delivered", next_at: null })
+        yield* delivery(yield* webhook(0), 2)
+        yield* delivery(yield* webhook(1, { removed_at: at }), 2)
+        yield* delivery(yield* webhook(1), 1, { kind: "test" })
+        assert.strictEqual(yield* count, 0, "none fails")
+        const failing = yield* webhook(1)
+        yield* delivery(failing, 1)
+        yield* delivery(failing, 0, { next_at: null })
+        yield* webhook(0, { failed_at: at })
+        assert.strictEqual(yield* count, 2)
+        const grace = yield* member("grace@example.com", "developer")
+        assert.notProperty(yield* show(grace), "failing_webhooks")
+        assert.strictEqual((yield* show(yield* member("bob@example.com", "admin"))).failing_webhooks, 2)
+        // They have no signing keys, which the check of the database would miss.
+        for (const table of ["webhook_deliveries", "webhooks"]) yield* sql`DELETE FROM ${sql(table)}`
       })
     )
   )

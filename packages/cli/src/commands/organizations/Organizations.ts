@@ -111,13 +111,21 @@ const overview = atOrg("overview", {
   run: ({ call, path }) =>
     Effect.gen(function* () {
       const data: Array<ProjectOverview> = []
+      let failing: Pick<Overview, "failing_webhooks"> = {}
       for (let after: string | null | undefined = undefined; after !== null;) {
         const urlParams = { limit: maxPageSize, ...defined({ after }) }
         const page: Overview = yield* call("overview", (api) => api.show({ path, urlParams }))
         data.push(...page.data)
+        failing = defined({ failing_webhooks: page.failing_webhooks })
         after = page.pagination.next_cursor
       }
-      return listView({ data }, projectColumns, "there are no projects; make one with: coffer project create NAME")
+      const { failing_webhooks: count = 0 } = failing
+      if (count > 0) yield* note(`${count === 1 ? "1 webhook fails" : `${count} webhooks fail`}: coffer webhook list`)
+      return listView(
+        { ...failing, data },
+        projectColumns,
+        "there are no projects; make one with: coffer project create NAME"
+      )
     })
 })
 

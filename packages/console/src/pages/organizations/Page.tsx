@@ -90,20 +90,6 @@ const Row = ({
   )
 }
 
-/** The list stands before the numbers have come. */
-const List = ({ found }: { readonly found: ReadonlyArray<Organization> }) => {
-  const joined = found.filter(isJoined)
-  const overviews = useLoad(joined.map(({ name }) => name).join(" "), () => read(joined))
-  const { value } = overviews.loaded.value
-  return (
-    <Table label="Organizations" heads={["Organization", "Your role", "Projects", "Last change", ""]}>
-      {found.map((org) => (
-        <Row key={org.name} org={org} overview={value?.get(org.name)} />
-      ))}
-    </Table>
-  )
-}
-
 /** Those that the caller may bring back. */
 const RemovedOrganizations = ({ found }: { readonly found: ReadonlyArray<Organization> }) => (
   <Removed
@@ -124,10 +110,38 @@ const RemovedOrganizations = ({ found }: { readonly found: ReadonlyArray<Organiz
   />
 )
 
+/** The list stands before the numbers have come. */
+const Regarded = ({ found }: { readonly found: ReadonlyArray<Organization> }) => {
+  const joined = found.filter(isJoined)
+  const overviews = useLoad(joined.map(({ name }) => name).join(" "), () => read(joined))
+  const numbers = overviews.loaded.value.value ?? new Map<OrgName, Overview>()
+  return (
+    <>
+      <Table label="Organizations" heads={["Organization", "Your role", "Projects", "Last change", ""]}>
+        {found.map((org) => (
+          <Row key={org.name} org={org} overview={numbers.get(org.name)} />
+        ))}
+      </Table>
+      <RemovedOrganizations found={found} />
+      <Attention
+        key={joined.length}
+        orgs={joined.slice(0, regarded).map(({ name }) => name)}
+        failing={new Map([...numbers].map(([name, { failing_webhooks = 0 }]) => [name, failing_webhooks]))}
+      />
+      {joined.length > regarded && (
+        <p class="quiet" role="note">
+          What is due, waits or fails is shown for the first {regarded} organizations.{" "}
+          {joined.length === regarded + 1 ? "1 more is" : `${(joined.length - regarded).toLocaleString("en")} more are`}{" "}
+          not regarded here: open an organization to see what is due in it.
+        </p>
+      )}
+    </>
+  )
+}
+
 /** The caller's organizations. The first page of a newcomer. */
 export const Page = () => {
   const found = organizations.value
-  const joined = found.filter(isJoined)
   if (found.length === 0) {
     return (
       <section class="narrow">
@@ -145,16 +159,7 @@ export const Page = () => {
     <section class="wide-page">
       <h1>Organizations</h1>
       <Create />
-      <List found={found} />
-      <RemovedOrganizations found={found} />
-      <Attention key={joined.length} orgs={joined.slice(0, regarded).map(({ name }) => name)} />
-      {joined.length > regarded && (
-        <p class="quiet" role="note">
-          What is due and what waits is shown for the first {regarded} organizations.{" "}
-          {joined.length === regarded + 1 ? "1 more is" : `${(joined.length - regarded).toLocaleString("en")} more are`}{" "}
-          not regarded here: open an organization to see what is due in it.
-        </p>
-      )}
+      <Regarded found={found} />
     </section>
   )
 }

@@ -103,7 +103,7 @@ const Projects = ({ org }: { readonly org: OrgName }) => {
           <MoreButton first={page} more={more} read={(after) => read(org, after)}>
             More of {page.projects.toLocaleString("en")} projects
           </MoreButton>
-          {page.projects > 0 && <Attention orgs={[org]} />}
+          {page.projects > 0 && <Attention orgs={[org]} failing={new Map([[org, page.failing_webhooks ?? 0]])} />}
         </>
       )}
     </Reading>

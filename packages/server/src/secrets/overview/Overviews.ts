@@ -7,7 +7,7 @@ import {
 } from "@coffer/domain/directory/Overview"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
-import { mayList } from "../../access/Rights.js"
+import { mayAlso, mayList } from "../../access/Rights.js"
 import { pacing } from "../../base/EventLoop.js"
 import { method } from "../../base/tracing/Traced.js"
 import { type EnvironmentRow, overviewRepo } from "./Repo.js"
@@ -37,7 +37,7 @@ const added = (before: ProjectOverview, row: EnvironmentRow, isListed: boolean):
     : counted
 }
 
-/** How much is in the projects of an organization, and when they last changed. */
+/** How much is in the projects of an organization, when they last changed, and how many webhooks fail. */
 export class Overviews extends Effect.Service<Overviews>()("@coffer/server/Overviews", {
   effect: Effect.gen(function* () {
     const repo = yield* overviewRepo
@@ -81,8 +81,10 @@ export class Overviews extends Effect.Service<Overviews>()("@coffer/server/Overv
         const data = [...found.values()].filter((one) => isWhole || one.project < project)
         const hasMore = !isWhole || names.length > limit
         const next = hasMore ? data.at(-1) : undefined
+        const seesWebhooks = mayAlso(place, "webhook.list", { org: place.org.name, project: "", env: "" })
         const page: Overview = {
           projects: count,
+          ...(seesWebhooks && { failing_webhooks: (yield* repo.failingWebhooks({ orgId })).count }),
           data,
           pagination: paginationOf(limit, next === undefined ? null : overviewCursorOf(next.project))
         }

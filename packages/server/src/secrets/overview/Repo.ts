@@ -30,6 +30,13 @@ export const overviewRepo = Effect.map(query, ({ all, one }) => ({
       AND (CAST(${"onlyId"} AS TEXT) IS NULL OR id = ${"onlyId"})
     ORDER BY name LIMIT ${"limit"}`,
 
+  /** Few deliveries of a webhook have a next try: those behind a failing one have none. */
+  failingWebhooks: one(CountRow)`
+    SELECT count(*) AS count FROM webhooks w
+    WHERE w.org_id = ${"orgId"} AND w.removed_at IS NULL AND CASE WHEN w.enabled = 0 THEN w.failed_at IS NOT NULL ELSE EXISTS (
+      SELECT 1 FROM webhook_deliveries d
+      WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_at IS NOT NULL AND d.kind = 'event' AND d.tries > 0) END`,
+
   /** The environments after a place, up to those of a last project. The last change of each takes two index lookups. */
   environments: all(EnvironmentRow)`
     SELECT p.id AS project_id, p.name AS project, e.name AS env, e.secret_count AS secrets,

@@ -1,0 +1,21 @@
+import { assert, describe, expect, it } from "vitest"
+import { workplace } from "../support/Workplace.js"
+
+const place = workplace("ada@example.com", () => ({ SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8" }))
+const { ok, prints } = place
+
+const overview = async () => JSON.parse(await prints("org", "overview", "--json"))
+
+describe("org overview", () => {
+  it("notes the webhooks that fail, and prints nothing of webhooks while all arrive", async () => {
+    // The address has no listener.
+    await ok("webhook", "create", "https://127.0.0.1:9/nobody", "--event", "secret.*")
+    assert.strictEqual((await overview()).failing_webhooks, 0)
+    assert.strictEqual((await ok("org", "overview")).stderr, "")
+    await ok("secret", "set", "KEY", "x")
+    await expect.poll(async () => (await overview()).failing_webhooks, { timeout: 20_000, interval: 200 }).toBe(1)
+    const { stderr, stdout } = await ok("org", "overview")
+    assert.match(stdout, /^webshop\t3\t1\t/m)
+    assert.strictEqual(stderr, "coffer: 1 webhook fails: coffer webhook list\n")
+  })
+})
