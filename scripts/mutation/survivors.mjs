@@ -92,6 +92,24 @@ export const survivors = [
     reason: "Equivalent: a service account has no address, and votes are found by theirs. The check is for the types."
   },
   {
+    file: "directory/requests/Votes.ts",
+    code: "row.call !== null",
+    mutant: "true",
+    reason: "Equivalent: null is in no set. The check is for the types."
+  },
+  {
+    file: "directory/requests/Votes.ts",
+    code: 'actor.type === "user"',
+    mutant: "true",
+    reason: "A service account is refused as a voter, whatever its change holds."
+  },
+  {
+    file: "directory/requests/Votes.ts",
+    code: "[]",
+    mutant: '["Stryker was here"]',
+    reason: "A service account is refused as a voter, whatever its change holds."
+  },
+  {
     file: "http/ClientAddress.ts",
     code: "/%\\S*$/",
     mutant: "/%\\S*/",

@@ -149,6 +149,8 @@ describe("the last vote that a request needs", () => {
       assert.strictEqual(yield* stored, "two")
       assert.lengthOf(finished, 1)
       assert.deepInclude(finished[0] as object, { key: "A", version: 2 })
+      const made = (yield* entries()).findLast(({ action }) => action === "secret.set")
+      assert.deepInclude(made?.metadata as object, { request: asked.id, approved_by: [bob.email, ada.email] })
       const requester = { requester: dev.email, ...place }
       assert.deepStrictEqual((yield* decisionsIn).slice(-3), [
         ["request.approve", bob.email, { ...requester, comment: "looks right" }],

@@ -42,7 +42,6 @@ export const makeAccountNetworks = Effect.map(AuditLog, (audit) => {
     request: Context.Context<never>,
     refusal: Unauthorized
   ): Effect.Effect<never, Unauthorized> | null => {
-    if (allowed_networks === null) return null
     const { ip } = Context.get(request, RequestInfo)
     if (!isOutside(allowed_networks, ip)) return null
     const source = {
