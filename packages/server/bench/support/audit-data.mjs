@@ -72,16 +72,18 @@ const postAuditEntries = async (store, log, behind) => {
   const found = `audit_entries e JOIN kinds k ON k.metadata = e.metadata AND k.actor_id = e.actor_id
     AND k.action = e.action AND k.resource_type = e.resource_type WHERE e.log = ? AND e.seq > ?`
   await store.all(
-    `INSERT INTO audit_postings (place, actor_id, action, resource_type, position)
-    SELECT k.place, k.posted, e.action, e.resource_type, e.position FROM ${found} ORDER BY 1, 2, 3, 4, 5`,
-    log,
-    behind
-  )
-  await store.all(
     `INSERT INTO audit_place_counters (place, actor_id, action, resource_type, entries)
     SELECT k.place, k.posted, e.action, e.resource_type, count(*) FROM ${found} GROUP BY 1, 2, 3, 4
     ON CONFLICT (place, actor_id, action, resource_type)
       DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`,
+    log,
+    behind
+  )
+  await store.all(
+    `INSERT INTO audit_postings (run, position)
+    SELECT c.id, f.position FROM (SELECT k.place, k.posted, e.action, e.resource_type, e.position FROM ${found}) f
+    JOIN audit_place_counters c ON c.place = f.place AND c.actor_id = f.posted AND c.action = f.action
+      AND c.resource_type = f.resource_type ORDER BY 1, 2`,
     log,
     behind
   )

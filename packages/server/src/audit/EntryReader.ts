@@ -111,11 +111,12 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
       SELECT id FROM audit_places
       WHERE log = ${"log"} AND project = ${"project"} AND env = ${"env"} AND keys = ${"keys"} AND actor_name = ${"actor_name"}`
 
-    const kind = sql`action = ${"action"} AND resource_type = ${"resourceType"} AND position = ${"position"}`
+    const kind = sql`k.action = ${"action"} AND k.resource_type = ${"resourceType"}`
     const indexedPostings = one(CountRow)`
-      SELECT count(*) AS count FROM audit_postings
-      WHERE place IN (${"all"}, ${"whole"}) AND actor_id = '' AND ${kind}
-        OR place IN (${"all"}, ${"whole"}, ${"first"}, ${"second"}, ${"third"}) AND actor_id = ${"actorId"} AND ${kind}`
+      SELECT count(*) AS count FROM audit_place_counters k CROSS JOIN audit_postings o
+      WHERE (k.place IN (${"all"}, ${"whole"}) AND k.actor_id = '' AND ${kind}
+        OR k.place IN (${"all"}, ${"whole"}, ${"first"}, ${"second"}, ${"third"}) AND k.actor_id = ${"actorId"} AND ${kind})
+        AND o.run = k.id AND o.position = ${"position"}`
 
     const behind = all(EntryRow)`
       SELECT ${columns} FROM audit_entries WHERE log = ${"log"} AND seq > ${"seq"} AND seq <= ${"last"}

@@ -10,6 +10,13 @@ const StateRow = Schema.Struct({ head: Schema.Number, indexed: Schema.Number })
 const SeqRow = Schema.Struct({ seq: Schema.Number })
 const BehindRow = Schema.Struct({ log: Schema.String, entries: Schema.Number })
 const IdRow = Schema.Struct({ id: Schema.Number })
+const RunRow = Schema.Struct({
+  id: Schema.Number,
+  place: Schema.Number,
+  actor_id: Schema.String,
+  action: Schema.String,
+  resource_type: Schema.String
+})
 
 /** The columns of an entry that the search index needs. */
 const IndexedRow = Schema.Struct({
@@ -31,6 +38,10 @@ interface Run {
   readonly resource_type: string
   readonly positions: Array<number>
 }
+
+/** Identifies a run at its place. */
+const kindOf = ({ action, actor_id, resource_type }: Omit<Run, "positions">): string =>
+  `${actor_id} ${action} ${resource_type}`
 
 /** Some entries of a log in order, and what the search index has of them. */
 export interface IndexBatch {
@@ -64,7 +75,7 @@ const collect = (from: number, maxEntries: number) => {
         const { runs } = places.get(name) ?? { place, runs: new Map<string, Run>() }
         places.set(name, { place, runs })
         for (const actor_id of place.actors) {
-          const kind = `${actor_id} ${action} ${resource_type}`
+          const kind = kindOf({ actor_id, action, resource_type })
           const run = runs.get(kind)
           if (run === undefined) runs.set(kind, { actor_id, action, resource_type, positions: [position] })
           else run.positions.push(position)
@@ -80,7 +91,7 @@ const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** The statements of the search index, which follows the entries of each log. */
 export const indexRepo = Effect.gen(function* () {
-  const { all, first, insert, locking, returning, write } = yield* query
+  const { all, first, insert, insertReturning, locking, returning, write } = yield* query
 
   const entriesAfter = all(IndexedRow)`
     SELECT position, log, seq, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
@@ -119,13 +130,9 @@ export const indexRepo = Effect.gen(function* () {
 
   const insertActors = insert("audit_actors", ["log", "actor_name", "actor_id"], sql`ON CONFLICT DO NOTHING`)
 
-  const insertPostings = insert(
-    "audit_postings",
-    ["place", "actor_id", "action", "resource_type", "position"],
-    sql`ON CONFLICT DO NOTHING`
-  )
+  const insertPostings = insert("audit_postings", ["run", "position"], sql`ON CONFLICT DO NOTHING`)
 
-  const countAtPlaces = insert(
+  const countAtPlaces = insertReturning(RunRow)(
     "audit_place_counters",
     ["place", "actor_id", "action", "resource_type", "entries"],
     sql`ON CONFLICT (place, actor_id, action, resource_type)
@@ -173,12 +180,17 @@ export const indexRepo = Effect.gen(function* () {
     }
     // In the order of the tables: adjacent rows share pages, and servers lock the counters of all logs in one order.
     found.sort(([place, kind], [other, kindThere]) => place - other || inOrder(kind, kindThere))
-    const postings = found.flatMap(([place, , { positions, ...kind }]) =>
-      positions.map((position) => ({ ...kind, place, position }))
-    )
     const counters = found.map(([place, , { positions, ...kind }]) => ({ ...kind, place, entries: positions.length }))
+    const ids = new Map<string, number>()
+    for (const some of Array.chunksOf(counters, rowsAtOnce * 4)) {
+      for (const { id, place, ...run } of yield* countAtPlaces(some)) ids.set(`${place} ${kindOf(run)}`, id)
+      yield* pace
+    }
+    const postings = found.flatMap(([place, kind, { positions }]) => {
+      const run = ids.get(`${place} ${kind}`) ?? 0
+      return positions.map((position) => ({ run, position }))
+    })
     for (const some of Array.chunksOf(postings, rowsAtOnce * 4)) yield* Effect.zipRight(insertPostings(some), pace)
-    for (const some of Array.chunksOf(counters, rowsAtOnce * 4)) yield* Effect.zipRight(countAtPlaces(some), pace)
     yield* setState({ log, seq: batch.to })
   })
 

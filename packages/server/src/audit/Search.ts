@@ -45,13 +45,12 @@ const equal = (
 ): ReadonlyArray<Sql<string>> => (filters[name] === undefined ? [] : [sql`${column} = ${name}`])
 
 /**
- * Selects runs of the search index by their places `p` and counters `k`. A run is the postings `e` that share the values of one
- * counter row, so a page takes the newest of each run, and a total the sum of the counters.
+ * Selects runs of the search index by their places `p` and counters `k`. A run is the postings `e` of one counter row, so a page takes the newest of each run, and a total the sum of the counters.
  */
 type Runs = Sql<string>
 
 const counters = sql`audit_places p CROSS JOIN audit_place_counters k`
-const match = sql`e.place = k.place AND e.actor_id = k.actor_id AND e.action = k.action AND e.resource_type = k.resource_type`
+const match = sql`e.run = k.id`
 
 /** In the whole log and in all logs, '' is not an actor without an id, but every actor. */
 const ofActors = ({ ids }: Actors): Sql<string> =>
@@ -161,7 +160,7 @@ const newestOfRuns = (where: Runs, range: Range, joinEach: JoinEach): Sql<string
       ORDER BY e.position DESC LIMIT ${count}`
   const { condition, join } = joinEach(newest(sql`${"limit"}`))
   return sql`SELECT f.position FROM (
-      SELECT k.place, k.actor_id, k.action, k.resource_type, (${newest(sql`1`)}) AS newest
+      SELECT k.id, (${newest(sql`1`)}) AS newest
         FROM ${counters} WHERE ${where} ORDER BY newest DESC NULLS LAST LIMIT ${"limit"}) k
     ${join} WHERE ${condition} ORDER BY f.position DESC LIMIT ${"limit"}`
 }

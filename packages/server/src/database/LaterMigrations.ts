@@ -22,6 +22,7 @@ import { trash } from "./migrations/0046_trash.js"
 import { voteComments } from "./migrations/0047_vote_comments.js"
 import { importSteps } from "./migrations/0048_import_steps.js"
 import { acceptedMembers } from "./migrations/0049_accepted_members.js"
+import { packedPostings } from "./migrations/0050_packed_postings.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -50,5 +51,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   trash,
   voteComments,
   importSteps,
-  acceptedMembers
+  acceptedMembers,
+  packedPostings
 ]

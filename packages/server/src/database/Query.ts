@@ -297,8 +297,8 @@ export const query = Effect.map(Database, ({ reading, rowLock, system, textOf })
   /** Like `insert`, and returns columns of the new rows, in any order. */
   const insertReturning =
     <A, I>(row: Schema.Schema<A, I>) =>
-    <const Column extends string>(table: string, columns: ReadonlyArray<Column>) =>
-      inserting(table, columns, sql`RETURNING ${sql([columnsOf(row).join(", ")])}`, answered, rowsOf(row))
+    <const Column extends string>(table: string, columns: ReadonlyArray<Column>, onConflict: Sql<never> = sql``) =>
+      inserting(table, columns, sql`${onConflict} RETURNING ${sql([columnsOf(row).join(", ")])}`, answered, rowsOf(row))
 
   return { run, all, first, one, write, returning, locking, lockingSoon, insert, insertReturning } as const
 })

@@ -424,8 +424,7 @@ describe("the chain", () => {
       "DELETE FROM audit_entries WHERE seq = 5",
       "UPDATE audit_indexed SET seq = 4",
       "DELETE FROM audit_postings WHERE position NOT IN (SELECT position FROM audit_entries)",
-      `UPDATE audit_place_counters AS k SET entries = (SELECT count(*) FROM audit_postings o
-          WHERE o.place = k.place AND o.actor_id = k.actor_id AND o.action = k.action)`,
+      `UPDATE audit_place_counters AS k SET entries = (SELECT count(*) FROM audit_postings o WHERE o.run = k.id)`,
       `UPDATE audit_heads SET seq = 4, chain = (SELECT chain FROM audit_entries WHERE seq = 4),
           created_at = (SELECT created_at FROM audit_entries WHERE seq = 4)`
     ],

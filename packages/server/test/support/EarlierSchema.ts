@@ -14,6 +14,10 @@ const earlierVersions: Readonly<Record<string, string>> = {
   nonce: "coalesce(CAST(substr(ciphertext, 1, 12) AS BLOB), x'')"
 }
 
+/** How earlier schemas stored postings: with all columns of their run. */
+const earlierPostings = `(SELECT k.*, o.position FROM content.audit_postings o
+  JOIN content.audit_place_counters k ON k.id = o.run)`
+
 /** The schema with the list of audit logs, whose end the check of the master key holds. */
 const firstWithList = 27
 
@@ -39,8 +43,9 @@ export const databaseOfSchema = (newest: number, content: string) =>
           const columns = yield* client<{ name: string }>`SELECT name FROM pragma_table_info(${name}, 'main')`
           const names = columns.map((column) => column.name)
           const sources = names.map((column) => (name === "secret_versions" && earlierVersions[column]) || column)
+          const source = names.includes("place") && name === "audit_postings" ? earlierPostings : `content.${name}`
           yield* client.unsafe(
-            `INSERT INTO main.${name} (${names.join(", ")}) SELECT ${sources.join(", ")} FROM content.${name}`
+            `INSERT INTO main.${name} (${names.join(", ")}) SELECT ${sources.join(", ")} FROM ${source}`
           )
         }
         for (const { sql } of triggers) yield* client.unsafe(sql)

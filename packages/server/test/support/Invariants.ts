@@ -223,12 +223,12 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
       "a search index ahead of its log",
       `SELECT i.log FROM audit_indexed i LEFT JOIN audit_heads h ON h.log = i.log WHERE i.seq > coalesce(h.seq, 0)`
     )
-    const counters = "SELECT place, actor_id, action, resource_type, entries FROM audit_place_counters"
-    const counts = `SELECT place, actor_id, action, resource_type, count(*) FROM audit_postings GROUP BY 1, 2, 3, 4`
+    const counters = "SELECT id, entries FROM audit_place_counters"
+    const counts = `SELECT run, count(*) FROM audit_postings GROUP BY 1`
     yield* none("an audit counter that is not the count", `${counters} EXCEPT ${counts}`)
     yield* none("audit postings that are not counted", `${counts} EXCEPT ${counters}`)
-    const postings = `SELECT p.log, o.actor_id, o.action, o.resource_type, o.position FROM audit_postings o
-      JOIN audit_places p ON p.id = o.place WHERE p.project = '' AND p.env = '' AND p.keys = '' AND p.actor_name = ''`
+    const postings = `SELECT p.log, k.actor_id, k.action, k.resource_type, o.position FROM audit_postings o
+      JOIN audit_place_counters k ON k.id = o.run JOIN audit_places p ON p.id = k.place WHERE p.project = '' AND p.env = '' AND p.keys = '' AND p.actor_name = ''`
     const indexed = `audit_entries e JOIN audit_indexed i ON i.log = e.log AND i.seq >= e.seq`
     const runs = ["e.log", "''"]
       .flatMap((log) => [

@@ -260,9 +260,10 @@ describe("the filters of the audit log", () => {
 
   const damages: Readonly<Record<string, string>> = {
     "a posting removed": "DELETE FROM audit_postings WHERE position = 4",
-    "a posting moved to another place":
-      "UPDATE audit_postings SET place = (SELECT min(id) FROM audit_places WHERE env = 'dev') WHERE position = 4 AND place IN (SELECT id FROM audit_places WHERE keys = '' AND env <> '')",
-    "a posting of the whole log removed": "DELETE FROM audit_postings WHERE position = 4 AND actor_id = ''",
+    "a posting moved to another place": `UPDATE audit_postings SET run = (SELECT k.id FROM audit_place_counters k JOIN audit_places p ON p.id = k.place WHERE p.env = 'dev' AND p.keys = '')
+        WHERE position = 4 AND run IN (SELECT k.id FROM audit_place_counters k JOIN audit_places p ON p.id = k.place WHERE p.keys = '' AND p.env <> '')`,
+    "a posting of the whole log removed":
+      "DELETE FROM audit_postings WHERE position = 4 AND run IN (SELECT id FROM audit_place_counters WHERE actor_id = '')",
     "a place renamed": "UPDATE audit_places SET env = 'staging' WHERE keys = 'A' AND env = 'prod'",
     "a key taken out of a set": "DELETE FROM audit_place_keys WHERE key = 'B'",
     "an actor renamed": "UPDATE audit_actors SET actor_name = 'eve@example.com' WHERE actor_name = 'bob@example.com'",
