@@ -135,9 +135,11 @@ describe("init at a terminal", () => {
 
   it("works at a real terminal", async () => {
     const home = new TestHome(place.server.url)
+    await place.ok("org", "create", "with-one")
+    await place.ok("project", "create", "webshop", "--org", "with-one")
     const terminal = new Terminal(place.home, [node, client, "init"], { cwd: home.folder })
     await terminal.sees("  1  acme")
-    await terminal.answer("org (number or name, empty to leave it out): ", "1\r")
+    await terminal.answer("org (number or name, empty to leave it out): ", "with-one\r")
     await terminal.answer("project (Enter for webshop, another name to create it, - to leave it out): ", "\r")
     await terminal.answer("env (number or name, empty to leave it out): ", "dev\r")
     await terminal.sees("wrote ")

@@ -71,7 +71,7 @@ beforeAll(async () => {
   })
   await post("/service-accounts", { name: long })
   await ok("secret", "set", key, "planted-value", "--env", "staging")
-  await ok("env", "protect", "staging")
+  await ok("env", "protect", "staging", "--self")
   const asked = ["secret", "set", key, "planted-value-2", "--env", "staging"]
   const { code } = await place.home.coffer([
     ...asked,
