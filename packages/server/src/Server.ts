@@ -32,6 +32,7 @@ import { EnvironmentsHttp } from "./secrets/environments/Http.js"
 import { FederationsHttp } from "./directory/federations/Http.js"
 import { makeAdmission } from "./access/Admission.js"
 import { BoundaryLive } from "./http/Boundary.js"
+import { HandedConnections } from "./http/Handed.js"
 import { NodeHttpServerLive } from "./http/NodeServer.js"
 import { Listening } from "./http/Listening.js"
 import { routerConfig } from "./http/Routes.js"
@@ -40,7 +41,7 @@ import { HeartbeatLive } from "./database/jobs/Heartbeat.js"
 import { InstanceLive } from "./keys/Instance.js"
 import { SuccessionLive } from "./database/jobs/Succession.js"
 import { KeyringLive } from "./keys/Keyring.js"
-import { WrapBudget } from "./keys/WrapBudget.js"
+import { WrapBudget, WrapCountLive } from "./keys/WrapBudget.js"
 import { HistoryHttp } from "./secrets/project-history/Http.js"
 import { OverviewHttp } from "./secrets/overview/Http.js"
 import { GroupsHttp } from "./directory/groups/Http.js"
@@ -108,20 +109,25 @@ const ApiLive = HttpApiBuilder.api(Api).pipe(
   ])
 )
 
-const announce = Layer.effectDiscard(
+/** Logs the settings and the address of a server that listens now. A worker, which does not listen, only calls the hook. */
+const announceAt = (address: HttpServer.Address, isHanded = false) =>
   Effect.gen(function* () {
     const settings = yield* ServerConfig
-    for (const line of summary(settings)) yield* Effect.logInfo(line)
     const listening = yield* Listening
     const starting = yield* Starting
     starting.isOver = true
-    yield* HttpServer.addressWith((address) => {
-      if (address._tag === "UnixAddress") return Effect.logInfo(`listening on ${address.path}`)
-      const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname
-      const url = `${settings.tls === null ? "http" : "https"}://${host}:${address.port}`
-      return Effect.zipRight(Effect.logInfo(`listening on ${url}`), listening(url))
-    })
+    if (isHanded) return yield* listening("")
+    for (const line of summary(settings)) yield* Effect.logInfo(line)
+    if (address._tag === "UnixAddress") return yield* Effect.logInfo(`listening on ${address.path}`)
+    const host = address.hostname.includes(":") ? `[${address.hostname}]` : address.hostname
+    const url = `${settings.tls === null ? "http" : "https"}://${host}:${address.port}`
+    yield* Effect.zipRight(Effect.logInfo(`listening on ${url}`), listening(url))
   })
+
+const announce = Layer.effectDiscard(
+  Effect.flatMap(HandedConnections, (handed) =>
+    HttpServer.addressWith((address) => announceAt(address, handed !== null))
+  )
 )
 
 const AdmissionLive = Layer.effect(
@@ -154,8 +160,12 @@ const supported = <A, E, R>(services: Layer.Layer<A, E, R>) =>
     Layer.provide(SuccessionLive)
   )
 
-const ServicesLive = supported(
-  served(Layer.mergeAll(BoundaryLive, ConsoleLive, DocumentPagesLive, PagesLive, SecurityTextLive, VaultLive)).pipe(
+/** The outer middleware and the pages of a server. */
+const pages = Layer.mergeAll(BoundaryLive, ConsoleLive, DocumentPagesLive, PagesLive, SecurityTextLive, VaultLive)
+
+/** Adds what one process of a server does besides serving. */
+const withJobs = <A, E, R>(services: Layer.Layer<A, E, R>) =>
+  services.pipe(
     // Before the first request, because requests must not see the superadmins of the previous configuration.
     Layer.provide(SuperadminsLive),
     Layer.merge(MaintenanceLive),
@@ -164,7 +174,8 @@ const ServicesLive = supported(
     Layer.merge(DueJob),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
   )
-)
+
+const ServicesLive = supported(withJobs(served(pages)))
 
 /** Layers are released in reverse order: the socket first, after the requests in flight, then the audit queue, and the database last. */
 const on = <A, E, R>(services: Layer.Layer<A, E, R>, database: typeof EngineLive) =>
@@ -182,3 +193,10 @@ export const serverOn = (database: typeof EngineLive) => on(ServicesLive, databa
 export const BrokerLive = on(supported(served(BoundaryLive)), EngineLive)
 
 export const ServerLive = serverOn(EngineLive)
+
+/** The main process of a server with workers, which serves nothing itself. `workers` gets what to run once it listens. */
+export const mainOf = <E, R>(workers: (announce: typeof announceAt) => Layer.Layer<never, E, R>) =>
+  on(supported(withJobs(workers(announceAt))), EngineLive)
+
+/** A worker of such a server. */
+export const WorkerLive = on(supported(served(pages).pipe(Layer.merge(WrapCountLive))), EngineLive)

@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import { dirname, resolve } from "node:path"
 import { parseArgs } from "node:util"
 import { loadConfig, ServerConfig, type Settings } from "./base/Config.js"
+import type { PostgresSettings } from "./base/config/DatabaseSettings.js"
 import { exposedSecrets } from "./base/config/Exposed.js"
 import { GivenSettings, shownSettings } from "./base/config/ShownSettings.js"
 import { unknownMessage, unknownSettings } from "./base/config/Unknown.js"
@@ -35,24 +36,25 @@ import {
   shares
 } from "./operations/offline/OfflineCommands.js"
 import { help, refused, wrongUsage } from "./operations/Usage.js"
-import { BrokerLive, ServerLive } from "./Server.js"
+import { ownRole, workerRole, workerWord } from "./base/WorkerShare.js"
+import { BrokerLive, mainOf, ServerLive, WorkerLive } from "./Server.js"
 
 // Suppresses only the AWS SDK's notice about Node 20. The documentation says which version of Node we recommend.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= "true"
 
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 
-const launch = (settings: Settings, services: typeof ServerLive, environment: Environment = process.env) =>
+/** Runs services until they end. `environment` is shown as the settings that were given. */
+const run = <E extends { readonly message: string }>(
+  settings: Settings,
+  services: Layer.Layer<never, E, ServerConfig>,
+  environment: Environment = process.env
+) =>
   Effect.gen(function* () {
     // An embedded database checks it when it is opened.
     if (settings.postgres !== null) yield* requireSoundAddon()
     // Temporary files of SQLite go beside the database: a container may have no /tmp, or a small one in memory.
     process.env.SQLITE_TMPDIR ??= dirname(resolve(settings.dbPath))
-    for (const name of exposedSecrets(environment)) {
-      yield* Console.error(
-        `coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`
-      )
-    }
     return yield* Effect.suspend(() =>
       Effect.provideService(
         untilEnded(Layer.launch(services.pipe(Layer.provide(Layer.succeed(ServerConfig, settings))))),
@@ -66,6 +68,21 @@ const launch = (settings: Settings, services: typeof ServerLive, environment: En
       Effect.withClock(new CorrectedClock())
     )
   })
+
+const launch = <E extends { readonly message: string }>(
+  settings: Settings,
+  services: Layer.Layer<never, E, ServerConfig>,
+  environment: Environment = process.env
+) =>
+  Effect.zipRight(
+    Effect.forEach(
+      exposedSecrets(environment),
+      (name) =>
+        Console.error(`coffer-server: every user of this machine can read the file of ${name}: run chmod 600 on it`),
+      { discard: true }
+    ),
+    run(settings, services, environment)
+  )
 
 // Warn before the settings are read: a misspelt name may be the reason why a required setting is missing.
 const warn = Effect.suspend(() =>
@@ -82,8 +99,8 @@ const warn = Effect.suspend(() =>
  * Loads the settings of a server. The exit code of invalid ones is EX_CONFIG, after which systemd's unit is not started again: the
  * next start would fail in the same way. But a command that prints the master key may succeed then.
  */
-const serverSettings = (environment: Environment) =>
-  loadConfig(environment).pipe(
+const serverSettings = (environment: Environment, onSecret?: (variable: string, value: string) => void) =>
+  loadConfig(environment, onSecret).pipe(
     Effect.tapError(({ problems }) =>
       Effect.sync(() => {
         if (!problems.some(({ variable }) => variable === "SERVICE_MASTER_KEY_COMMAND")) process.exitCode = 78
@@ -91,15 +108,51 @@ const serverSettings = (environment: Environment) =>
     )
   )
 
+/** Runs the main process of a server with workers. */
+const launchMain = (settings: Settings, postgres: PostgresSettings, secrets: ReadonlyMap<string, string>) =>
+  Effect.gen(function* () {
+    const [{ workersLive }, { makeTeam }, { workerEnvironment }, { dividePool }, { OtherPages }] = yield* loaded(() =>
+      Promise.all([
+        import("./operations/workers/Workers.js"),
+        import("./operations/workers/Team.js"),
+        import("./base/config/WorkerEnvironment.js"),
+        import("./base/config/WorkerSettings.js"),
+        import("./operations/metrics/MetricsServer.js")
+      ])
+    )
+    const team = makeTeam()
+    const variables = workerEnvironment(process.env, settings, postgres, secrets)
+    const connections = dividePool(postgres.connections, settings.workers).main
+    return yield* launch(
+      { ...settings, postgres: { ...postgres, connections } },
+      mainOf(workersLive(team, variables))
+    ).pipe(Effect.provideService(OtherPages, team.together))
+  })
+
 const serve = Effect.gen(function* () {
   yield* warn
-  return yield* launch(yield* serverSettings(process.env), ServerLive)
+  const secrets = new Map<string, string>()
+  const settings = yield* serverSettings(process.env, (variable, value) => secrets.set(variable, value))
+  const { postgres, workers } = settings
+  return yield* workers === 1 || postgres === null
+    ? launch(settings, ServerLive)
+    : launchMain(settings, postgres, secrets)
 })
+
+/** Serves what the main process of a server hands to it. */
+const worker = (words: ReadonlyArray<string>) =>
+  workerRole([workerWord, ...words]) === null || process.send === undefined
+    ? wrongUsage("worker is started by a server with SERVICE_WORKERS")
+    : Effect.flatMap(
+        loaded(() => import("./operations/workers/WorkerProgram.js")),
+        ({ workerProgram }) =>
+          workerProgram((variables) => Effect.flatMap(loadConfig(variables), (settings) => run(settings, WorkerLive)))
+      )
 
 /** Makes requests with secrets beside servers: without their settings of mail and backups, which are not read. */
 const broker = Effect.gen(function* () {
   yield* warn
-  const own = Record.filter(process.env, (_, name) => !/^(?:SMTP|BACKUP)_/.test(name))
+  const own = Record.filter(process.env, (_, name) => !/^(?:(?:SMTP|BACKUP)_|SERVICE_WORKERS$)/.test(name))
   const settings = yield* serverSettings({ ...own, SMTP_HOST: "log", SERVICE_BROKER: "1" })
   if (settings.postgres === null) {
     return yield* wrongUsage("broker shares the database of a server, which takes PostgreSQL: set SERVICE_DATABASE_URL")
@@ -150,6 +203,8 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
   switch (first) {
     case undefined:
       return serve
+    case workerWord:
+      return worker(rest)
     case "broker":
       return rest.length > 0 ? wrongUsage("broker takes nothing more") : broker
     case "check":
@@ -196,7 +251,10 @@ command(process.argv.slice(2)).pipe(
     disablePrettyLogger: true,
     teardown: (exit, onExit) => {
       const succeeded = Exit.isSuccess(exit) || Cause.isInterruptedOnly(exit.cause)
-      onExit(Number(process.exitCode ?? (succeeded ? 0 : 1)))
+      const code = Number(process.exitCode ?? (succeeded ? 0 : 1))
+      // The toolkit lets a program end by itself, and the channel to the main process may hold a worker.
+      if (ownRole !== null) process.exit(code)
+      onExit(code)
     }
   })
 )

@@ -73,6 +73,7 @@ describe("the settings", () => {
         mail: { _tag: "Log" },
         dbPath: "service.db",
         postgres: null,
+        workers: 1,
         outboundAllowNetworks: [],
         machineIssuers: [],
         broker: false,
@@ -200,6 +201,7 @@ describe("the settings", () => {
         },
         dbPath: "/var/lib/coffer/coffer.db",
         postgres: null,
+        workers: 1,
         outboundAllowNetworks: [
           { address: "10.0.0.0", prefix: 8, family: "ipv4" },
           { address: "fd00::1", prefix: 128, family: "ipv6" }

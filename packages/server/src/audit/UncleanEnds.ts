@@ -2,7 +2,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schedule from "effect/Schedule"
 import { Database } from "../database/Database.js"
-import { takeEnded } from "../database/jobs/Heartbeat.js"
+import { takeEnded, takeOne } from "../database/jobs/Heartbeat.js"
 import { Replica } from "../database/jobs/Replica.js"
 import { systemSource } from "./AuditEvent.js"
 import { AuditLog } from "./AuditLog.js"
@@ -12,17 +12,16 @@ const lookEvery = "1 minute"
 const source = systemSource("audit log")
 
 /**
- * Records that a server was killed. The entries of reads are written some milliseconds after their responses, so the last ones may
- * be missing, and nobody knows how many. At the start, and on a shared database each minute, for the other servers.
+ * Returns how to record the servers that an effect takes as killed. The entries of reads are written some milliseconds after their
+ * responses, so the last ones may be missing, and nobody knows how many.
  */
-export const UncleanEndsLive = Layer.scopedDiscard(
-  Effect.gen(function* () {
-    const { isShared, transaction } = yield* Database
-    const audit = yield* AuditLog
-    const take = yield* takeEnded
-    const note = transaction(
+const recording = Effect.gen(function* () {
+  const { transaction } = yield* Database
+  const audit = yield* AuditLog
+  return (taken: Effect.Effect.Success<typeof takeEnded>) =>
+    transaction(
       Effect.gen(function* () {
-        const ended = yield* take
+        const ended = yield* taken
         yield* audit.change(
           source,
           ...ended.map(
@@ -38,17 +37,34 @@ export const UncleanEndsLive = Layer.scopedDiscard(
         return ended
       })
     ).pipe(
-      Effect.tap((ended) =>
-        Effect.forEach(ended, ({ host, pid, seen_at }) =>
-          Effect.logWarning(
-            `the server with process ${pid} on ${host} was killed after ${seen_at}: the audit entries of its last reads may be missing`
-          )
+      Effect.flatMap((ended) =>
+        Effect.forEach(
+          ended,
+          ({ host, pid, seen_at }) =>
+            Effect.logWarning(
+              `the server with process ${pid} on ${host} was killed after ${seen_at}: the audit entries of its last reads may be missing`
+            ),
+          { discard: true }
         )
       ),
       Effect.catchAllCause((cause) => Effect.logWarning("servers that were killed could not be recorded", cause))
     )
-    yield* note
+})
+
+/** Records a server that is known to have ended, by the id of its heartbeat, unless it ended in order. */
+export const uncleanEndOf = Effect.gen(function* () {
+  const record = yield* recording
+  const take = yield* takeOne
+  return (id: string) => record(take({ id }))
+})
+
+/** Records servers that were killed at the start, and on a shared database each minute, for the other servers. */
+export const UncleanEndsLive = Layer.scopedDiscard(
+  Effect.gen(function* () {
+    const { isShared } = yield* Database
+    const record = (yield* recording)(yield* takeEnded)
+    yield* record
     if (!isShared) return
-    yield* Effect.interruptible(Effect.schedule(note, Schedule.spaced(lookEvery))).pipe(Effect.forkScoped)
+    yield* Effect.interruptible(Effect.schedule(record, Schedule.spaced(lookEvery))).pipe(Effect.forkScoped)
   })
 ).pipe(Layer.provide(Replica.Default))

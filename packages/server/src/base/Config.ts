@@ -114,10 +114,16 @@ const superadmins = (environment: Environment, settings: Reader): Setting<Readon
   ).pipe(Effect.mapBoth({ onFailure: Array.flatten, onSuccess: Array.dedupe }))
 }
 
-/** Reads all settings from environment variables and the files that they name. Fails with all problems at once, without values. */
-export const loadConfig = (environment: Environment): Effect.Effect<Settings, ConfigProblems> =>
+/**
+ * Reads all settings from environment variables and the files that they name. Fails with all problems at once, without values.
+ * `onSecret` gets each secret that came from a file.
+ */
+export const loadConfig = (
+  environment: Environment,
+  onSecret?: (variable: string, value: string) => void
+): Effect.Effect<Settings, ConfigProblems> =>
   Effect.suspend(() => {
-    const settings = reader(environment)
+    const settings = reader(environment, onSecret)
     const defaultPort = 7100
     return Effect.all(
       {

@@ -1,3 +1,5 @@
+import { ownPart } from "./WorkerShare.js"
+
 /** How much of a bound one holder may have: a number, or as much as it leaves free, which is half at most. */
 export type Each = number | "as much as it leaves free"
 
@@ -13,6 +15,8 @@ export interface SharedBound {
   readonly holder: "tenant" | "network" | "caller" | "log"
   /** The behavior beyond the share or the whole. */
   readonly beyond: string
+  /** Whether the workers of a server have equal parts of it, instead of the whole each. */
+  readonly isDivided?: true
 }
 
 /** A bound whose whole is a setting, or a part of one. */
@@ -30,17 +34,31 @@ const half = "as much as it leaves free"
 const inTurn = "waits, the tenants in turn"
 const refused = "503"
 
+/** The largest body, of a bundle, is half of it. */
+const leastBodies = 32 * mebibyte
+
 /** Returns one holder's share of a bound that is held only for a moment: one in five is kept for others. */
 const fourFifths = (size: number): number => Math.max(1, size - Math.ceil(size / 5))
 
-const sized = (bound: Omit<SizedBound, "sized">): SizedBound => ({
+/** A bound of the server: this process has its part, and at least what the largest request of one holder needs. */
+const divided = (bound: Omit<SharedBound, "isDivided">, least = 1): SharedBound => ({
   ...bound,
+  total: Math.max(least, ownPart(bound.total)),
+  each: typeof bound.each === "number" ? ownPart(bound.each) : bound.each,
+  isDivided: true
+})
+
+/** A bound whose whole is a setting, which is divided before. */
+const sized = (bound: Omit<SizedBound, "sized" | "isDivided">): SizedBound => ({
+  ...bound,
+  isDivided: true,
   sized: (size) => ({ ...bound, total: size, each: fourFifths(size) })
 })
 
 /**
  * All that tenants share in a process. Semaphores, budgets and queues are made from these entries, and a test finds one that is
- * not. A bound that is held for long takes `half`, so that one tenant, or some, leave a share for the next one.
+ * not. A bound that is held for long takes `half`, so that one tenant, or some, leave a share for the next one. Memory, slots and
+ * statements are divided among workers; what belongs to a process, such as its event loop, is not.
  */
 export const sharedBounds = {
   eventLoop: {
@@ -59,30 +77,33 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: `${inTurn}: before the authentication, the tenant that the credential had before, or the network`
   },
-  bodies: {
-    what: "memory of request bodies",
-    unit: "MiB",
-    total: 64 * mebibyte,
-    each: half,
-    holder: "tenant",
-    beyond: refused
-  },
-  strangersBodies: {
+  bodies: divided(
+    {
+      what: "memory of request bodies",
+      unit: "MiB",
+      total: 64 * mebibyte,
+      each: half,
+      holder: "tenant",
+      beyond: refused
+    },
+    leastBodies
+  ),
+  strangersBodies: divided({
     what: "memory of request bodies without a credential",
     unit: "MiB",
     total: 4 * mebibyte,
     each: mebibyte,
     holder: "network",
     beyond: refused
-  },
-  forms: {
+  }),
+  forms: divided({
     what: "memory of the forms of login pages",
     unit: "KiB",
     total: mebibyte,
     each: 128 * kibibyte,
     holder: "network",
     beyond: refused
-  },
+  }),
   bodyParser: {
     what: "the thread that parses bodies above 64 KiB",
     unit: "body",
@@ -156,14 +177,14 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: inTurn
   }),
-  scopeLine: {
+  scopeLine: divided({
     what: "changes of a scope on PostgreSQL: an organization, a person, an address, the list of users",
     unit: "changes",
     total: 400,
     each: half,
     holder: "tenant",
     beyond: `${inTurn}; 503 after 4 seconds, and beyond the share at once`
-  },
+  }),
   scopeTurn: {
     what: "changes of a scope that run at once, in a process",
     unit: "change",
@@ -180,14 +201,14 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: inTurn
   },
-  attempts: {
+  attempts: divided({
     what: "attempts of a subject that a rate limit counts",
     unit: "attempts",
     total: 66,
     each: half,
     holder: "tenant",
     beyond: "wait without a connection; 503 beyond the share"
-  },
+  }),
   deviceLogins: {
     what: "logins of programs that wait for their codes",
     unit: "logins",
@@ -196,14 +217,14 @@ export const sharedBounds = {
     holder: "network",
     beyond: "the oldest of the network that has most is ended"
   },
-  uses: {
+  uses: divided({
     what: "requests with secrets",
     unit: "requests",
     total: 16,
     each: half,
     holder: "tenant",
     beyond: `${inTurn}; 503 after 4 seconds`
-  },
+  }),
   usesOfAccount: {
     what: "requests with secrets, of one account",
     unit: "requests",
@@ -212,14 +233,14 @@ export const sharedBounds = {
     holder: "caller",
     beyond: "429"
   },
-  scrubs: {
+  scrubs: divided({
     what: "responses to requests with secrets that are searched for values",
     unit: "responses",
     total: 4,
     each: 2,
     holder: "tenant",
     beyond: inTurn
-  },
+  }),
   deliveries: {
     what: "deliveries of webhooks in flight",
     unit: "deliveries",
@@ -228,14 +249,14 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: inTurn
   },
-  verifications: {
+  verifications: divided({
     what: "verifications of logs",
     unit: "logs",
     total: 16,
     each: half,
     holder: "tenant",
     beyond: `${inTurn}; one of a log at a time`
-  },
+  }),
   indexBatches: {
     what: "the search index of the audit log",
     unit: "batch of 2,000 entries",
@@ -244,22 +265,22 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: inTurn
   },
-  pendingEntries: {
+  pendingEntries: divided({
     what: "audit entries that wait for the database",
     unit: "groups",
     total: 20_000,
     each: half,
     holder: "log",
     beyond: "counted, and noted in the log as missing"
-  },
-  pendingCharacters: {
+  }),
+  pendingCharacters: divided({
     what: "text of audit entries that wait for the database",
     unit: "MiB",
     total: 32 * mebibyte,
     each: half,
     holder: "log",
     beyond: "counted, and noted in the log as missing"
-  },
+  }),
   approvalMails: {
     what: "requests whose deciders are looked up",
     unit: "request",
@@ -268,30 +289,30 @@ export const sharedBounds = {
     holder: "tenant",
     beyond: `${inTurn}; beyond 20 of an organization no mail is sent`
   },
-  loginMails: {
+  loginMails: divided({
     what: "mails with login codes that wait for the mail server",
     unit: "mails",
     total: 1_000,
     each: half,
     holder: "tenant",
     beyond: "not sent, and logged"
-  },
-  otherMails: {
+  }),
+  otherMails: divided({
     what: "notices, and invitations, that wait for the mail server",
     unit: "mails each",
     total: 200,
     each: half,
     holder: "tenant",
     beyond: "not sent, and logged; notices are queued again"
-  },
-  lastUses: {
+  }),
+  lastUses: divided({
     what: "last uses of credentials that are not written yet",
     unit: "uses",
     total: 1_000,
     each: 1_000,
     holder: "caller",
     beyond: "recorded with the next use"
-  }
+  })
 } as const satisfies Record<string, SharedBound | SizedBound>
 
 /** Whether a holder of `own` may take `amount` of a bound of which `all` is held. */

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { createServer, STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import { createServer as createTlsServer, type Server as TlsServer } from "node:https"
-import { Socket } from "node:net"
+import { type Server as NetServer, Socket } from "node:net"
 import type { SecureContextOptions } from "node:tls"
 import type { Duplex } from "node:stream"
 import { ServerConfig } from "../base/Config.js"
@@ -14,6 +14,7 @@ import type { TlsSettings } from "../base/config/TlsSettings.js"
 import { StartupError } from "../base/StartupError.js"
 import { bodyFails } from "./Body.js"
 import { readCertificate } from "./Certificate.js"
+import { type Handed, HandedConnections } from "./Handed.js"
 import { cutIfSlow } from "./LargeResponses.js"
 import { answerList, connectionEvent, isAnswered, OneRequest } from "./ListMethod.js"
 import { httpServerOn } from "./NodeHttpServer.js"
@@ -169,7 +170,7 @@ const trackConnections = (server: Server, timeouts: Timeouts): Connections => {
 const quietTicks = 5
 
 /** Calls `done` after some event-loop ticks without a new connection, or after `millis` at the latest. */
-const whenQuiet = (server: Server, millis: number, done: () => void): void => {
+export const whenQuiet = (server: Pick<NetServer, "on" | "off">, millis: number, done: () => void): void => {
   const deadline = performance.now() + millis
   let left = quietTicks
   const onConnection = () => {
@@ -210,7 +211,25 @@ const closeGracefully = (server: Server, connections: Connections): void => {
     }
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
   }
-  const close = server.close.bind(server)
+  const whenAllClosed = (done: () => void): void => {
+    const [socket] = sockets
+    if (socket === undefined) done()
+    else {
+      socket.once("close", () => {
+        whenAllClosed(done)
+      })
+    }
+  }
+  const listenerClose = server.close.bind(server)
+  const close = (callback?: (error?: Error) => void): void => {
+    if (server.listening) {
+      listenerClose(callback)
+      return
+    }
+    // Node does not count the connections of a server that does not listen itself.
+    listenerClose()
+    whenAllClosed(() => callback?.())
+  }
   server.close = (callback) => {
     closing = true
     setTimeout(() => {
@@ -281,14 +300,47 @@ export const cannotListen =
       message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown reason"}`
     })
 
+/** Reads the certificate at the start. */
+export const firstCertificate = (tls: TlsSettings) =>
+  Effect.mapError(readCertificate(tls), ({ message }) => new StartupError({ message }))
+
 /** A server whose certificate is renewed until the scope is closed. */
 const renewedServer = (tls: TlsSettings) =>
   Effect.gen(function* () {
-    const pair = yield* Effect.mapError(readCertificate(tls), ({ message }) => new StartupError({ message }))
+    const pair = yield* firstCertificate(tls)
     const server = makeTlsServer(pair.options)
-    yield* renewCertificate(server, tls, pair)
+    yield* renewCertificate(tls, pair, ({ options }) => server.setSecureContext(options))
     return server
   })
+
+const handedServer = ({ certificate, onCertificate }: Handed, minVersion: TlsSettings["minVersion"]): Server => {
+  if (certificate === null) return makeServer()
+  const server = makeTlsServer({ ...certificate, minVersion })
+  onCertificate((pair) => {
+    server.setSecureContext({ ...pair, minVersion })
+  })
+  return server
+}
+
+/** Serves the connections that another process accepts, until the scope is closed. */
+export const serveHanded = (server: Server, { onConnection }: Pick<Handed, "onConnection">) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      // Node then checks the timeouts of connections.
+      server.emit("listening")
+      onConnection((socket) => {
+        // As of sockets that Node's server accepts.
+        socket.allowHalfOpen = true
+        server.emit("connection", socket)
+      })
+    }),
+    () =>
+      Effect.async<void>((resume) => {
+        server.close(() => {
+          resume(Effect.void)
+        })
+      })
+  )
 
 /** The address that a server listens on. The toolkit gives 0.0.0.0 in the place of ::. */
 const boundTo = (server: Server, address: HttpServer.Address): HttpServer.Address => {
@@ -303,16 +355,19 @@ export const NodeHttpServerLive = Layer.unwrapEffect(
     Layer.scoped(
       HttpServer.HttpServer,
       Effect.gen(function* () {
+        const proxies = trustedProxies === null ? null : blockListOf(trustedProxies)
+        const handed = yield* HandedConnections
+        if (handed !== null) {
+          const server = handedServer(handed, tls?.minVersion ?? "TLSv1.3")
+          yield* serveHanded(server, handed)
+          return httpServerOn(server, { _tag: "TcpAddress", hostname: host, port }, proxies)
+        }
         const server: Server = tls === null ? makeServer() : yield* renewedServer(tls)
         const { address } = yield* Effect.mapError(
           NodeHttpServer.make(() => server, { host, port }),
           cannotListen(host, port)
         )
-        return httpServerOn(
-          server,
-          boundTo(server, address),
-          trustedProxies === null ? null : blockListOf(trustedProxies)
-        )
+        return httpServerOn(server, boundTo(server, address), proxies)
       })
     )
   )

@@ -1,4 +1,3 @@
-import type { Server } from "node:https"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Metric from "effect/Metric"
@@ -15,15 +14,19 @@ const isSame = (a: CertificatePair, b: CertificatePair): boolean =>
   a.options.cert.equals(b.options.cert) && a.options.key.equals(b.options.key)
 
 /**
- * Reads the files of the certificate every 30 seconds. Connections that exist keep theirs; later ones get the new one. A pair that
- * cannot be used is refused with one line in the log, and the previous one stays.
+ * Reads the files of the certificate every 30 seconds, and calls `use` with a new pair. Connections that exist keep theirs. A pair
+ * that cannot be used is refused with one line in the log, and the previous one stays.
  */
-export const renewCertificate = (server: Server, settings: TlsSettings, first: CertificatePair) => {
+export const renewCertificate = (
+  settings: TlsSettings,
+  first: CertificatePair,
+  use: (pair: CertificatePair) => void
+) => {
   let current = first
   let refused: string | null = null
   const replace = (pair: CertificatePair) =>
     Effect.suspend(() => {
-      server.setSecureContext(pair.options)
+      use(pair)
       current = pair
       return Effect.zipRight(
         Metric.set(certificateEnd, pair.end),

@@ -1,6 +1,8 @@
 import { LimitExceeded } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
+import * as Layer from "effect/Layer"
+import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import { Database } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
@@ -90,3 +92,14 @@ export class WrapBudget extends Effect.Service<WrapBudget>()("@coffer/server/Wra
     return { count, load, check } as const
   })
 }) {}
+
+/** Follows the count of other processes, in one without maintenance. */
+export const WrapCountLive = Layer.scopedDiscard(
+  Effect.flatMap(WrapBudget, ({ load }) =>
+    load.pipe(
+      Effect.catchAllCause((cause) => Effect.logWarning("the count of wrapped data keys could not be read", cause)),
+      Effect.repeat(Schedule.spaced("1 minute")),
+      Effect.forkScoped
+    )
+  )
+)

@@ -59,9 +59,10 @@ describe("what tenants share", () => {
       const size = unit === "MiB" ? 1024 * 1024 : unit === "KiB" ? 1024 : 1
       return typeof value === "number" ? `${(value / size).toLocaleString("en")} ${unit}` : value
     }
-    const rows = Object.values(sharedBounds).map(({ beyond, each, holder, total, unit, what }) => [
+    const rows = Object.values(sharedBounds).map(({ beyond, each, holder, total, unit, what, ...rest }) => [
       what,
       amount(total, unit),
+      "isDivided" in rest ? "divided" : "each",
       `${amount(each, unit)}, by ${holder}`,
       beyond
     ])

@@ -88,7 +88,11 @@ const withDatabase = async (variables: Variables, folder: string): Promise<Varia
   const { copyOfTemplate, serverUrl } = await import("./postgres/Databases.js")
   const name = databases.get(folder) ?? (await Effect.runPromise(copyOfTemplate))
   databases.set(folder, name)
-  return { ...variables, SERVICE_DATABASE_URL: `${serverUrl()}/${name}` }
+  return {
+    SERVICE_WORKERS: process.env["COFFER_WORKERS"],
+    ...variables,
+    SERVICE_DATABASE_URL: `${serverUrl()}/${name}`
+  }
 }
 
 /**

@@ -46,7 +46,8 @@ export const described: ReadonlyArray<DescribedGroup> = [
       },
       {
         variable: "SERVICE_DATABASE_POOL",
-        meaning: "How many connections to PostgreSQL this server opens at most: 2 to 100",
+        meaning:
+          "How many connections to PostgreSQL this server opens at most, all of its processes together: 2 to 100. With more than 2 workers the default is 4 for each and 2 more",
         default: "10"
       },
       {
@@ -78,6 +79,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
         default: "127.0.0.1"
       },
       { variable: "SERVICE_PORT", meaning: "The port to listen on; 0: any free port", default: "7100" },
+      {
+        variable: "SERVICE_WORKERS",
+        meaning:
+          "How many processes serve requests, each on a core of its own: 1 to 16, or `auto` for as many as the machine has cores, at most 8. More than 1 needs SERVICE_DATABASE_URL",
+        default: "1"
+      },
       {
         variable: "SERVICE_TLS_CERT_FILE",
         meaning:

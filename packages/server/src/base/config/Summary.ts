@@ -12,6 +12,9 @@ const off = (feature: string, consequence?: string): string =>
 const database = ({ connections, target }: PostgresSettings): string =>
   on("PostgreSQL", `${targetName(target)}, at most ${connections} connections, sslmode ${target.tls.mode}`)
 
+const several = (workers: number): ReadonlyArray<string> =>
+  workers === 1 ? [] : [on("workers", `${workers} processes serve`)]
+
 const mail = ({ isBrokerAlone, mail }: Settings): string =>
   mail._tag === "Log"
     ? off("mail", isBrokerAlone ? "nobody logs in here" : "login codes are printed in this log")
@@ -118,7 +121,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
   const line = (...features: ReadonlyArray<(settings: Settings) => string>) =>
     features.map((feature) => feature(settings)).join("; ")
   return [
-    ...(settings.postgres === null ? [] : [database(settings.postgres)]),
+    ...(settings.postgres === null ? [] : [[database(settings.postgres), ...several(settings.workers)].join("; ")]),
     line(mail, backups),
     line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi, securityContacts),
     line(trustedProxies, machineIssuers, networks),

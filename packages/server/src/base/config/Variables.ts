@@ -8,8 +8,11 @@ import { problem, type Problems, type Setting } from "./ConfigProblems.js"
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Functions that read one variable. An empty variable counts as unset. */
-export const reader = (environment: Environment) => {
+/** Functions that read one variable. An empty variable counts as unset. `onSecret` gets each secret that was read. */
+export const reader = (
+  environment: Environment,
+  onSecret: (variable: string, value: string) => void = () => undefined
+) => {
   const given = (variable: string): string | null => environment[variable] || null
 
   const decode = <A>(variable: string, format: Format<A>, text: string): Setting<A> =>
@@ -56,7 +59,10 @@ export const reader = (environment: Environment) => {
       ]
     }).pipe(
       Effect.flatMap((content) => decode(`${variable}_FILE`, format, content.replace(/\r?\n$/, ""))),
-      Effect.map((value) => Redacted.make(value))
+      Effect.map((value) => {
+        onSecret(variable, value)
+        return Redacted.make(value)
+      })
     )
   }
 

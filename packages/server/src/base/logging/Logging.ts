@@ -12,6 +12,7 @@ import { timestamp } from "../Time.js"
 import { causeText, errorText } from "./ErrorText.js"
 import { type AccessFields, accessFields, AccessLog, isQuiet } from "./AccessLog.js"
 import { RequestInfo } from "../RequestInfo.js"
+import { ownRole } from "../WorkerShare.js"
 import { standardError } from "./LogSink.js"
 
 const text = (part: unknown): string =>
@@ -22,6 +23,10 @@ const text = (part: unknown): string =>
       : typeof part === "number"
         ? String(part)
         : errorText(part)
+
+/** The field of each line that names the worker of a server with several. */
+const workerFields: { readonly worker?: number } = ownRole === null ? {} : { worker: ownRole.number }
+const workerText = ownRole === null ? "" : `,"worker":${ownRole.number}`
 
 interface Entry {
   readonly time: string
@@ -43,6 +48,7 @@ const entryOf = ({ annotations, cause, context, date, logLevel, message }: Logge
     level: logLevel,
     message: parts.map(text).join(" "),
     fields: {
+      ...workerFields,
       ...(request !== "" && { request }),
       ...(!HashMap.isEmpty(annotations) && Object.fromEntries([...HashMap.entries(annotations)]))
     },
@@ -62,12 +68,18 @@ const jsonLine = ({ cause, fields, level, message, time }: Entry): string =>
 type AccessLine = (time: string, level: LogLevel.LogLevel, fields: AccessFields) => string
 
 const prettyAccessLine: AccessLine = (time, level, { actor, method, ms, request, route, status }) =>
-  prettyLine({ time, level, message: `${method} ${route} ${status}`, fields: { ms, request, actor }, cause: "" })
+  prettyLine({
+    time,
+    level,
+    message: `${method} ${route} ${status}`,
+    fields: { ms, request, actor, ...workerFields },
+    cause: ""
+  })
 
 /** As `jsonLine`, but faster, because every request has a line. No field contains a character that JSON escapes. */
 const jsonAccessLine: AccessLine = (time, level, { actor, method, ms, request, route, status }) =>
   `{"time":"${time}","level":"${level.label.toLowerCase()}","message":"${method} ${route} ${status}",` +
-  `"method":"${method}","route":"${route}","status":${status},"ms":${ms},"request":"${request}","actor":"${actor}"}`
+  `"method":"${method}","route":"${route}","status":${status},"ms":${ms},"request":"${request}","actor":"${actor}"${workerText}}`
 
 const droppedMessage = (lines: number): string =>
   `${lines} log ${lines === 1 ? "line was" : "lines were"} dropped here: standard error was not read in time`
@@ -83,7 +95,7 @@ export const LoggingLive = Layer.unwrapEffect(
     const logger = Logger.make<unknown, void>((options) => standardError.write(lineOf(entryOf(options))))
     standardError.reportBy((lines) => {
       const time = timestamp(clock.unsafeCurrentTimeMillis())
-      return lineOf({ time, level: LogLevel.Warning, message: droppedMessage(lines), fields: {}, cause: "" })
+      return lineOf({ time, level: LogLevel.Warning, message: droppedMessage(lines), fields: workerFields, cause: "" })
     })
     const writesInfo = LogLevel.lessThanEqual(logLevel, LogLevel.Info)
     const writesDebug = LogLevel.lessThanEqual(logLevel, LogLevel.Debug)

@@ -54,6 +54,14 @@ export const takeEnded = Effect.gen(function* () {
   })
 })
 
+/** Takes the heartbeat of a server that is known to have ended; none if it ended in order. */
+export const takeOne = Effect.map(
+  query,
+  ({ returning }) =>
+    returning(InstanceRow)`
+      DELETE FROM instances WHERE id = ${"id"} RETURNING host, pid, version, started_at, seen_at`
+)
+
 const statements = Effect.map(query, ({ write }) => ({
   beat: write`
     INSERT INTO instances (id, host, pid, version, schema, started_at, seen_at)

@@ -8,9 +8,15 @@ export class Version extends Context.Reference<Version>()("@coffer/server/Versio
   defaultValue: () => "0.0.0-dev"
 }) {}
 
+/** The id that the process that started this one knows; null: the process chooses its own. */
+export class GivenReplica extends Context.Reference<GivenReplica>()("@coffer/server/GivenReplica", {
+  defaultValue: (): string | null => null
+}) {}
+
 /** This process, among the servers of one database. */
 export class Replica extends Effect.Service<Replica>()("@coffer/server/Replica", {
   effect: Effect.gen(function* () {
-    return { id: yield* uuidV4, host: hostname(), pid: process.pid, version: yield* Version } as const
+    const id = (yield* GivenReplica) ?? (yield* uuidV4)
+    return { id, host: hostname(), pid: process.pid, version: yield* Version } as const
   })
 }) {}

@@ -18,7 +18,7 @@ const ownFull = new UseBudget({
 const allFull = Effect.zipRight(
   Metric.increment(useRefusals("concurrency")),
   new Overloaded({
-    message: `all slots for requests with secrets are in use, ${maxOfServer} of the server and ${maxOfServer / 2} of an organization, or fewer beside others: try again in 1 second`,
+    message: `all slots for requests with secrets are in use, ${maxOfServer} of the server and ${Math.floor(maxOfServer / 2)} of an organization, or fewer beside others: try again in 1 second`,
     retryAfter: 1
   })
 )
