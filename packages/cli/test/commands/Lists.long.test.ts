@@ -22,6 +22,7 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
   ["passkey list"],
   ["delegate list"],
   ["org list"],
+  ["org export list"],
   ["member list"],
   ["user list"],
   ["project list"],
@@ -52,7 +53,14 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
 ]
 
 const names = { SERVICE_ORG: "acme", SERVICE_PROJECT: "webshop", SERVICE_ENV: "dev" }
-const empty = new Set(["passkey list", "delegate list", "webhook deliveries", "backup list", "secret due"])
+const empty = new Set([
+  "passkey list",
+  "delegate list",
+  "org export list",
+  "webhook deliveries",
+  "backup list",
+  "secret due"
+])
 const columnsOf = (line: string) => [...line].length
 
 beforeAll(async () => {
