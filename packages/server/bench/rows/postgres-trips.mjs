@@ -1,6 +1,5 @@
 import { ask, settle, startCoffer } from "../support/coffer.mjs"
 import { countWaves, youngGeneration } from "../support/counts.mjs"
-import { median } from "../support/load.mjs"
 import { startMeter } from "../support/meter.mjs"
 import { connected } from "../support/postgres.mjs"
 import { readsOf, writesOf } from "../support/requests.mjs"
@@ -33,7 +32,7 @@ const row = {
       const { inside, outside } = meter.counts()
       return inside[field] + outside[field]
     }
-    /** The statements and round trips of most requests: those of the jobs, and of the entries of reads, fall beside few. */
+    /** The least statements and round trips of a request: jobs, and the entries of earlier reads, only add to them. */
     const countEach = async (requests) => {
       for (const request of requests) await requested(request, server)
       const found = { statements: [], trips: [] }
@@ -42,7 +41,7 @@ const row = {
         await requested(request, server)
         for (const field of Object.keys(found)) found[field].push(sum(field) - before[field])
       }
-      return { statements: median(found.statements), trips: median(found.trips) }
+      return { statements: Math.min(...found.statements), trips: Math.min(...found.trips) }
     }
     const watch = async () => {
       const before = { commits: meter.counts().inside.commits, bytes: await endOfLog(url) }

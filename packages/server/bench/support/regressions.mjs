@@ -1,7 +1,7 @@
 /**
  * How much dearer a request may become than in the last recorded run. Fiber steps, statements and allocations are the same on every
- * machine. Commits and the bytes of the write-ahead log depend on how many entries share a commit: over seven runs on a busy
- * machine, they varied by a fifth and by a tenth. Processor time is a ratio to the hand-written server's in the same run, which
+ * machine. Commits and the bytes of the write-ahead log depend on how many entries share a commit: over five runs on a busy
+ * machine, they varied by a sixth and by a seventh. Processor time is a ratio to the hand-written server's in the same run, which
  * differs between machines: its tolerance finds what made requests dear by a half or more.
  */
 export const tolerances = {
