@@ -4,7 +4,7 @@ import { DelegationId, EnvId, ProjectId, RemovedId, RequestId } from "@coffer/do
 import { EnvName, OrgName } from "@coffer/domain/base/Names"
 import { Access, denied, type EnvPlace, type Place, sourceOf } from "@coffer/server/access/Access"
 import { Requester } from "@coffer/server/access/caller/Requester"
-import { ChangeMode, type GateDecision } from "@coffer/server/access/gate/GateDecision"
+import { ChangeMode, type GateDecision, type RequestedChange } from "@coffer/server/access/gate/GateDecision"
 import { VotesMissing } from "@coffer/server/access/gate/VotesMissing"
 import { freedNamesRepo, type NamedPlace } from "@coffer/server/access/place/FreedNames"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
@@ -36,8 +36,10 @@ const said = <A, E extends { readonly _tag: string; readonly message: string }, 
 const inMode = (mode: GateDecision) => Effect.provideService(ChangeMode, mode)
 const dryRun: GateDecision = { kind: "dryRun" }
 const glass: GateDecision = { kind: "breakGlass", reason: "INC-12" }
-const requested = (envId: EnvId, approval: { readonly id: RequestId; readonly by: ReadonlyArray<string> } | null) =>
-  ({ kind: "requested", envId, approval, record: { entered: false, affected: [], revision: null } }) as const
+const requested = (envId: EnvId, approval: RequestedChange["approval"]): RequestedChange => ({
+  ...{ kind: "requested", envId, approval },
+  record: { entered: false, affected: [], revision: null }
+})
 
 const scene = Effect.gen(function* () {
   const ada = yield* organization()
@@ -67,7 +69,7 @@ describe("the source of an entry", () => {
   it.effect("names the place as far as it was entered, the right, and the votes of a change", () =>
     Effect.gen(function* () {
       const { access, ada, prod } = yield* scene
-      const actor = { type: "user", id: ada.id, name: ada.email }
+      const actor = { type: "user" as const, id: ada.id, name: ada.email }
       const at = { actor, orgId: prod.org.id }
       assert.deepStrictEqual(sourceOf(yield* asActor(ada)(access.org(orgPath(), "org.read"))), { ...at, via: "role" })
       assert.deepStrictEqual(sourceOf(yield* asActor(ada)(access.project(projectPath(), "env.list"))), {

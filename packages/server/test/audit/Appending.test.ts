@@ -1,3 +1,4 @@
+import { OrgId } from "@coffer/domain/base/Ids"
 import { makeAppend, missingEntry } from "@coffer/server/audit/Append"
 import { breakLink, type Draft, genesis, headMac, link, listLink } from "@coffer/server/audit/Chain"
 import { makeListCheck } from "@coffer/server/audit/ListCheck"
@@ -266,7 +267,7 @@ describe("the check of the list of logs", () => {
       const check = yield* makeListCheck(key)
       return { check, chain, end, number, sql }
     })
-  const logs = (count: number) => Array.from({ length: count }, () => uuid())
+  const logs = (count: number) => Array.from({ length: count }, () => OrgId.make(uuid()))
 
   for (const count of [0, 199, 200, 201, 450]) {
     it.effect(`reads all pages of ${count} logs, and names the first hundred that do not exist, in order`, () =>
@@ -285,7 +286,7 @@ describe("the check of the list of logs", () => {
       assert.isDefined(other)
       const sql = yield* SqlClient.SqlClient
       const orgs = yield* sql<{ id: string; name: string }>`SELECT id, name FROM organizations ORDER BY id`
-      const ids = orgs.map(({ id }) => id)
+      const ids = orgs.map(({ id }) => OrgId.make(id))
       const { check } = yield* filled([ids[1] ?? "", "system"])
       assert.deepStrictEqual(yield* check, { firstInvalid: null, missing: [] })
       for (const id of ids) {

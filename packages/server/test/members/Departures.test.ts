@@ -324,7 +324,7 @@ describe("the votes of a person for more requests than one transaction ends", ()
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE requests SET state = 'refused' WHERE id = ${id ?? ""}`
       assert.isFalse((yield* removal(gone.id)).hasMore)
-      assert.deepStrictEqual(yield* votesLeft(gone.id), [id])
+      assert.deepStrictEqual(yield* votesLeft(gone.id), [id ?? ""])
       assert.lengthOf((yield* shown(RequestId.make(id ?? ""))).votes, 1)
     }).pipe(run)
   )

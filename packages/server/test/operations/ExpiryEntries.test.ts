@@ -79,7 +79,7 @@ describe("an access rule that ends", () => {
       const facts = { subject_type: "service_account", subject_id: bot.id, name: "bot", permission: "write" }
       assert.deepStrictEqual(yield* told, [
         [
-          ...["acl.expire", "acl_rule", rule.id],
+          ...["acl.expire", "acl_rule", rule?.id],
           { ...facts, project_pattern: "*", env_pattern: "prod", expires_at: timestamp(now + 1) }
         ]
       ])
