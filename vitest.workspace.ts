@@ -37,7 +37,7 @@ const ofPostgres = "test/postgres/**/*"
  */
 const onBoth = [
   "access/{Access,RequestStates}",
-  "audit/{AuditIndex,Flush,LogWatch}",
+  "audit/{Archives,AuditIndex,Flush,LogWatch}",
   "database/Port",
   "organizations/Organizations"
 ]

@@ -296,6 +296,7 @@ $ coffer approval approve 00000000-0000-7000-8000-000000000000
 $ coffer use revoke STRIPE_KEY $(coffer use list STRIPE_KEY --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --yes
 
 # The audit log
+\`coffer audit list --archive FILE\` searches an [archive](operations.md#archives-of-the-audit-log), without a server.
 $ coffer audit list --action secret.set --limit 2
 $ coffer audit list --action org.member_invite --all --json
 $ coffer audit activity

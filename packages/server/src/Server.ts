@@ -18,6 +18,7 @@ import { PasskeysHttp } from "./directory/passkeys/Http.js"
 import { DelegationsHttp } from "./directory/delegations/Http.js"
 import { AuthenticationLive } from "./access/caller/Authenticator.js"
 import { SuperadminsLive } from "./directory/login/Superadmins.js"
+import { AuditArchivesLive } from "./operations/audit-archives/ArchiveJob.js"
 import { Backups } from "./operations/backups/Backups.js"
 import { BackupsHttp } from "./operations/backups/Http.js"
 import { BackupScheduleLive } from "./operations/backups/Schedule.js"
@@ -172,6 +173,7 @@ const withJobs = <A, E, R>(services: Layer.Layer<A, E, R>) =>
     Layer.merge(UncleanEndsLive),
     Layer.merge(WebhooksJob),
     Layer.merge(DueJob),
+    Layer.merge(AuditArchivesLive),
     Layer.merge(BackupScheduleLive.pipe(Layer.provide(Backups.Default)))
   )
 

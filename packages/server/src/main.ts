@@ -27,6 +27,7 @@ import { CorrectedClock } from "./database/jobs/CorrectedClock.js"
 import { Version } from "./database/jobs/Replica.js"
 import {
   copy,
+  auditArchives,
   copyUsage,
   drill,
   loaded,
@@ -152,7 +153,10 @@ const worker = (words: ReadonlyArray<string>) =>
 /** Makes requests with secrets beside servers: without their settings of mail and backups, which are not read. */
 const broker = Effect.gen(function* () {
   yield* warn
-  const own = Record.filter(process.env, (_, name) => !/^(?:(?:SMTP|BACKUP)_|SERVICE_WORKERS$)/.test(name))
+  const own = Record.filter(
+    process.env,
+    (_, name) => !/^(?:(?:SMTP|BACKUP)_|SERVICE_(?:WORKERS|AUDIT_KEEP_DAYS)$)/.test(name)
+  )
   const settings = yield* serverSettings({ ...own, SMTP_HOST: "log", SERVICE_BROKER: "1" })
   if (settings.postgres === null) {
     return yield* wrongUsage("broker shares the database of a server, which takes PostgreSQL: set SERVICE_DATABASE_URL")
@@ -215,6 +219,8 @@ const command = ([first, ...rest]: ReadonlyArray<string>): Effect.Effect<void, {
       return migrations(process.env, rest)
     case "database":
       return rest[0] === "copy" ? copy(process.env, rest.slice(1)) : wrongUsage(copyUsage)
+    case "audit":
+      return auditArchives(process.env, rest)
     case "master-key":
       return shares(rest)
     case "restore":

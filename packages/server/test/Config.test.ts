@@ -95,6 +95,7 @@ describe("the settings", () => {
         orgCreation: "anyone",
         delegationMaxHours: 24,
         trashDays: 30,
+        auditKeepDays: 0,
         auditStream: null,
         auditRequired: false,
         invitationMail: true,
@@ -161,6 +162,7 @@ describe("the settings", () => {
         SERVICE_DELEGATION_MAX_HOURS: "8",
         SERVICE_TRASH_DAYS: "7",
         SERVICE_AUDIT_STREAM: "/var/log/coffer/audit.jsonl",
+        SERVICE_AUDIT_KEEP_DAYS: "400",
         SERVICE_AUDIT_REQUIRED: "1",
         SERVICE_INVITATION_MAIL: "0",
         SERVICE_APPROVAL_MAIL: "0",
@@ -242,6 +244,7 @@ describe("the settings", () => {
         orgCreation: "superadmin",
         delegationMaxHours: 8,
         trashDays: 7,
+        auditKeepDays: 400,
         auditStream: { file: "/var/log/coffer/audit.jsonl" },
         auditRequired: true,
         publicUrl: "https://coffer.example.com",
@@ -594,6 +597,10 @@ describe("backups", () => {
       const error = yield* Effect.flip(loadConfig({ ...s3, BACKUP_DIR: "/mnt/backups" }))
       assert.include(error.message, "BACKUP_DIR and BACKUP_S3_ENDPOINT are both set: remove one of them")
       assert.notInclude(error.message, "/mnt")
+      const { auditKeepDays } = yield* load({ ...least, BACKUP_DIR: "/mnt/backups", SERVICE_AUDIT_KEEP_DAYS: "400" })
+      assert.strictEqual(auditKeepDays, 400)
+      const homeless = yield* Effect.flip(loadConfig({ ...least, SERVICE_AUDIT_KEEP_DAYS: "400" }))
+      assert.include(homeless.message, "SERVICE_AUDIT_KEEP_DAYS must come with BACKUP_DIR or BACKUP_S3_ENDPOINT")
       const half = { ...least, BACKUP_DIR: "/mnt/backups", BACKUP_S3_BUCKET: "backups" }
       assert.deepStrictEqual(yield* complaints(half), ["BACKUP_S3_BUCKET"])
     })
@@ -658,6 +665,7 @@ describe("a setting that breaks its rule", () => {
     SERVICE_DELEGATION_MAX_HOURS: ["-1", "8h", "8761"],
     SERVICE_TRASH_DAYS: ["-1", "30d", "3651"],
     SERVICE_AUDIT_STREAM: ["/var/log/"],
+    SERVICE_AUDIT_KEEP_DAYS: ["-1", "30d", "36501"],
     SERVICE_AUDIT_REQUIRED: ["true", "2"],
     SERVICE_INVITATION_MAIL: ["no", "2"],
     SERVICE_APPROVAL_MAIL: ["off", "2"],

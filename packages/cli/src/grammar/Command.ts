@@ -152,6 +152,8 @@ interface PlaceDefinition<F extends Specs, Path, E extends Failure> extends Desc
   readonly options: F
   /** Settings that arguments give. */
   readonly place?: (options: Values<F>) => CommandLineSettings
+  /** The command without a server; undefined if the options ask for one. */
+  readonly offline?: (options: Values<F>, json: boolean) => Effect.Effect<View | void, E, Needs> | undefined
   readonly run: (context: Context<F, Path>) => Effect.Effect<View | void, E, Needs>
 }
 
@@ -211,7 +213,7 @@ const commandsAt =
   ) =>
   <const F extends Specs, E extends Failure>(
     name: string,
-    { check, description, examples, options: own, place, run }: PlaceDefinition<F, Path, E>
+    { check, description, examples, offline, options: own, place, run }: PlaceDefinition<F, Path, E>
   ): Leaf => {
     const decodeAndRun = (words: Words) =>
       Effect.gen(function* () {
@@ -219,17 +221,20 @@ const commandsAt =
         const { json = false } = at
         const options = yield* allowed(valuesOf(own, words))
         yield* refuse(check?.(options))
-        const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
-        const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
-        const context = {
-          ...found,
-          options: yield* withWholeIds(own, options, exchange, found.path),
-          call,
-          exchange,
-          json
-        }
+        const atPlace = Effect.gen(function* () {
+          const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
+          const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
+          const context = {
+            ...found,
+            options: yield* withWholeIds(own, options, exchange, found.path),
+            call,
+            exchange,
+            json
+          }
+          return yield* withAsking(options, json)(explainingMissing(context)(run(context)))
+        })
         const isWide = Predicate.hasProperty(options, wideName) && options[wideName] === true
-        const running = withAsking(options, json)(explainingMissing(context)(run(context)))
+        const running: Effect.Effect<View | void, Failure, Needs> = offline?.(options, json) ?? atPlace
         const view = yield* isWide ? shownWide(running) : running
         if (view === undefined) return
         yield* wideName in own ? printListView(view, { json, wide: isWide }) : printView(view, json)

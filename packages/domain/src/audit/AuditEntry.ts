@@ -106,6 +106,7 @@ export const auditActions = [
   "key.rotate",
   "audit.break",
   "audit.missing",
+  "audit.archive",
   "access.denied"
 ] as const
 export type AuditAction = (typeof auditActions)[number]
@@ -182,6 +183,10 @@ export const AuditPage = Schema.Struct({
         Schema.Boolean,
         "true if there are more than `total`: with `since` or `until`, counting stops at 10,000"
       ),
+      archived: optional(
+        Count,
+        "number of entries that left for archives: `total` does not count them; absent if none did"
+      ),
       limit: field(Count, "maximum number of records in a page", 1),
       has_next: field(Schema.Boolean, "whether there are more records", true),
       next_cursor: field(text, "the `after` of the next page; null at the end", "s128")
@@ -209,6 +214,10 @@ export const AuditVerification = Schema.Struct({
     "the end of the chain, to be recorded elsewhere; null for an empty log"
   ),
   first_invalid_seq: field(Schema.NullOr(Count), "the first invalid entry; null if all are valid", null),
+  archived: optional(
+    Count,
+    "the last entry that left for an archive: those up to it were not checked; absent if none left"
+  ),
   missing: optional(
     Schema.Array(OrgId),
     "only for the server's own log: organizations whose whole log is missing, at most 100; absent if there are none"

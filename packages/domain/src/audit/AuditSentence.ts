@@ -221,6 +221,8 @@ const deeds: Readonly<Record<AuditAction, (facts: Facts) => string>> = {
     facts.has("host")
       ? `may miss the last entries of reads of the server on ${facts.text("host")}, which was killed after ${facts.text("seen_at")}`
       : `could not keep ${facts.text("entries", "some")} entries`,
+  "audit.archive": (facts) =>
+    `moved the entries ${facts.text("first_seq")} to ${facts.text("last_seq")} of the log ${facts.text("log")} to the archive ${facts.text("name")}`,
   "access.denied": (facts) => {
     const keys = facts.has("key") || facts.has("keys") ? ` of ${facts.secrets()}` : facts.inPlace()
     return `was denied ${facts.text("action", "an action")}${keys}${because(facts)}`

@@ -33,7 +33,8 @@ const unsent: ReadonlySet<string> = new Set<AuditAction>([
   "backup.create",
   "backup.restore",
   "backup.drill",
-  "key.rotate"
+  "key.rotate",
+  "audit.archive"
 ])
 
 /** The event of an action; null if it has none. Actions of a newer server's entries are their own names. */

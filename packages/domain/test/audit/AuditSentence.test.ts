@@ -236,6 +236,11 @@ const told: ReadonlyArray<readonly [string, Readonly<Record<string, unknown>>, s
     { entries: null, host: "web-1", pid: 7, seen_at: "2026-11-28T10:00:00.000Z" },
     "may miss the last entries of reads of the server on web-1, which was killed after 2026-11-28T10:00:00.000Z"
   ],
+  [
+    "audit.archive",
+    { log: "system", first_seq: 1, last_seq: 20, name: "x/audit.jsonl.gz" },
+    "moved the entries 1 to 20 of the log system to the archive x/audit.jsonl.gz"
+  ],
   ["access.denied", { ...place, action: "secret.read", key: "A" }, "was denied secret.read of A in webshop/prod"],
   ["access.denied", { action: "secret.use", keys: ["A"], reason: "host" }, "was denied secret.use of A: host"],
   ["access.denied", { action: "backup.list" }, "was denied backup.list"],

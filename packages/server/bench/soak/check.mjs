@@ -20,7 +20,8 @@ const wrong = {
     SELECT id FROM environments e WHERE secret_count <> (
       SELECT count(*) FROM secrets WHERE env_id = e.id AND removed_at IS NULL)`,
   "a gap in an audit log": `
-    SELECT log FROM audit_entries GROUP BY log HAVING min(seq) <> 1 OR max(seq) <> count(*)`,
+    SELECT e.log FROM audit_entries e LEFT JOIN audit_starts s ON s.log = e.log GROUP BY e.log
+    HAVING min(e.seq) <> 1 + coalesce(max(s.seq), 0) OR max(e.seq) <> count(*) + coalesce(max(s.seq), 0)`,
   "a counter that is not the count": `
     SELECT run, count(*) FROM audit_postings GROUP BY 1 EXCEPT SELECT id, entries FROM audit_place_counters`,
   "a total that is not that of the entries": `

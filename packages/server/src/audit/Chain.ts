@@ -69,6 +69,15 @@ export const headMac = (key: KeyObject, head: Head): string =>
     .update(JSON.stringify(["coffer/audit-head/1", head.log, head.seq, head.chain, head.created_at]))
     .digest("hex")
 
+/** The last entry that left a log for an archive: the log begins behind it. */
+export type Start = Pick<Head, "log" | "seq" | "chain">
+
+/** Authenticates the start of a log, so that nothing but an archive takes its first entries away. */
+export const startMac = (key: KeyObject, { chain, log, seq }: Start): string =>
+  createHmac("sha256", key)
+    .update(JSON.stringify(["coffer/audit-start/1", log, seq, chain]))
+    .digest("hex")
+
 /** A log in the list of all logs. */
 export interface ListedLog {
   readonly number: number

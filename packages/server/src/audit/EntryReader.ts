@@ -55,6 +55,9 @@ const FoundRow = Schema.Struct({
 export type FoundRow = typeof FoundRow.Type
 
 const EndRow = Schema.Struct({
+  start_seq: Schema.NullOr(Schema.Number),
+  start_chain: Schema.NullOr(Schema.String),
+  start_mac: Schema.NullOr(Schema.String),
   head_seq: Schema.NullOr(Schema.Number),
   head_chain: Schema.NullOr(Schema.String),
   head_created_at: Schema.NullOr(Schema.String),
@@ -92,6 +95,13 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
     const entries = run(EntryRow)
     const positions = run(PositionRow)
     const totals = run(TotalRow)
+    const startOf = first(SeqRow)`SELECT seq FROM audit_starts WHERE log = ${"log"}`
+    const startSum = one(TotalRow)`SELECT coalesce(sum(seq), 0) AS total FROM audit_starts`
+    /** How many entries left a log, or all logs, for archives. */
+    const archived = (log: string | undefined) =>
+      log === undefined
+        ? Effect.map(startSum({}), ({ total }) => total)
+        : Effect.map(startOf({ log }), (start) => start?.seq ?? 0)
     const headSum = one(TotalRow)`SELECT coalesce(sum(seq), 0) AS total FROM audit_heads`
 
     const sumOf = Effect.fnUntraced(function* (statements: ReadonlyArray<Sql<string>>, filters: Filters, range: Range) {
@@ -127,6 +137,7 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
 
     return {
       rangeOf,
+      archived,
 
       /** The positions of a page, newest first. */
       page: Effect.fnUntraced(function* (filters: Filters, range: Range, limit: number) {
@@ -147,10 +158,12 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
         const { below, from } = range
         // These need no counter, which may be behind.
         if (isWhole(filters) && filters.log !== undefined) {
-          return Math.max(0, (below ?? (yield* endOf(filters.log))) - (from ?? 1))
+          return Math.max(0, (below ?? (yield* endOf(filters.log))) - (from ?? (yield* archived(filters.log)) + 1))
         }
         if (from === null && below === null) {
-          return isWhole(filters) ? (yield* headSum({})).total : yield* sumOf(totalStatements(filters), filters, range)
+          return isWhole(filters)
+            ? (yield* headSum({})).total - (yield* archived(undefined))
+            : yield* sumOf(totalStatements(filters), filters, range)
         }
         return yield* sumOf(countStatements(filters, range), filters, range)
       }),
@@ -219,10 +232,12 @@ export class EntryReader extends Effect.Service<EntryReader>()("@coffer/server/E
       lastUntil: first(SeqRow)`
         SELECT seq FROM audit_entries WHERE log = ${"log"} AND position <= ${"position"} ORDER BY seq DESC LIMIT 1`,
 
-      /** A log's head and the numbers of its first and last entries, from one snapshot. */
+      /** A log's head and start, and the numbers of its first and last entries, from one snapshot. */
       end: one(EndRow)`
         SELECT max(h.seq) AS head_seq, max(h.chain) AS head_chain, max(h.created_at) AS head_created_at,
-          max(h.mac) AS head_mac, (SELECT min(seq) FROM audit_entries WHERE log = ${"log"}) AS first_seq,
+          max(h.mac) AS head_mac, (SELECT seq FROM audit_starts WHERE log = ${"log"}) AS start_seq,
+          (SELECT chain FROM audit_starts WHERE log = ${"log"}) AS start_chain,
+          (SELECT mac FROM audit_starts WHERE log = ${"log"}) AS start_mac, (SELECT min(seq) FROM audit_entries WHERE log = ${"log"}) AS first_seq,
           (SELECT max(seq) FROM audit_entries WHERE log = ${"log"}) AS last_seq
         FROM audit_heads h WHERE h.log = ${"log"}`,
 

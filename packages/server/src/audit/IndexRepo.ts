@@ -4,7 +4,7 @@ import * as Schema from "effect/Schema"
 import { mapInSlices, pacing } from "../base/EventLoop.js"
 import { query, sql } from "../database/Query.js"
 import { knownRows } from "./KnownRows.js"
-import { type KeyedTerm, termKey, termsOf } from "./SearchTerms.js"
+import { type KeyedTerm, type SearchTerm, termKey, termsOf } from "./SearchTerms.js"
 
 const StateRow = Schema.Struct({ head: Schema.Number, indexed: Schema.Number })
 const SeqRow = Schema.Struct({ seq: Schema.Number })
@@ -89,6 +89,14 @@ const collect = (from: number, maxEntries: number) => {
 
 const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
+const searchTerm = ({ actor_name, env, keys, log, project }: KeyedTerm): SearchTerm => ({
+  log,
+  project,
+  env,
+  keys,
+  actor_name
+})
+
 /** The statements of the search index, which follows the entries of each log. */
 export const indexRepo = Effect.gen(function* () {
   const { all, first, insert, insertReturning, locking, returning, write } = yield* query
@@ -138,6 +146,13 @@ export const indexRepo = Effect.gen(function* () {
     sql`ON CONFLICT (place, actor_id, action, resource_type)
       DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`
   )
+
+  const findRun = first(IdRow)`
+    SELECT id FROM audit_place_counters
+    WHERE place = ${"place"} AND actor_id = ${"actor_id"} AND action = ${"action"} AND resource_type = ${"resource_type"}`
+  const deletePosting = write`DELETE FROM audit_postings WHERE run = ${"run"} AND position = ${"position"}`
+  const countLess = write`UPDATE audit_place_counters SET entries = entries - ${"entries"} WHERE id = ${"run"}`
+  const deleteEmpty = write`DELETE FROM audit_place_counters WHERE id = ${"run"} AND entries = 0`
 
   const places = knownRows<number>()
   const actors = knownRows<true>()
@@ -194,9 +209,38 @@ export const indexRepo = Effect.gen(function* () {
     yield* setState({ log, seq: batch.to })
   })
 
+  /** Locks the index of a log, and returns the number of the last entry in it. */
+  const lockReached = Effect.fnUntraced(function* (log: string) {
+    const [reached] = (yield* lockState({ log })) ?? [yield* readState({ log })]
+    return reached?.seq ?? 0
+  })
+
+  /** Takes the entries of a batch out of the index, which holds them and is locked. */
+  const unpost = Effect.fnUntraced(function* (batch: IndexBatch) {
+    const pace = pacing()
+    const found: Array<readonly [place: number, kind: string, run: Run]> = []
+    for (const { place: term, runs } of batch.places) {
+      const place = places.find(termKey(term)) ?? (yield* findPlace(searchTerm(term)))?.id
+      if (place !== undefined) for (const [kind, run] of runs) found.push([place, kind, run])
+      yield* pace
+    }
+    // In the order of `post`.
+    found.sort(([place, kind], [other, kindThere]) => place - other || inOrder(kind, kindThere))
+    for (const [place, , { positions, ...kind }] of found) {
+      const run = (yield* findRun({ place, ...kind }))?.id
+      if (run === undefined) continue
+      yield* countLess({ run, entries: positions.length })
+      for (const position of positions) yield* deletePosting({ run, position })
+      yield* deleteEmpty({ run })
+      yield* pace
+    }
+  })
+
   return {
     read,
     post,
+    lockReached,
+    unpost,
 
     /** The number of a log's last entry by its head, and of the last one in the index. */
     state: first(StateRow)`

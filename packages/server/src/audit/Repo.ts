@@ -50,7 +50,7 @@ const columns = [
   "chain"
 ] as const
 
-/** The audit tables' statements. No statement updates or deletes an entry. */
+/** The statements of appends. No statement updates an entry, and one alone deletes entries: that of `ArchiveRepo`. */
 export const auditRepo = Effect.gen(function* () {
   const { all, insert: insertInto, locking, lockingSoon, one, write } = yield* query
   const { clockExpression, lock, rowLock } = yield* Database

@@ -54,7 +54,8 @@ export const streamPlaces = (dbPath: string, target: string) =>
         if (Option.isNone(found) || found.value.target !== target) return new Map<string, number>()
         if ("position" in found.value) return yield* convert(found.value)
         const { last, logs } = found.value
-        const isSame = (yield* repo.idOf({ log: last.log, seq: last.seq }))?.id === last.id
+        const streamed = (yield* repo.idOf({ log: last.log, seq: last.seq }))?.id
+        const isSame = streamed === last.id || (streamed === undefined && last.seq <= (yield* repo.archived(last.log)))
         return isSame ? new Map(Object.entries(logs)) : null
       }),
 

@@ -65,6 +65,8 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly delegationMaxHours: number
   /** How long removed organizations, projects and environments can be restored; 0: not at all. */
   readonly trashDays: number
+  /** How long entries stay in the audit logs before they leave for archives; 0: for ever. */
+  readonly auditKeepDays: number
   readonly auditStream: null | "stdout" | { readonly file: string }
   readonly auditRequired: boolean
   readonly invitationMail: boolean
@@ -78,6 +80,10 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
 }
 
 export class ServerConfig extends Context.Tag("@coffer/server/Config/ServerConfig")<ServerConfig, Settings>() {}
+
+/** Whether there is a store for backups. */
+const hasStore = (settings: Reader): boolean =>
+  settings.given("BACKUP_S3_ENDPOINT") !== null || settings.given("BACKUP_DIR") !== null
 
 const tracing = (settings: Reader): Setting<Settings["tracing"]> =>
   Effect.all(
@@ -179,6 +185,15 @@ export const loadConfig = (
         ),
         delegationMaxHours: settings.withDefault("SERVICE_DELEGATION_MAX_HOURS", integer(0, 8_760), 24),
         trashDays: settings.withDefault("SERVICE_TRASH_DAYS", integer(0, 3_650), 30),
+        auditKeepDays: settings
+          .withDefault("SERVICE_AUDIT_KEEP_DAYS", integer(0, 36_500), 0)
+          .pipe(
+            satisfying(
+              "SERVICE_AUDIT_KEEP_DAYS",
+              "must come with BACKUP_DIR or BACKUP_S3_ENDPOINT: older entries leave for archives in that store",
+              (days) => days === 0 || hasStore(settings)
+            )
+          ),
         auditStream: Effect.map(
           settings.optional("SERVICE_AUDIT_STREAM", { ...file, rule: "must be stdout or the path of a file" }),
           (stream) => (stream === null || stream === "stdout" ? stream : { file: stream })

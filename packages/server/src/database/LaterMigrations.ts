@@ -23,6 +23,7 @@ import { voteComments } from "./migrations/0047_vote_comments.js"
 import { importSteps } from "./migrations/0048_import_steps.js"
 import { acceptedMembers } from "./migrations/0049_accepted_members.js"
 import { packedPostings } from "./migrations/0050_packed_postings.js"
+import { auditArchives } from "./migrations/0051_audit_archives.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -52,5 +53,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   voteComments,
   importSteps,
   acceptedMembers,
-  packedPostings
+  packedPostings,
+  auditArchives
 ]

@@ -35,6 +35,11 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
                                 prints the master key of the shares on standard input, one a line
   coffer-server drill [ID]      fetches a backup (the newest), opens it in a scratch file beside the database and checks every
                                 value and audit log; while a server runs, too; the exit code is 1 when it is damaged
+  coffer-server audit archive --before DATE [--dry-run]
+                                moves audit entries from before a day to archives in the store of the backups, and verifies each
+                                archive first; with SQLite, the server is stopped
+  coffer-server audit verify [FILE...]
+                                verifies every audit log and every archive in the store, or the archives in the files
   coffer-server --version       prints the version
   coffer-server --help          prints this
 `

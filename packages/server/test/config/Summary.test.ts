@@ -41,6 +41,7 @@ const everything = {
   SUPERADMIN_EMAIL_1: "ada@example.com",
   SERVICE_METRICS_PORT: "9464",
   SERVICE_AUDIT_STREAM: "/var/lib/coffer/audit.jsonl",
+  SERVICE_AUDIT_KEEP_DAYS: "400",
   SERVICE_AUDIT_REQUIRED: "1",
   OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318",
   OTEL_EXPORTER_OTLP_HEADERS: "authorization=Bearer hunter2"
@@ -58,7 +59,7 @@ describe("the lines at start", () => {
         "TLS off (plain HTTP); login by e-mail on (codes); single sign-on off; public address off (browsers' sessions on loopback alone); web console on (at /); view of Vault's API off; security contacts off",
         "trusted proxies off (the headers of every peer are believed); more issuers of machines' tokens off (those of GitHub and GitLab alone); requests to private networks off",
         "open sign-up on (anyone with a mailbox); open organization creation on (anyone); superadmins off",
-        "metrics off; audit stream off; required audit off; tracing off"
+        "metrics off; audit stream off; audit archives off; required audit off; tracing off"
       ])
     )
   )
@@ -70,7 +71,7 @@ describe("the lines at start", () => {
         "TLS on (version 1.3); login by e-mail off; single sign-on on (https://id.example.com/realms/acme, xms_edov counts as verified); public address on (https://coffer.example.com); web console off; view of Vault's API on (at /v1); security contacts on (1, at /.well-known/security.txt)",
         "trusted proxies on (10.1.0.0/16); more issuers of machines' tokens on (https://gitlab.example.com, https://git.example.com/api/actions); requests to private networks on (10.0.0.0/8, fd00::1/128)",
         "open sign-up off (invited people, example.com); open organization creation off (superadmins alone); superadmins on (2)",
-        "metrics on (127.0.0.1:9464); audit stream on (/var/lib/coffer/audit.jsonl); required audit on (no access without its entry); tracing on (http://collector:4318 as coffer-server)"
+        "metrics on (127.0.0.1:9464); audit stream on (/var/lib/coffer/audit.jsonl); audit archives on (of entries older than 400 days); required audit on (no access without its entry); tracing on (http://collector:4318 as coffer-server)"
       ])
       assert.notMatch(found.join(), /hunter2|AKIA|7{8}/)
     })

@@ -31,7 +31,7 @@ const deletedElsewhere: Readonly<Record<string, string>> = {
 const kept: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the trail": [
     ...["audit_actors", "audit_entries", "audit_heads", "audit_indexed", "audit_logs", "audit_place_counters"],
-    ...["audit_place_keys", "audit_places", "audit_postings", "audit_times"]
+    ...["audit_place_keys", "audit_places", "audit_postings", "audit_times", "audit_archives", "audit_starts"]
   ],
   "a removal marks the row, and the job trash erases the values of removed places": [
     ...["users", "identities", "organizations", "members", "groups", "projects", "service_accounts", "federations"],

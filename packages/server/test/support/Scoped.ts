@@ -100,6 +100,7 @@ export const rules: Readonly<Record<string, Rule>> = {
 
   // The log's head keeps them in order.
   audit_actors: none,
+  audit_archives: none,
   audit_entries: none,
   audit_heads: none,
   audit_indexed: none,
@@ -108,6 +109,7 @@ export const rules: Readonly<Record<string, Rule>> = {
   audit_place_keys: none,
   audit_places: none,
   audit_postings: none,
+  audit_starts: none,
   audit_times: none,
   // One statement counts and writes.
   login_failures: none,

@@ -56,6 +56,14 @@ const filters = {
   resourceType: option("resource-type", AuditResourceType)
 }
 
+const archive = option(
+  "archive",
+  Schema.NonEmptyString.annotations({
+    description: "search this archive of a log instead, without a server",
+    examples: ["audit_system_000000000001-000000020000.jsonl.gz"]
+  })
+)
+
 const pages = {
   after: option("after", AuditCursor),
   limit: option("limit", LimitParameter),
@@ -87,6 +95,11 @@ const printPage = (page: AuditPage, titled: boolean) =>
 /** How entries are printed. */
 type Form = "csv" | "json" | "table"
 
+const formOf = (json: boolean, csv: boolean): Effect.Effect<Form, WrongUsage> =>
+  json && csv
+    ? new WrongUsage({ message: "give --json or --csv, not both" })
+    : Effect.succeed(json ? "json" : csv ? "csv" : "table")
+
 const printEntries = (form: Form) => (entries: ReadonlyArray<AuditEntry>) =>
   form === "json"
     ? write(entries.map((entry) => `${toJson(entry)}\n`).join(""))
@@ -100,7 +113,8 @@ const onePage = (page: AuditPage, csv: boolean) =>
     if (csv) yield* write(auditCsvHead + auditCsv(page.data))
     else if (page.data.length === 0) return yield* note("there are no such entries")
     else yield* printPage(page, true)
-    const { at_least = false, next_cursor, total } = page.pagination
+    const { archived = 0, at_least = false, next_cursor, total } = page.pagination
+    if (archived > 0) yield* note(`${archived} older entries left for archives, which the operator has`)
     if (next_cursor === null) return
     const sum = `these are ${page.data.length} of ${at_least ? "more than " : ""}${total}`
     yield* note(`${sum}; continue with --after ${next_cursor}, or list all with --all`)
@@ -138,9 +152,12 @@ const list = atServer("list", {
     "coffer audit list --all --json",
     "coffer audit list --all --csv --since 2026-01-01 --until 2026-02-01 > january.csv"
   ],
-  options: { org, server, ...filters, ...pages, wide },
+  options: { org, server, archive, ...filters, ...pages, wide },
   place: placeOf,
-  check: ({ after, all, follow, limit, org, server }) => {
+  check: ({ after, all, archive, follow, limit, org, server }) => {
+    if (archive !== undefined && (follow || server || org !== undefined)) {
+      return "--archive is one log, and without a server: leave --follow, --server and --org out"
+    }
     if (all && limit !== undefined) return "--all lists every entry: leave --limit out"
     if (follow && (all || after !== undefined)) {
       return "--follow starts at the newest entries: leave --all and --after out"
@@ -152,10 +169,21 @@ const list = atServer("list", {
         : undefined)
     )
   },
+  offline: ({ after, archive, limit, ...options }, json) =>
+    archive === undefined
+      ? undefined
+      : Effect.gen(function* () {
+          const form = yield* formOf(json, options.csv)
+          const { archivePages } = yield* Effect.promise(() => import("./ArchivePages.js"))
+          const since = yield* sinceMoment(options.since)
+          const read = yield* archivePages(archive, { ...options, since })
+          if (options.all) return yield* everyPage(read, after, form)
+          const page = yield* read(limit, after)
+          return { json: page, text: onePage(page, options.csv) }
+        }),
   run: ({ call, exchange, json, options, settings }) =>
     Effect.gen(function* () {
-      if (json && options.csv) return yield* new WrongUsage({ message: "give --json or --csv, not both" })
-      const form = json ? "json" : options.csv ? "csv" : "table"
+      const form = yield* formOf(json, options.csv)
       const path = yield* logPath(settings, options)
       const { action, actor, env, key, project, resourceType, until } = options
       const since = yield* sinceMoment(options.since)
@@ -199,6 +227,7 @@ const verify = atServer("verify", {
       const log = path === null ? "the server itself" : path.org_name
       const urlParams = defined({ from_seq: options.fromSeq, seq: options.seq, chain: options.chain })
       const {
+        archived,
         entries,
         first_invalid_log,
         first_invalid_seq,
@@ -209,7 +238,7 @@ const verify = atServer("verify", {
         call("audit", (api) => (path === null ? api.verifyAll({ urlParams }) : api.verify({ path, urlParams })))
       )
       if (json) {
-        const ofList = defined({ missing: missing.length > 0 ? missing : undefined, first_invalid_log })
+        const ofList = defined({ missing: missing.length > 0 ? missing : undefined, first_invalid_log, archived })
         yield* printJson({ valid, entries, head, first_invalid_seq, ...ofList })
       }
       if (!valid) {
@@ -226,7 +255,8 @@ const verify = atServer("verify", {
         })
       }
       if (json) return
-      yield* printLine(`the audit log of ${log} is whole: ${entries} entries`)
+      const left = archived === undefined ? "" : `, behind entry ${archived}, the last one in an archive`
+      yield* printLine(`the audit log of ${log} is whole: ${entries} entries${left}`)
       if (head !== null) yield* printLine(`head to keep elsewhere: --seq ${head.seq} --chain ${head.chain}`)
     })
 })

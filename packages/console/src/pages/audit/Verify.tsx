@@ -7,13 +7,14 @@ import { useAct } from "../../kit/Act.js"
 import { CopyText } from "../../kit/CopyText.js"
 import { Problem } from "../../kit/Problem.js"
 
-const Result = ({ entries, first_invalid_seq, head, valid }: AuditVerification) => (
+const Result = ({ archived, entries, first_invalid_seq, head, valid }: AuditVerification) => (
   <div class={valid ? "audit-result" : "audit-result bad"}>
     <p role="status">
       {valid
         ? `No entry was changed, removed or inserted: ${entries} entries are valid.`
         : `The log was altered: entry ${first_invalid_seq ?? "unknown"} is the first that is not valid.`}
     </p>
+    {archived !== undefined && <p>Entries up to {archived} are in archives, which the operator can verify.</p>}
     {head !== null && (
       <>
         <p>

@@ -362,6 +362,12 @@ export const described: ReadonlyArray<DescribedGroup> = [
         meaning: "Where to write each committed audit entry as a line of JSON, for a SIEM. Empty: off"
       },
       {
+        variable: "SERVICE_AUDIT_KEEP_DAYS",
+        meaning:
+          "How many days entries stay in the audit logs. Older ones leave for archives in the store of the backups. `0`: for ever",
+        default: "0"
+      },
+      {
         variable: "SERVICE_AUDIT_REQUIRED",
         meaning: "`1`: a read waits for its audit entry's commit; a read or change whose entry cannot be written fails",
         default: "0"

@@ -60,6 +60,9 @@ const auditStream = ({ auditStream }: Settings): string =>
     ? off("audit stream")
     : on("audit stream", auditStream === "stdout" ? "standard output" : auditStream.file)
 
+const auditArchives = ({ auditKeepDays }: Settings): string =>
+  auditKeepDays === 0 ? off("audit archives") : on("audit archives", `of entries older than ${auditKeepDays} days`)
+
 const auditRequired = ({ auditRequired }: Settings): string =>
   auditRequired ? on("required audit", "no access without its entry") : off("required audit")
 
@@ -126,6 +129,6 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
     line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi, securityContacts),
     line(trustedProxies, machineIssuers, networks),
     line(signup, orgCreation, superadmins),
-    line(metrics, auditStream, auditRequired, tracing)
+    line(metrics, auditStream, auditArchives, auditRequired, tracing)
   ]
 }

@@ -2,7 +2,18 @@ import * as Metric from "effect/Metric"
 import { counterFamily, listed } from "../../base/Metrics.js"
 
 /** The jobs that one server does for all servers of a database. */
-export const jobNames = ["tidy", "heads", "wraps", "backup", "stream", "webhooks", "expiry", "due", "trash"] as const
+export const jobNames = [
+  "tidy",
+  "heads",
+  "wraps",
+  "backup",
+  "stream",
+  "webhooks",
+  "expiry",
+  "due",
+  "trash",
+  "archive"
+] as const
 export type JobName = (typeof jobNames)[number]
 
 /** `released`: the server ended in the middle of it. `lost`: another server took over because the lease had passed. */

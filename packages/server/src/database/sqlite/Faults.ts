@@ -1,14 +1,21 @@
 import type { BackupCounts } from "@coffer/domain/server/Backup"
 import type Sqlite from "better-sqlite3"
 
+/** The numbers of entries that left logs for archives; none in a file from before there were archives. */
+const left = (database: Sqlite.Database): string =>
+  database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'audit_starts'").get() === undefined
+    ? "(SELECT NULL AS log, 0 AS seq)"
+    : "audit_starts"
+
 /** Checks of the rows: each statement returns rows only if the database has that fault. */
-const faults: ReadonlyArray<readonly [what: string, statement: string]> = [
+const faults = (starts: string): ReadonlyArray<readonly [what: string, statement: string]> => [
   [
     "an audit log whose entries do not match its head",
-    `SELECT * FROM (SELECT log, seq, seq AS entries FROM audit_heads
-      EXCEPT SELECT log, max(seq), count(*) FROM audit_entries GROUP BY log)
-    UNION ALL SELECT * FROM (SELECT log, max(seq), count(*) FROM audit_entries GROUP BY log
-      EXCEPT SELECT log, seq, seq FROM audit_heads)`
+    `WITH expected AS (
+      SELECT h.log, h.seq, h.seq - coalesce(s.seq, 0) AS entries FROM audit_heads h LEFT JOIN ${starts} s ON s.log = h.log),
+    found AS (SELECT log, max(seq) AS seq, count(*) AS entries FROM audit_entries GROUP BY log)
+    SELECT * FROM (SELECT * FROM expected EXCEPT SELECT * FROM found)
+    UNION ALL SELECT * FROM (SELECT * FROM found EXCEPT SELECT * FROM expected)`
   ],
   [
     "an environment whose secret count is wrong",
@@ -28,7 +35,9 @@ export const faultsOf = (database: Sqlite.Database): ReadonlyArray<string> => {
     .all()
     .map((row) => row.integrity_check)
   return integrity.join() === "ok"
-    ? faults.filter(([, statement]) => rowsOf(database, statement).length > 0).map(([what]) => what)
+    ? faults(left(database))
+        .filter(([, statement]) => rowsOf(database, statement).length > 0)
+        .map(([what]) => what)
     : integrity
 }
 

@@ -140,11 +140,13 @@ export class Trail extends Effect.Service<Trail>()("@coffer/server/Trail", {
       const last = shown.at(-1)
       const has_next = positions.length > shown.length
       const total = yield* repo.total(filters, after === undefined ? range : yield* repo.rangeOf(log, times, null))
+      const archived = yield* repo.archived(log)
       const answer: AuditPage = {
         data: yield* forEachInSlices(shown, auditEntry),
         pagination: {
           total: Math.min(total, isCounted(times, filters) ? countedAtMost : total),
           ...(isCounted(times, filters) && total > countedAtMost && { at_least: true }),
+          ...(archived > 0 && { archived }),
           limit,
           has_next,
           next_cursor:

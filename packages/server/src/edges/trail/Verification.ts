@@ -1,8 +1,9 @@
 import type { AuditVerification } from "@coffer/domain/audit/AuditEntry"
+import { ValidationError } from "@coffer/domain/errors/Errors"
 import * as Effect from "effect/Effect"
 import { systemLog } from "../../audit/AuditEvent.js"
 import { AuditIndex } from "../../audit/AuditIndex.js"
-import { genesis, headMac, link, sameLink } from "../../audit/Chain.js"
+import { genesis, headMac, link, sameLink, type Start, startMac } from "../../audit/Chain.js"
 import { EntryReader, type FoundRow } from "../../audit/EntryReader.js"
 import { makeListCheck } from "../../audit/ListCheck.js"
 import { pacing } from "../../base/EventLoop.js"
@@ -43,13 +44,14 @@ export const makeVerification = Effect.gen(function* () {
     })
 
   /** The link of the entry before a number. */
-  const previousLink = (log: string, seq: number) =>
-    seq === 1 ? Effect.succeed(genesis) : Effect.map(repo.link({ log, seq: seq - 1 }), (row) => row?.chain ?? "")
+  const previousLink = ({ chain, log, seq: last }: Start, seq: number) =>
+    seq === last + 1 ? Effect.succeed(chain) : Effect.map(repo.link({ log, seq: seq - 1 }), (row) => row?.chain ?? "")
 
   /** Verifies the chain of a log from a number to a number. Returns how many entries are valid, and the first invalid number. */
-  const walk = Effect.fnUntraced(function* (log: string, from: number, to: number) {
+  const walk = Effect.fnUntraced(function* (start: Start, from: number, to: number) {
+    const { log } = start
     const indexed = yield* index.reached(log)
-    let chain = yield* previousLink(log, from)
+    let chain = yield* previousLink(start, from)
     let seq = from
     let lastPosition = 0
     const checked = new Map<string, number>()
@@ -79,17 +81,25 @@ export const makeVerification = Effect.gen(function* () {
     withLogLock(
       log,
       Effect.gen(function* () {
-        const { head_chain, head_created_at, head_mac, head_seq, ...ends } = yield* repo.end({ log })
-        const first_seq = ends.first_seq ?? 1
+        const { head_chain, head_created_at, head_mac, head_seq, start_chain, start_mac, start_seq, ...ends } =
+          yield* repo.end({ log })
+        const left = start_seq === null || start_chain === null ? null : { log, seq: start_seq, chain: start_chain }
+        const isStartValid = left === null || sameLink(start_mac ?? "", startMac(auditKey, left))
+        // Entries that left have no link here. A start that is not authentic takes none away.
+        const start = left === null || !isStartValid ? { log, seq: 0, chain: genesis } : left
+        const isFromStart = from_seq <= start.seq + 1
+        const from = isFromStart ? start.seq + 1 : from_seq
+        const first_seq = ends.first_seq ?? start.seq + 1
         const last = ends.last_seq ?? 0
         const hasHead = head_seq !== null && head_chain !== null && head_created_at !== null && head_mac !== null
         const found = hasHead ? { log, seq: head_seq, chain: head_chain, created_at: head_created_at } : null
         const head = found !== null && sameLink(head_mac ?? "", headMac(auditKey, found)) ? found : null
         const to = Math.max(last, head?.seq ?? 0)
-        const walked = yield* walk(log, from_seq, to)
+        const walked = yield* walk(start, from, to)
         const faults: Array<number> = []
         if (walked.invalid !== null) faults.push(walked.invalid)
-        if (from_seq === 1 && first_seq < 1) faults.push(0)
+        if (isFromStart && first_seq <= start.seq) faults.push(Math.max(0, first_seq))
+        if (!isStartValid) faults.push(1)
         // A log that began is never empty, so it was removed with its head.
         const isRemoved = last === 0 && !hasHead && (yield* repo.begun({ log })) !== undefined
         if (found === null && (last > 0 || isRemoved)) faults.push(1)
@@ -97,12 +107,17 @@ export const makeVerification = Effect.gen(function* () {
         if (found !== null && head === null) faults.push(Math.max(last, 1))
         if (head !== null) {
           if (last > head.seq) faults.push(head.seq + 1)
-          if (walked.invalid === null && last === head.seq && from_seq <= to && walked.chain !== head.chain) {
+          if (walked.invalid === null && last === head.seq && from <= to && walked.chain !== head.chain) {
             faults.push(head.seq)
           }
         }
         if (seq !== undefined && chain !== undefined) {
-          const row = yield* repo.link({ log, seq })
+          if (seq < start.seq) {
+            return yield* new ValidationError({
+              message: `seq: the entries up to ${start.seq} left for archives, of which this head is one: ask the operator to run coffer-server audit verify`
+            })
+          }
+          const row = seq === start.seq ? start : yield* repo.link({ log, seq })
           if (row === undefined || !sameLink(row.chain, chain)) faults.push(seq)
         }
         const first = faults.length === 0 ? null : Math.min(...faults)
@@ -110,7 +125,8 @@ export const makeVerification = Effect.gen(function* () {
           valid: first === null,
           entries: walked.entries,
           head: head === null ? null : { seq: head.seq, chain: head.chain },
-          first_invalid_seq: first
+          first_invalid_seq: first,
+          ...(start.seq > 0 && { archived: start.seq })
         }
         return verification
       })

@@ -1,3 +1,4 @@
+import { AuditUntil } from "@coffer/domain/audit/AuditFilters"
 import { BackupId } from "@coffer/domain/base/Ids"
 import { Email } from "@coffer/domain/base/Names"
 import * as Console from "effect/Console"
@@ -96,5 +97,30 @@ export const copy = (environment: Environment, words: ReadonlyArray<string>) => 
   return Effect.gen(function* () {
     const { copyDatabase } = yield* loaded(() => import("../copy/CopyCommand.js"))
     return yield* offline(environment, copyDatabase({ from: origin, to: destination, dryRun, json }))
+  })
+}
+
+const auditUsage =
+  "audit takes archive with --before and a day, and --dry-run; or verify, with files of archives or none"
+
+export const auditArchives = (environment: Environment, [word, ...words]: ReadonlyArray<string>) => {
+  const options = Either.try(() =>
+    parseArgs({
+      args: [...words],
+      options: { before: { type: "string" }, "dry-run": { type: "boolean", default: false } },
+      allowPositionals: true
+    })
+  )
+  if (Either.isLeft(options)) return wrongUsage(auditUsage)
+  const { positionals, values } = options.right
+  const { before, "dry-run": dryRun } = values
+  const isArchive = word === "archive" && positionals.length === 0 && before !== undefined
+  if (!isArchive && (word !== "verify" || before !== undefined || dryRun)) return wrongUsage(auditUsage)
+  const day = before === undefined ? Option.some("") : Schema.decodeUnknownOption(AuditUntil)(before)
+  if (Option.isNone(day)) return wrongUsage("--before takes a day such as 2026-01-31, or a time in UTC")
+  return Effect.gen(function* () {
+    const { archiveOffline, verifyOffline } = yield* loaded(() => import("../audit-archives/ArchiveCommands.js"))
+    const command = isArchive ? archiveOffline(day.value, dryRun) : verifyOffline(positionals)
+    if (!(yield* offline(environment, command))) process.exitCode = 1
   })
 }

@@ -26,10 +26,10 @@ const changes: ReadonlyArray<readonly [statement: string, undo: string, said: Re
   ["CREATE VIEW seen AS SELECT * FROM users", "DROP VIEW seen", /the view seen does not belong there/],
   ["CREATE TABLE more (a)", "DROP TABLE more", /the table more does not belong there/],
   [
-    "DROP TRIGGER audit_entries_no_delete",
-    `CREATE TRIGGER audit_entries_no_delete BEFORE DELETE ON audit_entries
+    "DROP TRIGGER audit_entries_no_update",
+    `CREATE TRIGGER audit_entries_no_update BEFORE UPDATE ON audit_entries
     BEGIN SELECT RAISE(ABORT, 'audit entries are immutable'); END`,
-    /the trigger audit_entries_no_delete is missing/
+    /the trigger audit_entries_no_update is missing/
   ],
   [
     "DROP INDEX secrets_live; CREATE INDEX secrets_live ON secrets (env_id, key) WHERE removed_at IS NULL",

@@ -169,6 +169,7 @@ export const notInConsole: Reasons = {
     "audit/AuditEntry: AuditVerification.first_invalid_log",
     "audit/AuditEntry: AuditVerification.missing"
   ],
+  "the verification beside the list says it": ["audit/AuditEntry: AuditPage.pagination.archived"],
   "the browser reads it": ["directory/Passkey: *"],
   "is read from a response without a type: most logouts have no content": [
     "directory/ProviderLogout: ProviderLogout.provider_logout_url"
