@@ -44,6 +44,12 @@ const changes: ReadonlyArray<Change> = [
     sql: "UPDATE audit_entries SET metadata = '{}' WHERE action = 'secret.set'"
   },
   { fact: "the end of a log", found: "verify", sql: "UPDATE audit_heads SET seq = seq + 1" },
+  {
+    fact: "the start of a log, behind entries in archives",
+    found: "verify",
+    sql: "INSERT INTO audit_starts (log, seq, chain, mac) SELECT log, seq, chain, chain FROM audit_entries WHERE seq = 1"
+  },
+  { fact: "which archives there are", found: "nothing", sql: "DELETE FROM audit_archives" },
   { fact: "a value", found: "a read", sql: "UPDATE secret_versions SET ciphertext = wrapped_key" },
   {
     fact: "the place, key and version number of a value",
@@ -86,6 +92,7 @@ const changes: ReadonlyArray<Change> = [
 /** The tables that each fact is stored in, beside those of `changes`. */
 const more: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the end of a log": ["audit_logs"],
+  "the start of a log, behind entries in archives": ["audit_starts"],
   "the place, key and version number of a value": ["organizations", "projects", "environments"],
   "the changes of an environment": ["secret_changes_since"],
   "use rules, due dates and notes": ["use_rule_accounts", "revision_notes"],

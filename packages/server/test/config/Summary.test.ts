@@ -104,7 +104,10 @@ describe("the server", () => {
     )
     assert.match(program.log, /^\S+ INFO {2}mail off \(.*\); backups off \(.*\)$/m)
     assert.match(program.log, /^\S+ INFO {2}open sign-up on .*; superadmins off$/m)
-    assert.match(program.log, /^\S+ INFO {2}metrics off; audit stream off; required audit off; tracing off$/m)
+    assert.match(
+      program.log,
+      /^\S+ INFO {2}metrics off; audit stream off; audit archives off; required audit off; tracing off$/m
+    )
     await program.remove()
   })
 

@@ -20,6 +20,7 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   federations: "kept: they hold no secret, and end by themselves",
   use_rules: "kept: they hold no secret, and end by themselves",
   audit_heads: "kept: their MACs prove the log",
+  audit_starts: "kept: their MACs prove which entries left the log",
   secret_dues: "kept: dates of secrets",
   acl_rules: "kept: as those that last, each until its end",
   environments: "kept: each until its end, as those that last",

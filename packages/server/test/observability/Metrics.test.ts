@@ -90,7 +90,10 @@ describe("the metrics", () => {
       assert.deepStrictEqual(rest, {})
       if (le !== undefined) assert.match(le, /^([\d.]+|\+Inf)$/)
       if (job !== undefined)
-        assert.include(["tidy", "heads", "wraps", "backup", "stream", "webhooks", "expiry", "due", "trash"], job)
+        assert.include(
+          ["tidy", "heads", "wraps", "backup", "stream", "archive", "webhooks", "expiry", "due", "trash"],
+          job
+        )
       if (outcome !== undefined) assert.include(["done", "failed", "released", "lost"], outcome)
       if (state !== undefined) assert.include(["used", "idle", "waiting", "due", "overdue"], state)
       if (reason !== undefined) assert.match(reason, /^[a-z_]+$/)

@@ -94,6 +94,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "directory/service-accounts/ServiceAccounts.ts": { JSON: own("networks of an account") },
   "keys/ListEnd.ts": { JSON: own("the end of the list of logs") },
   "keys/Shares.ts": { list: operator },
+  "operations/audit-archives/ArchiveFile.ts": { JSON: own("the header of an archive, which it writes") },
   "operations/backups/Backups.ts": { JSON: own("the head of a log") },
   "operations/backups/ObjectName.ts": { RegExp: own("a constant of the source") },
   "operations/check/CertificateCheck.ts": { URL: operator },
@@ -113,6 +114,7 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
 /** The same for each file of the domain that the server loads. */
 export const domainParsers: typeof parsers = {
   "archive/Calls.ts": { list: own("what a client is about to send: the server takes the limits alone") },
+  "audit/AuditArchive.ts": { JSON: operator },
   "base/DomainNames.ts": { URL: caller("loop", "254 characters"), list: caller("loop", "254 characters") },
   "base/Invisible.ts": { RegExp: own("a constant of the source") },
   "base/Names.ts": { RegExp: own("a constant of the source") },

@@ -192,6 +192,9 @@ export const sources: Readonly<
   "http/Renewal.ts": { unmeasured: "two small files every 30 seconds, with TLS alone" },
   "http/ParseJson.ts": { by: "every call that takes a body" },
   "base/mail/SmtpSender.ts": { unmeasured: "one mail at a time, to a mail server that the table has not" },
+  "operations/workers/WorkerProgram.ts": { unmeasured: "the worker itself, which serves as a server does" },
+  "operations/workers/Workers.ts": { unmeasured: "the ends of workers, in a process that serves nobody" },
+  "keys/WrapBudget.ts": { unmeasured: "one row every minute, in the workers of a server with PostgreSQL" },
   "operations/maintenance/Maintenance.ts": { job: "the hour's round" }
 }
 

@@ -1,5 +1,7 @@
 /** Why nothing fills a table, or a column as `TABLE.COLUMN`, of what is recorded of a release. */
 export const empty: Readonly<Record<string, string>> = {
+  audit_archives: "the filling archives no entries",
+  audit_starts: "no entries left for an archive",
   freed_names: "names of protected places that changed, which the filling does not change",
   "request_votes.comment": "a comment is optional",
   instances: "servers on PostgreSQL alone, which have ended",

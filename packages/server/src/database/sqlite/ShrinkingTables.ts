@@ -28,5 +28,8 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "due_mails",
   "client_logins",
   "jobs",
-  "instances"
+  "instances",
+  "audit_entries",
+  "audit_place_counters",
+  "audit_postings"
 ])
