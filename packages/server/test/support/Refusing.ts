@@ -54,7 +54,7 @@ export const closing = Effect.gen(function* () {
 export const openToChanges = Effect.flatMap(SqlClient.SqlClient, (sql) =>
   Effect.forEach(
     isOnPostgres()
-      ? ["audit_entries", "audit_logs"].map((table) => `ALTER TABLE ${table} DISABLE TRIGGER ${table}_no_change`)
+      ? ["audit_entries", "audit_logs"].map((table) => `ALTER TABLE ${table} DISABLE TRIGGER USER`)
       : ["audit_entries", "audit_logs"].flatMap((table) => [
           `DROP TRIGGER ${table}_no_update`,
           `DROP TRIGGER ${table}_no_delete`
