@@ -273,7 +273,7 @@ describe("archives of the audit log", () => {
     )
   }
 
-  it.effect("let the database delete no entry that is in no archive, nor update one that is", () =>
+  it.effect("let the database delete entries in an archive alone, and change no entry", () =>
     withArchives()(() =>
       Effect.gen(function* () {
         const acme = yield* logOf(2)
