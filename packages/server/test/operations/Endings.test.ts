@@ -24,14 +24,17 @@ const deletedElsewhere: Readonly<Record<string, string>> = {
   import_use_people: "the purge of the import, or its end",
   due_mails: "the job of due mails",
   jobs: "the jobs themselves, two days after a bucket",
-  instances: "the heartbeat of another server"
+  instances: "the heartbeat of another server",
+  audit_entries: "the archive that holds them",
+  audit_postings: "the archive that holds their entries",
+  audit_place_counters: "the archive that holds their last entry"
 }
 
 /** The tables whose rows stay, by the reason. */
 const kept: Readonly<Record<string, ReadonlyArray<string>>> = {
   "the trail": [
-    ...["audit_actors", "audit_entries", "audit_heads", "audit_indexed", "audit_logs", "audit_place_counters"],
-    ...["audit_place_keys", "audit_places", "audit_postings", "audit_times", "audit_archives", "audit_starts"]
+    ...["audit_actors", "audit_heads", "audit_indexed", "audit_logs", "audit_place_keys", "audit_places"],
+    ...["audit_times", "audit_archives", "audit_starts"]
   ],
   "a removal marks the row, and the job trash erases the values of removed places": [
     ...["users", "identities", "organizations", "members", "groups", "projects", "service_accounts", "federations"],
