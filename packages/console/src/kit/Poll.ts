@@ -8,7 +8,7 @@ interface Polled {
 }
 
 /** Refusals that stay: each further try would be recorded as another one. */
-const lasting: ReadonlySet<string> = new Set(["Forbidden", "NotFound", "Unauthorized"])
+export const lastingFailures: ReadonlySet<string> = new Set(["Forbidden", "NotFound", "Unauthorized"])
 
 /** Reads again and again while the page is visible and the person has the right. `null` pauses. */
 export const usePoll = ({ loaded, reload }: Polled, millis: number | null, ...dependencies: ReadonlyArray<unknown>) => {
@@ -16,7 +16,7 @@ export const usePoll = ({ loaded, reload }: Polled, millis: number | null, ...de
     if (millis === null) return
     const timer = setInterval(() => {
       const { failure, isLoading } = loaded.peek()
-      if (!document.hidden && !isLoading && !lasting.has(failure?._tag ?? "")) reload()
+      if (!document.hidden && !isLoading && !lastingFailures.has(failure?._tag ?? "")) reload()
     }, millis)
     return () => {
       clearInterval(timer)

@@ -6,6 +6,7 @@ import { call } from "../client/Calls.js"
 import { secretAddress } from "../routing/Places.js"
 import { navigate } from "../routing/Router.js"
 import type { Command } from "../kit/Commands.js"
+import { lastingFailures } from "../kit/Poll.js"
 
 /** Waits for the next letter. */
 const pause = "200 millis"
@@ -22,9 +23,11 @@ const maxOrgs = 8
 export interface FoundKeys {
   readonly commands: ReadonlyArray<Command>
   readonly notes: ReadonlyArray<string>
+  /** Whether a part of the search failed, and may succeed if it is repeated. */
+  readonly isCut: boolean
 }
 
-const nothing: FoundKeys = { commands: [], notes: [] }
+const nothing: FoundKeys = { commands: [], notes: [], isCut: false }
 
 /** Keys by project, each at the first of its environments. */
 const commandsOf = (org: OrgName, here: OrgName | null, keys: ReadonlyArray<FoundKey>): ReadonlyArray<Command> => {
@@ -54,6 +57,7 @@ const foundIn = (org: OrgName, here: OrgName | null, query: string) =>
       const isLast = page.pagination.next_cursor === null
       if (page.data.length > 0) {
         return {
+          ...nothing,
           commands: commandsOf(org, here, page.data),
           notes: isLast ? [] : [`More keys of ${org} have this in their name: type more of it.`]
         } satisfies FoundKeys
@@ -61,9 +65,17 @@ const foundIn = (org: OrgName, here: OrgName | null, query: string) =>
       if (isLast) return nothing
       after = page.pagination.next_cursor
     }
-    return { commands: [], notes: [`Not all keys of ${org} were searched: type more of the name.`] } satisfies FoundKeys
+    return { ...nothing, notes: [`Not all keys of ${org} were searched: type more of the name.`] } satisfies FoundKeys
   }).pipe(
-    Effect.orElseSucceed((): FoundKeys => ({ commands: [], notes: [`The keys of ${org} could not be searched.`] }))
+    Effect.catchAll(({ _tag }) => {
+      const isCut = !lastingFailures.has(_tag)
+      const next = isCut ? " yet; they are searched again" : ": you may not list them"
+      return Effect.succeed<FoundKeys>({
+        ...nothing,
+        isCut,
+        notes: [`The keys of ${org} could not be searched${next}.`]
+      })
+    })
   )
 
 const notSearched = (count: number): ReadonlyArray<string> =>
@@ -86,6 +98,7 @@ export const foundKeys = (here: OrgName | null, orgs: ReadonlyArray<OrgName>, ty
     const found = yield* Effect.forEach(all.slice(0, maxOrgs), (org) => foundIn(org, here, query), { concurrency: 4 })
     return {
       commands: found.flatMap(({ commands }) => commands),
-      notes: [...found.flatMap(({ notes }) => notes), ...notSearched(all.length - maxOrgs)]
+      notes: [...found.flatMap(({ notes }) => notes), ...notSearched(all.length - maxOrgs)],
+      isCut: found.some(({ isCut }) => isCut)
     } satisfies FoundKeys
   })

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { Dialog } from "../kit/Dialog.js"
 import { useLoad } from "../kit/Load.js"
+import { usePoll } from "../kit/Poll.js"
 import { place } from "../routing/Router.js"
 import { isInvitedTo, isJoined, organizations } from "../client/Organizations.js"
 import { type Command, pageCommands } from "../kit/Commands.js"
@@ -10,18 +11,28 @@ import { foundKeys } from "./FoundKeys.js"
 import { foundPlaces, knownPlaces } from "./PlaceCommands.js"
 import { distinct, search } from "./Search.js"
 
+/** The time until keys are searched for once more where the server could not. */
+const retryMillis = 2_000
+
+interface PaletteProps {
+  readonly close: () => void
+  /** The text that was typed already. */
+  readonly first: string
+}
+
 /** Finds any place, key and action by name. */
-export const Palette = ({ close }: { readonly close: () => void }) => {
+export const Palette = ({ close, first }: PaletteProps) => {
   const here = useMemo(() => place.peek(), [])
   // The page publishes them after it is drawn, which may be after the palette has opened.
   const actions = pageCommands.value
   const known = useMemo(() => knownPlaces(here), [])
   const more = useLoad("places", () => foundPlaces(here))
-  const typed = useSignal("")
+  const typed = useSignal(first)
   const org = here === null || here.at === "server" ? null : here.org
   const orgs = organizations.value.filter(isJoined).map(({ name }) => name)
   const keys = useLoad(typed.value, () => foundKeys(isInvitedTo(org) ? null : org, orgs, typed.value))
   const { isLoading, value } = keys.loaded.value
+  usePoll(keys, value?.isCut === true ? retryMillis : null)
   const active = useSignal(0)
   const field = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {

@@ -67,7 +67,7 @@ export const Shell = () => {
       </main>
       <AskApproval />
       <LoginDialog />
-      {isBegun && <Overlays />}
+      <Overlays isReady={isBegun} />
       <UnsentDialog />
     </>
   )
