@@ -1,7 +1,15 @@
-/** The usual names of stages, from the first to the last. Other environments come before them, by name. */
-const stages = [/^(local|dev)/, /^(test|ci)/, /^qa/, /^(stag|stg|uat)/, /^(preview|pre)/, /^(prod|live)/]
+const production = /^(prod|live)/
 
-const rankOf = (name: string): number => stages.findIndex((pattern) => pattern.test(name))
+/** The usual names of stages, from the first to the last. Other environments follow them, by name. */
+const stages = [/^(local|dev)/, /^(test|ci)/, /^qa/, /^(stag|stg|uat)/, /^(preview|pre)/, production]
+
+/** Whether an environment has the usual name of production, such as `prod`, `production` or `live-eu`. */
+export const isNamedProduction = (name: string): boolean => production.test(name)
+
+const rankOf = (name: string): number => {
+  const rank = stages.findIndex((pattern) => pattern.test(name))
+  return rank === -1 ? stages.length : rank
+}
 
 interface Named {
   readonly name: string

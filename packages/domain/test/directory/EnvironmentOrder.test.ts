@@ -4,10 +4,10 @@ import { assert, describe, it } from "vitest"
 const names = (...of: ReadonlyArray<string>) => of.map((name) => ({ name }))
 
 describe("the order of environments", () => {
-  it("is that of the stages, others before them, and by name within a stage", () => {
+  it("is that of the stages, others after them, and by name within a stage", () => {
     assert.deepStrictEqual(
       inStageOrder(names("prod-us", "canary", "preview", "staging", "prod-eu", "dev", "qa", "test", "blue")),
-      names("blue", "canary", "dev", "test", "qa", "staging", "preview", "prod-eu", "prod-us")
+      names("dev", "test", "qa", "staging", "preview", "prod-eu", "prod-us", "blue", "canary")
     )
   })
 

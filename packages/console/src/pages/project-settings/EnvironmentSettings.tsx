@@ -198,7 +198,7 @@ const List = ({ place, reload, settings: { environments, own } }: ListProps) => 
           </p>
           <p class="hint">
             The matrix and all lists have this order.
-            {!hasOwn && " By default, it is dev, test, qa, staging, preview, prod; other names come before them."}
+            {!hasOwn && " By default, it is dev, test, qa, staging, preview, prod; other names come after them."}
           </p>
         </>
       )}
