@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser())(`rights and names in the console${why}`, () => {
     const ada = await Person.login("orders@example.com")
     await ada.organization("orders", { dev: { KEY: "1" } })
     for (const name of ["qa", "canary"]) await ada.call("POST", "/api/orgs/orders/projects/webshop/envs", { name })
-    const expected = ["canary", "dev", "qa", "staging", "prod"]
+    const expected = ["dev", "qa", "staging", "prod", "canary"]
     const visit = await Visit.open("/orders/webshop", ada)
     await cellOf(visit, "KEY", "dev").waitFor()
     const heads = await visit.page.locator("[role=columnheader].matrix-env button").allInnerTexts()
