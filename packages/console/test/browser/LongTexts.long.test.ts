@@ -155,7 +155,7 @@ describe.skipIf(!hasBrowser())(`the longest texts of people${why}`, { timeout: 3
     await visit.press("Discard")
     await page.keyboard.press("Control+k")
     for (const text of ["w", long(300)]) {
-      await page.getByRole("combobox").fill(text)
+      await page.getByRole("combobox", { name: "A place, a key or an action" }).fill(text)
       await settle()
       await check(`the search for ${text}`)
     }

@@ -93,6 +93,30 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
     await visit.close()
   }, 120_000)
 
+  it("marks what differs from a base column that the address names, and production values of other environments", async () => {
+    const ada = await Person.login("compares@example.com")
+    const values = { BASE_URL: "dev", LOG_LEVEL: "info", TOKEN: "shared" }
+    await ada.organization("compares", { dev: values, prod: { ...values, BASE_URL: "prod" } })
+    const visit = await Visit.open("/compares/webshop", ada)
+    const grid = visit.page.getByRole("grid")
+    await cellOf(visit, "BASE_URL", "prod").waitFor()
+    await visit.page.getByRole("gridcell", { name: "TOKEN in prod: version 1, the same value as in dev" }).waitFor()
+    assert.notInclude(await grid.innerText(), "≠")
+    assert.strictEqual(await visit.page.getByRole("button", { name: "Differs" }).count(), 0)
+    await visit.page.getByRole("button", { name: "Equal in production 2" }).click()
+    await cellOf(visit, "BASE_URL", "prod").waitFor({ state: "detached" })
+    await visit.page.getByLabel("Compare with").selectOption("dev")
+    await visit.page.getByRole("button", { name: "Differs 1" }).click()
+    await visit.page.getByRole("gridcell", { name: "BASE_URL in prod: version 1, differs from dev" }).waitFor()
+    assert.include(visit.page.url(), "base=dev")
+    await visit.isAccessible("compared columns")
+    await visit.page.getByLabel("Compare with").selectOption("nothing")
+    await cellOf(visit, "TOKEN", "dev").waitFor()
+    await visit.page.goto(`${new URL(visit.page.url()).origin}/compares/webshop?show=different`)
+    await visit.page.getByRole("gridcell", { name: "BASE_URL in prod: version 1, differs from dev" }).waitFor()
+    await visit.close()
+  })
+
   it("asks for a login when the session ends, and goes on with what is staged", async () => {
     const ada = await Person.login("expired@example.com")
     await ada.organization("expiries", { dev: { KEPT: "before" } })
@@ -188,14 +212,14 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
       `[...document.querySelectorAll("[role=gridcell] .hidden")].map((one) => one.textContent).filter((one) => one.includes("staged"))`
     )
     assert.deepStrictEqual(state, [
-      "ALPHA in prod: version 1, differs from dev, staged for removal",
+      "ALPHA in prod: version 1, staged for removal",
       "BETA in prod: missing, new value staged"
     ])
     await visit.isAccessible("staged")
     await keyboard.press("Control+z")
     await visit.sees("1 change staged")
     await keyboard.press("Control+k")
-    await visit.page.getByRole("combobox").waitFor()
+    await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).waitFor()
     await keyboard.type("beta")
     await visit.page.getByRole("option", { name: "BETA key of webshop" }).waitFor()
     await visit.isAccessible("palette")

@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await open(`/${org}/webshop`)
     await cellOf(visit, "API_KEY", "dev").waitFor()
     await visit.page.keyboard.press("Control+k")
-    await visit.page.getByRole("combobox").fill("Export secrets")
+    await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).fill("Export secrets")
     await visit.page.getByRole("option", { name: /^Export secrets/ }).waitFor()
     await visit.page.keyboard.press("Enter")
     const saved: Array<string> = []
@@ -131,7 +131,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await open(`/${org}`)
     await visit.fill("Name of the project", "typed-for-one")
     await visit.page.keyboard.press("Control+k")
-    await visit.page.getByRole("combobox").fill("elsewhere-to-go")
+    await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).fill("elsewhere-to-go")
     await visit.page.getByRole("option", { name: "elsewhere-to-go organization" }).waitFor()
     await visit.page.keyboard.press("Enter")
     await visit.sees("What you have typed as “Name of the project” is kept nowhere yet.")

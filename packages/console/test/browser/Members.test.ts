@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())(`the members page${why}`, { timeout: 120_000 }, (
     await visit.isAccessible("an invitation")
     // Neither the page nor the search of all organizations.
     await visit.page.keyboard.press("Control+k")
-    await visit.page.getByRole("combobox").fill("webshop")
+    await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).fill("webshop")
     await visit.sees("Nothing that you may see has this name")
     await visit.page.keyboard.press("Escape")
     assert.isFalse(await accepted())

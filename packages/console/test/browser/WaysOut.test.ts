@@ -88,7 +88,7 @@ const ways = {
   "another cell": (visit: Visit) => cellOf(visit, "OTHER", "prod").click(),
   "the palette": async (visit: Visit) => {
     await visit.page.keyboard.press("Control+k")
-    await visit.page.getByRole("combobox").fill("Webhooks")
+    await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).fill("Webhooks")
     await visit.page.keyboard.press("Enter")
   },
   "a logout": async (visit: Visit) => {

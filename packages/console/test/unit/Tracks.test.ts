@@ -61,15 +61,18 @@ describe("the group of previews", () => {
   })
 
   it("counts nothing as missing or different while folded, and everything while open", () => {
-    const counted = (areFolded: boolean) => countRows(gridOf(matrix, nothingStaged, new Map(), areFolded).rows)
-    assert.deepStrictEqual(counted(true), { missing: 0, different: 0, staged: 0 })
-    assert.deepStrictEqual(counted(false), { missing: 1, different: 1, staged: 0 })
+    const counted = (areFolded: boolean) => {
+      const found = countRows(gridOf(matrix, nothingStaged, { areFolded, base: "prod" }).rows)
+      return [found.get("missing"), found.get("different")]
+    }
+    assert.deepStrictEqual(counted(true), [0, 0])
+    assert.deepStrictEqual(counted(false), [1, 1])
   })
 
   it("says of each key how many previews have it, and what is staged in them", () => {
     const base = { etag: '"e"', revision: 3 }
     const staged = stage(nothingStaged, EnvName.make("pr-1"), base, [[SecretKey.make("GAP"), { type: "delete" }]])
-    const { columns, rows } = gridOf(matrix, staged, new Map(), true)
+    const { columns, rows } = gridOf(matrix, staged, { areFolded: true })
     const [group] = tracksOf(columns, false).filter((track) => track.type === "group")
     assert.isDefined(group)
     assert.deepStrictEqual(
@@ -82,7 +85,7 @@ describe("the group of previews", () => {
     )
     // A row stays with the filter of what is staged, though its change is in a folded column.
     assert.deepStrictEqual(
-      rows.map(({ isStaged }) => isStaged),
+      rows.map(({ marks }) => marks.has("staged")),
       [false, true, false]
     )
   })

@@ -12,8 +12,15 @@ const rightsOf = ({ canRead, canWrite, reveals }: Column): string | null => {
 /** A longer name does not widen the columns. */
 const maxName = 20
 
+interface HeadProps {
+  readonly column: Column
+  readonly index: number
+  /** Whether the other columns are compared with it. */
+  readonly isBase: boolean
+}
+
 /** The head of an environment's column. Its name marks the column and is part of the address. */
-export const ColumnHead = ({ column, index }: { readonly column: Column; readonly index: number }) => {
+export const ColumnHead = ({ column, index, isBase }: HeadProps) => {
   const rights = rightsOf(column)
   const isMarked = query.value.get("env") === column.name
   return (
@@ -32,6 +39,7 @@ export const ColumnHead = ({ column, index }: { readonly column: Column; readonl
       >
         {column.name} {column.protected === true && <Shield />}
       </button>
+      {isBase && <span class="badge">base</span>}
       {column.expires_at !== undefined && (
         <span class="quiet matrix-rights">
           ends <Ahead time={column.expires_at} />

@@ -35,7 +35,7 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
   const scroller = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const view = useSignal({ top: 0, height: 600 })
-  const { columns } = model.grid.value
+  const { base, columns } = model.grid.value
   const tracks = model.tracks.value
   const rows = model.shown.value
   const { column, row } = model.position.value
@@ -161,7 +161,7 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
           </div>
           {tracks.map((track, index) =>
             track.type === "env" ? (
-              <ColumnHead key={track.name} column={track.column} index={index} />
+              <ColumnHead key={track.name} column={track.column} index={index} isBase={track.index === base} />
             ) : (
               <GroupHead key={track.name} group={track} index={index} toggle={toggle} />
             )
@@ -173,7 +173,7 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
               key={one.key}
               row={one}
               index={first + index}
-              columns={columns}
+              base={columns[base]?.name ?? null}
               tracks={tracks}
               address={addressOf(model, one)}
               isChosen={chosen.has(one.key)}

@@ -73,7 +73,7 @@ export interface Model {
 /** The id of the element of an open cell. */
 export const panelId = "matrix-panel"
 
-const emptyGrid: Grid = { columns: [], rows: [] }
+const emptyGrid: Grid = { columns: [], rows: [], base: -1 }
 
 const within = (value: number, count: number): number => Math.max(0, Math.min(count - 1, value))
 
@@ -109,8 +109,16 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
       opened.value ||
       (matrix.value?.environments.some((one) => ends(one) && one.name === query.value.get("env")) ?? false)
   )
+  // The filter of what differs needs a base: its address may name none.
+  const base = computed(() => query.value.get("base") ?? (filter.value.only === "different" ? true : null))
   const grid = computed(() =>
-    matrix.value === null ? emptyGrid : gridOf(matrix.value, staging.staged.value, declared.value, !areOpen.value)
+    matrix.value === null
+      ? emptyGrid
+      : gridOf(matrix.value, staging.staged.value, {
+          declared: declared.value,
+          areFolded: !areOpen.value,
+          base: base.value
+        })
   )
   const tracks = computed(() => tracksOf(grid.value.columns, areOpen.value))
   const shown = computed(() => filterRows(grid.value.rows, filter.value))
@@ -149,6 +157,16 @@ export const setFilter = ({ filter }: Model, next: Filter): void => {
   setQueries({ filter: next.text, show: next.only })
 }
 
+/** Compares the columns with another base; null: with none. The address has it. */
+export const setBase = (model: Model, base: string | null): void => {
+  batch(() => {
+    if (base === null && model.filter.peek().only === "different") {
+      setFilter(model, { ...model.filter.peek(), only: null })
+    }
+    setQuery("base", base)
+  })
+}
+
 /** Moves the cursor to a position, and keeps its names. */
 export const moveTo = (model: Model, to: Position): void => {
   model.cursor.value = {
@@ -171,7 +189,14 @@ export const spotAt = (model: Model, { env, key }: Cell): Spot | null => {
   const index = columns.findIndex(({ name }) => name === env)
   const column = columns[index]
   if (column === undefined) return null
-  const row = rows.find((one) => one.key === key) ?? rowOf(key, columns, [], model.staging.staged.value, new Map())
+  const context = {
+    columns,
+    staged: model.staging.staged.value,
+    declared: new Map(),
+    counted: columns.length,
+    base: -1
+  }
+  const row = rows.find((one) => one.key === key) ?? rowOf(key, [], context)
   return { row, column, index }
 }
 

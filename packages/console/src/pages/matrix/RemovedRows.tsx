@@ -10,7 +10,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
-import { type Column, filterRows, rowOf } from "./Grid.js"
+import { type Column, filterRows } from "./Grid.js"
 import type { Model } from "./Model.js"
 
 /** A deleted key: what each environment had of it. */
@@ -110,7 +110,7 @@ export const RemovedRows = ({ model, reload }: { readonly model: Model; readonly
         {({ cut, rows }) => {
           const fits = new Set(
             filterRows(
-              rows.map(({ key }) => rowOf(key, [], [], new Map(), new Map())),
+              rows.map(({ key }) => ({ key, cells: [], marks: new Set() })),
               { text: model.filter.value.text, only: null }
             ).map(({ key }) => key)
           )

@@ -1,9 +1,12 @@
 import { dueStateAt } from "@coffer/domain/secrets/DueState"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { Component } from "preact"
+import { exactly } from "../../kit/When.js"
 import { wallMillis } from "../../state/ServerTime.js"
 import { Link } from "../../routing/Link.js"
 import { cellId } from "./CellId.js"
-import { type Column, describeCell, type GridCell, type GridRow, leftOf } from "./Grid.js"
+import { ageOf } from "./Age.js"
+import { type Column, describeCell, type GridCell, type GridRow } from "./Grid.js"
 import { GroupCell } from "./PreviewGroup.js"
 import { rowHeight } from "./GridSize.js"
 import type { EnvTrack, Track } from "./Tracks.js"
@@ -11,8 +14,9 @@ import type { EnvTrack, Track } from "./Tracks.js"
 interface RowProps {
   readonly row: GridRow
   readonly index: number
-  readonly columns: ReadonlyArray<Column>
   readonly tracks: ReadonlyArray<Track>
+  /** The environment that the others are compared with. */
+  readonly base: EnvName | null
   /** The secret's own page; null if it has none yet. */
   readonly address: string | null
   /** The track of the keyboard; -1 if it is in another row. */
@@ -29,13 +33,8 @@ const classOf = ({ differs, isRequired, staged, stored }: GridCell, { canRead }:
   return names.join(" ")
 }
 
-const Content = ({
-  cell: { differs, staged, stored },
-  column
-}: {
-  readonly cell: GridCell
-  readonly column: Column
-}) => {
+const Content = ({ cell, column }: { readonly cell: GridCell; readonly column: Column }) => {
+  const { differs, equal, isOld, staged, stored } = cell
   if (!column.canRead) return <span class="quiet">·</span>
   if (staged?.type === "set") {
     return (
@@ -46,14 +45,21 @@ const Content = ({
     )
   }
   if (stored === null) return <span class="matrix-none">missing</span>
-  const due = dueStateAt(stored.due_at, wallMillis())
+  const now = wallMillis()
+  const due = dueStateAt(stored.due_at, now)
   return (
     <>
       {differs && <span class="matrix-mark">≠</span>}
       <span class="matrix-dots">••••••</span>
+      {equal !== null && <span class="matrix-equal">= {equal}</span>}
       {stored.kind === "reference" && <span class="matrix-kind">ref</span>}
       {due !== null && <span class={`matrix-due due-${due}`}>{due}</span>}
-      <span class="matrix-note">{staged?.type === "delete" ? "delete" : `v${stored.version}`}</span>
+      <span
+        class={isOld ? "matrix-note old" : "matrix-note"}
+        title={`Version ${stored.version}, ${exactly(stored.updated_at)}, by ${stored.updated_by}`}
+      >
+        {staged?.type === "delete" ? "delete" : `v${stored.version} · ${ageOf(stored.updated_at, now)}`}
+      </span>
     </>
   )
 }
@@ -61,12 +67,12 @@ const Content = ({
 interface CellProps {
   readonly track: EnvTrack
   readonly row: GridRow
-  readonly columns: ReadonlyArray<Column>
+  readonly base: EnvName | null
   readonly position: number
   readonly isActive: boolean
 }
 
-const Cell = ({ columns, isActive, position, row, track: { column, index, name } }: CellProps) => {
+const Cell = ({ base, isActive, position, row, track: { column, index, name } }: CellProps) => {
   const cell = row.cells[index]
   if (cell === undefined) return null
   const look = classOf(cell, column)
@@ -79,7 +85,7 @@ const Cell = ({ columns, isActive, position, row, track: { column, index, name }
       data-key={row.key}
       data-env={name}
     >
-      <span class="hidden">{`${row.key} in ${name}: ${describeCell(cell, column, leftOf(row, columns, index))}`}</span>
+      <span class="hidden">{`${row.key} in ${name}: ${describeCell(cell, column, base)}`}</span>
       <span class="matrix-shown" aria-hidden="true">
         <Content cell={cell} column={column} />
       </span>
@@ -100,7 +106,7 @@ export class Row extends Component<RowProps> {
     )
   }
 
-  override render({ active, address, columns, index, isChosen, row, tracks }: RowProps) {
+  override render({ active, address, base, index, isChosen, row, tracks }: RowProps) {
     return (
       <div
         role="row"
@@ -139,7 +145,7 @@ export class Row extends Component<RowProps> {
               key={track.name}
               track={track}
               row={row}
-              columns={columns}
+              base={base}
               position={position}
               isActive={active === position + 1}
             />

@@ -1,11 +1,11 @@
 import { computed } from "@preact/signals"
 import { useMemo } from "preact/hooks"
-import { countRows, type Filter } from "./Grid.js"
-import { type Model, setFilter } from "./Model.js"
+import { countRows, type Mark } from "./Grid.js"
+import { type Model, setBase, setFilter } from "./Model.js"
 
 interface ChipProps {
   readonly model: Model
-  readonly only: NonNullable<Filter["only"]>
+  readonly only: Mark
   readonly count: number
   readonly children: string
 }
@@ -45,10 +45,44 @@ export const DeletedChip = ({ model }: { readonly model: Model }) => {
   )
 }
 
+/** The column that the others are compared with. Without one, values of environments are taken to differ by nature. */
+const CompareWith = ({ model }: { readonly model: Model }) => {
+  const { base, columns } = model.grid.value
+  const readable = columns.filter(({ canRead }) => canRead)
+  if (readable.length < 2) return null
+  return (
+    <label class="matrix-base">
+      Compare with
+      <select
+        value={columns[base]?.name ?? ""}
+        onChange={({ currentTarget }) => {
+          setBase(model, currentTarget.value === "" ? null : currentTarget.value)
+        }}
+      >
+        <option value="">nothing</option>
+        {readable.map(({ name }) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  )
+}
+
+/** The filters, each with the words of its chip. Those that are not always offered are where they show a row. */
+const chips: ReadonlyArray<readonly [mark: Mark, words: string, isAlways?: true]> = [
+  ["missing", "Missing somewhere", true],
+  ["equal", "Equal in production"],
+  ["due", "Due"],
+  ["old", "Not changed for a year"]
+]
+
 /** Filters, and the ways to add secrets. */
 export const Toolbar = ({ model }: { readonly model: Model }) => {
   const counts = useMemo(() => computed(() => countRows(model.grid.value.rows)), [model])
-  const { different, missing } = counts.value
+  const countOf = (mark: Mark) => counts.value.get(mark) ?? 0
+  const { base } = model.grid.value
   const canWrite = model.grid.value.columns.some((column) => column.canWrite)
   const why = canWrite ? undefined : "needs a rule with the permission write, and the role developer"
   return (
@@ -71,33 +105,42 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
           }
         }}
       />
-      <Chip model={model} only="missing" count={missing}>
-        Missing somewhere
-      </Chip>
-      <Chip model={model} only="different" count={different}>
-        Differs
-      </Chip>
-      <DeletedChip model={model} />
-      <span class="space" />
-      <button
-        type="button"
-        disabled={!canWrite}
-        title={why}
-        onClick={() => {
-          model.setOpen({ type: "import", env: null, text: "", file: "" })
-        }}
-      >
-        Import
-      </button>
-      <button
-        type="button"
-        disabled={!model.grid.value.columns.some(({ reveals }) => reveals)}
-        onClick={() => {
-          model.setOpen({ type: "bulk", act: "exportAll" })
-        }}
-      >
-        Export
-      </button>
+      <div class="matrix-strip">
+        {chips.map(([mark, words, isAlways]) =>
+          isAlways === true || countOf(mark) > 0 || model.filter.value.only === mark ? (
+            <Chip key={mark} model={model} only={mark} count={countOf(mark)}>
+              {words}
+            </Chip>
+          ) : null
+        )}
+        {base !== -1 && (
+          <Chip model={model} only="different" count={countOf("different")}>
+            Differs
+          </Chip>
+        )}
+        <DeletedChip model={model} />
+        <CompareWith model={model} />
+        <span class="space" />
+        <button
+          type="button"
+          disabled={!canWrite}
+          title={why}
+          onClick={() => {
+            model.setOpen({ type: "import", env: null, text: "", file: "" })
+          }}
+        >
+          Import
+        </button>
+        <button
+          type="button"
+          disabled={!model.grid.value.columns.some(({ reveals }) => reveals)}
+          onClick={() => {
+            model.setOpen({ type: "bulk", act: "exportAll" })
+          }}
+        >
+          Export
+        </button>
+      </div>
       <button
         type="button"
         class="primary"
