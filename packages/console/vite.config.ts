@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig, type Plugin } from "vite"
 import { withoutDocumentation } from "./WithoutDocumentation.js"
@@ -25,7 +26,10 @@ const withoutYamlWriter: Plugin = {
   }
 }
 
+const { version } = JSON.parse(readFileSync(file("package.json"), "utf8")) as { readonly version: string }
+
 export default defineConfig({
+  define: { "import.meta.env.VITE_VERSION": JSON.stringify(version) },
   root: file("./"),
   plugins: [withoutDocumentation, withoutYamlWriter],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },

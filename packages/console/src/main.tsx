@@ -4,6 +4,7 @@ import { watchAddress } from "./routing/Router.js"
 import { Shell } from "./shell/Shell.js"
 import { watchStaging } from "./staging/Staging.js"
 import { watchConnection } from "./state/Connection.js"
+import { watchTheme } from "./state/Theme.js"
 import { release, watchUnsent } from "./routing/Unsent.js"
 import "./styles/base.css"
 import "./styles/parts.css"
@@ -16,6 +17,7 @@ addEventListener("pageshow", ({ persisted }) => {
   release()
   location.reload()
 })
+watchTheme()
 watchDoubleClicks()
 watchAddress()
 watchConnection()

@@ -2,6 +2,7 @@ import type { ReadonlySignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
 import { useId, useLayoutEffect, useRef } from "preact/hooks"
 import { takeTexts } from "../routing/Typed.js"
+import { closeByBack } from "../routing/Router.js"
 import { leave, unsent, useUnsent } from "../routing/Unsent.js"
 import { keepFocus } from "./Focus.js"
 
@@ -11,6 +12,8 @@ interface DialogProps {
   readonly class?: string
   /** While true, the dialog stays open: otherwise its result, such as a key that is shown once, would be lost. */
   readonly busy?: ReadonlySignal<boolean>
+  /** Whether Back leaves the dialog alone, because it asks about a step of Back itself. */
+  readonly isOfBack?: boolean
   readonly children: ComponentChildren
 }
 
@@ -29,8 +32,8 @@ const isBeside = ({ clientX, clientY, target }: MouseEvent, dialog: HTMLDialogEl
   return target === dialog && (clientX < left || clientX > right || clientY < top || clientY > bottom)
 }
 
-/** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. */
-export const Dialog = ({ busy, children, class: name, close, title }: DialogProps) => {
+/** A modal dialog. The browser keeps the focus in it, and gives it back afterwards. Back closes it, and only it. */
+export const Dialog = ({ busy, children, class: name, close, isOfBack = false, title }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const end = () => {
@@ -42,6 +45,18 @@ export const Dialog = ({ busy, children, class: name, close, title }: DialogProp
     holds: () => busy?.peek() === true,
     element: () => dialog.current
   })
+  const latest = useRef(close)
+  latest.current = close
+  useLayoutEffect(() => {
+    if (isOfBack) return
+    return closeByBack((go) => {
+      if (dialog.current === null) return
+      leave(dialog.current, () => {
+        go()
+        latest.current()
+      })
+    })
+  }, [])
   // Before the next key is pressed: it is for the dialog, and not for the page beneath.
   useLayoutEffect(() => {
     const before = document.activeElement

@@ -8,6 +8,8 @@ interface LinkProps {
   readonly isCurrent?: boolean
   /** -1 where the keyboard reaches the link in another way. */
   readonly tabIndex?: -1
+  /** Opens it in another way than by a new page: a dialog of the same page. */
+  readonly open?: () => void
   readonly children: ComponentChildren
 }
 
@@ -15,7 +17,7 @@ const isPlain = (event: MouseEvent) =>
   event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
 
 /** A link within the console. */
-export const Link = ({ children, class: name, isCurrent, tabIndex, to }: LinkProps) => (
+export const Link = ({ children, class: name, isCurrent, open, tabIndex, to }: LinkProps) => (
   <a
     href={to}
     class={name}
@@ -24,7 +26,8 @@ export const Link = ({ children, class: name, isCurrent, tabIndex, to }: LinkPro
     onClick={(event) => {
       if (!isPlain(event)) return
       event.preventDefault()
-      navigate(to)
+      if (open === undefined) navigate(to)
+      else open()
     }}
   >
     {children}

@@ -1,28 +1,26 @@
+import { useSignal } from "@preact/signals"
 import * as Predicate from "effect/Predicate"
-import { useEffect, useRef } from "preact/hooks"
 import { useAct } from "../kit/Act.js"
+import { MenuItem, Popover } from "../kit/Menu.js"
+import { Disc } from "../kit/Person.js"
+import { Problem } from "../kit/Problem.js"
 import { plainCall } from "../client/Client.js"
-import { Link } from "../routing/Link.js"
 import { serverAddress } from "../routing/Places.js"
+import { navigate } from "../routing/Router.js"
 import { me, noteEnd } from "../state/Session.js"
+import { chooseTheme, theme, themes } from "../state/Theme.js"
 import { leave, release } from "../routing/Unsent.js"
 
-/** The menu with the logged-in person and the logout. */
+/** The version of the server, which says it with the list of the console's files. */
+const serverVersion = async (): Promise<string> => {
+  const found: unknown = await fetch("/console.json").then((response) => response.json())
+  return Predicate.hasProperty(found, "version") ? String(found.version) : "unknown"
+}
+
+/** The menu of the logged-in person: the account, its sessions, the colours, the versions, the logout. */
 export const AccountMenu = () => {
   const act = useAct()
-  const menu = useRef<HTMLDetailsElement>(null)
-  const shut = () => {
-    if (menu.current !== null) menu.current.open = false
-  }
-  useEffect(() => {
-    const press = ({ target }: Event) => {
-      if (target instanceof Node && menu.current?.contains(target) !== true) shut()
-    }
-    document.addEventListener("click", press)
-    return () => {
-      document.removeEventListener("click", press)
-    }
-  }, [])
+  const version = useSignal("…")
   const person = me.value
   if (person === null) return null
   const logOut = () => {
@@ -38,31 +36,43 @@ export const AccountMenu = () => {
     )
   }
   return (
-    <details
-      class="menu"
-      ref={menu}
-      onKeyDown={({ key }) => {
-        if (key !== "Escape") return
-        shut()
-        menu.current?.querySelector("summary")?.focus()
-      }}
-    >
-      <summary aria-label={`Account of ${person.email}`}>{person.email.slice(0, 1).toUpperCase()}</summary>
-      <div class="sheet">
-        <p class="quiet">{person.email}</p>
-        <p onClick={shut}>
-          <Link to={serverAddress("account")}>My account</Link>
+    <div class="account">
+      <Popover
+        label={`Account of ${person.email}`}
+        class="plain account-button"
+        role="menu"
+        button={
+          <>
+            <Disc address={person.email} />
+            <bdi class="account-address">{person.email}</bdi>
+          </>
+        }
+        opened={() => {
+          serverVersion().then(
+            (found) => (version.value = found),
+            () => (version.value = "unknown")
+          )
+        }}
+      >
+        <p class="menu-note">
+          <bdi>{person.email}</bdi>
         </p>
-        <button
-          type="button"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            leave("console", logOut)
-          }}
-        >
+        <MenuItem run={() => navigate(serverAddress("account"))}>My account and sessions</MenuItem>
+        <div class="menu-group" role="group" aria-label="Colours">
+          {themes.map((one) => (
+            <MenuItem key={one} isChosen={theme.value === one} run={() => chooseTheme(one)}>
+              {one === "system" ? "Colours of the system" : one === "light" ? "Light" : "Dark"}
+            </MenuItem>
+          ))}
+        </div>
+        <MenuItem run={() => leave("console", logOut)} why={act.isBusy.value ? "…" : null}>
           Log out
-        </button>
-      </div>
-    </details>
+        </MenuItem>
+        <p class="menu-note quiet">
+          Console {import.meta.env["VITE_VERSION"]}, server {version.value}
+        </p>
+      </Popover>
+      <Problem failure={act.failure.value} />
+    </div>
   )
 }

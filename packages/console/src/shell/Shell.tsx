@@ -1,4 +1,6 @@
 import { useEffect, useLayoutEffect } from "preact/hooks"
+import { Search } from "lucide"
+import { Icon } from "../kit/Icon.js"
 import { Reading } from "../kit/Reading.js"
 import { useLoad } from "../kit/Load.js"
 import { Link } from "../routing/Link.js"
@@ -11,7 +13,7 @@ import { AccountMenu } from "./AccountMenu.js"
 import { AskApproval } from "./AskApproval.js"
 import { StatusNotices } from "./StatusNotices.js"
 import { LoginDialog } from "./LoginDialog.js"
-import { Breadcrumb, Tabs } from "./Navigation.js"
+import { Breadcrumb, Side, Tabs } from "./Navigation.js"
 import { overlay, Overlays } from "./Overlays.js"
 import { PageHost } from "./PageHost.js"
 import { titleOf } from "./Title.js"
@@ -48,7 +50,7 @@ export const Shell = () => {
           Coffer
         </Link>
         <Breadcrumb place={here} />
-        <span class="space" />
+        <span class="space bar-space" />
         <button
           type="button"
           class="find"
@@ -56,15 +58,19 @@ export const Shell = () => {
             overlay.value = "palette"
           }}
         >
+          <Icon of={Search} />
           Go to… <kbd>Ctrl K</kbd>
         </button>
         <AccountMenu />
       </header>
-      {here !== null && <Tabs place={here} />}
-      <StatusNotices />
-      <main id="page" tabIndex={-1}>
-        <Reading of={session}>{() => <PageHost place={here} />}</Reading>
-      </main>
+      {here !== null && <Side place={here} />}
+      <div class="content">
+        {here !== null && <Tabs place={here} />}
+        <StatusNotices />
+        <main id="page" tabIndex={-1}>
+          <Reading of={session}>{() => <PageHost place={here} />}</Reading>
+        </main>
+      </div>
       <AskApproval />
       <LoginDialog />
       <Overlays isReady={isBegun} />

@@ -27,7 +27,7 @@ const Ask = ({ asked: { go, lost, mayKeep, stay, way } }: { readonly asked: Ques
     })
   }
   return (
-    <Dialog title="Leave this behind?" class="unsent" busy={act.isBusy} close={close}>
+    <Dialog title="Leave this behind?" class="unsent" busy={act.isBusy} isOfBack close={close}>
       {lost.map(({ what }) => (
         <p key={what}>{what}</p>
       ))}

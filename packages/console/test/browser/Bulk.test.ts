@@ -127,7 +127,7 @@ describe.skipIf(!hasBrowser())(`many keys at once${why}`, { timeout: 120_000 }, 
   })
 
   it("are exported in every format, which names what it cannot hold, with an entry for the read", async () => {
-    const ada = await Person.login("exports@example.com")
+    const ada = await Person.login("saves@example.com")
     await ada.organization("exports", { prod: { PLAIN: "canary-1", QUOTED: "a\nb'\"`$c", PATH: "canary-2" } })
     await ada.call("PUT", "/api/orgs/exports/projects/webshop/envs/prod/secrets/REFERS", {
       kind: "reference",

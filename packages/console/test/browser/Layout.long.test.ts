@@ -25,7 +25,7 @@ describe.skipIf(!hasBrowser())(`the layout${why}`, () => {
       ;({ key: edges[0].width, gap: edges[1].left - edges[0].right })
     }`)
     assert.isAtMost(gap.gap, 1)
-    assert.isAtMost(gap.key, 180)
+    assert.isAtMost(gap.key, 192)
     await visit.close()
   }, 120_000)
 

@@ -160,7 +160,7 @@ describe.skipIf(!hasBrowser())(`the longest texts of people${why}`, { timeout: 3
       await check(`the search for ${text}`)
     }
     await close()
-    await page.getByLabel(/^Account of/).click()
+    await page.getByRole("button", { name: /^Account of/ }).click()
     await check("the account menu")
     await visit.close()
 

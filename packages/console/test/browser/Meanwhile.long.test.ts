@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
     await other.fill("Reason", "to look")
     const release = await hold(other.page, "POST", "**/requests")
     await other.page.locator("dialog").getByRole("button", { name: "Ask", exact: true }).click()
-    await other.page.evaluate("history.go(-2)")
+    await other.page.evaluate("history.go(-3)")
     await other.sees("“Ask for access” is still at work, and shows here what comes of it.")
     await other.confirm("Leave it")
     await other.page.getByRole("heading", { name: "Organizations" }).waitFor()

@@ -266,7 +266,7 @@ describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
     await visit.fill(/^Type/, "shop")
     await visit.page.locator("dialog").getByRole("button", { name: "Delete" }).click()
     await visit.sees("Projects of mistyped")
-    await visit.page.getByRole("link", { name: "Settings" }).click()
+    await visit.page.getByRole("navigation", { name: "Organization" }).getByRole("link", { name: "Settings" }).click()
     await visit.fill("Name of the organization", "typed")
     await visit.press("Rename")
     await visit.sees("Settings of typed")

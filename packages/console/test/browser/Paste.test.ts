@@ -68,7 +68,7 @@ describe.skipIf(!hasBrowser())(`pasting and dropping${why}`, { timeout: 120_000 
     await visit.sees("1 created")
     assert.strictEqual(new URL(page.url()).pathname, "/pastes/webshop")
     await page.keyboard.press("Escape")
-    await page.getByRole("link", { name: "Settings" }).first().click()
+    await page.getByRole("navigation", { name: "Project" }).getByRole("link", { name: "Settings" }).click()
     await visit.sees("Settings of webshop")
     await drop(visit, "settings.env", "FROM_SETTINGS=canary-5\n")
     await expect.poll(() => text.inputValue()).toBe("FROM_SETTINGS=canary-5\n")

@@ -117,8 +117,8 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     assert.notInclude(await dialog().innerText(), "0 access rules")
     await visit.page.keyboard.press("Escape")
 
-    const menu = visit.page.getByRole("link", { name: "My account" })
-    const account = visit.page.getByLabel(`Account of ${of("ada")}`)
+    const menu = visit.page.getByRole("menuitem", { name: "My account" })
+    const account = visit.page.getByRole("button", { name: `Account of ${of("ada")}` })
     await account.click()
     await menu.waitFor()
     await visit.page.getByRole("heading", { name: "Groups", exact: true }).click()
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     await account.click()
     await menu.click()
     await visit.page.getByRole("heading", { name: "My account" }).waitFor()
-    assert.isFalse(await visit.page.locator(".sheet").isVisible())
+    assert.isFalse(await menu.isVisible())
   })
 
   it("the focus stays with the keyboard when a button is disabled for a while, or goes with its row", async () => {

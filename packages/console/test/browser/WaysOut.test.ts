@@ -92,7 +92,6 @@ const ways = {
     await visit.page.keyboard.press("Enter")
   },
   "a logout": async (visit: Visit) => {
-    await visit.page.getByLabel(/^Account of/).click()
     await visit.press("Log out")
   },
   "a reload": (visit: Visit) => visit.page.evaluate("void setTimeout(() => location.reload())")

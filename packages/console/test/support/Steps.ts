@@ -1,5 +1,5 @@
 import type { Locator, Page } from "playwright-core"
-import type { Visit } from "./Visit.js"
+import { press, type Visit } from "./Visit.js"
 
 /** The effort that a step took a person. */
 export interface Step {
@@ -26,9 +26,9 @@ export class Hands {
     await target.click()
   }
 
-  /** Presses a button: one of the dialog that is open, if the name stands on the page beneath too. */
+  /** Presses a button, or opens the menu that has it: one of the dialog that is open, if the name stands on the page beneath too. */
   async press(name: string | RegExp): Promise<void> {
-    await this.click(this.page.getByRole("button", { name }).last())
+    this.clicks += await press(this.page, name, "last")
   }
 
   async follow(name: string | RegExp): Promise<void> {

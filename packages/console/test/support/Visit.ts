@@ -31,6 +31,23 @@ const looks = [
 /** How long what a page is to show may take, in milliseconds: less than a test, so that its name is told. */
 const patience = 25_000
 
+/** Presses a button of a page, or opens the menu that has it, and chooses it there. Returns how many presses that took. */
+export const press = async (page: Page, name: string | RegExp, which: "first" | "last" = "first"): Promise<number> => {
+  const button = page.getByRole("button", { name })
+  const item = page.getByRole("menuitem", { name, includeHidden: true })
+  await button.or(item).first().waitFor({ state: "attached" })
+  if ((await button.count()) > 0) {
+    await button[which]().click()
+    return 1
+  }
+  const menu = (await item[which]().isVisible())
+    ? undefined
+    : await item[which]().evaluate((one) => one.closest("[popover]")?.id)
+  if (menu !== undefined) await page.locator(`[popovertarget="${menu}"]`).click()
+  await item[which]().click()
+  return menu === undefined ? 1 : 2
+}
+
 /** A page in a context of its own, which notes whatever must not happen. */
 export class Visit {
   readonly problems: Array<string> = []
@@ -77,8 +94,9 @@ export class Visit {
     await this.page.getByText(text).first().waitFor()
   }
 
+  /** Presses a button, or chooses from the menu that has it. */
   async press(name: string | RegExp): Promise<void> {
-    await this.page.getByRole("button", { name }).first().click()
+    await press(this.page, name)
   }
 
   async fill(label: string | RegExp, text: string): Promise<void> {

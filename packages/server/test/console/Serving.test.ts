@@ -50,7 +50,7 @@ describe("the console", () => {
     const { headers } = await open("/acme")
     assert.strictEqual(
       headers.get("content-security-policy"),
-      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
+      "default-src 'none'; font-src 'self'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
     )
     assert.strictEqual(headers.get("referrer-policy"), "no-referrer")
     assert.strictEqual(headers.get("cross-origin-opener-policy"), "same-origin")

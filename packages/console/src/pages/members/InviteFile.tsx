@@ -19,6 +19,7 @@ import { Choose } from "../../kit/Choose.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { Problem, sentence } from "../../kit/Problem.js"
 import { Table } from "../../kit/Table.js"
+import { inviteWithRules } from "./Inviting.js"
 
 type Mistakes = readonly [CsvMistake, ...ReadonlyArray<CsvMistake>]
 type Plan = Either.Either<ReadonlyArray<PlannedInvitation>, Mistakes>
@@ -38,24 +39,6 @@ const planOf = (org: OrgName, text: string, role: Role) =>
   })
 
 const isLeft = ({ memberAs, rules }: PlannedInvitation): boolean => memberAs === undefined || rules.length > 0
-
-/** Invites a person and grants the rules. Somebody else may have invited the person meanwhile. */
-const apply = (org: OrgName, { invitation: { email }, memberAs, role, rules }: PlannedInvitation) => {
-  const path = { org_name: org }
-  const invite = call("members", (api) => api.invite({ path, payload: { email, role } })).pipe(
-    Effect.asVoid,
-    Effect.catchTag("Conflict", () => Effect.void)
-  )
-  const grants = Effect.forEach(
-    rules,
-    ({ env_pattern, permission, project_pattern }) =>
-      call("acl", (api) =>
-        api.grant({ path, payload: { subject_type: "user", email, project_pattern, env_pattern, permission } })
-      ),
-    { discard: true }
-  )
-  return memberAs === undefined ? Effect.zipRight(invite, grants) : grants
-}
 
 const Row = ({ invitation, memberAs, role, rules }: PlannedInvitation) => (
   <tr>
@@ -128,7 +111,7 @@ export const InviteFile = ({ close, done, first, org }: InviteFileProps) => {
   const submit = () => {
     progress.value = 0
     const step = (person: PlannedInvitation) =>
-      Effect.tap(apply(org, person), () => Effect.sync(() => (progress.value = (progress.peek() ?? 0) + 1)))
+      Effect.tap(inviteWithRules(org, person), () => Effect.sync(() => (progress.value = (progress.peek() ?? 0) + 1)))
     act.run(Effect.forEach(left, step, { discard: true }), () => {
       done()
       close()

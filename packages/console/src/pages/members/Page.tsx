@@ -2,6 +2,7 @@ import { maxInvitationBytes } from "@coffer/domain/access/Invitations"
 import { type Member, roles } from "@coffer/domain/directory/Member"
 import type { OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
+import { Plus } from "lucide"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
@@ -10,17 +11,21 @@ import { Dialog } from "../../kit/Dialog.js"
 import { Explain } from "../../kit/Explain.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
-import { Reading } from "../../kit/Reading.js"
+import { Empty, ListPage } from "../../kit/ListPage.js"
+import { Icon } from "../../kit/Icon.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
+import { useOpened } from "../../kit/Opened.js"
+import { Person } from "../../kit/Person.js"
 import { When } from "../../kit/When.js"
 import { missingInOrg } from "../../client/Organizations.js"
 import { me } from "../../state/Session.js"
 import type { PageProps } from "../PageProps.js"
-import { AccessDialog } from "./AccessDialog.js"
-import { Invite } from "./Invite.js"
+import { Link } from "../../routing/Link.js"
+import { InviteDialog } from "./InviteDialog.js"
 import { InviteFile } from "./InviteFile.js"
+import { MemberDrawer } from "./MemberDrawer.js"
 import { RoleDialog } from "./RoleDialog.js"
 import { roleRights } from "./Roles.js"
-import { Table } from "../../kit/Table.js"
 
 const read = (org: OrgName) =>
   Effect.map(
@@ -32,12 +37,16 @@ interface RowProps {
   readonly org: OrgName
   readonly member: Member
   readonly changed: () => void
+  /** Opens the drawer of the member. */
+  readonly show: () => void
 }
 
+const isDated = (time: string | null | undefined): time is string => typeof time === "string"
+
 const Row = (props: RowProps) => {
-  const { changed, member, org } = props
-  const { created_at, email, role, user_id } = member
-  const open = useSignal<"access" | "explain" | "remove" | "role" | null>(null)
+  const { changed, member, org, show } = props
+  const { created_at, email, last_seen_at, role, user_id } = member
+  const open = useSignal<"explain" | "remove" | "role" | null>(null)
   const act = useAct()
   const close = () => {
     open.value = null
@@ -56,7 +65,10 @@ const Row = (props: RowProps) => {
   return (
     <tr>
       <th scope="row">
-        {email} {isOwn && <span class="badge">you</span>}{" "}
+        <Link to={`?member=${user_id}`} class="row-link" open={show}>
+          <Person address={email} />
+        </Link>{" "}
+        {isOwn && <span class="badge">you</span>}{" "}
         {member.has_access === false && <span class="badge warn">no access yet</span>}{" "}
         {member.accepted === false ? (
           <span class="badge">invited</span>
@@ -65,36 +77,28 @@ const Row = (props: RowProps) => {
         )}
       </th>
       <td>{role}</td>
+      <td class="quiet">{isDated(last_seen_at) ? <When time={last_seen_at} /> : "–"}</td>
       <td class="quiet">
         <When time={created_at} />
       </td>
       <td class="actions">
-        {isKnown && missingInOrg(org, "member.update") === null && (
-          <button type="button" onClick={() => (open.value = "role")}>
-            Role<span class="hidden"> of {email}</span>
-          </button>
-        )}
-        <button
-          type="button"
-          disabled={whyNotExplain !== null}
-          title={whyNotExplain ?? undefined}
-          onClick={() => (open.value = "access")}
-        >
-          Access<span class="hidden"> of {email}</span>
-        </button>
-        <button
-          type="button"
-          disabled={whyNotExplain !== null}
-          title={whyNotExplain ?? undefined}
-          onClick={() => (open.value = "explain")}
-        >
-          Explain<span class="hidden"> the access of {email}</span>
-        </button>
-        <button type="button" disabled={why !== null} title={why ?? undefined} onClick={() => (open.value = "remove")}>
-          Remove<span class="hidden"> {email}</span>
-        </button>
+        <Menu label={`Actions for ${email}`}>
+          {isKnown && (
+            <MenuItem run={() => (open.value = "role")} why={missingInOrg(org, "member.update")}>
+              Role<span class="hidden"> of {email}</span>
+            </MenuItem>
+          )}
+          <MenuItem run={show}>
+            Access<span class="hidden"> of {email}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "explain")} why={whyNotExplain}>
+            Explain<span class="hidden"> the access of {email}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "remove")} why={why}>
+            Remove<span class="hidden"> {email}</span>
+          </MenuItem>
+        </Menu>
         {open.value === "role" && <RoleDialog {...props} close={close} />}
-        {open.value === "access" && <AccessDialog org={org} email={email} close={close} />}
         {open.value === "explain" && (
           <Dialog title={`What ${email} may do`} close={close}>
             <Explain org={org} subject={{ subject_type: "user", email }} />
@@ -121,14 +125,30 @@ const Row = (props: RowProps) => {
   )
 }
 
+const RoleRights = () => (
+  <details class="more">
+    <summary>What the roles may do</summary>
+    <dl class="facts">
+      {roles.map((role) => (
+        <>
+          <dt>{role}</dt>
+          <dd>{roleRights[role]}</dd>
+        </>
+      ))}
+    </dl>
+  </details>
+)
+
 /** The people of an organization. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const members = useLoad(org, () => read(org))
   const why = missingInOrg(org, "member.invite")
   const file = useSignal<string | null>(null)
+  const isInviting = useOpened("new")
+  const shown = useOpened("member")
+  const member = members.loaded.value.value?.find(({ user_id }) => user_id === shown.value)
   return (
-    <section
-      class="wide-page"
+    <div
       onDragOver={(event) => {
         if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault()
       }}
@@ -141,43 +161,39 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
         }
       }}
     >
-      <h1>Members</h1>
-      {why === null ? (
-        <>
-          <Invite org={org} done={members.reload} />
-          <div class="fields">
-            {" "}
-            <button type="button" onClick={() => (file.value = "")}>
-              Invite many by CSV…
-            </button>
-          </div>
-        </>
-      ) : (
-        <p class="quiet">To invite people, one {why}.</p>
+      <ListPage
+        title="Members"
+        about={why === null ? undefined : `To invite people, one ${why}.`}
+        create={
+          why === null && (
+            <>
+              <button type="button" onClick={() => (file.value = "")}>
+                Invite many by CSV…
+              </button>
+              <button type="button" class="primary" onClick={() => isInviting.open()}>
+                <Icon of={Plus} />
+                Invite
+              </button>
+            </>
+          )
+        }
+        of={members}
+        heads={["Person", "Role", "Last seen", "Since", ""]}
+        textOf={({ email, role }) => `${email} ${role}`}
+        empty={<Empty title="There are no members" />}
+        row={(one) => (
+          <Row key={one.user_id} org={org} member={one} changed={members.reload} show={() => shown.open(one.user_id)} />
+        )}
+      >
+        <RoleRights />
+      </ListPage>
+      {isInviting.value !== null && why === null && (
+        <InviteDialog org={org} done={members.reload} close={isInviting.close} />
       )}
       {file.value !== null && (
         <InviteFile org={org} first={file.value} done={members.reload} close={() => (file.value = null)} />
       )}
-      <Reading of={members}>
-        {(found) => (
-          <Table label="Members" heads={["Person", "Role", "Since", ""]}>
-            {found.map((member) => (
-              <Row key={member.user_id} org={org} member={member} changed={members.reload} />
-            ))}
-          </Table>
-        )}
-      </Reading>
-      <details class="more">
-        <summary>What the roles may do</summary>
-        <dl class="facts">
-          {roles.map((role) => (
-            <>
-              <dt>{role}</dt>
-              <dd>{roleRights[role]}</dd>
-            </>
-          ))}
-        </dl>
-      </details>
-    </section>
+      {member !== undefined && <MemberDrawer org={org} member={member} close={shown.close} />}
+    </div>
   )
 }

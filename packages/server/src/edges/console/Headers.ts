@@ -1,6 +1,7 @@
 /** No inline script or style, nothing from elsewhere, no frames, and no markup from text. */
 export const contentSecurityPolicy = [
   "default-src 'none'",
+  "font-src 'self'",
   "script-src 'self'",
   "style-src 'self'",
   "connect-src 'self'",

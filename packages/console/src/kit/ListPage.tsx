@@ -1,0 +1,120 @@
+import { Search } from "lucide"
+import type { ReadonlySignal } from "@preact/signals"
+import type { ComponentChildren } from "preact"
+import { query, setQuery } from "../routing/Router.js"
+import { Icon } from "./Icon.js"
+import type { Loaded } from "./Load.js"
+import { Reading } from "./Reading.js"
+import { Table } from "./Table.js"
+import { hasWords } from "./Words.js"
+
+interface HeadProps {
+  readonly title: string
+  readonly count?: number | undefined
+  /** The purpose of the page, in a sentence. */
+  readonly about?: ComponentChildren
+  /** The button that creates, at the right. */
+  readonly create?: ComponentChildren
+}
+
+/** The head of a page: its title with the count of what it lists, and its button. */
+export const PageHead = ({ about, count, create, title }: HeadProps) => (
+  <header class="page-head">
+    <div>
+      <h1>
+        {title}
+        {count !== undefined && <span class="count"> {count.toLocaleString("en")}</span>}
+      </h1>
+      {about !== undefined && <p class="quiet">{about}</p>}
+    </div>
+    {create !== undefined && <div class="page-actions">{create}</div>}
+  </header>
+)
+
+interface EmptyProps {
+  readonly title: string
+  readonly children?: ComponentChildren
+}
+
+/** In place of a list that has nothing: what it would have, and how to begin. */
+export const Empty = ({ children, title }: EmptyProps) => (
+  <div class="nothing">
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+interface ListPageProps<A> extends Omit<HeadProps, "count"> {
+  readonly of: { readonly loaded: ReadonlySignal<Loaded<ReadonlyArray<A>>>; readonly reload: () => void }
+  readonly heads: ReadonlyArray<string>
+  /** The words of a row that the filter regards; absent: the list has no filter. */
+  readonly textOf?: (one: A) => string
+  readonly row: (one: A) => ComponentChildren
+  readonly empty: ComponentChildren
+  /** Beside the filter. */
+  readonly tools?: ComponentChildren
+  /** Below the list. */
+  readonly children?: ComponentChildren
+}
+
+/** From how many rows on a list has a filter: fewer are seen at once. */
+const filteredFrom = 8
+
+/** A page that is a list: its head, a filter that the address keeps, the table. */
+export const ListPage = <A,>(props: ListPageProps<A>) => {
+  const { children, empty, heads, of, row, textOf, title, tools, ...head } = props
+  const words = query.value.get("q") ?? ""
+  const all = of.loaded.value.value
+  const shown =
+    textOf === undefined || words === "" ? all : (all?.filter((one) => hasWords(textOf(one), words)) ?? null)
+  const hasFilter = textOf !== undefined && all !== null && (all.length >= filteredFrom || words !== "")
+  return (
+    <section class="wide-page">
+      <PageHead {...head} title={title} count={all === null || all.length === 0 ? undefined : all.length} />
+      {(hasFilter || (tools !== undefined && all !== null && all.length > 0)) && (
+        <div class="list-tools">
+          {hasFilter && (
+            <label class="search">
+              <Icon of={Search} />
+              <span class="hidden">Filter {title.toLowerCase()}</span>
+              <input
+                type="search"
+                placeholder="Filter"
+                data-passing
+                autocomplete="off"
+                spellcheck={false}
+                value={words}
+                onInput={({ currentTarget }) => setQuery("q", currentTarget.value)}
+              />
+            </label>
+          )}
+          {words !== "" && (
+            <span class="quiet" role="status">
+              {shown?.length.toLocaleString("en")} of {all.length.toLocaleString("en")}
+            </span>
+          )}
+          <span class="space" />
+          {tools}
+        </div>
+      )}
+      <Reading of={of}>
+        {(found) =>
+          found.length === 0 ? (
+            empty
+          ) : shown?.length === 0 ? (
+            <Empty title={`Nothing has “${words}”`}>
+              <button type="button" onClick={() => setQuery("q", null)}>
+                Show all
+              </button>
+            </Empty>
+          ) : (
+            <Table label={title} heads={heads}>
+              {shown?.map(row)}
+            </Table>
+          )
+        }
+      </Reading>
+      {children}
+    </section>
+  )
+}
