@@ -1,21 +1,28 @@
 import type { SecretKey } from "@coffer/domain/base/Names"
 import type { Column, GridRow } from "./Grid.js"
+import { isGroup, type ShownRow } from "./Groups.js"
 import type { Model } from "./Model.js"
 
-const keyAt = ({ shown }: Model, row: number): SecretKey | null => shown.peek()[row]?.key ?? null
+const keyAt = ({ shown }: Model, row: number): ShownRow["key"] | null => shown.peek()[row]?.key ?? null
 
-/** Chooses a row of those that are shown, or not any more. The next range begins there. */
-export const toggleChoice = (model: Model, row: number): void => {
-  const key = keyAt(model, row)
-  if (key === null) return
+/** The keys that a row stands for: all of a group. */
+const keysOf = (row: ShownRow): ReadonlyArray<SecretKey> => (isGroup(row) ? row.rows.map(({ key }) => key) : [row.key])
+
+/** Chooses a row of those that are shown, or all of a group, or not any more. The next range begins there. */
+export const toggleChoice = (model: Model, index: number): void => {
+  const row = model.shown.peek()[index]
+  if (row === undefined) return
   const next = new Set(model.chosen.peek())
-  if (!next.delete(key)) next.add(key)
-  model.anchor.value = key
+  const keys = keysOf(row)
+  if (keys.every((key) => next.has(key))) for (const key of keys) next.delete(key)
+  else for (const key of keys) next.add(key)
+  model.anchor.value = row.key
   model.chosen.value = next
 }
 
-const between = (rows: ReadonlyArray<GridRow>, a: number, b: number): ReadonlyArray<SecretKey> =>
-  rows.slice(Math.min(a, b), Math.max(a, b) + 1).map(({ key }) => key)
+/** The keys of a range. The head of an open group stands for none: its rows are of the range themselves. */
+const between = (rows: ReadonlyArray<ShownRow>, a: number, b: number): ReadonlyArray<SecretKey> =>
+  rows.slice(Math.min(a, b), Math.max(a, b) + 1).flatMap((row) => (isGroup(row) && row.isOpen ? [] : keysOf(row)))
 
 /** Chooses the rows from the anchor to a row; from the cursor's row, if there is no anchor. */
 export const chooseRange = (model: Model, cursor: number, to: number): void => {
@@ -37,7 +44,7 @@ export const extendRange = (model: Model, cursor: number, to: number): void => {
 
 /** Chooses all rows that the filter shows. */
 export const chooseShown = (model: Model): void => {
-  model.chosen.value = new Set([...model.chosen.peek(), ...model.shown.peek().map(({ key }) => key)])
+  model.chosen.value = new Set([...model.chosen.peek(), ...model.filtered.peek().map(({ key }) => key)])
 }
 
 export const chooseNone = (model: Model): void => {

@@ -8,7 +8,7 @@ import type { Model, Open } from "./Model.js"
 /** Chooses every row that is shown, or none. */
 export const ChooseAll = ({ model }: { readonly model: Model }) => {
   const box = useRef<HTMLInputElement>(null)
-  const rows = model.shown.value
+  const rows = model.filtered.value
   const count = rows.filter(({ key }) => model.chosen.value.has(key)).length
   const isAll = count > 0 && count === rows.length
   useEffect(() => {
@@ -36,7 +36,7 @@ type Act = Extract<Open, { readonly type: "bulk" }>["act"]
 export const ChosenBar = ({ model }: { readonly model: Model }) => {
   const rows = chosenRows(model)
   if (rows.length === 0) return null
-  const shown = new Set(model.shown.value.map(({ key }) => key))
+  const shown = new Set<string>(model.shown.value.map(({ key }) => key))
   const hidden = rows.filter(({ key }) => !shown.has(key)).length
   const { columns } = model.grid.value
   const canWrite = columns.some((column) => column.canWrite)

@@ -5,10 +5,13 @@ import { CellPanel } from "./CellPanel.js"
 import { chooseRange, extendRange, toggleChoice } from "./Chosen.js"
 import { ChooseAll } from "./ChosenBar.js"
 import { ColumnHead } from "./ColumnHead.js"
-import { addressOf, cellOf, isCursorGone, type Model, moveTo, spotOf, togglePreviews } from "./Model.js"
+import { addressOf, cellOf, isCursorGone, type Model, moveTo, spotOf, toggleGroup, togglePreviews } from "./Model.js"
 import { move, type Position, rowsInView } from "./Movement.js"
 import { GroupHead } from "./PreviewGroup.js"
 import { Row } from "./Row.js"
+import { GroupLine } from "./GroupLine.js"
+import { isGroup, type Sort, sorts } from "./Groups.js"
+import { setQuery } from "../../routing/Router.js"
 import { pressInGrid } from "./Shortcuts.js"
 import { headHeight, rowHeight } from "./GridSize.js"
 import { groupName, widthsOf } from "./Tracks.js"
@@ -25,6 +28,26 @@ const positionOf = ({ shown, tracks }: Model, target: EventTarget | null): Posit
 
 const isOn = (event: MouseEvent, selector: string): boolean =>
   event.target instanceof Element && event.target.closest(selector) !== null
+
+const sortWords: Readonly<Record<Sort, string>> = { name: "by name", changed: "last changed", due: "due first" }
+
+/** The order of the rows, which the address has. */
+const SortBy = ({ model }: { readonly model: Model }) => (
+  <select
+    class="matrix-sort"
+    aria-label="Sort keys"
+    value={model.sort.value}
+    onChange={({ currentTarget: { value } }) => {
+      setQuery("sort", value === "name" ? null : value)
+    }}
+  >
+    {sorts.map((sort) => (
+      <option key={sort} value={sort}>
+        {sortWords[sort]}
+      </option>
+    ))}
+  </select>
+)
 
 /** Whether a click chooses rows: on their boxes, or with Shift or Ctrl, which opens a link in another tab. */
 const isChoice = (event: MouseEvent): boolean =>
@@ -101,7 +124,7 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
       // The browser has turned the box, and a range leaves its row chosen.
       const key = model.shown.peek()[to.row]?.key
       if (event.target instanceof HTMLInputElement && key !== undefined) {
-        event.target.checked = model.chosen.peek().has(key)
+        event.target.checked = new Set<string>(model.chosen.peek()).has(key)
       }
       moveTo(model, to)
       body.current?.focus({ preventScroll: true })
@@ -110,6 +133,8 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
     const isSame = !isGone && to.row === row && to.column === column
     moveTo(model, to)
     body.current?.focus({ preventScroll: true })
+    const line = model.shown.peek()[to.row]
+    if (line !== undefined && isGroup(line)) return toggleGroup(line.prefix)
     if (tracks[to.column - 1]?.name === groupName) return togglePreviews(model)
     const spot = spotOf(model)
     model.setOpen(
@@ -157,7 +182,9 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
       >
         <div role="row" class="matrix-row matrix-head" aria-rowindex={1}>
           <div role="columnheader" class="matrix-key" aria-colindex={1}>
-            <ChooseAll model={model} /> Key <span class="quiet">{rows.length.toLocaleString("en")}</span>
+            <ChooseAll model={model} /> Key{" "}
+            <span class="quiet">{model.filtered.value.length.toLocaleString("en")}</span>
+            <SortBy model={model} />
           </div>
           {tracks.map((track, index) =>
             track.type === "env" ? (
@@ -168,18 +195,30 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
           )}
         </div>
         <div class="matrix-body" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
-          {rows.slice(first, last).map((one, index) => (
-            <Row
-              key={one.key}
-              row={one}
-              index={first + index}
-              base={columns[base]?.name ?? null}
-              tracks={tracks}
-              address={addressOf(model, one)}
-              isChosen={chosen.has(one.key)}
-              active={one.key === activeKey ? column : -1}
-            />
-          ))}
+          {rows
+            .slice(first, last)
+            .map((one, index) =>
+              isGroup(one) ? (
+                <GroupLine
+                  key={one.key}
+                  group={one}
+                  index={first + index}
+                  tracks={tracks}
+                  active={one.key === activeKey ? column : -1}
+                />
+              ) : (
+                <Row
+                  key={one.key}
+                  row={one}
+                  index={first + index}
+                  base={columns[base]?.name ?? null}
+                  tracks={tracks}
+                  address={addressOf(model, one)}
+                  isChosen={chosen.has(one.key)}
+                  active={one.key === activeKey ? column : -1}
+                />
+              )
+            )}
         </div>
       </div>
       {open?.type === "cell" && (

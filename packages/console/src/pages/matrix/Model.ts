@@ -20,6 +20,7 @@ import {
   rowOf,
   type Requirements
 } from "./Grid.js"
+import { groupRows, isGroup, type ShownRow, type Sort, sortRows, sorts } from "./Groups.js"
 import type { Position } from "./Movement.js"
 import { openedOf, type Track, type TrackName, tracksOf } from "./Tracks.js"
 
@@ -31,7 +32,7 @@ export interface Cell {
 
 /** Where the keyboard is, by names; null for the column of keys, and before a row was chosen. */
 export interface Cursor {
-  readonly key: SecretKey | null
+  readonly key: ShownRow["key"] | null
   readonly env: TrackName | null
   /** Where that was last: the place of the keyboard when the row or the column is gone. */
   readonly last: Position
@@ -56,14 +57,18 @@ export interface Model {
   readonly opened: Signal<boolean>
   readonly tracks: ReadonlySignal<ReadonlyArray<Track>>
   readonly filter: Signal<Filter>
-  readonly shown: ReadonlySignal<ReadonlyArray<GridRow>>
+  readonly sort: ReadonlySignal<Sort>
+  /** The rows that the filter lets through, also those of folded groups. */
+  readonly filtered: ReadonlySignal<ReadonlyArray<GridRow>>
+  /** The rows as they are shown. While nothing is filtered and they are sorted by name, they are in groups. */
+  readonly shown: ReadonlySignal<ReadonlyArray<ShownRow>>
   readonly cursor: Signal<Cursor>
   /** Where the cursor is in what is shown now. */
   readonly position: ReadonlySignal<Position>
   /** The keys of the rows that were chosen, also of those that the filter hides. */
   readonly chosen: Signal<ReadonlySet<SecretKey>>
   /** The row from which the next range of rows is chosen. */
-  readonly anchor: Signal<SecretKey | null>
+  readonly anchor: Signal<ShownRow["key"] | null>
   readonly open: ReadonlySignal<Open | null>
   /** Opens something else. What was typed for a cell is staged first. */
   readonly setOpen: (next: Open | null) => void
@@ -80,7 +85,7 @@ const within = (value: number, count: number): number => Math.max(0, Math.min(co
 /** Returns the position of a cursor, or where it was last if its row or column is gone. */
 export const positionOf = (
   { env, key, last }: Cursor,
-  rows: ReadonlyArray<GridRow>,
+  rows: ReadonlyArray<ShownRow>,
   tracks: ReadonlyArray<Track>
 ): Position => {
   const row = key === null ? -1 : rows.findIndex((one) => one.key === key)
@@ -121,7 +126,17 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
         })
   )
   const tracks = computed(() => tracksOf(grid.value.columns, areOpen.value))
-  const shown = computed(() => filterRows(grid.value.rows, filter.value))
+  const sort = computed((): Sort => {
+    const wanted = query.value.get("sort")
+    return sorts.find((one) => one === wanted) ?? "name"
+  })
+  const filtered = computed(() => sortRows(filterRows(grid.value.rows, filter.value), sort.value))
+  const folded = computed(() => query.value.get("fold") ?? "")
+  const shown = computed(() =>
+    sort.value === "name" && filter.value.only === null && filter.value.text === ""
+      ? groupRows(filtered.value, new Set(folded.value.split(",")))
+      : filtered.value
+  )
   const cursor = signal<Cursor>({ key: null, env: null, last: { row: 0, column: 1 } })
   const open = signal<Open | null>(null)
   return {
@@ -133,11 +148,13 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
     opened,
     tracks,
     filter,
+    sort,
+    filtered,
     shown,
     cursor,
     position: computed(() => positionOf(cursor.value, shown.value, tracks.value)),
     chosen: signal<ReadonlySet<SecretKey>>(new Set()),
-    anchor: signal<SecretKey | null>(null),
+    anchor: signal<ShownRow["key"] | null>(null),
     open,
     setOpen: (next) => {
       const panel = open.peek()?.type === "cell" ? document.getElementById(panelId) : null
@@ -165,6 +182,13 @@ export const setBase = (model: Model, base: string | null): void => {
     }
     setQuery("base", base)
   })
+}
+
+/** Folds a group of keys, or opens it. The address has the folded ones. */
+export const toggleGroup = (prefix: string): void => {
+  const folded = new Set((query.peek().get("fold") ?? "").split(",").filter((one) => one !== ""))
+  if (!folded.delete(prefix)) folded.add(prefix)
+  setQuery("fold", [...folded].join(","))
 }
 
 /** Moves the cursor to a position, and keeps its names. */
@@ -207,12 +231,12 @@ export const isCursorGone = ({ cursor, position, shown, tracks }: Model): boolea
   return shown.value[row]?.key !== key || (env !== null && tracks.value[column - 1]?.name !== env)
 }
 
-/** The cell of the cursor; null on a key or the group of previews, and if the cursor is gone. */
+/** The cell of the cursor; null on a key or a group, and if the cursor is gone. */
 export const spotOf = (model: Model): Spot | null => {
   const { column: at, row: line } = model.position.value
   const row = model.shown.value[line]
   const track = model.tracks.value[at - 1]
-  if (row === undefined || track?.type !== "env" || isCursorGone(model)) return null
+  if (row === undefined || isGroup(row) || track?.type !== "env" || isCursorGone(model)) return null
   return { row, column: track.column, index: track.index }
 }
 

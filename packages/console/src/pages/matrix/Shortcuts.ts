@@ -1,6 +1,16 @@
 import { navigate } from "../../routing/Router.js"
 import { chooseNone, chooseShown, toggleChoice } from "./Chosen.js"
-import { addressOf, cellOf, isCursorGone, type Model, spotOf, togglePreviews, toggleRemoval } from "./Model.js"
+import {
+  addressOf,
+  cellOf,
+  isCursorGone,
+  type Model,
+  spotOf,
+  toggleGroup,
+  togglePreviews,
+  toggleRemoval
+} from "./Model.js"
+import { isGroup } from "./Groups.js"
 import { groupName } from "./Tracks.js"
 
 /** Handles the keys of the grid other than those that move. Returns true if the key did something. */
@@ -20,8 +30,15 @@ export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
   }
   if (ctrlKey || metaKey || isCursorGone(model)) return false
   const line = model.position.value.row
-  if (key === " " && (shiftKey || model.position.value.column === 0)) {
+  const row = model.shown.value[line]
+  const isLine = row !== undefined && isGroup(row)
+  if (key === " " && (shiftKey || (model.position.value.column === 0 && !isLine))) {
     toggleChoice(model, line)
+    return true
+  }
+  if (isLine) {
+    if (key !== "Enter" && key !== " ") return false
+    toggleGroup(row.prefix)
     return true
   }
   if (model.cursor.value.env === groupName && (key === "Enter" || key === " ")) {
@@ -30,7 +47,6 @@ export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
   }
   const spot = spotOf(model)
   if (spot === null) {
-    const row = model.shown.value[line]
     const address = row === undefined ? null : addressOf(model, row)
     if (key !== "Enter" || address === null) return false
     navigate(address)
