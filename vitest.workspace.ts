@@ -54,7 +54,7 @@ const onBothInLongTier = [
   "dues/Dues",
   "environments/Environments",
   "fairness/Database",
-  "groups/{Groups,LoginGroups}",
+  "groups/{Groups,LoginGroups,LoginSteps}",
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
   "members/{Consent,Departures,Invitations}",

@@ -10,7 +10,7 @@ import { Database, Transaction } from "../database/Database.js"
 import { query } from "../database/Query.js"
 import { unlessLocked } from "../database/UnlessLocked.js"
 import { type Brought, loginGroupsEvent, loginGroupsSource } from "./LoginGroupsEvent.js"
-import { loginGroups } from "./place/PlaceRow.js"
+import { unendedLogin } from "./place/PlaceRow.js"
 
 const EmailRow = Schema.Struct({ email: Schema.typeSchema(Email) })
 const GroupRow = Schema.Struct({ name: GroupName, expires_at: Schema.Number })
@@ -38,10 +38,16 @@ export const makeAcceptances = Effect.gen(function* () {
       SELECT id FROM members WHERE id = ${"membership"} AND accepted_at IS NULL AND removed_at IS NULL ${unlocked})
     RETURNING (SELECT email FROM users WHERE id = user_id) AS email`
 
-  /** The groups that earlier logins brought, of which the organization was not told. */
+  /**
+   * The groups that earlier logins brought, of which the organization was not told. Also those that the last login did not bring, if
+   * its steps have not come to the organization yet: such a step records what changed since these rows.
+   */
   const brought = all(GroupRow)`
     SELECT (SELECT g.name FROM groups g WHERE g.id = gx.group_id) AS name, max(lg.expires_at) AS expires_at
-    FROM ${loginGroups} AND lg.user_id = ${"userId"} AND lg.org_id = ${"orgId"} GROUP BY gx.group_id ORDER BY name`
+    FROM login_groups lg CROSS JOIN group_mappings gx
+    WHERE lg.user_id = ${"userId"} AND lg.org_id = ${"orgId"} AND ${unendedLogin}
+      AND gx.org_id = lg.org_id AND gx.provider_group = lg.provider_group
+    GROUP BY gx.group_id ORDER BY name`
 
   const record = Effect.fnUntraced(function* ({ membership, orgId, userId }: InvitedPerson) {
     const [accepted] = yield* accept({ membership, now: yield* now })

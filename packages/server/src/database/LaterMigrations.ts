@@ -24,6 +24,7 @@ import { importSteps } from "./migrations/0048_import_steps.js"
 import { acceptedMembers } from "./migrations/0049_accepted_members.js"
 import { packedPostings } from "./migrations/0050_packed_postings.js"
 import { auditArchives } from "./migrations/0051_audit_archives.js"
+import { providerGroups } from "./migrations/0052_provider_groups.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -54,5 +55,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   importSteps,
   acceptedMembers,
   packedPostings,
-  auditArchives
+  auditArchives,
+  providerGroups
 ]

@@ -217,6 +217,8 @@ export const without: Readonly<Record<string, string>> = {
   imports: moment,
   import_use_people: moment,
   login_groups: "a login brings them",
+  provider_groups: "a login brings them",
+  group_logins: moment,
   requests: "names ids, votes and sealed bodies of the server that it leaves",
   request_parts: "belongs to a request",
   request_votes: "belongs to a request",

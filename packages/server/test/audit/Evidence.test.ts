@@ -106,7 +106,7 @@ const more: Readonly<Record<string, ReadonlyArray<string>>> = {
   ],
   "declared keys, previews and webhooks": ["previews", "webhooks"],
   "who may do what": [
-    ...["members", "groups", "group_members", "group_mappings", "login_groups", "acl_rules"],
+    ...["members", "groups", "group_members", "group_mappings", "login_groups", "provider_groups", "acl_rules"],
     ...["service_accounts", "api_keys", "federations", "federation_keys", "federated_sessions"],
     ...["delegations", "identities", "passkeys", "sessions"]
   ],
@@ -115,7 +115,7 @@ const more: Readonly<Record<string, ReadonlyArray<string>>> = {
 
 /** Tables that hold no fact about people or secrets: the server works with them, and what they say ends by itself. */
 const noFacts = [
-  ...["drills", "imports", "import_use_people", "instance", "instances", "jobs"],
+  ...["drills", "group_logins", "imports", "import_use_people", "instance", "instances", "jobs"],
   ...["restores", "wrap_counts", "wrapped_keys", "effect_sql_migrations"],
   ...["client_logins", "key_sessions", "login_codes", "login_failures", "passkey_challenges", "rate_events"],
   ...["due_mails", "stream_places", "webhook_deliveries"]

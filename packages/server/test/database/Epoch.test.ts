@@ -9,6 +9,8 @@ const tables: Readonly<Record<string, "emptied" | "ended" | `kept: ${string}`>> 
   sessions: "emptied",
   delegations: "emptied",
   login_groups: "emptied",
+  provider_groups: "emptied",
+  group_logins: "emptied",
   passkey_challenges: "kept: of sessions that are emptied",
   key_sessions: "emptied",
   federated_sessions: "emptied",

@@ -168,13 +168,14 @@ describe("a statement's plan", () => {
             rules,
             Array(2).fill("SEARCH r USING INDEX acl_rules_live (subject_id=? AND org_id=?)")
           )
-          const groups = place!.steps.filter((step) => /SEARCH (?:gm|lg|gx) /.test(step))
+          const groups = place!.steps.filter((step) => /SEARCH (?:gm|lg|gx|pg) /.test(step))
           assert.deepStrictEqual(groups, [
             "SEARCH gm USING PRIMARY KEY (user_id=? AND org_id=?)",
             "SEARCH lg USING PRIMARY KEY (user_id=? AND org_id=?)",
-            "SEARCH gx USING PRIMARY KEY (org_id=? AND provider_group=?)"
+            "SEARCH gx USING COVERING INDEX group_mappings_by_name (provider_group=? AND org_id=?)",
+            "SEARCH pg EXISTS USING PRIMARY KEY (user_id=? AND provider_group=?)"
           ])
-          assert.strictEqual(place!.steps.length, 17)
+          assert.strictEqual(place!.steps.length, 18)
         }
       })
     )

@@ -240,7 +240,9 @@ export const fill = async (path: string): Promise<Limits> => {
     })
     const brought = [...members, powerless].map((user_id) => ({ user_id, provider_group: "everyone" }))
     for (const one of [...brought, { user_id: powerless, provider_group: "powerless" }]) {
-      insert("login_groups", { ...one, org_id: org.id, expires_at: Date.now() + 86_400_000 })
+      const ends = { expires_at: Date.now() + 86_400_000 }
+      insert("login_groups", { ...one, org_id: org.id, ...ends })
+      insert("provider_groups", { ...one, ...ends })
     }
 
     const project = (name: string) => {

@@ -211,6 +211,14 @@ export const invariantsOf = (all: All, key: string = masterKey) =>
         WHERE m.id IS NULL`
     )
     yield* none(
+      "a group of a login in an organization that the person's last login did not bring, without steps that are left",
+      `SELECT lg.user_id FROM login_groups lg JOIN provider_groups other ON other.user_id = lg.user_id
+        JOIN organizations o ON o.id = lg.org_id AND o.removed_at IS NULL
+        WHERE NOT EXISTS (SELECT 1 FROM group_logins l WHERE l.user_id = lg.user_id)
+          AND NOT EXISTS (
+            SELECT 1 FROM provider_groups p WHERE p.user_id = lg.user_id AND p.provider_group = lg.provider_group)`
+    )
+    yield* none(
       "a lasting rule of a group that was removed",
       `SELECT r.id FROM acl_rules r JOIN groups g ON g.id = r.subject_id
         WHERE r.removed_at IS NULL AND r.expires_at IS NULL AND g.removed_at IS NOT NULL`

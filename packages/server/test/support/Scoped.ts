@@ -64,9 +64,14 @@ export const rules: Readonly<Record<string, Rule>> = {
   groups: ofOrganization,
   identities: { scopes: ["address", "user"] },
   key_sessions: { scopes: ["org"], alone: RegExp(expired("key_sessions")) },
-  // A login locks its person's memberships. A new epoch ends all.
+  // A login locks its own row, and its person's memberships. A new epoch ends all.
+  group_logins: { scopes: ["address", "user"], alone: /^ ?DELETE FROM group_logins$/ },
+  provider_groups: {
+    scopes: ["address"],
+    alone: /^ ?DELETE FROM provider_groups(?: WHERE \(user_id, provider_group\) IN .*)?$/
+  },
   login_groups: {
-    scopes: ["org", "address"],
+    scopes: ["org", "address", "user"],
     alone: /^ ?DELETE FROM login_groups(?: WHERE \(user_id, org_id, provider_group\) IN .*)?$/
   },
   login_codes: { scopes: ["address", "user"], alone: RegExp(expired("login_codes")) },

@@ -4,6 +4,7 @@ export const empty: Readonly<Record<string, string>> = {
   audit_starts: "no entries left for an archive",
   freed_names: "names of protected places that changed, which the filling does not change",
   "request_votes.comment": "a comment is optional",
+  group_logins: "logins that were cut off between their steps",
   instances: "servers on PostgreSQL alone, which have ended",
   jobs: "servers on PostgreSQL alone",
   "requests.key_id": "no server writes it",

@@ -3,7 +3,10 @@ import { type Engine, farAway } from "./Release.js"
 import { columnsOf } from "./Rows.js"
 
 /** The tables whose rows end at a time in milliseconds since 1970. */
-const ending = ["acl_rules", "delegations", "environments", "exports", "imports", "login_groups", "requests"]
+const ending = [
+  ...["acl_rules", "delegations", "environments", "exports", "imports"],
+  ...["login_groups", "provider_groups", "requests"]
+]
 
 /** Makes a fixture one that was made just now: sessions end by their age, and much else by its time. */
 export const moveToToday = async (database: TestDatabase, engine: Engine): Promise<void> => {

@@ -129,10 +129,17 @@ export const rulesWhere = <Name extends string>(condition: Sql<Name>) =>
 export const acceptedMember = sql`m.removed_at IS NULL AND m.accepted_at IS NOT NULL`
 
 /**
- * The condition for groups `lg` of logins that still count. They end by the database's clock, before maintenance deletes
+ * The condition for groups `lg` of logins that have not ended. They end by the database's clock, before maintenance deletes
  * them.
  */
-export const liveLogin = sql`lg.expires_at > ${databaseTime}`
+export const unendedLogin = sql`lg.expires_at > ${databaseTime}`
+
+/**
+ * The same for those that still count: the person's last login brought them too. A login replaces those names at once, and the rows
+ * of the organizations in steps.
+ */
+export const liveLogin = sql`${unendedLogin} AND EXISTS (
+  SELECT 1 FROM provider_groups pg WHERE pg.user_id = lg.user_id AND pg.provider_group = lg.provider_group)`
 
 /** The groups of the provider that logins brought and that still count, with the groups `gx` that they count as. */
 export const loginGroups = sql`

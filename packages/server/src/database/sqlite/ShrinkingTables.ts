@@ -14,6 +14,8 @@ export const shrinkingTables: ReadonlySet<string> = new Set([
   "group_members",
   "group_mappings",
   "login_groups",
+  "provider_groups",
+  "group_logins",
   "request_parts",
   "request_votes",
   "declared_keys",

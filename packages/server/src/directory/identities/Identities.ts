@@ -51,7 +51,7 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
     const strangers = yield* UnknownLoginAudit
     const users = yield* Users
     const auth = yield* authRepo
-    const bringGroups = yield* makeLoginGroups
+    const groups = yield* makeLoginGroups
     const name = config.provider?.name ?? ""
     const allowedDomains = config.provider?.allowedDomains ?? []
     const linksKnownUsers = config.provider?.linksKnownUsers ?? false
@@ -156,13 +156,13 @@ export class Identities extends Effect.Service<Identities>()("@coffer/server/Ide
           onSuccess: (person) =>
             Effect.gen(function* () {
               const { result, resource } = yield* complete(person)
-              yield* bringGroups(person, claims.groups)
+              const step = yield* groups.bring(person.id, claims.groups)
               yield* audit.change(sourceOf(person.id, person.email), {
                 action: "auth.verify",
                 ...resource,
                 metadata: { method: "oidc" }
               })
-              return Effect.succeed(result)
+              return Effect.as(groups.bringRest(person.id, step), result)
             })
         })
       ).pipe(outcomeOf)

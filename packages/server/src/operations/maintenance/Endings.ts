@@ -6,7 +6,8 @@ import { ruleExpiry } from "../../directory/acl/RuleExpiry.js"
 import { delegationPurge } from "../../directory/delegations/Repo.js"
 import { exportPurge } from "../../directory/exports/Repo.js"
 import { federatedSessionPurge } from "../../directory/federations/Repo.js"
-import { loginGroupPurge } from "../../directory/groups/LoginRepo.js"
+import { groupLoginCompletion } from "../../directory/groups/LoginGroups.js"
+import { loginGroupPurge, providerGroupPurge } from "../../directory/groups/LoginRepo.js"
 import { clientLoginPurge } from "../../directory/login/ClientLoginsRepo.js"
 import { departurePurge } from "../../directory/members/Departures.js"
 import { challengePurge } from "../../directory/passkeys/Repo.js"
@@ -29,7 +30,10 @@ export const purges = Effect.all([
   keySessionPurge,
   delegationPurge,
   departurePurge,
+  // First, because it compares the rows that the purges delete.
+  groupLoginCompletion,
   loginGroupPurge,
+  providerGroupPurge,
   freedNamePurge,
   exportPurge,
   importPurge,

@@ -16,6 +16,8 @@ export const beginEpoch = Effect.gen(function* () {
   const endSessions = returning(IdRow)`DELETE FROM sessions RETURNING id`
   const endDelegations = returning(IdRow)`DELETE FROM delegations RETURNING id`
   const endGroups = write`DELETE FROM login_groups`
+  const endProviderGroups = write`DELETE FROM provider_groups`
+  const endGroupLogins = write`DELETE FROM group_logins`
   const endExports = write`DELETE FROM exports`
   const endCodes = returning(IdRow)`UPDATE login_codes SET state = 'replaced' WHERE state = 'pending' RETURNING id`
   const endClientLogins = write`UPDATE client_logins SET ${revoked}`
@@ -31,6 +33,8 @@ export const beginEpoch = Effect.gen(function* () {
   const setEpoch = write`UPDATE instance SET epoch = ${"epoch"}`
   const sessions = [...(yield* endSessions({})), ...(yield* endDelegations({}))]
   yield* endGroups({})
+  yield* endProviderGroups({})
+  yield* endGroupLogins({})
   yield* endExports({})
   const codes = yield* endCodes({})
   yield* endClientLogins({})
