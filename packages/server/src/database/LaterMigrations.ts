@@ -25,6 +25,7 @@ import { acceptedMembers } from "./migrations/0049_accepted_members.js"
 import { packedPostings } from "./migrations/0050_packed_postings.js"
 import { auditArchives } from "./migrations/0051_audit_archives.js"
 import { providerGroups } from "./migrations/0052_provider_groups.js"
+import { waitingRequests } from "./migrations/0053_waiting_requests.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
@@ -56,5 +57,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   acceptedMembers,
   packedPostings,
   auditArchives,
-  providerGroups
+  providerGroups,
+  waitingRequests
 ]

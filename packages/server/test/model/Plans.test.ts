@@ -2,12 +2,14 @@ import type { UserActor } from "@coffer/domain/access/Actor"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { cursorOf } from "@coffer/domain/audit/AuditCursor"
 import { CurrentCaller } from "@coffer/domain/access/Actor"
-import { WebhookDeliveryId, WebhookId } from "@coffer/domain/base/Ids"
+import { OrgId, WebhookDeliveryId, WebhookId } from "@coffer/domain/base/Ids"
 import { Access } from "@coffer/server/access/Access"
 import { makeApprovers } from "@coffer/server/access/gate/Approvers"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import { Mailer } from "@coffer/server/base/mail/Mailer"
-import { Database } from "@coffer/server/database/Database"
+import { Database, Transaction } from "@coffer/server/database/Database"
+import { orgScope } from "@coffer/server/database/Scopes"
+import { makeDepartures } from "@coffer/server/directory/members/Departures"
 import { overviewRepo } from "@coffer/server/secrets/overview/Repo"
 import { environmentExpiry, environmentNotice } from "@coffer/server/secrets/environments/EnvironmentExpiry"
 import { ruleExpiry } from "@coffer/server/directory/acl/RuleExpiry"
@@ -401,6 +403,39 @@ describe("a statement's plan", () => {
         const searches = members!.steps.filter((step) => step.startsWith("SEARCH "))
         assert.include(searches, "SEARCH m USING INDEX members_live (org_id=? AND user_id>?)")
         assert.include(searches, "SEARCH r USING INDEX acl_rules_live (subject_id=? AND org_id=?)")
+      })
+    )
+  )
+
+  it.live("finds the votes that end with a membership by the requests that wait, however many were decided", () =>
+    onWatchedFile(() =>
+      Effect.gen(function* () {
+        const { change } = yield* Database
+        const { endSome } = yield* makeDepartures
+        const db = yield* raw
+        const [orgId, subjectId] = [OrgId.make(yield* uuidV7), yield* uuidV7]
+        const asked: Array<readonly [text: string, values: ReadonlyArray<unknown>]> = []
+        const ended = Effect.flatMap(Transaction, ([open]) => {
+          const { ask } = open
+          Object.assign(open, {
+            ask: (...statement: Parameters<typeof ask>) => {
+              asked.push(statement)
+              return ask(...statement)
+            }
+          })
+          return endSome({ orgId, subjectId })
+        })
+        yield* change([orgScope(orgId)], ended)
+        const votes = asked.filter(([text]) => text.includes("DELETE FROM request_votes"))
+        assert.lengthOf(votes, 1)
+        for (const [text, values] of votes) {
+          const plan = db.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...values)
+          const found = plan.map(({ detail }) => detail).filter((detail) => /^(?:SEARCH|SCAN) [rv]\b/.test(detail))
+          assert.deepStrictEqual(found, [
+            "SEARCH r USING COVERING INDEX requests_waiting (org_id=?)",
+            "SEARCH v USING PRIMARY KEY (request_id=? AND user_id=?)"
+          ])
+        }
       })
     )
   )
