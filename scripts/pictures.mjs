@@ -95,6 +95,9 @@ const pages = {
   organizations: "/",
   projects: "/acme",
   matrix: "/acme/webshop",
+  compared: "/acme/webshop?base=dev&fold=DATABASE_,OAUTH_&sort=name",
+  review: "/acme/webshop",
+  palette: "/acme/webshop",
   empty: "/acme/website",
   members: "/acme/-/members",
   rules: "/acme/-/rules",
@@ -115,6 +118,30 @@ const pages = {
 
 /** The interaction with a page before its picture. */
 const steps = {
+  review: async (page) => {
+    for (const [key, env, value] of [
+      ["DATABASE_URL", "dev", "postgres://db.internal/webshop\u200b"],
+      ["OAUTH_PASSWORD", "staging", "a new value"],
+      ["OAUTH_URL", "staging", "https://login.example.com"]
+    ]) {
+      await page.getByRole("gridcell", { name: new RegExp(`^${key} in ${env}: `) }).click()
+      await page
+        .locator(".matrix-panel")
+        .getByRole("button", { name: /^(Edit|Create)$/ })
+        .click()
+      await page.locator("#matrix-editor").fill(value)
+      await page.keyboard.press("Enter")
+    }
+    await page.getByRole("gridcell", { name: /^QUEUE_URL in staging: / }).click()
+    await page.locator(".matrix-panel").getByRole("button", { name: "Delete" }).click()
+    await page.getByRole("button", { name: "Review and write" }).click()
+    await page.getByLabel("Show new values").check()
+  },
+  palette: async (page) => {
+    await page.keyboard.press("Control+k")
+    await page.locator(".palette input").fill("re")
+    await page.getByRole("group", { name: "Keys" }).waitFor()
+  },
   rules: async (page) => {
     await page.getByLabel("Who").selectOption("hal@example.com")
     await page.getByLabel("Projects").first().fill("web*")

@@ -4,9 +4,9 @@ import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../client/Calls.js"
 import { secretAddress } from "../routing/Places.js"
-import { navigate } from "../routing/Router.js"
 import type { Command } from "../kit/Commands.js"
 import { lastingFailures } from "../kit/Poll.js"
+import { to } from "./PlaceCommands.js"
 
 /** Waits for the next letter. */
 const pause = "200 millis"
@@ -16,8 +16,8 @@ const maxPages = 5
 /** The parts of keys that the server accepts as a query; a single letter is in nearly all keys. */
 const queryForm = /^[A-Za-z0-9_.-]{2,100}$/
 
-/** More organizations are not searched. */
-const maxOrgs = 8
+/** More organizations are not searched, unless the person asks for it. */
+export const firstOrgs = 8
 
 /** Keys that were found, and what of the person's keys was not searched, as sentences. */
 export interface FoundKeys {
@@ -25,9 +25,11 @@ export interface FoundKeys {
   readonly notes: ReadonlyArray<string>
   /** Whether a part of the search failed, and may succeed if it is repeated. */
   readonly isCut: boolean
+  /** How many organizations were not searched. */
+  readonly rest: number
 }
 
-const nothing: FoundKeys = { commands: [], notes: [], isCut: false }
+const nothing: FoundKeys = { commands: [], notes: [], isCut: false, rest: 0 }
 
 /** Keys by project, each at the first of its environments. */
 const commandsOf = (org: OrgName, here: OrgName | null, keys: ReadonlyArray<FoundKey>): ReadonlyArray<Command> => {
@@ -40,10 +42,8 @@ const commandsOf = (org: OrgName, here: OrgName | null, keys: ReadonlyArray<Foun
     const [first] = inStageOrder(found.map((key) => ({ name: key.env, key })))
     if (first === undefined) return []
     const { env, key, project } = first.key
-    const run = () => {
-      navigate(secretAddress(org, project, env, key))
-    }
-    return [{ title: key, hint: org === here ? `key of ${project}` : `key of ${org}/${project}`, run }]
+    const hint = org === here ? `key of ${project}` : `key of ${org}/${project}`
+    return [to("Keys", key, hint, secretAddress(org, project, env, key))]
   })
 }
 
@@ -78,15 +78,8 @@ const foundIn = (org: OrgName, here: OrgName | null, query: string) =>
     })
   )
 
-const notSearched = (count: number): ReadonlyArray<string> =>
-  count <= 0
-    ? []
-    : [
-        `${count === 1 ? "1 more organization was" : `${count} more organizations were`} not searched for keys: open one first.`
-      ]
-
 /** The keys that contain what was typed, wherever the person may list them: those of the open organization first. */
-export const foundKeys = (here: OrgName | null, orgs: ReadonlyArray<OrgName>, typed: string) =>
+export const foundKeys = (here: OrgName | null, orgs: ReadonlyArray<OrgName>, typed: string, maxOrgs: number) =>
   Effect.gen(function* () {
     const query = typed.trim()
     if (query === "") return nothing
@@ -98,7 +91,8 @@ export const foundKeys = (here: OrgName | null, orgs: ReadonlyArray<OrgName>, ty
     const found = yield* Effect.forEach(all.slice(0, maxOrgs), (org) => foundIn(org, here, query), { concurrency: 4 })
     return {
       commands: found.flatMap(({ commands }) => commands),
-      notes: [...found.flatMap(({ notes }) => notes), ...notSearched(all.length - maxOrgs)],
+      notes: found.flatMap(({ notes }) => notes),
+      rest: Math.max(0, all.length - maxOrgs),
       isCut: found.some(({ isCut }) => isCut)
     } satisfies FoundKeys
   })

@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import * as Effect from "effect/Effect"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { Dialog } from "../kit/Dialog.js"
 import { useLoad } from "../kit/Load.js"
@@ -7,9 +8,10 @@ import { place } from "../routing/Router.js"
 import { isInvitedTo, isJoined, organizations } from "../client/Organizations.js"
 import { type Command, pageCommands } from "../kit/Commands.js"
 import "./Palette.css"
-import { foundKeys } from "./FoundKeys.js"
-import { foundPlaces, knownPlaces } from "./PlaceCommands.js"
-import { distinct, search } from "./Search.js"
+import { firstOrgs, foundKeys } from "./FoundKeys.js"
+import { foundPeople, foundPlaces, knownPlaces } from "./PlaceCommands.js"
+import { recentPlaces } from "./Recent.js"
+import { distinct, partsOf, search } from "./Search.js"
 
 /** The time until keys are searched for once more where the server could not. */
 const retryMillis = 2_000
@@ -20,32 +22,72 @@ interface PaletteProps {
   readonly first: string
 }
 
-/** Finds any place, key and action by name. */
+/** Finds any place, key, person and action by name. */
 export const Palette = ({ close, first }: PaletteProps) => {
   const here = useMemo(() => place.peek(), [])
   // The page publishes them after it is drawn, which may be after the palette has opened.
   const actions = pageCommands.value
   const known = useMemo(() => knownPlaces(here), [])
+  const recent = useMemo(recentPlaces, [])
   const more = useLoad("places", () => foundPlaces(here))
   const typed = useSignal(first)
-  const org = here === null || here.at === "server" ? null : here.org
+  const text = typed.value.trim()
   const orgs = organizations.value.filter(isJoined).map(({ name }) => name)
-  const keys = useLoad(typed.value, () => foundKeys(isInvitedTo(org) ? null : org, orgs, typed.value))
+  const open = here === null || here.at === "server" || isInvitedTo(here.org) ? null : here.org
+  const org = open ?? (orgs.length === 1 ? (orgs[0] ?? null) : null)
+  const maxOrgs = useSignal(firstOrgs)
+  const keys = useLoad(`${maxOrgs.value} ${typed.value}`, () => foundKeys(open, orgs, typed.value, maxOrgs.value))
   const { isLoading, value } = keys.loaded.value
   usePoll(keys, value?.isCut === true ? retryMillis : null)
+  // Once something is typed: most who open the palette go to a place.
+  const people = useLoad(text === "" ? "" : "people", () =>
+    text === "" || org === null ? Effect.succeed<ReadonlyArray<Command>>([]) : foundPeople(org)
+  )
   const active = useSignal(0)
   const field = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
     field.current?.focus()
   }, [])
 
-  const offered = [...actions, ...known, ...(more.loaded.value.value ?? []), ...(value?.commands ?? [])]
-  const found = search(distinct(offered), typed.value)
+  const offered = [
+    ...actions,
+    ...known,
+    ...(more.loaded.value.value ?? []),
+    ...(value?.commands ?? []),
+    ...(people.loaded.value.value ?? [])
+  ]
+  const sections = [
+    ...(text === "" && recent.length > 0 ? [{ heading: "Recent", commands: recent }] : []),
+    ...search(distinct(offered), typed.value)
+  ]
+  const found = sections.flatMap(({ commands }) => commands)
   const at = Math.min(active.value, found.length - 1)
   const choose = (command: Command | undefined) => {
     if (command === undefined) return
     close()
     command.run()
+  }
+  let index = -1
+  const optionOf = (command: Command) => {
+    index += 1
+    return (
+      <li
+        key={`${command.hint} ${command.title}`}
+        id={`palette-${index}`}
+        role="option"
+        aria-selected={index === at}
+        onClick={() => {
+          choose(command)
+        }}
+      >
+        <span>
+          {partsOf(command.title, text).map(({ isTyped, text: part }, at) =>
+            isTyped ? <mark key={at}>{part}</mark> : part
+          )}
+        </span>{" "}
+        <span class="quiet">{command.hint}</span>
+      </li>
+    )
   }
   return (
     <Dialog title="Go to" class="palette" close={close}>
@@ -57,7 +99,7 @@ export const Palette = ({ close, first }: PaletteProps) => {
         aria-controls="palette-list"
         aria-activedescendant={found.length === 0 ? undefined : `palette-${at}`}
         aria-label="A place, a key or an action"
-        placeholder="A place, a key or an action"
+        placeholder="A place, a key, a person or an action"
         autocomplete="off"
         spellcheck={false}
         value={typed.value}
@@ -74,21 +116,16 @@ export const Palette = ({ close, first }: PaletteProps) => {
           document.getElementById(`palette-${active.peek()}`)?.scrollIntoView({ block: "nearest" })
         }}
       />
-      <ul id="palette-list" role="listbox" aria-label="Found">
-        {found.map((command, index) => (
-          <li
-            key={`${command.hint} ${command.title}`}
-            id={`palette-${index}`}
-            role="option"
-            aria-selected={index === at}
-            onClick={() => {
-              choose(command)
-            }}
-          >
-            <span>{command.title}</span> <span class="quiet">{command.hint}</span>
-          </li>
+      <div id="palette-list" class="palette-list" role="listbox" aria-label="Found">
+        {sections.map(({ commands, heading }) => (
+          <ul key={heading} role="group" aria-label={heading}>
+            <li role="presentation" class="palette-heading" aria-hidden="true">
+              {heading}
+            </li>
+            {commands.map(optionOf)}
+          </ul>
         ))}
-      </ul>
+      </div>
       <div role="status">
         {found.length === 0 && (
           <p class="quiet">{isLoading ? "Searching…" : "Nothing that you may see has this name."}</p>
@@ -98,6 +135,18 @@ export const Palette = ({ close, first }: PaletteProps) => {
             {note}
           </p>
         ))}
+        {text !== "" && org === null && orgs.length > 1 && (
+          <p class="hint">Members, groups and service accounts are found once one of your organizations is open.</p>
+        )}
+        {value !== null && value.rest > 0 && (
+          <p class="hint">
+            {value.rest === 1 ? "1 more organization was" : `${value.rest} more organizations were`} not searched for
+            keys.{" "}
+            <button type="button" class="plain" onClick={() => (maxOrgs.value = Infinity)}>
+              Search {value.rest === 1 ? "it" : "them"} too
+            </button>
+          </p>
+        )}
       </div>
     </Dialog>
   )

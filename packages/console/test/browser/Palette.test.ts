@@ -1,4 +1,4 @@
-import { describe, it } from "vitest"
+import { assert, describe, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { Person } from "../support/Person.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
@@ -45,6 +45,51 @@ describe.skipIf(!hasBrowser())(`the palette${why}`, { timeout: 60_000 }, () => {
     await visit.sees("The keys of again could not be searched yet")
     await visit.page.getByRole("option", { name: "STRIPE_KEY key of webshop" }).waitFor()
     await visit.page.getByText("could not be searched").waitFor({ state: "detached" })
+    await visit.close()
+  })
+
+  it("finds people, groups, accounts, environments and keys of all organizations, and the last places first", async () => {
+    const ada = await Person.login("finds@example.com")
+    const names = Array.from({ length: 10 }, (_, index) => `finds-${index}`)
+    for (const name of names) await ada.organization(name, name === "finds-9" ? { dev: { FAR_KEY: "1" } } : {})
+    const org = "/api/orgs/finds-0"
+    await ada.call("POST", `${org}/members`, { email: "grace-hopper@example.com", role: "admin" })
+    await ada.call("POST", `${org}/groups`, { name: "gardeners" })
+    await ada.call("POST", `${org}/service-accounts`, { name: "gantry" })
+    const visit = await Visit.open("/finds-0/-/audit", ada)
+    const { page } = visit
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "A place, a key or an action" }).waitFor()
+    await page.keyboard.press("Escape")
+    await page.getByRole("link", { name: "Rules" }).click()
+    await page.getByRole("link", { name: "finds-0" }).first().click()
+    await page.getByRole("link", { name: "webshop" }).click()
+    await visit.sees("webshop has no secrets yet")
+    await page.keyboard.press("Control+k")
+    const options = page.getByRole("group", { name: "Recent" }).getByRole("option")
+    await options.first().waitFor()
+    assert.deepStrictEqual(await options.allInnerTexts().then((texts) => texts.map((text) => text.split("\n")[0])), [
+      "finds-0 Projects",
+      "finds-0 Rules",
+      "finds-0 Audit"
+    ])
+    const field = page.getByRole("combobox", { name: "A place, a key or an action" })
+    await field.fill("g")
+    for (const [group, name] of [
+      ["Members", "grace-hopper@example.com admin of finds-0"],
+      ["Groups", "gardeners group of finds-0"],
+      ["Service accounts", "gantry service account of finds-0"]
+    ] as const) {
+      await page.getByRole("group", { name: group }).getByRole("option", { name }).waitFor()
+    }
+    await visit.isAccessible("palette with groups")
+    await field.fill("staging")
+    await page.getByRole("option", { name: "staging environment of webshop" }).waitFor()
+    await field.fill("far_k")
+    await visit.sees("2 more organizations were not searched for keys.")
+    await page.getByRole("button", { name: "Search them too" }).click()
+    await page.getByRole("option", { name: "FAR_KEY key of finds-9/webshop" }).waitFor()
+    assert.strictEqual(await page.locator(".palette mark").innerText(), "FAR_K")
     await visit.close()
   })
 })

@@ -45,6 +45,7 @@ const read = ({ org, project }: PlaceAt<"project">) => {
 const commandsOf = (model: Model): ReadonlyArray<Command> => [
   ...[...model.staging.staged.peek()].flatMap(([env, { changes }]) =>
     [...changes.keys()].map((key) => ({
+      kind: "Keys" as const,
       title: key,
       hint: `staged in ${env}`,
       run: () => {
@@ -53,36 +54,41 @@ const commandsOf = (model: Model): ReadonlyArray<Command> => [
     }))
   ),
   {
+    kind: "Actions",
     title: "New key",
-    hint: "action",
+    hint: "",
     run: () => {
       model.setOpen({ type: "new", key: "" })
     }
   },
   {
+    kind: "Actions",
     title: "Import a .env, JSON or YAML file",
-    hint: "action",
+    hint: "",
     run: () => {
       model.setOpen({ type: "import", env: null, text: "", file: "" })
     }
   },
   {
+    kind: "Actions",
     title: "Choose all keys that are shown",
-    hint: "action",
+    hint: "",
     run: () => {
       chooseShown(model)
     }
   },
   {
+    kind: "Actions",
     title: "Export secrets to a file",
-    hint: "action",
+    hint: "",
     run: () => {
       model.setOpen({ type: "bulk", act: "exportAll" })
     }
   },
   {
+    kind: "Actions",
     title: "Review and write what is staged",
-    hint: "action",
+    hint: "",
     run: () => {
       if (countOf(model.staging.staged.peek()) > 0) model.setOpen({ type: "review" })
     }
