@@ -11,7 +11,7 @@ import { Dialog } from "../kit/Dialog.js"
 import { useLoad } from "../kit/Load.js"
 import { TextField } from "../kit/TextField.js"
 import { envOfPath } from "../routing/ApiPlace.js"
-import { answer, breakGlassWith, requestWith } from "../state/Approval.js"
+import { answer, breakGlassWith, requestWith, suggestedReason } from "../state/Approval.js"
 import { me } from "../state/Session.js"
 
 const isReason = Schema.is(Reason)
@@ -37,7 +37,7 @@ const decline = () => {
 export const ApprovalDialog = ({ path }: { readonly path: string }) => {
   const { failure, isLoading, value: protection } = useLoad(path, () => read(path)).loaded.value
   const isBreaking = useSignal(false)
-  const reason = useSignal("")
+  const reason = useSignal(suggestedReason.peek())
   const text = reason.value.trim()
   const name = nameOf(path)
   const isEnv = envOfPath(path) !== null

@@ -15,6 +15,9 @@ export const requestWith = (reason: string): Answer => ({
 /** Makes the change at once, without votes. */
 export const breakGlassWith = (reason: string): Answer => ({ "x-coffer-break-glass": encodeURIComponent(reason) })
 
+/** The reason that the person has given already. */
+export const suggestedReason = signal("")
+
 interface Waiting {
   /** The path of the protected place, or of the place that holds it. */
   readonly path: string

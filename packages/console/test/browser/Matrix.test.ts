@@ -146,6 +146,34 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
     await visit.close()
   })
 
+  it("reviews what is staged as a diff with counts, and keeps the comment in the history", async () => {
+    const ada = await Person.login("diffs@example.com")
+    await ada.organization("diffs", { dev: { CHANGED: "1", GONE: "2" } })
+    const visit = await Visit.open("/diffs/webshop", ada)
+    await edit(visit, "CHANGED", "dev", "new\u200b")
+    await edit(visit, "GONE", "prod", "added")
+    await cellOf(visit, "GONE", "dev").click()
+    await visit.page.locator(".matrix-panel").getByRole("button", { name: "Delete" }).click()
+    await visit.press("Review and write")
+    const table = visit.page.getByRole("table", { name: /^Changes of dev/ })
+    await table.waitFor()
+    assert.match(await table.locator("caption").innerText(), /~ 1 changed\s*− 1 removed/)
+    await visit.page.getByLabel("Show new values").check()
+    await table.locator(".invisible").waitFor()
+    await visit.isAccessible("a diff")
+    await visit.fill("Comment", "\u202eINC-12")
+    await visit.fill(/^1 secret of dev will be removed/, "dev")
+    assert.isTrue(await visit.page.getByRole("button", { name: "Write to dev, prod" }).isDisabled())
+    await visit.fill("Comment", "INC-12 rotates the key")
+    await visit.press("Write to dev, prod")
+    await visit.sees("Written to")
+    for (const env of ["dev", "prod"]) {
+      const { data } = await ada.call("GET", `/api/orgs/diffs/projects/webshop/envs/${env}/revisions`)
+      assert.strictEqual(data[0].note, "INC-12 rotates the key")
+    }
+    await visit.close()
+  })
+
   it("asks for a login when the session ends, and goes on with what is staged", async () => {
     const ada = await Person.login("expired@example.com")
     await ada.organization("expiries", { dev: { KEPT: "before" } })

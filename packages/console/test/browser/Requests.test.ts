@@ -72,7 +72,7 @@ describe.skipIf(!hasBrowser())(`requests${why}`, { timeout: 180_000 }, () => {
     await edit(visit, "API_KEY", "dev", "changed-dev")
     await edit(visit, "API_KEY", "prod", "canary-new")
     await visit.press("Review and write")
-    await visit.sees("the change becomes a request that other people approve")
+    await visit.sees(/prod is protected: the change becomes a request, and is made once /)
     await visit.isAccessible("a review of a protected environment")
     await visit.press("Write to dev, prod")
     await dialog(visit).getByText("once one person of the admins and owners has approved it").waitFor()

@@ -1,3 +1,4 @@
+import { isReason, reasonForm } from "@coffer/domain/base/ReasonForm"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
@@ -8,15 +9,18 @@ import { Dialog } from "../../kit/Dialog.js"
 import { invisibleIn } from "../../kit/Invisible.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
-import { AsRequest, Shield } from "../../kit/Shield.js"
+import { Shield } from "../../kit/Shield.js"
 import { StoredText } from "../../kit/StoredText.js"
+import { TextField } from "../../kit/TextField.js"
 import { When } from "../../kit/When.js"
 import { ChangeTable } from "../../staging/ChangeTable.js"
 import { RefusedList } from "../../staging/RefusedList.js"
 import { type WriteResult, type Refused, review, send } from "../../staging/Writes.js"
-import { type Change, changeOf, rebase, type Staged, withoutEnv } from "../../staging/Staged.js"
+import { type Change, changeOf, rebase, type Staged, type StagedEnv, withoutEnv } from "../../staging/Staged.js"
+import { suggestedReason } from "../../state/Approval.js"
 import { isConnected } from "../../state/Connection.js"
 import { inOrder, type Model } from "./Model.js"
+import { Votes } from "./Votes.js"
 
 interface ReviewProps {
   readonly model: Model
@@ -117,6 +121,13 @@ const lossOf = (losing: ReadonlyArray<Written>): string => {
   return `${parts.join(" and ")} will be removed. ${isOne ? "It can" : "They can"} be restored on ${isOne ? "its page" : "their pages"}.`
 }
 
+/** Changes with the comment of the person, which keeps the note of an import behind it where there is room. */
+const withNote = (changes: StagedEnv, comment: string): StagedEnv => {
+  if (comment === "") return changes
+  const both = `${comment} (${changes.note ?? ""})`
+  return { ...changes, note: changes.note !== undefined && isReason(both) ? both : comment }
+}
+
 /** All staged changes as one diff, as the server sees them; then writes them, environment by environment. */
 export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   const { place, staging } = model
@@ -124,6 +135,9 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
   const dryRun = useLoad(`review ${round}`, () => review(place, inOrder(model, staging.staged.peek())))
   const isShown = useSignal(false)
   const typed = useSignal("")
+  const comment = useSignal("")
+  const text = comment.value.trim()
+  const isGood = text === "" || isReason(text)
   const failures = useSignal<ReadonlyArray<Refused>>([])
   const act = useAct()
   const guarded = new Set(model.grid.value.columns.flatMap((one) => (one.protected === true ? [one.name] : [])))
@@ -150,12 +164,22 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
     if (isBack && (dryRun.loaded.peek().value?.results.some(isCut) ?? false)) again()
   }, [isBack])
 
+  useEffect(
+    () => () => {
+      suggestedReason.value = ""
+    },
+    []
+  )
+
   /** Writes what was reviewed, environment by environment. Each settles alone: what follows a failure stays staged. */
   const write = (found: ReadonlyArray<Written>, reviewed: Staged) => {
     const all = Effect.forEach(found, ({ env }) => {
       const changes = reviewed.get(env)
-      return changes === undefined ? Effect.succeed(null) : Effect.tap(send(place, env, changes), settle)
+      return changes === undefined
+        ? Effect.succeed(null)
+        : Effect.tap(send(place, env, withNote(changes, text)), settle)
     })
+    suggestedReason.value = text
     act.run(all, (done) => {
       reload()
       failures.value = done.flatMap((result) => (result?.type === "refused" ? [result] : []))
@@ -192,30 +216,41 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                 />
               ))}
               {ready.map((result) => (
-                <section key={result.env}>
-                  <h3>
-                    {result.env} {guarded.has(result.env) && <Shield />}
-                  </h3>
-                  {guarded.has(result.env) && <AsRequest />}
-                  <ChangeTable
-                    env={result.env}
-                    written={result.written}
-                    note={({ change, key }) => {
-                      const own = changeOf(reviewed, result.env, key)
-                      return (
-                        <>
-                          <ValueNote change={own} isEqual={change === "unchanged"} />
-                          {isShown.value && own?.type === "set" && (
-                            <output class="matrix-value">
-                              <StoredText text={Redacted.value(own.value)} />
-                            </output>
-                          )}
-                        </>
-                      )
-                    }}
-                  />
-                </section>
+                <ChangeTable
+                  key={result.env}
+                  env={result.env}
+                  mark={guarded.has(result.env) && <Shield />}
+                  written={result.written}
+                  note={({ change, key }) => {
+                    const own = changeOf(reviewed, result.env, key)
+                    return (
+                      <>
+                        <ValueNote change={own} isEqual={change === "unchanged"} />
+                        {isShown.value && own?.type === "set" && (
+                          <output class="matrix-value">
+                            <StoredText text={Redacted.value(own.value)} />
+                          </output>
+                        )}
+                      </>
+                    )
+                  }}
+                />
               ))}
+              <RefusedList
+                refused={refused}
+                what={refused.every(isCut) ? "was not asked about yet" : "cannot be written as it is staged"}
+                retry={again}
+              />
+              <RefusedList refused={failures.value} what="was not written, and its changes stay staged" />
+              {ready.length > 0 && (
+                <TextField
+                  label="Comment (optional)"
+                  text={comment}
+                  maxLength={reasonForm.maxLength}
+                  isBad={!isGood}
+                  hint={isGood ? "For the history, on one line" : reasonForm.message}
+                />
+              )}
               {name !== "" && (
                 <p>
                   <label for="review-name">
@@ -233,12 +268,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                   />
                 </p>
               )}
-              <RefusedList
-                refused={refused}
-                what={refused.every(isCut) ? "was not asked about yet" : "cannot be written as it is staged"}
-                retry={again}
-              />
-              <RefusedList refused={failures.value} what="was not written, and its changes stay staged" />
+              <Votes place={place} envs={ready.flatMap(({ env }) => (guarded.has(env) ? [env] : []))} />
               <footer>
                 <Check
                   isChecked={isShown.value}
@@ -255,7 +285,7 @@ export const ReviewDialog = ({ close, model, reload }: ReviewProps) => {
                 <button
                   type="button"
                   class={name === "" ? "primary" : "danger"}
-                  disabled={act.isBusy.value || ready.length === 0 || !isConfirmed}
+                  disabled={act.isBusy.value || ready.length === 0 || !isConfirmed || !isGood}
                   onClick={() => {
                     write(ready, reviewed)
                   }}
