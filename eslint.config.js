@@ -10,7 +10,8 @@ const tests = [
   "packages/*/test/**/*.{ts,tsx}",
   "packages/*/bench/**/*.ts",
   "packages/*/examples/**/*.ts",
-  "packages/console/{vite.config,WithoutDocumentation}.ts",
+  "packages/console/vite.config.ts",
+  "packages/console/bundling/*.ts",
   "vitest.config.ts",
   "vitest.workspace.ts"
 ]

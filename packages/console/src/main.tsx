@@ -1,6 +1,7 @@
 import { render } from "preact"
 import { watchDoubleClicks } from "./kit/DoubleClick.js"
-import { watchAddress } from "./routing/Router.js"
+import { preloadPage } from "./pages/Shown.js"
+import { place, watchAddress } from "./routing/Router.js"
 import { Shell } from "./shell/Shell.js"
 import { watchStaging } from "./staging/Staging.js"
 import { watchConnection } from "./state/Connection.js"
@@ -20,6 +21,7 @@ addEventListener("pageshow", ({ persisted }) => {
 watchTheme()
 watchDoubleClicks()
 watchAddress()
+preloadPage(place.peek())
 watchConnection()
 watchStaging()
 watchUnsent()

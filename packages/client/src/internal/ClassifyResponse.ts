@@ -4,7 +4,6 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Predicate from "effect/Predicate"
 import * as Random from "effect/Random"
-import * as Schedule from "effect/Schedule"
 import {
   type ServerUnreachable,
   type SignInError,
@@ -73,13 +72,14 @@ const waitOf = (error: unknown): number | undefined => {
   return Math.min(error.retryAfter ?? 1, longestWait)
 }
 
-/** Exponential backoff with jitter; after a refusal without effect, at least as long as its `Retry-After` says. */
-export const retrySchedule = Schedule.identity<unknown>().pipe(
-  Schedule.intersect(Schedule.exponential("150 millis")),
-  Schedule.jittered,
-  Schedule.modifyDelayEffect(([error], delay) => {
-    const seconds = waitOf(error)
-    if (seconds === undefined) return Effect.succeed(delay)
-    return Effect.map(Random.nextRange(1, 1.2), (factor) => Duration.seconds(seconds * factor))
-  })
-)
+/**
+ * How long to wait before a retry: exponential backoff with jitter; after a refusal without effect, at least as long as its
+ * `Retry-After` says. Without `Schedule`, which would be a fortieth of the console's first script.
+ *
+ * @param retries the number of retries before this one
+ */
+export const retryDelay = (failure: unknown, retries: number): Effect.Effect<Duration.Duration> => {
+  const seconds = waitOf(failure)
+  const [millis, least] = seconds === undefined ? [150 * 2 ** retries, 0.8] : [seconds * 1_000, 1]
+  return Effect.map(Random.nextRange(least, 1.2), (factor) => Duration.millis(millis * factor))
+}

@@ -2,7 +2,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import { asking } from "./Asking.js"
-import { classifyResponse, isGood, isOverloaded, mayRetry, type Refused, retrySchedule } from "./ClassifyResponse.js"
+import { classifyResponse, isGood, isOverloaded, mayRetry, type Refused, retryDelay } from "./ClassifyResponse.js"
 import type { ServerUnreachable, SignInError, UnexpectedResponse } from "./ClientErrors.js"
 import type { HttpRequest, HttpResponse, RequestFailed, Send } from "./Send.js"
 
@@ -43,6 +43,8 @@ export interface ExchangeOptions {
   readonly noteStatus: (status: number) => void
 }
 
+const maxRetries = 2
+
 const isRepeatable = ({ isRepeatable, method }: ApiRequest): boolean => isRepeatable ?? method === "GET"
 
 const headersFor = ({ method }: ApiRequest) => (method === "GET" ? Effect.succeed({}) : FiberRef.get(asking))
@@ -72,11 +74,12 @@ export const makeExchange = (options: ExchangeOptions): Exchange => {
       )
     )
   }
-  const send = (request: ApiRequest) =>
-    Effect.retry(once(request), {
-      times: 2,
-      schedule: retrySchedule,
-      while: (failure) => isOverloaded(failure) || (isRepeatable(request) && mayRetry(failure))
+  const attempt = (request: ApiRequest, retries: number): ReturnType<typeof once> =>
+    Effect.catchAll(once(request), (failure) => {
+      const isTransient = isOverloaded(failure) || (isRepeatable(request) && mayRetry(failure))
+      if (retries === maxRetries || !isTransient) return Effect.fail(failure)
+      return Effect.flatMap(retryDelay(failure, retries), (delay) => Effect.delay(attempt(request, retries + 1), delay))
     })
+  const send = (request: ApiRequest) => attempt(request, 0)
   return { url, once, send }
 }

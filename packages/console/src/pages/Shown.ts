@@ -16,3 +16,11 @@ export const missingFor = ({ need }: Pick<PageRow<Place["at"]>, "need">, org: Or
   if (need !== "superadmin") return org === null ? null : missingInOrg(org, need)
   return me.value?.is_superadmin === true ? null : "needs a superadmin"
 }
+
+/** Loads the script of the page of a place before its session is known, in which the page is shown or refused. */
+export const preloadPage = (place: Place | null): void => {
+  const rows: ReadonlyArray<{ readonly page: string; readonly load: () => Promise<unknown> }> =
+    place === null ? [] : pages[place.at]
+  const row = rows.find(({ page }) => page === place?.page)
+  row?.load().catch(() => {})
+}

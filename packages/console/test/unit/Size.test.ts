@@ -1,22 +1,9 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "vitest"
+import { kibOf, scripts } from "../support/BuiltScripts.js"
 
 const file = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url))
-
-const assets = file("packages/server/dist/web/-/assets")
-
-/** The file that is sent for a script: the build compresses no small ones. */
-const sentFor = (name: string): string => {
-  const compressed = `${assets}/${name}.gz`
-  return existsSync(compressed) ? compressed : `${assets}/${name}`
-}
-
-/** How large scripts are as they are sent, in KiB. */
-const kibOf = (names: ReadonlyArray<string>): number =>
-  names.reduce((sum, name) => sum + statSync(sentFor(name)).size, 0) / 1024
-
-const scripts = readdirSync(assets).filter((name) => name.endsWith(".js"))
 
 /** The most that the document says of a script, in KiB, and what it says was measured. */
 const rowOf = (what: string): { readonly measured: number; readonly most: number } => {
@@ -28,7 +15,12 @@ const rowOf = (what: string): { readonly measured: number; readonly most: number
 }
 
 describe("the size of the console's scripts", () => {
-  const first = scripts.filter((name) => name.startsWith("index-"))
+  it("has the limits of the product: 280 KiB in all, and 130 KiB with the first page", () => {
+    assert.isAtMost(rowOf("all scripts, compressed").most, 280)
+    assert.isAtMost(rowOf("the scripts of a page, compressed").most, 130)
+  })
+
+  const first = scripts.filter((name) => name.includes("/index-"))
   for (const [what, names] of [
     ["all scripts, compressed", scripts],
     ["the script of every page, compressed", first]

@@ -3,11 +3,13 @@ import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { ConfirmButton } from "../../kit/Confirm.js"
+import { later } from "../../kit/Later.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { Ahead, When } from "../../kit/When.js"
-import { NewDelegation } from "./NewDelegation.js"
+
+const NewDelegation = later(async () => (await import("./NewDelegation.js")).NewDelegation)
 
 const read = Effect.map(
   Effect.suspend(() => call("delegations", (api) => api.list())),

@@ -7,18 +7,20 @@ import { useAct } from "../../kit/Act.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { Explain } from "../../kit/Explain.js"
+import { later } from "../../kit/Later.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import type { PageProps } from "../PageProps.js"
 import { Expiry } from "./Expiry.js"
-import { Federations } from "./Federations.js"
 import { Networks } from "./Networks.js"
 import { RotateKey } from "./RotateKey.js"
-import { Wizard } from "./Wizard.js"
 import "./Page.css"
 import { Table } from "../../kit/Table.js"
+
+const Federations = later(async () => (await import("./Federations.js")).Federations)
+const Wizard = later(async () => (await import("./Wizard.js")).Wizard)
 
 const read = (org: OrgName) =>
   Effect.map(

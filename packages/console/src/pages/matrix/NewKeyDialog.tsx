@@ -9,7 +9,7 @@ import { Dialog } from "../../kit/Dialog.js"
 import { Generate } from "./Generate.js"
 import type { Column } from "./Grid.js"
 import { type Model, stageIn } from "./Model.js"
-import { decodeValue } from "./Paste.js"
+import { decodeValue } from "./TypedValue.js"
 import { ValueField } from "./ValueField.js"
 
 /** A new key with a value for each environment that it shall have one in. */

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { readMatrix } from "../../client/Matrices.js"
+import { later } from "../../kit/Later.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { type Command, useCommands } from "../../kit/Commands.js"
@@ -11,20 +12,21 @@ import { SentBar } from "../../staging/SentBar.js"
 import { pasted, pasteProblem } from "../../staging/Pasted.js"
 import { countOf } from "../../staging/Staged.js"
 import type { PageProps, PlaceAt } from "../PageProps.js"
-import { BulkDialog } from "./bulk/BulkDialog.js"
 import { chooseShown } from "./Chosen.js"
 import { ChosenBar } from "./ChosenBar.js"
 import { EmptyMatrix } from "./EmptyMatrix.js"
 import { noFilter, type Requirements } from "./Grid.js"
-import { ImportDialog } from "./ImportDialog.js"
 import { makeModel, type Model, setFilter } from "./Model.js"
-import { NewKeyDialog } from "./NewKeyDialog.js"
 import "./Page.css"
-import { RemovedRows } from "./RemovedRows.js"
-import { ReviewDialog } from "./ReviewDialog.js"
 import { StagedBar } from "./StagedBar.js"
 import { GridTable } from "./GridTable.js"
 import { Toolbar } from "./Toolbar.js"
+
+const BulkDialog = later(async () => (await import("./bulk/BulkDialog.js")).BulkDialog)
+const ImportDialog = later(async () => (await import("./ImportDialog.js")).ImportDialog)
+const NewKeyDialog = later(async () => (await import("./NewKeyDialog.js")).NewKeyDialog)
+const RemovedRows = later(async () => (await import("./RemovedRows.js")).RemovedRows)
+const ReviewDialog = later(async () => (await import("./ReviewDialog.js")).ReviewDialog)
 
 const refreshMillis = 60_000
 

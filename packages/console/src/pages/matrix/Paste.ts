@@ -2,13 +2,8 @@ import { formatOf, type Mistake } from "@coffer/domain/formats/Format"
 import type { FormatName } from "@coffer/domain/formats/FormatNames"
 import type { EnvName } from "@coffer/domain/base/Names"
 import { readSecrets, type SecretMap } from "@coffer/domain/formats/Reading"
-import { SecretValue } from "@coffer/domain/secrets/SecretValues"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
-
-/** A typed text as a value that can be stored. */
-export const decodeValue = Schema.decodeEither(SecretValue)
 
 /** The result of parsing a text. */
 export interface Pasted {

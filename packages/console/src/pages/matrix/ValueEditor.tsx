@@ -10,7 +10,7 @@ import { takeTexts } from "../../routing/Typed.js"
 import { keepTexts } from "../../routing/Unsent.js"
 import { Generate } from "./Generate.js"
 import { baseOf, type Model, type Spot, stagedIn, stageIn, storedIn } from "./Model.js"
-import { decodeValue } from "./Paste.js"
+import { decodeValue } from "./TypedValue.js"
 import { ValueField } from "./ValueField.js"
 import { readValue } from "./GridValues.js"
 

@@ -9,6 +9,7 @@ import { useAct } from "../../kit/Act.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { Explain } from "../../kit/Explain.js"
+import { later } from "../../kit/Later.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Empty, ListPage } from "../../kit/ListPage.js"
@@ -22,10 +23,11 @@ import { me } from "../../state/Session.js"
 import type { PageProps } from "../PageProps.js"
 import { Link } from "../../routing/Link.js"
 import { InviteDialog } from "./InviteDialog.js"
-import { InviteFile } from "./InviteFile.js"
 import { MemberDrawer } from "./MemberDrawer.js"
 import { RoleDialog } from "./RoleDialog.js"
 import { roleRights } from "./Roles.js"
+
+const InviteFile = later(async () => (await import("./InviteFile.js")).InviteFile)
 
 const read = (org: OrgName) =>
   Effect.map(

@@ -74,8 +74,7 @@ const Places = ({
   )
 }
 
-/** The places that patterns cover at this moment. Later projects with such names are covered too. */
-export const Coverage = ({ env, org, project }: Patterns) => {
+const Covered = ({ env, org, project }: Patterns & { readonly project: Pattern }) => {
   const projects = useLoad(org, () =>
     Effect.map(
       call("projects", (api) => api.list({ path: { org_name: org } })),
@@ -85,7 +84,6 @@ export const Coverage = ({ env, org, project }: Patterns) => {
   return (
     <Reading of={projects}>
       {(names) => {
-        if (project === null) return <p class="quiet">Type a pattern of projects, such as web* or {"{shop,blog}"}.</p>
         const matching = names.filter((name) => matcherOf(name)(project))
         return (
           <>
@@ -102,3 +100,11 @@ export const Coverage = ({ env, org, project }: Patterns) => {
     </Reading>
   )
 }
+
+/** The places that patterns cover at this moment. Later projects with such names are covered too. */
+export const Coverage = ({ env, org, project }: Patterns) =>
+  project === null ? (
+    <p class="quiet">Type a pattern of projects, such as web* or {"{shop,blog}"}.</p>
+  ) : (
+    <Covered env={env} org={org} project={project} />
+  )

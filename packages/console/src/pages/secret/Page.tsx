@@ -4,6 +4,7 @@ import { useEffect, useMemo } from "preact/hooks"
 import { readMatrix } from "../../client/Matrices.js"
 import { AskAccess } from "../../kit/AskAccess.js"
 import { Shield } from "../../kit/Shield.js"
+import { later } from "../../kit/Later.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Link } from "../../routing/Link.js"
@@ -14,7 +15,6 @@ import { hasUses } from "../../state/Server.js"
 import type { Column } from "../matrix/Grid.js"
 import { makeModel, type Model, spotAt, storedIn } from "../matrix/Model.js"
 import "../matrix/Page.css"
-import { ReviewDialog } from "../matrix/ReviewDialog.js"
 import { StagedBar } from "../matrix/StagedBar.js"
 import type { PageProps, PlaceAt } from "../PageProps.js"
 import { Absent } from "./Absent.js"
@@ -23,9 +23,11 @@ import { Declared } from "./Declared.js"
 import { Due } from "./Due.js"
 import "./Page.css"
 import { References } from "./References.js"
-import { UseRules } from "./UseRules.js"
 import { Value } from "./Value.js"
 import { Versions } from "./Versions.js"
+
+const ReviewDialog = later(async () => (await import("../matrix/ReviewDialog.js")).ReviewDialog)
+const UseRules = later(async () => (await import("./UseRules.js")).UseRules)
 
 interface SecretProps {
   readonly place: PlaceAt<"secret">

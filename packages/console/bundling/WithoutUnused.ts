@@ -1,0 +1,72 @@
+import type { Plugin } from "vite"
+
+const effect = (name: string) => `/effect/dist/esm/${name}.js`
+
+const yaml = (name: string) => `/yaml/browser/dist/${name}.js`
+
+/** The code of exports that are called nevertheless, by their names. */
+type Kept = Readonly<Record<string, string>>
+
+const uncounted = "() => ({ unsafeUpdate: () => {} })"
+
+/**
+ * Parts of libraries that every program carries and the console never uses, by the end of their path: the runtime of Effect
+ * counts fibers, reads configuration from the environment, batches requests and runs Micro; the reader of YAML can also write.
+ */
+const unused: Readonly<Record<string, Kept>> = {
+  [effect("Micro")]: {},
+  [effect("internal/blockedRequests")]: {},
+  [effect("internal/configProvider")]: {
+    configProviderTag: '{ key: "effect/ConfigProvider" }',
+    fromEnv: "() => ({})"
+  },
+  [effect("internal/random")]: {
+    make: "() => ({ nextRange: (min, max) => core.sync(() => min + Math.random() * (max - min)) })",
+    randomTag: '{ key: "effect/Random" }'
+  },
+  [effect("internal/metric")]: { counter: uncounted, histogram: uncounted, tagged: uncounted },
+  [effect("internal/metric/boundaries")]: { exponential: "() => {}" },
+  [yaml("visit")]: {},
+  [yaml("doc/anchors")]: {},
+  [yaml("doc/applyReviver")]: {},
+  [yaml("doc/createNode")]: {}
+}
+
+const exported = /^export (?:const|class|function) (\w+)|^export \{ (.+) \};?$/gm
+
+const namesIn = (code: string): ReadonlySet<string> =>
+  new Set([...code.matchAll(exported)].flatMap(([, name, names]) => name ?? names?.split(", ") ?? []))
+
+/** Whether the module of a path is replaced, and which of its exports are called nevertheless. */
+const keptOf = (id: string): Kept | undefined => {
+  if (/\/yaml\/browser\/dist\/stringify\/\w+\.js$/.test(id)) return {}
+  return Object.entries(unused).find(([end]) => id.endsWith(end))?.[1]
+}
+
+/** The parser of dotenv, without what reads files and sets variables. Two functions of its bundle, which exports many. */
+const dotenvParser = (code: string): string => {
+  const [, lines] = /\bG=(\/\(\?:\^\|\^\).+?\/mg),/.exec(code) ?? []
+  const [parse] = /function H\(e\)\{let n=\{\}.+?return n\}/s.exec(code) ?? []
+  if (lines === undefined || parse === undefined) throw new Error("the bundle of dotenv has another parser")
+  return `const G = ${lines}\n${parse}\nexport { H as parse }`
+}
+
+const small = (code: string, id: string, kept: Kept): string => {
+  const names = namesIn(code)
+  const absent = Object.keys(kept).find((name) => !names.has(name))
+  if (names.size === 0 || absent !== undefined) throw new Error(`${id} has no ${absent ?? "exports"} any more`)
+  const refused = `() => { throw new Error("the build of the console left ${id.replace(/.*node_modules\//, "")} out") }`
+  const lines = [...names].map((name) => `export const ${name} = ${kept[name] ?? refused}`)
+  const imports = code.split("\n").filter((line) => line === 'import * as core from "./core.js";')
+  return [...imports, ...lines].join("\n")
+}
+
+/** Puts small modules in place of the parts that the console never uses. Their exports throw, so that a mistake is seen. */
+export const withoutUnused: Plugin = {
+  name: "without-unused",
+  transform(code, id) {
+    if (id.endsWith("/dotenv/dist/index.cjs")) return { code: dotenvParser(code), map: null }
+    const kept = keptOf(id)
+    return kept === undefined ? null : { code: small(code, id, kept), map: null }
+  }
+}

@@ -1,0 +1,74 @@
+import { assert, beforeAll, describe, inject, it } from "vitest"
+import { noChromium } from "../../../../scripts/chromium.mjs"
+import { pages } from "../../src/pages/Pages.js"
+import { kibOf } from "../support/BuiltScripts.js"
+import { Person } from "../support/Person.js"
+import { browser, hasBrowser } from "../support/Visit.js"
+
+const why = hasBrowser() ? "" : ` [${noChromium}]`
+
+/** The most requests of the first load of a page, with all that it shows. */
+const maxRequests = 20
+
+/** The most that the scripts of the first load of a page take as they are sent, in KiB. */
+const maxKib = 130
+
+/** Whether the requests are shown. */
+const isShown = process.env["COFFER_SHOW_WEIGHT"] !== undefined
+
+const org = "weights"
+
+const ofSuperadmins: ReadonlySet<string> = new Set(
+  pages.server.flatMap(({ need, page }) => (need === "superadmin" ? [`/-/${page}`] : []))
+)
+
+/** The address of each page of the console, by the place that it is of. */
+const bases = { server: "", org: `/${org}`, project: `/${org}/webshop`, secret: `/${org}/webshop/API_KEY` }
+
+const addresses = Object.entries(bases).flatMap(([at, base]) =>
+  Object.entries(pages).flatMap(([place, rows]) =>
+    place === at ? rows.map(({ page }) => (page === "" ? base || "/" : `${base}/-/${page}`)) : []
+  )
+)
+
+describe.skipIf(!hasBrowser())(`the first load of a page${why}`, () => {
+  let root: Person
+  let owner: Person
+
+  beforeAll(async () => {
+    root = await Person.login("root@example.com")
+    owner = await Person.login("weigher@example.com")
+    await owner.organization(org, { dev: { API_KEY: "1" }, prod: { API_KEY: "2" } })
+    const api = `/api/orgs/${org}`
+    await owner.call("POST", `${api}/groups`, { name: "backend" })
+    await owner.call("POST", `${api}/members`, { email: "weighed@example.com" })
+    await owner.call("POST", `${api}/service-accounts`, { name: "deploy", project: "webshop" })
+    await owner.call("PUT", `${api}/projects/webshop/declared/API_KEY`, { required_in: ["dev"] })
+  })
+
+  it("walks every page", () => {
+    assert.includeMembers(addresses, ["/", "/-/users", `/${org}/-/audit`, `/${org}/webshop`, `/${org}/webshop/API_KEY`])
+    assert.isAtLeast(addresses.length, 19)
+  })
+
+  it.each(addresses)("of %s takes few requests and small scripts", async (address) => {
+    const { url } = inject("server")
+    // A superadmin's first page has the organizations of all other tests.
+    const { token } = ofSuperadmins.has(address) ? root : owner
+    const context = await (await browser()).newContext()
+    await context.addCookies([{ name: "coffer", value: token, url, httpOnly: true, sameSite: "Strict" }])
+    const page = await context.newPage()
+    const sent: Array<string> = []
+    page.on("request", (request) => {
+      if (!request.url().startsWith("data:")) sent.push(request.url().slice(url.length))
+    })
+    await page.goto(url + address, { waitUntil: "networkidle" })
+    await page.locator("#page h1").first().waitFor()
+    await context.close()
+    const kib = kibOf(sent.filter((path) => path.endsWith(".js")))
+    if (isShown)
+      console.log(`${address}: ${sent.length} requests, ${kib.toFixed(1)} KiB of scripts\n${sent.join("\n")}`)
+    assert.isAtMost(sent.length, maxRequests, `${address} requests\n${sent.join("\n")}`)
+    assert.isAtMost(kib, maxKib, `the scripts of ${address}`)
+  })
+})
