@@ -4,7 +4,7 @@ import { start } from "../client/Run.js"
 import { asked } from "../state/Login.js"
 import { me, onEndElsewhere } from "../state/Session.js"
 
-const shownMillis = 30_000
+const usualMillis = 30_000
 
 /** How often the session is checked while a value is shown: it may have ended elsewhere. */
 const checkMillis = 3_000
@@ -13,12 +13,12 @@ interface Revealed<A> {
   /** The value that is shown; null: none. */
   readonly shown: ReadonlySignal<A | null>
   readonly hide: () => void
-  /** Shows values for 30 seconds, or until the page is hidden or the session ends. */
+  /** Shows values for a while, or until the page is hidden or the session ends. */
   readonly show: (next: A) => void
 }
 
 /** Values that are shown for a while. One is shown at a time. */
-export const makeRevealed = <A>(): Revealed<A> => {
+export const makeRevealed = <A>(shownMillis = usualMillis): Revealed<A> => {
   const shown = signal<A | null>(null)
   let timer: ReturnType<typeof setTimeout> | undefined
   let checks: ReturnType<typeof setInterval> | undefined

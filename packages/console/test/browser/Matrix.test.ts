@@ -174,6 +174,38 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
     await visit.close()
   })
 
+  it("shows the values of a column by one recorded read, for a minute, and never to those who see no values", async () => {
+    const ada = await Person.login("columns@example.com")
+    await ada.organization("columns", { dev: { FIRST: canary, SECOND: "two\n" }, prod: { FIRST: "of prod" } })
+    const visit = await Visit.open("/columns/webshop", ada)
+    await visit.page.clock.install()
+    await visit.page.reload()
+    let reads = 0
+    visit.page.on("request", (request) => (reads += request.url().includes("/envs/dev/") ? 1 : 0))
+    await visit.page.getByRole("button", { name: "Actions of dev" }).click()
+    await visit.page.getByRole("menuitem", { name: /^Show all values for a minute/ }).click()
+    await cellOf(visit, "FIRST", "dev").getByText(canary).first().waitFor()
+    await visit.sees("The values of dev are shown for a minute. The audit log has recorded the read.")
+    assert.strictEqual(reads, 1)
+    assert.strictEqual(await cellOf(visit, "SECOND", "dev").locator(".invisible").count(), 1)
+    assert.notInclude(await visit.page.getByRole("grid").innerText(), "of prod")
+    await visit.isAccessible("shown values")
+    await visit.page.clock.fastForward(60_100)
+    await visit.page.getByText("are shown for a minute").waitFor({ state: "detached" })
+    assert.notInclude(await traces(visit), "canary-91c2")
+    const { data } = await ada.call("GET", "/api/orgs/columns/audit-logs?project=webshop&env=dev&limit=1")
+    assert.match(data[0].action, /^secret\./)
+    await visit.close()
+
+    await ada.call("POST", "/api/orgs/columns/members", { email: "blind@example.com", role: "developer" })
+    const rule = { subject_type: "user", email: "blind@example.com", project_pattern: "*", permission: "read" }
+    await ada.call("POST", "/api/orgs/columns/acl", { ...rule, env_pattern: "prod" })
+    const blind = await Visit.open("/columns/webshop", await Person.login("blind@example.com"))
+    await blind.page.getByRole("button", { name: "Actions of prod" }).waitFor()
+    assert.strictEqual(await blind.page.getByRole("button", { name: "Actions of dev" }).count(), 0)
+    await blind.close()
+  })
+
   it("asks for a login when the session ends, and goes on with what is staged", async () => {
     const ada = await Person.login("expired@example.com")
     await ada.organization("expiries", { dev: { KEPT: "before" } })

@@ -43,7 +43,7 @@ describe.skipIf(!hasBrowser())(`pasting and dropping${why}`, { timeout: 120_000 
     await visit.press("Stage 2 for dev")
     await writeAll(visit, "dev")
 
-    await page.getByRole("columnheader", { name: "prod" }).getByRole("button").click()
+    await page.getByRole("columnheader", { name: "prod" }).getByRole("button", { name: "prod", exact: true }).click()
     await page.getByRole("grid").focus()
     await paste(visit, '{"API_KEY": "canary-2"}')
     await visit.sees("1 created")

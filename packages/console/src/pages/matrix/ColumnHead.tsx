@@ -1,3 +1,4 @@
+import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Shield } from "../../kit/Shield.js"
 import { Ahead } from "../../kit/When.js"
 import { setQuery, query } from "../../routing/Router.js"
@@ -17,10 +18,12 @@ interface HeadProps {
   readonly index: number
   /** Whether the other columns are compared with it. */
   readonly isBase: boolean
+  readonly compare: () => void
+  readonly show: () => void
 }
 
 /** The head of an environment's column. Its name marks the column and is part of the address. */
-export const ColumnHead = ({ column, index, isBase }: HeadProps) => {
+export const ColumnHead = ({ column, compare, index, isBase, show }: HeadProps) => {
   const rights = rightsOf(column)
   const isMarked = query.value.get("env") === column.name
   return (
@@ -47,6 +50,16 @@ export const ColumnHead = ({ column, index, isBase }: HeadProps) => {
         </span>
       )}
       {column.expires_at === undefined && rights !== null && <span class="quiet matrix-rights">{rights}</span>}
+      {column.canRead && (
+        <Menu label={`Actions of ${column.name}`}>
+          <MenuItem run={show} why={column.reveals ? null : "you may not see values"}>
+            Show all values for a minute <span class="quiet">recorded in the audit log</span>
+          </MenuItem>
+          <MenuItem run={compare}>
+            {isBase ? "Compare with nothing" : `Compare the others with ${column.name}`}
+          </MenuItem>
+        </Menu>
+      )}
     </div>
   )
 }

@@ -5,10 +5,23 @@ import { CellPanel } from "./CellPanel.js"
 import { chooseRange, extendRange, toggleChoice } from "./Chosen.js"
 import { ChooseAll } from "./ChosenBar.js"
 import { ColumnHead } from "./ColumnHead.js"
-import { addressOf, cellOf, isCursorGone, type Model, moveTo, spotOf, toggleGroup, togglePreviews } from "./Model.js"
+import {
+  addressOf,
+  cellOf,
+  isCursorGone,
+  type Model,
+  moveTo,
+  setBase,
+  spotOf,
+  toggleGroup,
+  togglePreviews
+} from "./Model.js"
 import { move, type Position, rowsInView } from "./Movement.js"
 import { GroupHead } from "./PreviewGroup.js"
 import { Row } from "./Row.js"
+import { useAct } from "../../kit/Act.js"
+import { useStillOpen } from "../../kit/StillOpen.js"
+import { readColumn, showColumn, ValuesBar, valuesIn } from "./ColumnValues.js"
 import { GroupLine } from "./GroupLine.js"
 import { isGroup, type Sort, sorts } from "./Groups.js"
 import { setQuery } from "../../routing/Router.js"
@@ -147,92 +160,114 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
     body.current?.focus({ preventScroll: true })
   }
 
+  const act = useAct()
+  const isOpen = useStillOpen()
+  const values = valuesIn(model.grid.value)
   const { first, last } = rowsInView(view.value.top, view.value.height, rowHeight, rows.length)
   return (
-    <div
-      class="matrix-scroller"
-      ref={scroller}
-      style={{ "--tracks": widthsOf(tracks) }}
-      onScroll={({ currentTarget }) => {
-        const next = rowsInView(currentTarget.scrollTop, view.peek().height, rowHeight, rows.length)
-        if (next.first !== first || next.last !== last) view.value = { ...view.peek(), top: currentTarget.scrollTop }
-      }}
-    >
+    <>
+      <ValuesBar act={act} values={values?.of ?? null} />
       <div
-        role="grid"
-        class="matrix-grid"
-        ref={body}
-        tabIndex={0}
-        aria-multiselectable={true}
-        aria-label={`Secrets of ${model.place.project}`}
-        aria-rowcount={rows.length + 1}
-        aria-colcount={tracks.length + 1}
-        aria-activedescendant={
-          activeKey !== undefined && row >= first && row < last ? cellId(activeKey, activeTrack) : undefined
-        }
-        onFocus={() => {
-          if (isCursorGone(model)) moveTo(model, model.position.peek())
+        class="matrix-scroller"
+        ref={scroller}
+        style={{ "--tracks": widthsOf(tracks) }}
+        onScroll={({ currentTarget }) => {
+          const next = rowsInView(currentTarget.scrollTop, view.peek().height, rowHeight, rows.length)
+          if (next.first !== first || next.last !== last) view.value = { ...view.peek(), top: currentTarget.scrollTop }
         }}
-        onKeyDown={onKeyDown}
-        onMouseDown={(event) => {
-          // Would select text.
-          if (event.shiftKey) event.preventDefault()
-        }}
-        onClick={onClick}
       >
-        <div role="row" class="matrix-row matrix-head" aria-rowindex={1}>
-          <div role="columnheader" class="matrix-key" aria-colindex={1}>
-            <ChooseAll model={model} /> Key{" "}
-            <span class="quiet">{model.filtered.value.length.toLocaleString("en")}</span>
-            <SortBy model={model} />
-          </div>
-          {tracks.map((track, index) =>
-            track.type === "env" ? (
-              <ColumnHead key={track.name} column={track.column} index={index} isBase={track.index === base} />
-            ) : (
-              <GroupHead key={track.name} group={track} index={index} toggle={toggle} />
-            )
-          )}
-        </div>
-        <div class="matrix-body" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
-          {rows
-            .slice(first, last)
-            .map((one, index) =>
-              isGroup(one) ? (
-                <GroupLine
-                  key={one.key}
-                  group={one}
-                  index={first + index}
-                  tracks={tracks}
-                  active={one.key === activeKey ? column : -1}
+        <div
+          role="grid"
+          class="matrix-grid"
+          ref={body}
+          tabIndex={0}
+          aria-multiselectable={true}
+          aria-label={`Secrets of ${model.place.project}`}
+          aria-rowcount={rows.length + 1}
+          aria-colcount={tracks.length + 1}
+          aria-activedescendant={
+            activeKey !== undefined && row >= first && row < last ? cellId(activeKey, activeTrack) : undefined
+          }
+          onFocus={() => {
+            if (isCursorGone(model)) moveTo(model, model.position.peek())
+          }}
+          onKeyDown={onKeyDown}
+          onMouseDown={(event) => {
+            // Would select text.
+            if (event.shiftKey) event.preventDefault()
+          }}
+          onClick={onClick}
+        >
+          <div role="row" class="matrix-row matrix-head" aria-rowindex={1}>
+            <div role="columnheader" class="matrix-key" aria-colindex={1}>
+              <ChooseAll model={model} /> Key{" "}
+              <span class="quiet">{model.filtered.value.length.toLocaleString("en")}</span>
+              <SortBy model={model} />
+            </div>
+            {tracks.map((track, index) =>
+              track.type === "env" ? (
+                <ColumnHead
+                  key={track.name}
+                  column={track.column}
+                  index={index}
+                  isBase={track.index === base}
+                  compare={() => {
+                    setBase(model, track.index === base ? null : track.name)
+                  }}
+                  show={() => {
+                    act.run(readColumn(model.place, track.column), (found) => {
+                      // The values may arrive after the page was left.
+                      if (isOpen()) showColumn(found)
+                    })
+                  }}
                 />
               ) : (
-                <Row
-                  key={one.key}
-                  row={one}
-                  index={first + index}
-                  base={columns[base]?.name ?? null}
-                  tracks={tracks}
-                  address={addressOf(model, one)}
-                  isChosen={chosen.has(one.key)}
-                  active={one.key === activeKey ? column : -1}
-                />
+                <GroupHead key={track.name} group={track} index={index} toggle={toggle} />
               )
             )}
+          </div>
+          <div class="matrix-body" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
+            {rows
+              .slice(first, last)
+              .map((one, index) =>
+                isGroup(one) ? (
+                  <GroupLine
+                    key={one.key}
+                    group={one}
+                    index={first + index}
+                    tracks={tracks}
+                    active={one.key === activeKey ? column : -1}
+                  />
+                ) : (
+                  <Row
+                    key={one.key}
+                    row={one}
+                    index={first + index}
+                    base={columns[base]?.name ?? null}
+                    shownIn={values?.index ?? -1}
+                    value={values?.of.values.get(one.key)}
+                    tracks={tracks}
+                    address={addressOf(model, one)}
+                    isChosen={chosen.has(one.key)}
+                    active={one.key === activeKey ? column : -1}
+                  />
+                )
+              )}
+          </div>
         </div>
+        {open?.type === "cell" && (
+          <CellPanel
+            key={`${open.cell.key}/${open.cell.env}`}
+            model={model}
+            cell={open.cell}
+            mode={open.mode}
+            close={() => {
+              model.setOpen(null)
+              body.current?.focus({ preventScroll: true })
+            }}
+          />
+        )}
       </div>
-      {open?.type === "cell" && (
-        <CellPanel
-          key={`${open.cell.key}/${open.cell.env}`}
-          model={model}
-          cell={open.cell}
-          mode={open.mode}
-          close={() => {
-            model.setOpen(null)
-            body.current?.focus({ preventScroll: true })
-          }}
-        />
-      )}
-    </div>
+    </>
   )
 }

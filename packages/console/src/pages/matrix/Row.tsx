@@ -1,6 +1,7 @@
 import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import type { EnvName } from "@coffer/domain/base/Names"
 import { Component } from "preact"
+import { StoredText } from "../../kit/StoredText.js"
 import { exactly } from "../../kit/When.js"
 import { wallMillis } from "../../state/ServerTime.js"
 import { Link } from "../../routing/Link.js"
@@ -17,6 +18,10 @@ interface RowProps {
   readonly tracks: ReadonlyArray<Track>
   /** The environment that the others are compared with. */
   readonly base: EnvName | null
+  /** The index of the column whose values are shown; -1: none. */
+  readonly shownIn: number
+  /** The value of the key in that column. */
+  readonly value: string | undefined
   /** The secret's own page; null if it has none yet. */
   readonly address: string | null
   /** The track of the keyboard; -1 if it is in another row. */
@@ -33,7 +38,16 @@ const classOf = ({ differs, isRequired, staged, stored }: GridCell, { canRead }:
   return names.join(" ")
 }
 
-const Content = ({ cell, column }: { readonly cell: GridCell; readonly column: Column }) => {
+interface ContentProps {
+  readonly cell: GridCell
+  readonly column: Column
+  readonly value: string | undefined
+}
+
+/** More of a value is on its panel. */
+const maxShown = 200
+
+const Content = ({ cell, column, value }: ContentProps) => {
   const { differs, equal, isOld, staged, stored } = cell
   if (!column.canRead) return <span class="quiet">·</span>
   if (staged?.type === "set") {
@@ -50,7 +64,13 @@ const Content = ({ cell, column }: { readonly cell: GridCell; readonly column: C
   return (
     <>
       {differs && <span class="matrix-mark">≠</span>}
-      <span class="matrix-dots">••••••</span>
+      {value === undefined ? (
+        <span class="matrix-dots">••••••</span>
+      ) : (
+        <span class="matrix-plain">
+          <StoredText text={value.slice(0, maxShown)} />
+        </span>
+      )}
       {equal !== null && <span class="matrix-equal">= {equal}</span>}
       {stored.kind === "reference" && <span class="matrix-kind">ref</span>}
       {due !== null && <span class={`matrix-due due-${due}`}>{due}</span>}
@@ -68,11 +88,13 @@ interface CellProps {
   readonly track: EnvTrack
   readonly row: GridRow
   readonly base: EnvName | null
+  /** The value, if it is shown. */
+  readonly value: string | undefined
   readonly position: number
   readonly isActive: boolean
 }
 
-const Cell = ({ base, isActive, position, row, track: { column, index, name } }: CellProps) => {
+const Cell = ({ base, isActive, position, row, value, track: { column, index, name } }: CellProps) => {
   const cell = row.cells[index]
   if (cell === undefined) return null
   const look = classOf(cell, column)
@@ -85,9 +107,9 @@ const Cell = ({ base, isActive, position, row, track: { column, index, name } }:
       data-key={row.key}
       data-env={name}
     >
-      <span class="hidden">{`${row.key} in ${name}: ${describeCell(cell, column, base)}`}</span>
+      <span class="hidden">{`${row.key} in ${name}: ${describeCell(cell, column, base)}${value === undefined ? "" : `, value ${value.slice(0, maxShown)}`}`}</span>
       <span class="matrix-shown" aria-hidden="true">
-        <Content cell={cell} column={column} />
+        <Content cell={cell} column={column} value={value} />
       </span>
     </div>
   )
@@ -96,17 +118,19 @@ const Cell = ({ base, isActive, position, row, track: { column, index, name } }:
 /** A row of the grid. It is drawn again only if something in it has changed. */
 export class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
-    const { active, index, isChosen, row, tracks } = this.props
+    const { active, index, isChosen, row, shownIn, tracks, value } = this.props
     return (
       next.row !== row ||
       next.index !== index ||
       next.active !== active ||
       next.tracks !== tracks ||
-      next.isChosen !== isChosen
+      next.isChosen !== isChosen ||
+      next.shownIn !== shownIn ||
+      next.value !== value
     )
   }
 
-  override render({ active, address, base, index, isChosen, row, tracks }: RowProps) {
+  override render({ active, address, base, index, isChosen, row, shownIn, tracks, value }: RowProps) {
     return (
       <div
         role="row"
@@ -146,6 +170,7 @@ export class Row extends Component<RowProps> {
               track={track}
               row={row}
               base={base}
+              value={track.index === shownIn ? value : undefined}
               position={position}
               isActive={active === position + 1}
             />

@@ -1,5 +1,6 @@
 import { computed } from "@preact/signals"
 import { useMemo } from "preact/hooks"
+import { Menu, MenuItem } from "../../kit/Menu.js"
 import { countRows, type Mark } from "./Grid.js"
 import { type Model, setBase, setFilter } from "./Model.js"
 
@@ -120,27 +121,26 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
         )}
         <DeletedChip model={model} />
         <CompareWith model={model} />
-        <span class="space" />
-        <button
-          type="button"
-          disabled={!canWrite}
-          title={why}
-          onClick={() => {
+      </div>
+      <span class="space" />
+      <Menu label="More actions">
+        <MenuItem
+          why={why ?? null}
+          run={() => {
             model.setOpen({ type: "import", env: null, text: "", file: "" })
           }}
         >
           Import
-        </button>
-        <button
-          type="button"
-          disabled={!model.grid.value.columns.some(({ reveals }) => reveals)}
-          onClick={() => {
+        </MenuItem>
+        <MenuItem
+          why={model.grid.value.columns.some(({ reveals }) => reveals) ? null : "you may not see values"}
+          run={() => {
             model.setOpen({ type: "bulk", act: "exportAll" })
           }}
         >
           Export
-        </button>
-      </div>
+        </MenuItem>
+      </Menu>
       <button
         type="button"
         class="primary"
