@@ -13,6 +13,8 @@
  * `last.json`, and with --quick the processor times. --openbao names a built OpenBao, to compare with it. --scale is the part of 10 million secrets and 100 million
  * audit entries that the row `postgres-scale` loads: a tenth by default. --entries is the number of audit entries of the rows
  * `audit` and `verify`: a million by default.
+ *
+ * COFFER_BENCH_SERVER names the folder of a built checkout of another release, whose server is measured instead.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -370,7 +370,13 @@ const hangingUses = async (server, { ada, host }) => {
     ])
 }
 
+/** Other work of the machine delays requests that run beside nothing too. */
+const nothing = () => async (isOver) => {
+  while (!isOver()) await sleep(100)
+}
+
 const loadsBeside = [
+  { name: "nothing", prepare: nothing },
   { name: "two accounts of one organization that read 7 MB slowly", prepare: slowReaders },
   { name: "200 connections of good reads", prepare: goodReads },
   { name: "lines of 8 MiB of nested lists to POST /api/imports", prepare: nestedLists },
@@ -383,20 +389,25 @@ const described = ({ refused, times }) =>
   `${milliseconds(times)}${[...refused].map(([status, count]) => `, ${count} × ${status}`).join("")}`
 
 /** A refusal counts as a response that took too long. */
-const worstOf = ({ refused, times }) => (refused.size > 0 ? 10_000 : percentile(times, 0.99))
+const refusedMillis = 10_000
+
+const worstOf = ({ refused, times }) => (refused.size > 0 ? refusedMillis : percentile(times, 0.99))
+
+const hasEnded = ({ child }) => child.exitCode !== null || child.signalCode !== null
 
 /** Measures another organization's write and bundle of 50 KB beside loads that must not touch it, on a small machine. */
 export const besideOf = async (engine, start, seconds) => {
   const files = mkdtempSync(join(tmpdir(), "coffer-hanging-"))
   const hanging = await startHanging(files)
-  const server = await start({
+  const options = {
     nodeArgs: [`--max-old-space-size=${smallMachine / 2}`],
     env: {
       SERVICE_BROKER: "1",
       SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8,::1",
       NODE_EXTRA_CA_CERTS: join(files, "ca.pem")
     }
-  })
+  }
+  let server = await start(options)
   const ada = await logIn(server, "ada@example.com")
   const small = await settleOrg(server, await logIn(server, "bob@example.com"), {
     org: "small",
@@ -406,16 +417,23 @@ export const besideOf = async (engine, start, seconds) => {
   const [user] = await usersOf(server, small, ["user"], hanging.host)
   const results = []
   let peak = 0
-  const sampling = setInterval(() => (peak = Math.max(peak, server.memory())), 50)
+  const sampling = setInterval(() => {
+    // Not a number while a server ends.
+    const memory = hasEnded(server) ? 0 : server.memory()
+    if (memory > peak) peak = memory
+  }, 50)
   for (const { name, prepare: prepareLoad } of loadsBeside) {
     const run = await prepareLoad(server, { ada, host: hanging.host })
     const end = performance.now() + seconds * 1000
-    const isOver = () => performance.now() > end
+    const isOver = () => performance.now() > end || hasEnded(server)
     peak = server.memory()
     const idle = peak
     const own = { token: small.owner }
     const [, puts, bundles, uses] = await Promise.all([
-      run(isOver),
+      // A load fails when the server ends, which is its result then.
+      run(isOver).catch((error) => {
+        if (!hasEnded(server)) throw error
+      }),
       sleep(500).then(() =>
         watch(isOver, (index) =>
           statusOf(server, "PUT", `${small.env}/secrets/KEY_1`, { ...own, body: `{"value":"${index}"}` })
@@ -427,9 +445,9 @@ export const besideOf = async (engine, start, seconds) => {
     const row = (what, found) => ({
       row: `${engine}: 99th percentile of ${what} of another organization, milliseconds`,
       against: `beside ${name}`,
-      measured: described(found),
+      measured: `${hasEnded(server) ? "server ended; " : ""}${described(found)}`,
       base: `memory ${idle.toFixed(0)}, then ${peak.toFixed(0)} MiB`,
-      ratio: worstOf(found),
+      ratio: hasEnded(server) ? refusedMillis : worstOf(found),
       target,
       atLeast: false
     })
@@ -442,6 +460,7 @@ export const besideOf = async (engine, start, seconds) => {
       target: smallMachine,
       atLeast: false
     })
+    if (hasEnded(server)) server = await start(options)
   }
   clearInterval(sampling)
   await server.stop()

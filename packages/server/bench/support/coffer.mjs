@@ -3,8 +3,9 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { onServerCore } from "./machine.mjs"
 import { start } from "./process.mjs"
+import { root } from "./version.mjs"
 
-export const program = fileURLToPath(new URL("../../bin/coffer-server.js", import.meta.url))
+export const program = join(root, "packages/server/bin/coffer-server.js")
 const probe = fileURLToPath(new URL("probe.mjs", import.meta.url))
 /** The server, whose fibers' steps can be counted. */
 export const counted = fileURLToPath(new URL("counted.mjs", import.meta.url))

@@ -1,19 +1,21 @@
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
-const root = fileURLToPath(new URL("../../../../", import.meta.url))
+/** The checkout whose server is measured: this one, or the built one of another release that the environment names. */
+export const root = process.env.COFFER_BENCH_SERVER ?? fileURLToPath(new URL("../../../../", import.meta.url))
 const git = (...args) => execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim()
 
 /** The files that make up the measured programs, and the programs that measure them. */
 const measured = ["packages/*/src", "packages/server/bench/ceiling", "package-lock.json"]
 
-/** Returns the version of the programs in this working tree, the last commit that changed them, and a digest of their files. */
+/** Returns the version of the measured programs, the last commit that changed them, and a digest of their files. */
 export const currentVersion = () => {
   const files = git("ls-files", "-s", "--", ...measured)
   const changes = git("diff", "HEAD", "--", ...measured)
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"))
+  const { version } = JSON.parse(readFileSync(join(root, "packages/server/package.json"), "utf8"))
   const [commit, date] = git("log", "-1", "--format=%h %cs", "--", ...measured).split(" ")
   return { version, commit, date, digest: createHash("sha256").update(files).update(changes).digest("hex") }
 }
