@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import { noteResponse, noteSilence } from "../state/Connection.js"
 import { noteServerTime } from "../state/ServerTime.js"
+import { ifChanged, keepUnchanged } from "./Unchanged.js"
 
 const url = location.origin
 
@@ -21,16 +22,18 @@ export type CalledGroup = keyof ReturnType<typeof consoleClients>
 /** Receives the path of each request of a call. */
 export const notePath = FiberRef.unsafeMake<(path: string) => void>(() => {})
 
-const fetchOnce: Send = ({ body, headers, method, url }) =>
+const fetchOnce: Send = (request) =>
   Effect.tryPromise({
     try: async (signal) => {
+      const { body, method, url } = request
+      const headers = ifChanged(request)
       const response = await fetch(url, { method, headers, signal, ...(body !== undefined && { body: body.slice() }) })
       noteServerTime(response.headers.get("date"))
-      return {
+      return keepUnchanged(request, {
         status: response.status,
         headers: Object.fromEntries(response.headers),
         body: new Uint8Array(await response.arrayBuffer())
-      }
+      })
     },
     catch: (cause) => new RequestFailed({ cause, answered: false })
   })

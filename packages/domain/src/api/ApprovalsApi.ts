@@ -9,7 +9,7 @@ import { ApprovalId } from "../base/Ids.js"
 import { list } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, orgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, recentLogin, requires } from "./Requirement.js"
+import { Admission, Polled, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const approvals = `${paths.org}/approvals` as const
 const ApprovalPath = Schema.Struct({ ...orgPath, approval_id: ApprovalId })
@@ -20,6 +20,7 @@ export class ApprovalsApi extends HttpApiGroup.make("approvals")
       .setPath(OrgPath)
       .addSuccess(response(list(Approval), "The requests, newest first"))
       .pipe(requires("approval.list"))
+      .annotate(Polled, true)
       .annotate(OpenApi.Summary, "List requests with secrets that wait for a person")
       .annotate(OpenApi.Description, "Those of environments where the caller has `admin`. Values are never in them.")
   )

@@ -25,7 +25,7 @@ import { withMessage } from "../base/Message.js"
 import { LimitParameter, optional } from "../base/Schemas.js"
 import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
-import { Admission, Compressible, requires } from "./Requirement.js"
+import { Admission, Compressible, Polled, requires } from "./Requirement.js"
 
 const filters = {
   action: optional(AuditAction),
@@ -63,6 +63,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .addSuccess(response(AuditPage, "A page of entries"))
       .pipe(requires("audit.read"))
       .annotate(Compressible, true)
+      .annotate(Polled, true)
       .annotate(OpenApi.Summary, "Read an organization's audit log, newest first")
       .annotate(
         OpenApi.Description,

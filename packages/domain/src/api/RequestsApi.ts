@@ -21,7 +21,16 @@ import { body, field, LimitParameter, list, optional } from "../base/Schemas.js"
 import { SecretKey } from "../base/Names.js"
 import { RedactedSecretValue } from "../secrets/SecretValues.js"
 import { orgPath, OrgPath, paths } from "./Paths.js"
-import { Admission, BodyLimit, Compressible, RecentLogin, recentLogin, requires, smallBody } from "./Requirement.js"
+import {
+  Admission,
+  BodyLimit,
+  Compressible,
+  Polled,
+  RecentLogin,
+  recentLogin,
+  requires,
+  smallBody
+} from "./Requirement.js"
 import { response } from "./Response.js"
 
 const requests = `${paths.org}/requests` as const
@@ -99,6 +108,7 @@ export class RequestsApi extends HttpApiGroup.make("requests")
       .addSuccess(response(RequestPage, "The requests"))
       .pipe(requires("request.list"))
       .annotate(Compressible, true)
+      .annotate(Polled, true)
       .annotate(OpenApi.Summary, "List requests for access and for changes")
       .annotate(
         OpenApi.Description,

@@ -101,6 +101,12 @@ export class LargeResponse extends Context.Tag("@coffer/domain/Requirement/Large
 export class Compressible extends Context.Tag("@coffer/domain/Requirement/Compressible")<Compressible, boolean>() {}
 
 /**
+ * Whether the response of an endpoint that clients poll has an `ETag` of its bytes, and an unchanged one is answered by 304. Not
+ * for responses with values: each read of a value is made, and recorded.
+ */
+export class Polled extends Context.Tag("@coffer/domain/Requirement/Polled")<Polled, boolean>() {}
+
+/**
  * Runs between authentication and the handler. Rejects unknown query parameters, and checks `Requires` before the body is
  * read. It fails only with errors that the endpoint declares.
  */

@@ -20,7 +20,7 @@ import {
 } from "../server/Webhook.js"
 import { response } from "./Response.js"
 import { OrgPath, orgPath, paths } from "./Paths.js"
-import { Admission, RecentLogin, recentLogin, requires } from "./Requirement.js"
+import { Admission, Polled, RecentLogin, recentLogin, requires } from "./Requirement.js"
 
 const webhooks = `${paths.org}/webhooks` as const
 const webhook = `${webhooks}/:webhook_id` as const
@@ -49,6 +49,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .setPath(OrgPath)
       .addSuccess(response(list(Webhook), "The webhooks"))
       .pipe(requires("webhook.list"))
+      .annotate(Polled, true)
       .annotate(OpenApi.Summary, "List the webhooks of an organization")
       .annotate(OpenApi.Description, "Oldest first. Signing keys are not returned.")
   )
@@ -114,6 +115,7 @@ export class WebhooksApi extends HttpApiGroup.make("webhooks")
       .setUrlParams(Schema.Struct({ limit: optional(LimitParameter), after: optional(DeliveryCursor) }))
       .addSuccess(response(WebhookDeliveryPage, "A page of deliveries"))
       .pipe(requires("webhook.list"))
+      .annotate(Polled, true)
       .annotate(OpenApi.Summary, "List the deliveries of a webhook, newest first")
       .annotate(
         OpenApi.Description,

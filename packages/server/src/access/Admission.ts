@@ -6,6 +6,7 @@ import {
   Compressible,
   ForDelegations,
   LargeResponse,
+  Polled,
   RecentLogin,
   type RecentLoginRule,
   Requires
@@ -48,6 +49,8 @@ interface EndpointLimits {
   readonly largeResponse: number | null
   /** Whether the response may be compressed. */
   readonly isCompressible: boolean
+  /** Whether an unchanged response is answered by 304. */
+  readonly isPolled: boolean
   readonly recentLogin: RecentLoginRule
   readonly check: ReturnType<typeof entry>
   /** The name under which a refusal is recorded. */
@@ -102,6 +105,7 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
         isOfBroker: ofBroker.includes(group.identifier),
         largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeResponse)),
         isCompressible: Option.getOrElse(Context.getOption(mergedAnnotations, Compressible), () => false),
+        isPolled: Option.getOrElse(Context.getOption(mergedAnnotations, Polled), () => false),
         check: entry(access, requires, call)
       })
     }
@@ -153,6 +157,7 @@ export const makeAdmission = <Id extends string, Groups extends HttpApiGroup.Htt
         const actor = caller?.actor ?? null
         info.route = route.path
         request.isCompressible = limits.isCompressible
+        request.isPolled = limits.isPolled
         info.actor = actor?.id ?? null
         request.tenant.name = caller === null ? clientNetwork(info.ip) : tenantOfCaller(caller)
         const { bodyLimit, check, largeResponse, parameters, recentLogin, takesAnyContentType } = limits

@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import { ServerConfig } from "../base/Config.js"
 import { AccessLog } from "../base/logging/AccessLog.js"
 import { makeCompression } from "./Compression.js"
+import { conditional } from "./Polled.js"
 import { smallResponse, tooManyResponses } from "./LargeResponses.js"
 import { type ErrorForm, errorResponse, toResponse, unrouted } from "./Failure.js"
 import { isVaultPath } from "./vault/Target.js"
@@ -107,7 +108,8 @@ export const BoundaryLive = HttpApiBuilder.middleware(
           const millis = performance.now() - started
           observe?.(sentMethod, info.route, response.status, millis)
           log(sentMethod, info, response.status, millis)
-          const sent = withPreResponseHandlers(request, response, form)
+          const handled = withPreResponseHandlers(request, response, form)
+          const sent = request.isPolled ? Effect.map(handled, (plain) => conditional(request, plain)) : handled
           return request.isCompressible ? Effect.flatMap(sent, (plain) => compress(request, plain)) : sent
         })
         return tracing === null ? handled : withRequestSpan(request, handled)

@@ -46,6 +46,8 @@ export class NodeRequest extends Inspectable.Class implements HttpServerRequest.
   body: Effect.Effect<unknown, AnyApiError | TooSlow> = unread
   /** Whether the response can hold no secret, so that it may be compressed. Set by admission. */
   isCompressible = false
+  /** Whether an unchanged response is answered by 304. Set by admission. */
+  isPolled = false
 
   constructor(
     readonly source: IncomingMessage,
