@@ -70,6 +70,7 @@ export const refused: Readonly<Record<string, string>> = {
   "DELETE /api/auth/passkeys/:passkey_id": "no passkey: with one, it removes that",
   "DELETE /api/orgs/:org_name/members/me": "the last owner stays: for others, it is the removal of a member",
   "POST /api/orgs/:org_name/members": "the organization is full: in another one, it adds a member",
+  "POST /api/orgs/:org_name/groups/:group_name/members": "the group is full: in another one, it adds a member",
   "POST /api/orgs/:org_name/requests": "who has every right asks for none: others write a request",
   "POST /api/orgs/:org_name/exports/:export_id/approve": "nobody else is there: a second owner changes the row",
   "POST /api/orgs/:org_name/approvals/:approval_id/approve": "nothing waits: a vote changes the row of the use",
