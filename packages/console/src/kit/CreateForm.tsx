@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals"
+import { useLayoutEffect, useRef } from "preact/hooks"
 import type { NameForm } from "@coffer/domain/base/NameForms"
 import type * as Effect from "effect/Effect"
 import type { Failure } from "../client/Calls.js"
@@ -10,17 +11,23 @@ interface CreateFormProps<Name extends string, A, E> {
   readonly what: string
   readonly example: string
   readonly form: NameForm<Name>
+  /** Whether it is what the page is for: then the keyboard is in it at once. */
+  readonly isFirst?: boolean
   readonly create: (name: Name) => Effect.Effect<A, E>
   readonly done: (made: A) => void
 }
 
 /** Makes something that has a name. */
 export const CreateForm = <Name extends string, A, E extends Failure>(props: CreateFormProps<Name, A, E>) => {
-  const { create, done, example, form, what } = props
+  const { create, done, example, form, isFirst = false, what } = props
   const name = useSignal("")
   const act = useAct()
   const text = name.value
   const id = `new-${what}`
+  const field = useRef<HTMLInputElement>(null)
+  useLayoutEffect(() => {
+    if (isFirst) field.current?.focus()
+  }, [])
   const submit = (event: Event) => {
     event.preventDefault()
     if (form.is(text)) act.run(create(text), done)
@@ -31,6 +38,7 @@ export const CreateForm = <Name extends string, A, E extends Failure>(props: Cre
       <div class="row">
         <input
           id={id}
+          ref={field}
           value={text}
           placeholder={example}
           autocomplete="off"

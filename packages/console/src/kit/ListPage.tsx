@@ -1,10 +1,9 @@
-import { Search } from "lucide"
 import type { ReadonlySignal } from "@preact/signals"
 import type { ComponentChildren } from "preact"
-import { query, setQuery } from "../routing/Router.js"
-import { Icon } from "./Icon.js"
+import { setQuery } from "../routing/Router.js"
 import type { Loaded } from "./Load.js"
 import { Reading } from "./Reading.js"
+import { searched, SearchBox } from "./SearchBox.js"
 import { Table } from "./Table.js"
 import { hasWords } from "./Words.js"
 
@@ -63,7 +62,7 @@ const filteredFrom = 8
 /** A page that is a list: its head, a filter that the address keeps, the table. */
 export const ListPage = <A,>(props: ListPageProps<A>) => {
   const { children, empty, heads, of, row, textOf, title, tools, ...head } = props
-  const words = query.value.get("q") ?? ""
+  const words = searched()
   const all = of.loaded.value.value
   const shown =
     textOf === undefined || words === "" ? all : (all?.filter((one) => hasWords(textOf(one), words)) ?? null)
@@ -73,21 +72,7 @@ export const ListPage = <A,>(props: ListPageProps<A>) => {
       <PageHead {...head} title={title} count={all === null || all.length === 0 ? undefined : all.length} />
       {(hasFilter || (tools !== undefined && all !== null && all.length > 0)) && (
         <div class="list-tools">
-          {hasFilter && (
-            <label class="search">
-              <Icon of={Search} />
-              <span class="hidden">Filter {title.toLowerCase()}</span>
-              <input
-                type="search"
-                placeholder="Filter"
-                data-passing
-                autocomplete="off"
-                spellcheck={false}
-                value={words}
-                onInput={({ currentTarget }) => setQuery("q", currentTarget.value)}
-              />
-            </label>
-          )}
+          {hasFilter && <SearchBox what={title.toLowerCase()} />}
           {words !== "" && (
             <span class="quiet" role="status">
               {shown?.length.toLocaleString("en")} of {all.length.toLocaleString("en")}

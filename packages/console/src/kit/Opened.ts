@@ -1,4 +1,6 @@
-import { cover, query, setQuery } from "../routing/Router.js"
+import { batch } from "@preact/signals"
+import { useState } from "preact/hooks"
+import { cover, isCovered, query, setQuery } from "../routing/Router.js"
 
 /** The dialog of a page that the address names, as `?new` or `?member=…` does. */
 export interface Opened {
@@ -9,13 +11,24 @@ export interface Opened {
 }
 
 /** Returns the dialog that a parameter of the address opens. Back closes it, a reload opens it again, and its address can be sent. */
-export const useOpened = (name: string): Opened => ({
-  value: query.value.get(name),
-  open: (value = "1") => {
-    cover()
-    setQuery(name, value)
-  },
-  close: () => {
-    setQuery(name, null)
+export const useOpened = (name: string): Opened => {
+  const open = (value = "1") => {
+    batch(() => {
+      setQuery(name, null)
+      cover()
+      setQuery(name, value)
+    })
   }
-})
+  const value = query.value.get(name)
+  // A link to it: the entry before is the page without it.
+  useState(() => {
+    if (value !== null && !isCovered()) open(value)
+  })
+  return {
+    value,
+    open,
+    close: () => {
+      setQuery(name, null)
+    }
+  }
+}

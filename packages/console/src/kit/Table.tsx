@@ -33,7 +33,7 @@ export const Table = ({ children, class: name, heads, label }: TableProps) => {
         <thead role="rowgroup">
           <tr role="row">
             {heads.map((head) => (
-              <th key={head} scope="col" role="columnheader">
+              <th key={head} class={longWord.test(head) ? "long" : undefined} scope="col" role="columnheader">
                 {head === "" ? <span class="hidden">Actions</span> : head}
               </th>
             ))}

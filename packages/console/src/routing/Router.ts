@@ -46,6 +46,9 @@ type CloseDialog = (go: () => void) => void
 /** The dialogs that are open, the outermost first. */
 const covers: Array<CloseDialog> = []
 
+/** Whether the entry that is open is that of a dialog. */
+export const isCovered = (): boolean => dialogs > 0
+
 /** Adds the entry of a dialog that opens next, if the history does not have it. */
 export const cover = (): void => {
   if (dialogs > covers.length) return

@@ -8,14 +8,9 @@ import { plainCall } from "../client/Client.js"
 import { serverAddress } from "../routing/Places.js"
 import { navigate } from "../routing/Router.js"
 import { me, noteEnd } from "../state/Session.js"
+import { serverVersion } from "../state/ServerVersion.js"
 import { chooseTheme, theme, themes } from "../state/Theme.js"
 import { leave, release } from "../routing/Unsent.js"
-
-/** The version of the server, which says it with the list of the console's files. */
-const serverVersion = async (): Promise<string> => {
-  const found: unknown = await fetch("/console.json").then((response) => response.json())
-  return Predicate.hasProperty(found, "version") ? String(found.version) : "unknown"
-}
 
 /** The menu of the logged-in person: the account, its sessions, the colours, the versions, the logout. */
 export const AccountMenu = () => {
@@ -48,10 +43,7 @@ export const AccountMenu = () => {
           </>
         }
         opened={() => {
-          serverVersion().then(
-            (found) => (version.value = found),
-            () => (version.value = "unknown")
-          )
+          void serverVersion().then((found) => (version.value = found))
         }}
       >
         <p class="menu-note">

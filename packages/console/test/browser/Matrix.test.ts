@@ -2,6 +2,7 @@ import { assert, describe, expect, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
 import { codeFor, type Json, Person } from "../support/Person.js"
 import { cellOf, edit, writeAll } from "../support/Cells.js"
+import { Hands } from "../support/Steps.js"
 import { hasBrowser, Visit } from "../support/Visit.js"
 
 const why = hasBrowser() ? "" : ` [${noChromium}]`
@@ -55,6 +56,40 @@ describe.skipIf(!hasBrowser())(`the matrix${why}`, { timeout: 120_000 }, () => {
     await visit.press("Hide")
     await visit.page.keyboard.press("Escape")
     assert.notInclude(await traces(visit), "canary-91c2")
+    await visit.close()
+  }, 120_000)
+
+  it("takes a newcomer from the first address to stored secrets in ten acts, and says what comes next", async () => {
+    const hands = new Hands(await Visit.open("/"))
+    const { page, visit } = hands
+    await page.waitForURL("**/login?**")
+    await hands.fill("E-mail address", "first-run@example.com")
+    await hands.key("Enter")
+    await page.getByLabel("Code").waitFor()
+    await hands.fill("Code", await codeFor("first-run@example.com"))
+    await hands.key("Enter")
+    await page.getByRole("list", { name: "Step 1 of 3" }).waitFor()
+    await hands.fill("Name of the organization", "first-run")
+    await hands.key("Enter")
+    await page.getByRole("list", { name: "Step 2 of 3" }).waitFor()
+    await hands.fill("Name of the project", "webshop")
+    await hands.key("Enter")
+    await page.getByRole("list", { name: "Step 3 of 3" }).waitFor()
+    await visit.isAccessible("the third step")
+    await hands.paste(`API_KEY='${canary}'\nLOG_LEVEL=debug\n`)
+    await hands.press("Store 2 in dev")
+    await visit.sees("Written to")
+    assert.isAtMost(hands.entries + hands.clicks, 10, `${hands.entries} entries, ${hands.clicks} clicks`)
+    await page.getByRole("heading", { name: "Next" }).waitFor()
+    await visit.isAccessible("what comes next")
+    await page.getByRole("link", { name: "Invite a colleague" }).click()
+    await page.getByRole("heading", { name: "Invite people" }).waitFor()
+    await page.goBack()
+    await page.getByRole("heading", { name: "Invite people" }).waitFor({ state: "detached" })
+    await page.goBack()
+    await page.getByRole("listitem").filter({ hasText: "Invite a colleague, begun" }).waitFor()
+    await visit.press("Dismiss")
+    await page.getByRole("heading", { name: "Next" }).waitFor({ state: "detached" })
     await visit.close()
   }, 120_000)
 

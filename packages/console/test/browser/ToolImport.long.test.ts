@@ -26,7 +26,7 @@ const document = JSON.stringify(
 
 describe.skipIf(!hasBrowser())(`importing what other tools print${why}`, { timeout: 120_000 }, () => {
   it("shows the plan of each environment, and stages what is chosen into all of them", async () => {
-    const ada = await Person.login("imports@example.com")
+    const ada = await Person.login("other-tools@example.com")
     await ada.organization("imports", { prod: { HOST: "db.internal" }, staging: { HOST: "old" } })
     const visit = await Visit.open("/imports/webshop", ada)
     const { page } = visit

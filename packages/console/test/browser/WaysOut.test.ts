@@ -166,6 +166,43 @@ describe.skipIf(!hasBrowser())(`what a person would lose${why}`, { timeout: 300_
     })
   }
 
+  it("is not lost by Back from a dialog, which closes the dialog and leaves the page", async () => {
+    const visit = await Visit.open("/-/account", ada)
+    await visit.sees("Delegations")
+    const { page } = visit
+    await follow(visit, `/${org}/-/members`)
+    const path = () => new URL(page.url()).pathname
+    const dialog = page.locator("dialog[open]")
+    // A drawer, whose address can be sent, and a dialog without an address.
+    await page
+      .getByRole("row", { name: /ways@example/ })
+      .getByRole("link")
+      .click()
+    await page.getByRole("dialog", { name: "ways@example.com" }).waitFor()
+    const address = page.url()
+    await page.goBack()
+    await dialog.waitFor({ state: "detached" })
+    assert.strictEqual(path(), `/${org}/-/members`)
+    assert.notInclude(page.url(), "member=")
+    await page.goto(address)
+    await page.getByRole("dialog", { name: "ways@example.com" }).waitFor()
+    await page.keyboard.press("Escape")
+    await dialog.waitFor({ state: "detached" })
+    await visit.press("Role of ways@example.com")
+    await page.getByRole("dialog", { name: "Role of ways@example.com" }).waitFor()
+    await page.goBack()
+    await dialog.waitFor({ state: "detached" })
+    // One that is closed otherwise leaves no step behind.
+    await visit.press("Role of ways@example.com")
+    await visit.press("Cancel")
+    await dialog.waitFor({ state: "detached" })
+    await page.getByRole("link", { name: "Audit" }).click()
+    await page.getByRole("heading", { name: "Audit log" }).waitFor()
+    await page.goBack()
+    await page.getByRole("heading", { name: "Members" }).waitFor()
+    await visit.close()
+  })
+
   it("leaves what the person gives up, by every way", async () => {
     const visit = await Visit.open("/-/account", ada)
     await visit.sees("Delegations")

@@ -29,6 +29,7 @@ export const ServerSetting = Schema.Struct({
     Schema.String,
     "the variable with the value or with the name of its file; `default`, or `unset`",
     "default"
-  )
+  ),
+  group: optional(Schema.String, "the part of the documentation that describes it", "Listening")
 }).annotations({ identifier: "ServerSetting", description: "a setting of the server, never a secret" })
 export type ServerSetting = typeof ServerSetting.Type

@@ -20,7 +20,8 @@ export const featuresCommand = atServer("features", {
 const columns = {
   setting: ({ variable }: ServerSetting) => variable,
   value: ({ value }: ServerSetting) => value,
-  source: ({ source, variable }: ServerSetting) => (source === variable ? "" : source)
+  source: ({ source, variable }: ServerSetting) => (source === variable ? "" : source),
+  group: ({ group }: ServerSetting) => group ?? ""
 }
 
 export const settingsCommand = atServer("settings", {

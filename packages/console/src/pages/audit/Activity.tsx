@@ -1,4 +1,6 @@
 import type { AuditActivity } from "@coffer/domain/audit/AuditActivity"
+import { AuditSince, AuditUntil } from "@coffer/domain/audit/AuditFilters"
+import { defined } from "@coffer/domain/base/Defined"
 import type { OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
@@ -6,7 +8,8 @@ import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { wallMillis } from "../../state/ServerTime.js"
-import { pictureOf, times, type TimeName } from "./Picture.js"
+import { decode, type Typed } from "./Filters.js"
+import { followed, pictureOf, timeOf, times } from "./Picture.js"
 
 const height = 72
 const step = 10
@@ -17,11 +20,76 @@ type By = (typeof by)[number]
 /** Colours are told apart by the legend's numbers too. */
 const colour = (index: number) => `audit-colour-${Math.min(index, 5)}`
 
+type Choose = (filters: Partial<Typed>) => void
+
+interface BarsProps {
+  readonly activity: AuditActivity
+  readonly columns: ReadonlyArray<ReadonlyArray<number>>
+  readonly most: number
+  readonly choose: Choose
+}
+
+/** The columns of a picture. A press on one, or a way over several, filters by their time; the fields do the same by the keyboard. */
+const Bars = ({ activity, choose, columns, most }: BarsProps) => {
+  const brush = useSignal<readonly [number, number] | null>(null)
+  const columnAt = ({ clientX, currentTarget }: PointerEvent): number => {
+    if (!(currentTarget instanceof Element)) return 0
+    const { left, width } = currentTarget.getBoundingClientRect()
+    return Math.max(0, Math.min(columns.length - 1, Math.floor(((clientX - left) / width) * columns.length)))
+  }
+  return (
+    <svg
+      viewBox={`0 0 ${columns.length * step} ${height}`}
+      preserveAspectRatio="none"
+      aria-hidden="true"
+      onPointerDown={(event) => {
+        const at = columnAt(event)
+        event.currentTarget.setPointerCapture(event.pointerId)
+        brush.value = [at, at]
+      }}
+      onPointerMove={(event) => {
+        if (brush.value !== null) brush.value = [brush.value[0], columnAt(event)]
+      }}
+      onPointerCancel={() => (brush.value = null)}
+      onPointerUp={() => {
+        if (brush.value !== null) choose(timeOf(activity, ...brush.value))
+        brush.value = null
+      }}
+    >
+      {brush.value !== null && (
+        <rect
+          class="audit-brush"
+          x={Math.min(...brush.value) * step}
+          y={0}
+          width={(Math.abs(brush.value[1] - brush.value[0]) + 1) * step}
+          height={height}
+        />
+      )}
+      {columns.map((counts, column) => {
+        let below = 0
+        return counts.map((count, kind) => {
+          const size = (count / most) * height
+          below += size
+          return count === 0 ? null : (
+            <rect
+              key={`${column} ${kind}`}
+              class={colour(kind)}
+              x={column * step + 1}
+              y={height - below}
+              width={step - 2}
+              height={size}
+            />
+          )
+        })
+      })}
+    </svg>
+  )
+}
+
 interface PictureProps {
   readonly activity: AuditActivity
   readonly split: By
-  /** Filters the log by an action or an actor. */
-  readonly choose: (name: By, word: string) => void
+  readonly choose: Choose
 }
 
 const Picture = ({ activity, choose, split }: PictureProps) => {
@@ -29,37 +97,13 @@ const Picture = ({ activity, choose, split }: PictureProps) => {
   return (
     <>
       <p class="quiet">{caption}</p>
-      <svg viewBox={`0 0 ${columns.length * step} ${height}`} preserveAspectRatio="none" aria-hidden="true">
-        {columns.map((counts, column) => {
-          let below = 0
-          return counts.map((count, kind) => {
-            const size = (count / most) * height
-            below += size
-            return count === 0 ? null : (
-              <rect
-                key={`${column} ${kind}`}
-                class={colour(kind)}
-                x={column * step + 1}
-                y={height - below}
-                width={step - 2}
-                height={size}
-              />
-            )
-          })
-        })}
-      </svg>
+      <Bars activity={activity} columns={columns} most={most} choose={choose} />
       <ul>
         {kinds.map(({ count, isOne, name }, index) => (
           <li key={name}>
             <span class={`audit-mark ${colour(index)}`} aria-hidden="true" />
             {isOne ? (
-              <button
-                type="button"
-                class="plain"
-                onClick={() => {
-                  choose(split, name)
-                }}
-              >
+              <button type="button" class="plain" onClick={() => choose({ [split]: name })}>
                 {name}
               </button>
             ) : (
@@ -75,29 +119,51 @@ const Picture = ({ activity, choose, split }: PictureProps) => {
 
 interface ActivityProps {
   readonly org: OrgName
-  readonly choose: PictureProps["choose"]
+  readonly typed: Typed
+  readonly choose: Choose
 }
 
-/** How much happened when in the whole log, by action or by actor: one column a span of time. */
-export const Activity = ({ choose, org }: ActivityProps) => {
+/** How much happened when, by action or by actor: one column a span of time. It follows the filters of time, action and actor. */
+export const Activity = ({ choose, org, typed }: ActivityProps) => {
   const split = useSignal<By>("action")
-  const time = useSignal<TimeName>("all of it")
-  const found = useLoad(`${org} ${time.value}`, () => {
-    const length = times[time.peek()]
-    const since = length === null ? undefined : new Date(wallMillis() - length).toISOString()
-    return call("audit", (api) =>
-      api.activity({ path: { org_name: org }, urlParams: since === undefined ? {} : { since } })
-    )
-  })
-  const names = Object.keys(times).filter((name): name is TimeName => name in times)
+  const since = decode(AuditSince, typed.since)
+  const until = decode(AuditUntil, typed.until)
+  const found = useLoad(`${org} ${since ?? ""} ${until ?? ""}`, () =>
+    call("audit", (api) => api.activity({ path: { org_name: org }, urlParams: defined({ since, until }) }))
+  )
+  const shown: By = typed.action !== "" ? "action" : typed.actor !== "" ? "actor" : split.value
   return (
     <figure class="audit-activity">
       <figcaption>
         <h2>Activity</h2>
-        <Choose label="of" value={time.value} words={names} choose={(word) => (time.value = word)} />
-        <Choose label="by" value={split.value} words={by} choose={(word) => (split.value = word)} />
+        {Object.entries(times).map(([name, length]) => (
+          <button
+            key={name}
+            type="button"
+            class="plain"
+            onClick={() => {
+              const from = length === null ? "" : new Date(wallMillis() - length).toISOString().slice(0, 19) + "Z"
+              choose({ since: from, until: "" })
+            }}
+          >
+            {name}
+          </button>
+        ))}
+        <Choose label="by" value={shown} words={by} choose={(word) => (split.value = word)} />
       </figcaption>
-      <Reading of={found}>{(activity) => <Picture activity={activity} split={split.value} choose={choose} />}</Reading>
+      <Reading of={found}>
+        {(activity) => {
+          const part = followed(activity, typed)
+          return part === null ? (
+            <p class="quiet">The picture shows the ten most frequent actions and actors, one filter at a time.</p>
+          ) : (
+            <Picture activity={part} split={shown} choose={choose} />
+          )
+        }}
+      </Reading>
+      {(typed.project !== "" || typed.env !== "" || typed.key !== "") && (
+        <p class="quiet">It regards all projects, environments and keys.</p>
+      )}
     </figure>
   )
 }

@@ -74,12 +74,14 @@ const exported = Effect.fnUntraced(function* (
 interface ExportProps {
   readonly org: OrgName
   readonly typed: Typed
+  /** How many entries fit the filters. */
+  readonly total: number
 }
 
 const words: ReadonlyArray<Form> = ["CSV", "JSON"]
 
 /** Saves the entries that fit the filters as a file. */
-export const AuditExport = ({ org, typed }: ExportProps) => {
+export const AuditExport = ({ org, total, typed }: ExportProps) => {
   const progress = useSignal<Progress | null>(null)
   const said = useSignal<string | null>(null)
   const failure = useSignal<Failure | null>(null)
@@ -136,6 +138,10 @@ export const AuditExport = ({ org, typed }: ExportProps) => {
             }}
           >
             Save as {form}
+            <span class="quiet">
+              <span class="hidden">: </span>
+              {Math.min(total, maxEntries).toLocaleString("en")}
+            </span>
           </button>
         ))
       )}

@@ -34,7 +34,8 @@ export const filtersOf = (query: URLSearchParams): Typed => ({
 
 export const names = ["actor", "project", "env", "key", "since", "until"] as const
 
-const decode = <A, I>(schema: Schema.Schema<A, I>, text: string): A | undefined =>
+/** Undefined: the text is not complete. */
+export const decode = <A, I>(schema: Schema.Schema<A, I>, text: string): A | undefined =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(text.trim()))
 
 /** Returns the query parameters of the complete filters; a half-typed one is omitted. */

@@ -16,6 +16,7 @@ import { query, setQueries, setQuery } from "../../routing/Router.js"
 import type { PageProps } from "../PageProps.js"
 import { Activity } from "./Activity.js"
 import { Entries } from "./Entries.js"
+import { PageHead } from "../../kit/ListPage.js"
 import { AuditExport } from "./AuditExport.js"
 import { badOf, filtersOf, names, nameOf, noFilters, readPage, type Typed } from "./Filters.js"
 import { Verify } from "./Verify.js"
@@ -25,6 +26,26 @@ const decodeCursor = Schema.decodeUnknownOption(LogCursor)
 
 /** How often a followed log is read. */
 const followMillis = 3_000
+
+const suggested = ["actor", "project", "env", "key"] as const
+type Suggested = (typeof suggested)[number]
+const isSuggested = (name: keyof Typed): name is Suggested => suggested.some((one) => one === name)
+
+const textOf = (entry: AuditEntry, name: Suggested): unknown =>
+  name === "actor" ? entry.actor_name : entry.metadata[name]
+
+/** The words that the fields suggest: those of the entries that are shown. */
+const Known = ({ entries }: { readonly entries: ReadonlyArray<AuditEntry> }) => (
+  <>
+    {suggested.map((name) => (
+      <datalist key={name} id={`audit-known-${name}`}>
+        {[...new Set(entries.map((entry) => textOf(entry, name)))].map(
+          (text) => typeof text === "string" && <option key={text} value={text} />
+        )}
+      </datalist>
+    ))}
+  </>
+)
 
 interface LogProps {
   readonly org: OrgName
@@ -61,7 +82,8 @@ const Log = ({ org, typed }: LogProps) => {
                 Follow
               </Check>
             </p>
-            <AuditExport key={name} org={org} typed={typed} />
+            <AuditExport key={name} org={org} typed={typed} total={pagination.total} />
+            <Known entries={entries} />
             <Entries entries={entries} />
             {next !== null && (
               <button
@@ -108,9 +130,11 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
   const isFiltered = Object.values(typed).some((text) => text !== "")
   return (
     <section class="wide-page">
-      <h1>Audit log</h1>
-      <Verify org={org} />
-      <Activity key={org} org={org} choose={set} />
+      <PageHead
+        title="Audit log"
+        about="Everything that happened in the organization: reads, changes, refusals. No entry can be changed or removed."
+        create={<Verify org={org} />}
+      />
       <form
         class="fields"
         role="search"
@@ -132,6 +156,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
             <input
               id={`audit-${name}`}
               placeholder={name === "since" || name === "until" ? "2026-01-31" : undefined}
+              list={isSuggested(name) ? `audit-known-${name}` : undefined}
               value={typed[name]}
               autocomplete="off"
               spellcheck={false}
@@ -161,6 +186,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
           entries with any. A time is a date, or a date and time such as 2026-01-31T08:00Z.
         </p>
       )}
+      <Activity key={org} org={org} typed={typed} choose={(filters) => setQueries({ ...filters })} />
       <Log org={org} typed={typed} />
     </section>
   )

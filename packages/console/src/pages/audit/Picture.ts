@@ -5,9 +5,8 @@ const namedKinds = 5
 
 const hour = 3_600_000
 
-/** The times that a picture can show; null: since the first entry. */
-export const times = { "the last hour": hour, "24 hours": 24 * hour, "30 days": 720 * hour, "all of it": null } as const
-export type TimeName = keyof typeof times
+/** The times from which a person chooses at once, by their lengths in milliseconds; null: since the first entry. */
+export const times = { "All time": null, "Last hour": hour, "24 hours": 24 * hour, "30 days": 720 * hour } as const
 
 export interface Kind {
   readonly name: string
@@ -49,4 +48,30 @@ export const pictureOf = (activity: AuditActivity, found: ReadonlyArray<Activity
     most: Math.max(1, ...activity.counts),
     caption: captionOf(activity)
   }
+}
+
+/** The filters of a list that a picture follows beside its time. */
+interface Followed {
+  readonly action: string
+  readonly actor: string
+}
+
+/** The part of an activity that filters leave; null: the server did not count it, because others are more frequent. */
+export const followed = (activity: AuditActivity, { action, actor }: Followed): AuditActivity | null => {
+  if (action === "" && actor === "") return activity
+  const one =
+    action === ""
+      ? activity.actors.find(({ name }) => name === actor)
+      : actor === ""
+        ? activity.actions.find(({ name }) => name === action)
+        : undefined
+  if (one === undefined) return null
+  const only = action === "" ? { actions: [], actors: [one] } : { actions: [one], actors: [] }
+  return { ...activity, entries: one.entries, counts: one.counts, ...only }
+}
+
+/** The time of some columns, as filters name it: from the first to the last of them. */
+export const timeOf = ({ seconds, since }: AuditActivity, first: number, last: number) => {
+  const at = (column: number) => new Date(Date.parse(since) + column * seconds * 1_000).toISOString().slice(0, 19) + "Z"
+  return { since: at(Math.min(first, last)), until: at(Math.max(first, last) + 1) }
 }

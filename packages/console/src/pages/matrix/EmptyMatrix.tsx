@@ -1,5 +1,9 @@
+import { ClipboardPaste } from "lucide"
+import { FirstSteps } from "../../kit/FirstSteps.js"
 import { AskAccess } from "../../kit/AskAccess.js"
+import { Icon } from "../../kit/Icon.js"
 import { WhomToAsk } from "../../kit/WhomToAsk.js"
+import { firstRun } from "../../state/FirstRun.js"
 import type { Model } from "./Model.js"
 import { DeletedChip } from "./Toolbar.js"
 
@@ -9,8 +13,10 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
   const { org, project } = model.place
   const canRead = columns.some((column) => column.canRead)
   const first = columns.find(({ canWrite }) => canWrite)
+  const isFirstRun = firstRun.value?.org === org
   return (
-    <div class="empty">
+    <div class="first-run">
+      {isFirstRun && first !== undefined && <FirstSteps at="Secrets" />}
       <h2>{canRead ? `${project} has no secrets yet` : `You have no access to ${project} yet`}</h2>
       {first === undefined ? (
         <>
@@ -25,20 +31,23 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
         </>
       ) : (
         <>
-          <p>
-            Paste your <code>.env</code> with <kbd>Ctrl V</kbd>, or drop it anywhere on this page. Nothing is written
-            before you have seen what would change. Its environments are {columns.map(({ name }) => name).join(", ")}.
-          </p>
+          <button
+            type="button"
+            class="drop-here"
+            onClick={() => {
+              model.setOpen({ type: "import", env: first.name, text: "", file: "" })
+            }}
+          >
+            <Icon of={ClipboardPaste} />
+            <strong>
+              Paste a .env<span class="quiet"> with Ctrl V, or drop a file anywhere</span>
+            </strong>
+            <span class="quiet">
+              dotenv, JSON, YAML, or what Doppler, Infisical, Vault and others print. You see what it would create
+              before anything is written.
+            </span>
+          </button>
           <div class="row">
-            <button
-              type="button"
-              class="primary"
-              onClick={() => {
-                model.setOpen({ type: "import", env: first.name, text: "", file: "" })
-              }}
-            >
-              Paste a .env
-            </button>
             <button
               type="button"
               onClick={() => {
@@ -48,9 +57,11 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
               New key
             </button>
             <DeletedChip model={model} />
+            <span class="quiet">for one secret, typed or generated.</span>
           </div>
           <p class="hint">
-            From a terminal: <code>coffer secret import .env --env {first.name}</code>
+            Its environments are {columns.map(({ name }) => name).join(", ")}. From a terminal:{" "}
+            <code>coffer secret import .env --env {first.name}</code>
           </p>
         </>
       )}

@@ -10,6 +10,7 @@ import { useLazy } from "../../kit/Lazy.js"
 import { Problem } from "../../kit/Problem.js"
 import { tooLarge } from "../../staging/Pasted.js"
 import { FileOutcome, type FilePlan, planFile, type Question, stageFile } from "./import/FilePlan.js"
+import { storeFile } from "./import/StoreFile.js"
 import type { ToolImportProps } from "./import/ToolImport.js"
 import type { Model } from "./Model.js"
 import { envOfFile, guessFormat } from "./Paste.js"
@@ -19,6 +20,7 @@ interface ImportProps {
   readonly env: EnvName | null
   readonly text: string
   readonly file: string
+  readonly reload: () => void
   readonly close: () => void
 }
 
@@ -72,7 +74,7 @@ const loadToolImport = () => import("./import/ToolImport.js").then(({ ToolImport
 const waitMillis = 250
 
 /** Reads a pasted text or a dropped file, and says what it would change. */
-export const ImportDialog = ({ close, env: first, file, model, text }: ImportProps) => {
+export const ImportDialog = ({ close, env: first, file, model, reload, text }: ImportProps) => {
   const columns = model.grid.value.columns.filter(({ canWrite }) => canWrite)
   const names = columns.map(({ name }) => name)
   const env = useSignal(envOfFile(file, names) ?? first ?? names[0] ?? null)
@@ -124,9 +126,11 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
 
   const filed = plan.value?.type === "file" ? plan.value : null
   const column = columns.find(({ name }) => name === filed?.question.env)
+  const isFirst = model.grid.value.rows.length === 0
+  const writing = useAct()
   const changes = filed?.preview?.data.filter(({ change }) => change !== "unchanged").length ?? 0
   return (
-    <Dialog title="Import" class="wide" close={close}>
+    <Dialog title="Import" class="wide" busy={writing.isBusy} close={close}>
       <div class="row import-head">
         <label for="import-env" class={tool === null ? undefined : "hidden"}>
           Into
@@ -219,13 +223,29 @@ export const ImportDialog = ({ close, env: first, file, model, text }: ImportPro
         />
       ) : (
         <footer>
-          <button type="button" onClick={close}>
+          <Problem failure={writing.failure.value} />
+          <button type="button" disabled={writing.isBusy.value} onClick={close}>
             Cancel
           </button>
+          {isFirst && column !== undefined && filed !== null && (
+            <button
+              type="button"
+              class="primary"
+              disabled={changes === 0 || writing.isBusy.value}
+              onClick={() => {
+                writing.run(storeFile(model, column, filed), () => {
+                  close()
+                  reload()
+                })
+              }}
+            >
+              Store {changes.toLocaleString("en")} in {column.name}
+            </button>
+          )}
           <button
             type="button"
-            class="primary"
-            disabled={column === undefined || changes === 0}
+            class={isFirst ? undefined : "primary"}
+            disabled={column === undefined || changes === 0 || writing.isBusy.value}
             onClick={() => {
               if (column !== undefined && filed !== null) stageFile(model, column, filed)
               close()

@@ -1,3 +1,4 @@
+import { Checklist } from "../../kit/Checklist.js"
 import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
@@ -124,7 +125,7 @@ const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: ()
     case "new":
       return <NewKeyDialog model={model} first={open.key} close={close} />
     case "import":
-      return <ImportDialog key={`${open.file} ${open.text}`} model={model} {...open} close={close} />
+      return <ImportDialog key={`${open.file} ${open.text}`} model={model} {...open} reload={reload} close={close} />
     case "review":
       return <ReviewDialog model={model} reload={reload} close={close} />
     case "bulk":
@@ -189,6 +190,7 @@ export const Page = ({ place }: PageProps<"project">) => {
         <EmptyMatrix model={model} />
       ) : (
         <>
+          <Checklist org={place.org} project={place.project} env={model.grid.value.columns[0]?.name} />
           <Toolbar model={model} />
           {isRemoved ? (
             <RemovedRows model={model} reload={reload} />

@@ -5,6 +5,7 @@ import type { Organization } from "@coffer/domain/directory/Organization"
 import type { Overview } from "@coffer/domain/directory/Overview"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
+import { FirstSteps } from "../../kit/FirstSteps.js"
 import { Attention } from "../../kit/Attention.js"
 import { CreateForm } from "../../kit/CreateForm.js"
 import { useLoad } from "../../kit/Load.js"
@@ -15,6 +16,7 @@ import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { isJoined, organizations, readOrganizations } from "../../client/Organizations.js"
+import { beginFirstRun } from "../../state/FirstRun.js"
 import { facts } from "../../state/Server.js"
 import { me } from "../../state/Session.js"
 import { Leave } from "./Leave.js"
@@ -23,11 +25,12 @@ import { Leave } from "./Leave.js"
 const regarded = 12
 const atOnce = 20
 
-const Create = () =>
+const Create = ({ isFirst = false }: { readonly isFirst?: boolean }) =>
   facts.value?.org_creation === "superadmin" && me.value?.is_superadmin !== true ? (
     <p class="quiet">Only superadmins create organizations on this server: ask one of them.</p>
   ) : (
     <CreateForm
+      isFirst={isFirst}
       what="organization"
       example="acme"
       form={orgNameForm}
@@ -38,6 +41,7 @@ const Create = () =>
         )
       }
       done={({ name }) => {
+        if (isFirst) beginFirstRun(name)
         navigate(orgAddress(name))
       }}
     />
@@ -144,13 +148,14 @@ export const Page = () => {
   const found = organizations.value
   if (found.length === 0) {
     return (
-      <section class="narrow">
+      <section class="first-run">
+        <FirstSteps at="Organization" />
         <h1>Welcome to Coffer</h1>
         <p>
           An organization holds your projects, the people and machines that use them, and the log of everything that
           happens. You will be its owner.
         </p>
-        <Create />
+        <Create isFirst />
         <RemovedOrganizations found={found} />
       </section>
     )

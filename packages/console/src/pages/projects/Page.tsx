@@ -4,8 +4,10 @@ import type { ProjectOverview } from "@coffer/domain/directory/Overview"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
+import { FirstSteps } from "../../kit/FirstSteps.js"
 import { Attention } from "../../kit/Attention.js"
 import { CreateForm } from "../../kit/CreateForm.js"
+import { Empty } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
 import { MoreButton, useMore } from "../../kit/More.js"
 import { Reading } from "../../kit/Reading.js"
@@ -16,6 +18,7 @@ import { Link } from "../../routing/Link.js"
 import { projectAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { mayInOrg } from "../../client/Organizations.js"
+import { firstRun } from "../../state/FirstRun.js"
 import type { PageProps } from "../PageProps.js"
 
 const pageSize = 50
@@ -28,8 +31,9 @@ const read = (org: OrgName, after?: string) =>
     })
   )
 
-const Create = ({ org }: { readonly org: OrgName }) => (
+const Create = ({ isFirst = false, org }: { readonly org: OrgName; readonly isFirst?: boolean }) => (
   <CreateForm
+    isFirst={isFirst}
     what="project"
     example="webshop"
     form={projectNameForm}
@@ -79,6 +83,21 @@ const Row = ({ of: one, org }: { readonly org: OrgName; readonly of: ProjectOver
   </tr>
 )
 
+/** In place of the list: the second step of a newcomer. */
+const FirstProject = ({ isAllowed, org }: { readonly org: OrgName; readonly isAllowed: boolean }) =>
+  isAllowed ? (
+    <div class="first-run">
+      {firstRun.value?.org === org && <FirstSteps at="Project" />}
+      <h2>Name the first project</h2>
+      <p>A project groups the secrets of one application. It comes with the environments dev, staging and prod.</p>
+      <Create org={org} isFirst />
+    </div>
+  ) : (
+    <Empty title="There are no projects yet">
+      <p>An admin or owner creates them.</p>
+    </Empty>
+  )
+
 const Projects = ({ org }: { readonly org: OrgName }) => {
   const first = useLoad(org, () => read(org))
   const more = useMore<ProjectOverview>(org)
@@ -88,17 +107,16 @@ const Projects = ({ org }: { readonly org: OrgName }) => {
       {(page) => (
         <>
           {page.projects === 0 ? (
-            <p>
-              {isAllowed
-                ? "A project groups the secrets of one application. It comes with the environments dev, staging and prod."
-                : "There are no projects yet. An admin or owner creates them."}
-            </p>
+            <FirstProject org={org} isAllowed={isAllowed} />
           ) : (
-            <Table label="Projects" heads={["Project", "Environments", "Secrets", "Last change"]}>
-              {[...page.data, ...more.rows.value].map((one) => (
-                <Row key={one.project} org={org} of={one} />
-              ))}
-            </Table>
+            <>
+              {isAllowed && <Create org={org} />}
+              <Table label="Projects" heads={["Project", "Environments", "Secrets", "Last change"]}>
+                {[...page.data, ...more.rows.value].map((one) => (
+                  <Row key={one.project} org={org} of={one} />
+                ))}
+              </Table>
+            </>
           )}
           <MoreButton first={page} more={more} read={(after) => read(org, after)}>
             More of {page.projects.toLocaleString("en")} projects
@@ -114,7 +132,6 @@ const Projects = ({ org }: { readonly org: OrgName }) => {
 export const Page = ({ place: { org } }: PageProps<"org">) => (
   <section class="wide-page">
     <h1>Projects of {org}</h1>
-    {mayInOrg(org, "project.create") && <Create org={org} />}
     <Projects org={org} />
     {!mayInOrg(org, "project.create") && <WithoutAccess org={org} />}
   </section>

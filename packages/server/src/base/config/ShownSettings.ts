@@ -23,15 +23,15 @@ export const shownSettings = (
     .filter((variable) => superadminVariable.test(variable) && variable !== "SUPERADMIN_EMAIL_0")
     .map((variable) => ({ variable, secret: false, default: undefined }))
   return described
-    .flatMap(({ variables }) => variables)
-    .flatMap(({ default: fallback, file, secret, variable }) => {
-      const one = { variable, secret: file === true || secret === true, default: fallback }
-      return variable === "SUPERADMIN_EMAIL_0" ? [one, ...numbered] : [one]
+    .flatMap(({ title: group, variables }) => variables.map((one) => ({ ...one, group })))
+    .flatMap(({ default: fallback, file, group, secret, variable }) => {
+      const one = { variable, secret: file === true || secret === true, default: fallback, group }
+      return variable === "SUPERADMIN_EMAIL_0" ? [one, ...numbered.map((each) => ({ ...each, group }))] : [one]
     })
-    .map(({ default: fallback, secret, variable }) => {
+    .map(({ default: fallback, group, secret, variable }) => {
       const source = [variable, `${variable}_FILE`].find((name) => !!environment[name] && (name === variable || secret))
       if (source === undefined) {
-        return { variable, value: fallback ?? null, source: fallback === undefined ? "unset" : "default" }
+        return { variable, value: fallback ?? null, source: fallback === undefined ? "unset" : "default", group }
       }
       const value = isWrong(source)
         ? "not shown, because it is invalid"
@@ -40,6 +40,6 @@ export const shownSettings = (
             ? "set (64 hexadecimal digits)"
             : "set"
           : (environment[variable] ?? "")
-      return { variable, value, source }
+      return { variable, value, source, group }
     })
 }

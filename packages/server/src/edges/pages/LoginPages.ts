@@ -32,7 +32,7 @@ const emailForm = ({
 <input type="hidden" name="csrf" value="${csrf}">
 <input type="hidden" name="step" value="email">
 <label for="email">E-mail address</label>
-<input id="email" name="email" type="email" value="${email}" autocomplete="email" maxlength="254" required>
+<input id="email" name="email" type="email" value="${email}" autocomplete="email" maxlength="254"${isAgain ? null : markup` autofocus`} required>
 ${isAgain ? markup`<button autofocus>Send another code</button>` : markup`<button>Send me a code</button>`}
 </form>`
 

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto"
 
 /** The style of all pages, without external resources. Its variables are those of the console. */
 export const style = `
-:root{color-scheme:light dark;--back:#f6f6f4;--card:#fff;--text:#1c1d1f;--quiet:#5f6267;--line:#dfe0e1;--strong-line:#c3c5c9;--accent:#1f4e79;--on-accent:#fff;--bad:#a4262c;--bad-back:#fbecec}
-@media (prefers-color-scheme:dark){:root{--back:#131416;--card:#1a1c1f;--text:#e8e9eb;--quiet:#a2a6ac;--line:#2c2f34;--strong-line:#454a52;--accent:#8ab8e6;--on-accent:#10202f;--bad:#ff9a94;--bad-back:#3a1f20}}
+:root{color-scheme:light dark;--back:#f7f7f8;--card:#fff;--text:#17181c;--quiet:#5b5f69;--line:#e4e5e9;--strong-line:#cdd0d6;--accent:#2450b8;--on-accent:#fff;--bad:#b3232b;--bad-back:#fceeee}
+@media (prefers-color-scheme:dark){:root{--back:#101113;--card:#17181b;--text:#ececef;--quiet:#a3a7b0;--line:#2a2c31;--strong-line:#43464e;--accent:#93b4ff;--on-accent:#0e1830;--bad:#ff9a94;--bad-back:#3a1f20}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:grid;place-items:center;padding:1.5rem;background:var(--back);color:var(--text);font:1rem/1.5 system-ui,sans-serif}
 main{width:100%;max-width:24rem;padding:2rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem}
