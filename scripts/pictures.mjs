@@ -96,6 +96,7 @@ const pages = {
   projects: "/acme",
   matrix: "/acme/webshop",
   compared: "/acme/webshop?base=dev&fold=DATABASE_,OAUTH_&sort=name",
+  key: "/acme/webshop?key=OAUTH_API_KEY&env=prod",
   review: "/acme/webshop",
   palette: "/acme/webshop",
   empty: "/acme/website",

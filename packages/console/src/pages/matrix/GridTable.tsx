@@ -19,6 +19,7 @@ import {
 import { move, type Position, rowsInView } from "./Movement.js"
 import { GroupHead } from "./PreviewGroup.js"
 import { Row } from "./Row.js"
+import { isWide, select, selectedKey } from "./Selected.js"
 import { useAct } from "../../kit/Act.js"
 import { useStillOpen } from "../../kit/StillOpen.js"
 import { readColumn, showColumn, ValuesBar, valuesIn } from "./ColumnValues.js"
@@ -79,6 +80,7 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
   const chosen = model.chosen.value
   const isGone = isCursorGone(model)
   const activeKey = isGone ? undefined : rows[row]?.key
+  const selected = isWide.value ? selectedKey.value : null
   const activeTrack = tracks[column - 1]?.name ?? null
 
   useLayoutEffect(() => {
@@ -227,32 +229,38 @@ export const GridTable = ({ model }: { readonly model: Model }) => {
             )}
           </div>
           <div class="matrix-body" role="rowgroup" style={{ height: `${rows.length * rowHeight}px` }}>
-            {rows
-              .slice(first, last)
-              .map((one, index) =>
-                isGroup(one) ? (
-                  <GroupLine
-                    key={one.key}
-                    group={one}
-                    index={first + index}
-                    tracks={tracks}
-                    active={one.key === activeKey ? column : -1}
-                  />
-                ) : (
-                  <Row
-                    key={one.key}
-                    row={one}
-                    index={first + index}
-                    base={columns[base]?.name ?? null}
-                    shownIn={values?.index ?? -1}
-                    value={values?.of.values.get(one.key)}
-                    tracks={tracks}
-                    address={addressOf(model, one)}
-                    isChosen={chosen.has(one.key)}
-                    active={one.key === activeKey ? column : -1}
-                  />
-                )
-              )}
+            {rows.slice(first, last).map((one, index) =>
+              isGroup(one) ? (
+                <GroupLine
+                  key={one.key}
+                  group={one}
+                  index={first + index}
+                  tracks={tracks}
+                  active={one.key === activeKey ? column : -1}
+                />
+              ) : (
+                <Row
+                  key={one.key}
+                  row={one}
+                  index={first + index}
+                  base={columns[base]?.name ?? null}
+                  shownIn={values?.index ?? -1}
+                  value={values?.of.values.get(one.key)}
+                  tracks={tracks}
+                  address={addressOf(model, one)}
+                  isChosen={chosen.has(one.key)}
+                  isSelected={one.key === selected}
+                  select={
+                    isWide.value
+                      ? () => {
+                          select(one.key)
+                        }
+                      : undefined
+                  }
+                  active={one.key === activeKey ? column : -1}
+                />
+              )
+            )}
           </div>
         </div>
         {open?.type === "cell" && (

@@ -17,8 +17,12 @@ const minKeys = 3
 
 const prefixOf = ({ key }: GridRow): string => /^[^_.-]+[_.-]/.exec(key)?.[0] ?? ""
 
-/** Puts a head before the rows of each prefix. Folded, a group shows only its staged rows. */
-export const groupRows = (rows: ReadonlyArray<GridRow>, folded: ReadonlySet<string>): ReadonlyArray<ShownRow> => {
+/** Puts a head before the rows of each prefix. Folded, a group shows only its staged rows and the selected one. */
+export const groupRows = (
+  rows: ReadonlyArray<GridRow>,
+  folded: ReadonlySet<string>,
+  selected: string | null = null
+): ReadonlyArray<ShownRow> => {
   const runs: Array<{ readonly prefix: string; readonly run: Array<GridRow> }> = []
   for (const row of rows) {
     const prefix = prefixOf(row)
@@ -30,7 +34,7 @@ export const groupRows = (rows: ReadonlyArray<GridRow>, folded: ReadonlySet<stri
     if (prefix === "" || run.length < minKeys) return run
     const isOpen = !folded.has(prefix)
     const head: GroupRow = { key: `${prefix}*`, prefix, rows: run, isOpen }
-    return [head, ...run.filter(({ marks }) => isOpen || marks.has("staged"))]
+    return [head, ...run.filter(({ key, marks }) => isOpen || marks.has("staged") || key === selected)]
   })
 }
 

@@ -22,6 +22,7 @@ import {
 } from "./Grid.js"
 import { groupRows, isGroup, type ShownRow, type Sort, sortRows, sorts } from "./Groups.js"
 import type { Position } from "./Movement.js"
+import { leaveSide, selectedKey } from "./Selected.js"
 import { openedOf, type Track, type TrackName, tracksOf } from "./Tracks.js"
 
 /** A cell by its names, which stay when the matrix is read again. */
@@ -134,7 +135,7 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
   const folded = computed(() => query.value.get("fold") ?? "")
   const shown = computed(() =>
     sort.value === "name" && filter.value.only === null && filter.value.text === ""
-      ? groupRows(filtered.value, new Set(folded.value.split(",")))
+      ? groupRows(filtered.value, new Set(folded.value.split(",")), selectedKey.value)
       : filtered.value
   )
   const cursor = signal<Cursor>({ key: null, env: null, last: { row: 0, column: 1 } })
@@ -161,8 +162,10 @@ export const makeModel = (place: PlaceAt<"project">): Model => {
       const go = () => {
         open.value = next
       }
-      if (panel === null) go()
-      else keepAndLeave(panel, go)
+      if (panel !== null) keepAndLeave(panel, go)
+      // The panel beside the grid gives its editor up to that of a cell.
+      else if (next?.type === "cell") leaveSide(go)
+      else go()
     },
     sent: signal<ReadonlyArray<Sent>>([])
   }

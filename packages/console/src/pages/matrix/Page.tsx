@@ -17,6 +17,7 @@ import { chooseShown } from "./Chosen.js"
 import { ChosenBar } from "./ChosenBar.js"
 import { EmptyMatrix } from "./EmptyMatrix.js"
 import { noFilter, type Requirements } from "./Grid.js"
+import { KeyPanel } from "./KeyPanel.js"
 import { makeModel, type Model, setFilter } from "./Model.js"
 import "./Page.css"
 import { StagedBar } from "./StagedBar.js"
@@ -196,7 +197,12 @@ export const Page = ({ place }: PageProps<"project">) => {
             <RemovedRows model={model} reload={reload} />
           ) : (
             <>
-              <GridTable model={model} />
+              <div class="matrix-main">
+                <div>
+                  <GridTable model={model} />
+                </div>
+                <KeyPanel model={model} reload={reload} />
+              </div>
               <ChosenBar model={model} />
             </>
           )}

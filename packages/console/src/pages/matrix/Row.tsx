@@ -27,6 +27,10 @@ interface RowProps {
   /** The track of the keyboard; -1 if it is in another row. */
   readonly active: number
   readonly isChosen: boolean
+  /** Whether its secret is shown beside the grid. */
+  readonly isSelected: boolean
+  /** Shows its secret beside the grid. */
+  readonly select: (() => void) | undefined
 }
 
 const classOf = ({ differs, isRequired, staged, stored }: GridCell, { canRead }: Column): string => {
@@ -118,23 +122,37 @@ const Cell = ({ base, isActive, position, row, value, track: { column, index, na
 /** A row of the grid. It is drawn again only if something in it has changed. */
 export class Row extends Component<RowProps> {
   override shouldComponentUpdate(next: RowProps): boolean {
-    const { active, index, isChosen, row, shownIn, tracks, value } = this.props
+    const { active, index, isChosen, isSelected, row, select, shownIn, tracks, value } = this.props
     return (
       next.row !== row ||
       next.index !== index ||
       next.active !== active ||
       next.tracks !== tracks ||
       next.isChosen !== isChosen ||
+      next.isSelected !== isSelected ||
+      (next.select === undefined) !== (select === undefined) ||
       next.shownIn !== shownIn ||
       next.value !== value
     )
   }
 
-  override render({ active, address, base, index, isChosen, row, shownIn, tracks, value }: RowProps) {
+  override render({
+    active,
+    address,
+    base,
+    index,
+    isChosen,
+    isSelected,
+    row,
+    select,
+    shownIn,
+    tracks,
+    value
+  }: RowProps) {
     return (
       <div
         role="row"
-        class={isChosen ? "matrix-row chosen" : "matrix-row"}
+        class={`matrix-row${isChosen ? " chosen" : ""}${isSelected ? " selected" : ""}`}
         aria-rowindex={index + 2}
         aria-selected={isChosen}
         style={{ transform: `translateY(${index * rowHeight}px)` }}
@@ -158,7 +176,7 @@ export class Row extends Component<RowProps> {
           {address === null ? (
             <span class="key">{row.key}</span>
           ) : (
-            <Link to={address} class="key" tabIndex={-1}>
+            <Link to={address} class="key" tabIndex={-1} {...(select !== undefined && { open: select })}>
               {row.key}
             </Link>
           )}

@@ -11,6 +11,7 @@ import {
   toggleRemoval
 } from "./Model.js"
 import { isGroup } from "./Groups.js"
+import { isWide, select } from "./Selected.js"
 import { groupName } from "./Tracks.js"
 
 /** Handles the keys of the grid other than those that move. Returns true if the key did something. */
@@ -49,7 +50,8 @@ export const pressInGrid = (model: Model, event: KeyboardEvent): boolean => {
   if (spot === null) {
     const address = row === undefined ? null : addressOf(model, row)
     if (key !== "Enter" || address === null) return false
-    navigate(address)
+    if (isWide.peek() && row !== undefined) select(row.key)
+    else navigate(address)
     return true
   }
   switch (key) {

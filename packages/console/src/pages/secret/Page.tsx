@@ -41,7 +41,7 @@ interface InEnvProps extends SecretProps {
 }
 
 /** The secret in one environment: its value first, then where it comes from, and what it was. */
-const InEnvironment = ({ column, isStoredElsewhere, model, place, reload }: InEnvProps) => {
+export const InEnvironment = ({ column, isStoredElsewhere, model, place, reload }: InEnvProps) => {
   const spot = spotAt(model, { key: place.key, env: column.name })
   if (spot === null) return null
   const cell = storedIn(spot)
