@@ -56,6 +56,10 @@ describe.skipIf(!hasBrowser())(`pasting and dropping${why}`, { timeout: 120_000 
 
     // On the page of a secret, where a field takes what is pasted into it.
     await page.getByRole("link", { name: "API_KEY" }).click()
+    await page
+      .getByRole("complementary")
+      .getByRole("button", { name: /^dev version/ })
+      .click()
     await page.getByRole("link", { name: "Full page" }).click()
     await page.getByRole("row", { name: /^v1 / }).waitFor()
     await page.getByRole("button", { name: "Edit", exact: true }).click()

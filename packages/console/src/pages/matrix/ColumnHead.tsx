@@ -1,3 +1,4 @@
+import { useId } from "preact/hooks"
 import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Shield } from "../../kit/Shield.js"
 import { Ahead } from "../../kit/When.js"
@@ -25,31 +26,36 @@ interface HeadProps {
 /** The head of an environment's column. Its name marks the column and is part of the address. */
 export const ColumnHead = ({ column, compare, index, isBase, show }: HeadProps) => {
   const rights = rightsOf(column)
+  // Without its menu: the name is read with each cell.
+  const nameId = useId()
   const isMarked = query.value.get("env") === column.name
   return (
     <div
       role="columnheader"
       class={`matrix-env${column.expires_at === undefined ? "" : " ending"}${column.name.length > maxName ? " long" : ""}`}
       aria-colindex={index + 2}
+      aria-labelledby={nameId}
     >
-      <button
-        type="button"
-        class="plain"
-        tabIndex={-1}
-        title={column.name}
-        aria-pressed={isMarked}
-        onClick={() => setQuery("env", isMarked ? null : column.name)}
-      >
-        {column.name} {column.protected === true && <Shield />}
-      </button>
-      {isBase && <span class="badge">base</span>}
-      {column.expires_at !== undefined && (
-        <span class="quiet matrix-rights">
-          ends <Ahead time={column.expires_at} />
-          {rights !== null && `, ${rights}`}
-        </span>
-      )}
-      {column.expires_at === undefined && rights !== null && <span class="quiet matrix-rights">{rights}</span>}
+      <span id={nameId} class="matrix-name">
+        <button
+          type="button"
+          class="plain"
+          tabIndex={-1}
+          title={column.name}
+          aria-pressed={isMarked}
+          onClick={() => setQuery("env", isMarked ? null : column.name)}
+        >
+          {column.name} {column.protected === true && <Shield />}
+        </button>
+        {isBase && <span class="badge">base</span>}
+        {column.expires_at !== undefined && (
+          <span class="quiet matrix-rights">
+            ends <Ahead time={column.expires_at} />
+            {rights !== null && `, ${rights}`}
+          </span>
+        )}
+        {column.expires_at === undefined && rights !== null && <span class="quiet matrix-rights">{rights}</span>}
+      </span>
       {column.canRead && (
         <Menu label={`Actions of ${column.name}`}>
           <MenuItem run={show} why={column.reveals ? null : "you may not see values"}>
