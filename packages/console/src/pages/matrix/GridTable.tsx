@@ -43,7 +43,7 @@ const positionOf = ({ shown, tracks }: Model, target: EventTarget | null): Posit
 const isOn = (event: MouseEvent, selector: string): boolean =>
   event.target instanceof Element && event.target.closest(selector) !== null
 
-const sortWords: Readonly<Record<Sort, string>> = { name: "by name", changed: "last changed", due: "due first" }
+const sortWords: Readonly<Record<Sort, string>> = { name: "name", changed: "last changed", due: "due first" }
 
 /** The order of the rows, which the address has. */
 const SortBy = ({ model }: { readonly model: Model }) => (
