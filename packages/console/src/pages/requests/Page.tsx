@@ -11,6 +11,7 @@ import * as Schema from "effect/Schema"
 import { useEffect } from "preact/hooks"
 import { call } from "../../client/Calls.js"
 import { Choose } from "../../kit/Choose.js"
+import { PageHead } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
 import { usePoll } from "../../kit/Poll.js"
 import { Reading } from "../../kit/Reading.js"
@@ -125,18 +126,21 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
   }
   return (
     <section class="narrow">
-      <h1>Requests</h1>
-      <div class="fields">
-        <Choose
-          label="Show"
-          value={filter}
-          words={filters}
-          choose={(word) => {
-            setQuery("show", word === "waiting" ? null : word)
-            count.value = firstCount
-          }}
-        />
-      </div>
+      <PageHead
+        title="Requests"
+        about="Changes of protected environments, access for a while, and uses of secrets that wait for somebody's yes."
+        create={
+          <Choose
+            label="Show"
+            value={filter}
+            words={filters}
+            choose={(word) => {
+              setQuery("show", word === "waiting" ? null : word)
+              count.value = firstCount
+            }}
+          />
+        }
+      />
       <p role="status">{said.value}</p>
       <Reading of={found}>
         {({ list, named, requests, uses }) => {

@@ -7,6 +7,7 @@ import type { ComponentChildren } from "preact"
 import { call, type Failure } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { ConfirmButton } from "../../kit/Confirm.js"
+import { Disc } from "../../kit/Person.js"
 import { Problem, sentence } from "../../kit/Problem.js"
 import { spanText } from "../../kit/Spans.js"
 import { Ahead, When } from "../../kit/When.js"
@@ -133,6 +134,7 @@ export const Request = ({ decided, isNamed, org, request }: RequestProps) => {
   return (
     <li class={isNamed ? "approvals-one named" : "approvals-one"} id={id}>
       <p class="approvals-who">
+        <Disc address={requester} />
         <span class="approvals-what">
           <strong>{is_own ? "You" : requester}</strong> {is_own ? "ask" : "asks"} {deedOf(request)}{" "}
           <Link to={envAddress(org, project, env)}>
