@@ -70,6 +70,22 @@ const prepare = async (cookie) => {
   ]) {
     await call("POST", "/acme/members", { email, role })
   }
+  for (const [name, ...people] of [["backend", "hal@example.com", "grace@example.com"], ["on call"]]) {
+    await call("POST", "/acme/groups", { name })
+    for (const email of people) await call("POST", `/acme/groups/${name}/members`, { email })
+  }
+  await call("POST", "/acme/acl", {
+    ...{ subject_type: "group", group: "backend", project_pattern: "*", env_pattern: "dev", permission: "write" }
+  })
+  // Deliveries fail: no program listens on this port.
+  for (const [path, format] of [
+    ["/coffer", "coffer"],
+    ["/services/T0/B0", "slack"]
+  ]) {
+    const hook = { url: `http://127.0.0.1:9${path}`, events: ["secret.*", "member.*"], environments: ["prod"], format }
+    await call("POST", "/acme/webhooks", hook)
+  }
+  await call("PUT", "/acme/projects/billing/envs/prod/secrets/STRIPE_API_KEY", { value: "for the webhooks" })
   const rule = { subject_type: "user", email: "hal@example.com" }
   await call("POST", "/acme/acl", {
     ...rule,
@@ -101,8 +117,14 @@ const pages = {
   palette: "/acme/webshop",
   empty: "/acme/website",
   members: "/acme/-/members",
+  groups: "/acme/-/groups",
+  group: "/acme/-/groups",
   rules: "/acme/-/rules",
+  rule: "/acme/-/rules?new=1",
   accounts: "/acme/-/accounts",
+  "service-account": "/acme/-/accounts",
+  webhooks: "/acme/-/webhooks",
+  deliveries: "/acme/-/webhooks",
   audit: "/acme/-/audit",
   history: "/acme/webshop/-/history",
   secret: "/acme/webshop/STRIPE_API_KEY?env=prod",
@@ -115,6 +137,12 @@ const pages = {
   backups: "/-/backups",
   missing: "/acme/-/nowhere",
   login: "/login"
+}
+
+/** Opens the drawer of the first row. */
+const open = async (page) => {
+  await page.locator(".row-link").first().click()
+  await page.locator("dialog.drawer").waitFor()
 }
 
 /** The interaction with a page before its picture. */
@@ -143,7 +171,10 @@ const steps = {
     await page.locator(".palette input").fill("re")
     await page.getByRole("group", { name: "Keys" }).waitFor()
   },
-  rules: async (page) => {
+  group: open,
+  "service-account": open,
+  deliveries: open,
+  rule: async (page) => {
     await page.getByLabel("Who").selectOption("hal@example.com")
     await page.getByLabel("Projects").first().fill("web*")
     await page.getByLabel("Environments").fill("{dev,staging}")
@@ -168,6 +199,7 @@ const { server } = await startBuiltServer(folder, {
   SERVICE_PUBLIC_URL: url,
   SUPERADMIN_EMAIL_0: "ada@example.com",
   SERVICE_BROKER: "1",
+  SERVICE_OUTBOUND_ALLOW_NETWORKS: "127.0.0.0/8",
   BACKUP_DIR: folder
 })
 const browser = await chromium.launch({ executablePath: path, args: chromiumFlags })
@@ -181,7 +213,9 @@ try {
   if (target === undefined) {
     const pictures = fileURLToPath(new URL("docs/pictures/", root))
     await mkdir(pictures, { recursive: true })
-    for (const name of ["matrix", "rules", "audit"]) await take(page, name, `${pictures}${name}.png`, { height: 720 })
+    for (const [name, file] of [["matrix"], ["rule", "rules"], ["audit"]]) {
+      await take(page, name, `${pictures}${file ?? name}.png`, { height: 720 })
+    }
   } else {
     await mkdir(target, { recursive: true })
     for (const name of only.length === 0 ? Object.keys(pages) : only) {

@@ -40,3 +40,10 @@ export const CopyText = ({ copied, label, text }: CopyTextProps) => {
     </>
   )
 }
+
+/** An id, a key or another text that is for programs: monospace, and copied by a button. */
+export const Copyable = ({ text }: { readonly text: string }) => (
+  <span class="copyable">
+    <code>{text}</code> <CopyText label="Copy" text={text} />
+  </span>
+)

@@ -35,7 +35,7 @@ const Access = ({ env, org, project, subject }: AccessProps) => {
         <>
           <p>
             {allowed.length === 0 ? (
-              <span class="badge bad">no access</span>
+              <span class="badge">no access</span>
             ) : (
               allowed.map((permission) => (
                 <span key={permission} class="badge good">
@@ -104,9 +104,14 @@ const Environments = ({ org, project, subject }: SubjectProps & { readonly proje
   )
 }
 
+interface ExplainProps extends SubjectProps {
+  /** The project that is shown first. */
+  readonly project?: ProjectName | null
+}
+
 /** The permissions of a person or a service account in an environment, with the role or rule that determines each. */
-export const Explain = ({ org, subject }: SubjectProps) => {
-  const chosen = useSignal<ProjectName | null>(null)
+export const Explain = ({ org, project: first = null, subject }: ExplainProps) => {
+  const chosen = useSignal(first)
   const id = useId()
   const found = useLoad(org, () =>
     Effect.map(

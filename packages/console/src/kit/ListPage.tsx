@@ -1,6 +1,8 @@
+import { Plus } from "lucide"
 import type { ReadonlySignal } from "@preact/signals"
-import type { ComponentChildren } from "preact"
+import { type ComponentChildren, h } from "preact"
 import { setQuery } from "../routing/Router.js"
+import { Icon } from "./Icon.js"
 import type { Loaded } from "./Load.js"
 import { Reading } from "./Reading.js"
 import { searched, SearchBox } from "./SearchBox.js"
@@ -14,20 +16,32 @@ interface HeadProps {
   readonly about?: ComponentChildren
   /** The button that creates, at the right. */
   readonly create?: ComponentChildren
+  /** Whether it is the head of a section of the page. */
+  readonly isSection?: boolean
 }
 
 /** The head of a page: its title with the count of what it lists, and its button. */
-export const PageHead = ({ about, count, create, title }: HeadProps) => (
-  <header class="page-head">
+export const PageHead = ({ about, count, create, isSection = false, title }: HeadProps) => (
+  <header class={isSection ? "page-head of-section" : "page-head"}>
     <div>
-      <h1>
-        {title}
-        {count !== undefined && <span class="count"> {count.toLocaleString("en")}</span>}
-      </h1>
+      {h(
+        isSection ? "h2" : "h1",
+        null,
+        title,
+        count !== undefined && <span class="count"> {count.toLocaleString("en")}</span>
+      )}
       {about !== undefined && <p class="quiet">{about}</p>}
     </div>
     {create !== undefined && <div class="page-actions">{create}</div>}
   </header>
+)
+
+/** The button of the head, which opens the dialog that creates. */
+export const NewButton = ({ children, open }: { readonly open: () => void; readonly children: string }) => (
+  <button type="button" class="primary" onClick={() => open()}>
+    <Icon of={Plus} />
+    {children}
+  </button>
 )
 
 interface EmptyProps {
@@ -43,7 +57,7 @@ export const Empty = ({ children, title }: EmptyProps) => (
   </div>
 )
 
-interface ListPageProps<A> extends Omit<HeadProps, "count"> {
+interface ListPageProps<A> extends HeadProps {
   readonly of: { readonly loaded: ReadonlySignal<Loaded<ReadonlyArray<A>>>; readonly reload: () => void }
   readonly heads: ReadonlyArray<string>
   /** The words of a row that the filter regards; absent: the list has no filter. */
@@ -59,9 +73,12 @@ interface ListPageProps<A> extends Omit<HeadProps, "count"> {
 /** From how many rows on a list has a filter: fewer are seen at once. */
 const filteredFrom = 8
 
+/** More rows are not drawn: the filter finds them. */
+const mostRows = 500
+
 /** A page that is a list: its head, a filter that the address keeps, the table. */
 export const ListPage = <A,>(props: ListPageProps<A>) => {
-  const { children, empty, heads, of, row, textOf, title, tools, ...head } = props
+  const { children, count, empty, heads, of, row, textOf, title, tools, ...head } = props
   const words = searched()
   const all = of.loaded.value.value
   const shown =
@@ -69,7 +86,7 @@ export const ListPage = <A,>(props: ListPageProps<A>) => {
   const hasFilter = textOf !== undefined && all !== null && (all.length >= filteredFrom || words !== "")
   return (
     <section class="wide-page">
-      <PageHead {...head} title={title} count={all === null || all.length === 0 ? undefined : all.length} />
+      <PageHead {...head} title={title} count={count ?? (all?.length === 0 ? undefined : all?.length)} />
       {(hasFilter || (tools !== undefined && all !== null && all.length > 0)) && (
         <div class="list-tools">
           {hasFilter && <SearchBox what={title.toLowerCase()} />}
@@ -93,9 +110,16 @@ export const ListPage = <A,>(props: ListPageProps<A>) => {
               </button>
             </Empty>
           ) : (
-            <Table label={title} heads={heads}>
-              {shown?.map(row)}
-            </Table>
+            <>
+              <Table label={title} heads={heads}>
+                {shown?.slice(0, mostRows).map(row)}
+              </Table>
+              {(shown?.length ?? 0) > mostRows && (
+                <p class="quiet">
+                  The first {mostRows} of {shown?.length.toLocaleString("en")}: filter to see the others.
+                </p>
+              )}
+            </>
           )
         }
       </Reading>

@@ -1,3 +1,7 @@
+import type { IconNode } from "lucide"
+import { Icon } from "./Icon.js"
+import { When } from "./When.js"
+
 /** How many colours the discs of people have: see the style `.disc`. */
 const hues = 6
 
@@ -25,4 +29,22 @@ export const Person = ({ address }: { readonly address: string }) => (
     <Disc address={address} />
     <bdi>{address}</bdi>
   </span>
+)
+
+/** A name with the icon of its kind in place of a disc: a group, or an account of a machine. */
+export const Named = ({ icon, name }: { readonly icon: IconNode; readonly name: string }) => (
+  <span class="person">
+    <span class="disc kind">
+      <Icon of={icon} />
+    </span>
+    <bdi>{name}</bdi>
+  </span>
+)
+
+/** A time, and the person or account whose work it was. */
+export const By = ({ time, who }: { readonly time: string; readonly who: string }) => (
+  <>
+    <When time={time} /> <span class="hidden">by </span>
+    <Person address={who} />
+  </>
 )

@@ -35,14 +35,14 @@ export const exactly = (time: string): string => `${time.slice(0, 19).replace("T
 
 /** A time in words, and exactly for those who point at it. */
 export const When = ({ time }: { readonly time: string }) => (
-  <time dateTime={time} title={exactly(time)}>
+  <time dateTime={time} data-exact={exactly(time)}>
     {ago(time, wallMillis())}
   </time>
 )
 
 /** A time that comes in words, and exactly for those who point at it. */
 export const Ahead = ({ time }: { readonly time: string }) => (
-  <time dateTime={time} title={exactly(time)}>
+  <time dateTime={time} data-exact={exactly(time)}>
     {ahead(time, wallMillis())}
   </time>
 )

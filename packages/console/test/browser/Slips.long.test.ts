@@ -50,6 +50,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
       `{ const now = performance.now.bind(performance); performance.now = () => now() - ${3 * hour} }`
     )
     await other.page.goto(`${inject("server").url}/${org}/-/rules`)
+    await other.press("New rule")
     await other.page.getByLabel("Who").selectOption(of("bob"))
     await other.fill("Projects", "clock")
     await other.fill("Environments", "dev")
@@ -65,6 +66,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     await ada.call("POST", `${api}/groups`, { name: "backend" })
     await ada.call("POST", `${api}/service-accounts`, { name: "group backend" })
     await open(`/${org}/-/rules`)
+    await visit.press("New rule")
     await visit.page
       .getByLabel("Who")
       .locator("option", { hasText: "group backend" })
@@ -121,7 +123,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     const account = visit.page.getByRole("button", { name: `Account of ${of("ada")}` })
     await account.click()
     await menu.waitFor()
-    await visit.page.getByRole("heading", { name: "Groups", exact: true }).click()
+    await visit.page.getByRole("heading", { name: "Groups", level: 1 }).click()
     await menu.waitFor({ state: "hidden" })
     await account.press("Enter")
     await visit.page.keyboard.press("Escape")
@@ -143,7 +145,8 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
       await visit.page.waitForTimeout(400)
     }
     await open(`/${org}/-/groups`)
-    await press("Members of back-end")
+    await visit.page.getByRole("link", { name: "back-end" }).focus()
+    await visit.page.keyboard.press("Enter")
     await press("Add to the group")
     assert.strictEqual(await focused(), "Add to the group")
     await press(`Remove ${of("ada")}`)

@@ -1,3 +1,4 @@
+import { exactly } from "../../kit/When.js"
 import { wallMillis } from "../../state/ServerTime.js"
 
 const day = 86_400_000
@@ -8,9 +9,9 @@ export const Expiry = ({ time }: { readonly time: string | null }) => {
   const left = Date.parse(time) - wallMillis()
   const days = Math.ceil(left / day)
   return (
-    <time dateTime={time} title={time}>
+    <time dateTime={time} data-exact={exactly(time)}>
       {left <= 0 ? (
-        <span class="badge bad">expired</span>
+        <span class="badge warn">expired</span>
       ) : (
         <span class={days <= 14 ? "badge warn" : "quiet"}>{days === 1 ? "in 1 day" : `in ${days} days`}</span>
       )}

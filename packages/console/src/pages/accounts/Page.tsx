@@ -2,22 +2,24 @@ import type { OrgName } from "@coffer/domain/base/Names"
 import type { ServiceAccount } from "@coffer/domain/directory/ServiceAccount"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
+import { Bot } from "lucide"
 import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
-import { ConfirmByName } from "../../kit/ConfirmByName.js"
-import { Dialog } from "../../kit/Dialog.js"
-import { Explain } from "../../kit/Explain.js"
+import { missingInOrg } from "../../client/Organizations.js"
+import { DeleteDialog } from "../../kit/Delete.js"
+import { Empty, ListPage, NewButton } from "../../kit/ListPage.js"
 import { later } from "../../kit/Later.js"
 import { useLoad } from "../../kit/Load.js"
-import { Problem } from "../../kit/Problem.js"
-import { Reading } from "../../kit/Reading.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
+import { useOpened } from "../../kit/Opened.js"
+import { Named } from "../../kit/Person.js"
 import { When } from "../../kit/When.js"
+import { Link } from "../../routing/Link.js"
 import type { PageProps } from "../PageProps.js"
+import { AccountDrawer } from "./AccountDrawer.js"
 import { Expiry } from "./Expiry.js"
 import { Networks } from "./Networks.js"
 import { RotateKey } from "./RotateKey.js"
 import "./Page.css"
-import { Table } from "../../kit/Table.js"
 
 const Federations = later(async () => (await import("./Federations.js")).Federations)
 const Wizard = later(async () => (await import("./Wizard.js")).Wizard)
@@ -32,43 +34,26 @@ interface RowProps {
   readonly org: OrgName
   readonly account: ServiceAccount
   readonly changed: () => void
-}
-
-const Revoke = ({ account, changed, close, org }: RowProps & { readonly close: () => void }) => {
-  const act = useAct()
-  return (
-    <ConfirmByName
-      title="Revoke a service account"
-      name={account.name}
-      verb="Revoke"
-      busy={act.isBusy}
-      close={close}
-      confirm={() => {
-        act.run(
-          call("serviceAccounts", (api) => api.revoke({ path: { org_name: org, sa_id: account.id } })),
-          changed
-        )
-      }}
-    >
-      <p>Its key and its rules end at once. What runs with the key gets no secret any more.</p>
-      <Problem failure={act.failure.value} />
-    </ConfirmByName>
-  )
+  /** Opens the drawer of the account. */
+  readonly show: () => void
 }
 
 const networksText = (count: number) => (count === 1 ? "1 network" : `${count} networks`)
 
 const Row = (props: RowProps) => {
-  const { account, org } = props
+  const { account, changed, org, show } = props
   const { allowed_networks, expires_at, id, key_hint, last_used_at, name, network_notes, project, reveal } = account
-  const open = useSignal<"explain" | "keyless" | "networks" | "rotate" | "revoke" | null>(null)
+  const open = useSignal<"keyless" | "networks" | "rotate" | "revoke" | null>(null)
   const close = () => {
     open.value = null
   }
   return (
     <tr>
       <th scope="row">
-        {name} {!reveal && <span class="badge">sees no values</span>}{" "}
+        <Link to={`?account=${id}`} class="row-link" open={show}>
+          <Named icon={Bot} name={name} />
+        </Link>{" "}
+        {!reveal && <span class="badge">sees no values</span>}{" "}
         {allowed_networks !== undefined && <span class="badge">{networksText(allowed_networks.length)}</span>}
         {network_notes?.map((text) => (
           <p key={text} class="quiet">
@@ -81,30 +66,39 @@ const Row = (props: RowProps) => {
       <td>{key_hint === "" ? <span class="quiet">–</span> : <Expiry time={expires_at} />}</td>
       <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
       <td class="actions">
-        <button type="button" onClick={() => (open.value = "explain")}>
-          Explain<span class="hidden"> the access of {name}</span>
-        </button>
-        <button type="button" onClick={() => (open.value = "keyless")}>
-          Keyless<span class="hidden"> sign-in of {name}</span>
-        </button>
-        <button type="button" onClick={() => (open.value = "networks")}>
-          Networks<span class="hidden"> of {name}</span>
-        </button>
-        <button type="button" onClick={() => (open.value = "rotate")}>
-          Rotate<span class="hidden"> the key of {name}</span>
-        </button>
-        <button type="button" onClick={() => (open.value = "revoke")}>
-          Revoke<span class="hidden"> {name}</span>
-        </button>
-        {open.value === "explain" && (
-          <Dialog title={`What ${name} may do`} close={close}>
-            <Explain org={org} subject={{ subject_type: "service_account", subject_id: id }} />
-          </Dialog>
-        )}
+        <Menu label={`Actions for ${name}`}>
+          <MenuItem run={show}>
+            Explain<span class="hidden"> the access of {name}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "keyless")} why={missingInOrg(org, "federation.list")}>
+            Keyless<span class="hidden"> sign-in of {name}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "networks")} why={missingInOrg(org, "service_account.update")}>
+            Networks<span class="hidden"> of {name}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "rotate")} why={missingInOrg(org, "service_account.rotate")}>
+            Rotate<span class="hidden"> the key of {name}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "revoke")} why={missingInOrg(org, "service_account.revoke")}>
+            Revoke<span class="hidden"> {name}</span>
+          </MenuItem>
+        </Menu>
         {open.value === "keyless" && <Federations org={org} account={account} close={close} />}
         {open.value === "networks" && <Networks {...props} close={close} />}
         {open.value === "rotate" && <RotateKey {...props} close={close} />}
-        {open.value === "revoke" && <Revoke {...props} close={close} />}
+        {open.value === "revoke" && (
+          <DeleteDialog
+            what="service account"
+            title="Revoke a service account"
+            verb="Revoke"
+            name={name}
+            remove={call("serviceAccounts", (api) => api.revoke({ path: { org_name: org, sa_id: id } }))}
+            done={changed}
+            close={close}
+          >
+            <p>Its key and its rules end at once. What runs with the key gets no secret any more.</p>
+          </DeleteDialog>
+        )}
       </td>
     </tr>
   )
@@ -113,30 +107,29 @@ const Row = (props: RowProps) => {
 /** The machines and agents of an organization. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const accounts = useLoad(org, () => read(org))
-  const isOpen = useSignal(false)
+  const isNew = useOpened("new")
+  const shown = useOpened("account")
+  const account = accounts.loaded.value.value?.find(({ id }) => id === shown.value)
   return (
-    <section class="wide-page">
-      <h1>Service accounts</h1>
-      <p>
-        Each machine, pipeline or agent gets an account of its own.{" "}
-        <button type="button" class="primary" onClick={() => (isOpen.value = true)}>
-          New service account
-        </button>
-      </p>
-      {isOpen.value && <Wizard org={org} close={() => (isOpen.value = false)} changed={accounts.reload} />}
-      <Reading of={accounts}>
-        {(found) =>
-          found.length === 0 ? (
-            <p class="quiet">There are no service accounts yet.</p>
-          ) : (
-            <Table label="Service accounts" heads={["Name", "Bound to", "Key", "Expires", "Last use", ""]}>
-              {found.map((account) => (
-                <Row key={account.id} org={org} account={account} changed={accounts.reload} />
-              ))}
-            </Table>
-          )
+    <>
+      <ListPage
+        title="Service accounts"
+        about="Each machine, pipeline or agent gets an account of its own."
+        create={<NewButton open={isNew.open}>New service account</NewButton>}
+        of={accounts}
+        heads={["Name", "Bound to", "Key", "Expires", "Last use", ""]}
+        textOf={({ key_hint, name, project }) => `${name} ${project ?? ""} ${key_hint}`}
+        empty={
+          <Empty title="There are no service accounts yet">
+            <p>A new one ends with the lines for GitHub, GitLab, Kubernetes, Docker, systemd or an agent.</p>
+          </Empty>
         }
-      </Reading>
-    </section>
+        row={(one) => (
+          <Row key={one.id} org={org} account={one} changed={accounts.reload} show={() => shown.open(one.id)} />
+        )}
+      />
+      {isNew.value !== null && <Wizard org={org} close={isNew.close} changed={accounts.reload} />}
+      {account !== undefined && <AccountDrawer org={org} account={account} close={shown.close} />}
+    </>
   )
 }

@@ -132,12 +132,6 @@ export const Mappings = (props: MappingsProps & { readonly changed: () => void }
                 ? "The server takes no groups from its provider of single sign-on: these mappings give nothing."
                 : `Who logs in by single sign-on is in these groups for a while, beside those who were added. The names are those of the claim ${claim}.`}
             </p>
-            {why === null ? (
-              <Add {...props} act={act} changed={changed} />
-            ) : (
-              <p class="quiet">To change this, one {why}.</p>
-            )}
-            <Problem failure={act.failure.value} />
             {data.length > 0 && (
               <Table label="Groups at the provider" heads={["Group at the provider", "Counts as", ""]}>
                 {data.map((mapping) => (
@@ -151,6 +145,12 @@ export const Mappings = (props: MappingsProps & { readonly changed: () => void }
                 ))}
               </Table>
             )}
+            {why === null ? (
+              <Add {...props} act={act} changed={changed} />
+            ) : (
+              <p class="quiet">To change this, one {why}.</p>
+            )}
+            <Problem failure={act.failure.value} />
           </>
         )
       }

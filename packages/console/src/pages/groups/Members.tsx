@@ -7,10 +7,11 @@ import { useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { useLoad } from "../../kit/Load.js"
+import { By, Person } from "../../kit/Person.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
-import { Ahead, When } from "../../kit/When.js"
+import { Ahead } from "../../kit/When.js"
 import { Visible } from "../../kit/Visible.js"
 
 interface MembersProps {
@@ -58,13 +59,11 @@ const Row = ({ changed, group, member, org }: MembersProps & { readonly member: 
   const path = { org_name: org, group_name: group.name, user_id }
   return (
     <tr>
-      <th scope="row">{email}</th>
+      <th scope="row">
+        <Person address={email} />
+      </th>
       <td class="quiet">
-        {created_at !== undefined && (
-          <>
-            <When time={created_at} /> by {added_by}
-          </>
-        )}
+        {created_at !== undefined && added_by !== undefined && <By time={created_at} who={added_by} />}
         {created_at !== undefined && login_ends_at !== undefined && <br />}
         {login_ends_at !== undefined && (
           <>
@@ -106,7 +105,7 @@ export const Members = (props: MembersProps & { readonly close: () => void }) =>
     }
   }
   return (
-    <Dialog title={`Members of ${group.name}`} close={close}>
+    <Dialog title={`Members of ${group.name}`} class="drawer" close={close}>
       <Reading of={found}>
         {({ members, people }) => (
           <>

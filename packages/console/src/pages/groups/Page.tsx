@@ -4,14 +4,15 @@ import { GroupName, type OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
-import { CreateForm } from "../../kit/CreateForm.js"
-import { Delete } from "../../kit/Delete.js"
+import { CreateDialog } from "../../kit/CreateForm.js"
+import { DeleteDialog } from "../../kit/Delete.js"
 import { Dialog } from "../../kit/Dialog.js"
+import { Empty, ListPage, NewButton } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
-import { Reading } from "../../kit/Reading.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
+import { useOpened } from "../../kit/Opened.js"
+import { By } from "../../kit/Person.js"
 import { Rename } from "../../kit/Rename.js"
-import { Table } from "../../kit/Table.js"
-import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { missingInOrg } from "../../client/Organizations.js"
@@ -29,48 +30,59 @@ interface RowProps {
   readonly org: OrgName
   readonly group: Group
   readonly changed: () => void
+  /** Opens the members of the group. */
+  readonly show: () => void
 }
 
-const Row = (props: RowProps) => {
-  const { changed, group, org } = props
-  const { created_at, created_by, members, name, rules } = group
-  const open = useSignal<"members" | "rename" | null>(null)
+const Row = ({ changed, group, org, show }: RowProps) => {
+  const { created_at, created_by, id, members, name, rules } = group
+  const open = useSignal<"delete" | "rename" | null>(null)
   const close = () => {
     open.value = null
   }
   const path = { org_name: org, group_name: name }
   return (
     <tr>
-      <th scope="row">{name}</th>
+      <th scope="row">
+        <Link to={`?group=${id}`} class="row-link" open={show}>
+          {name}
+        </Link>
+      </th>
       <td>{members}</td>
       <td>{rules === 0 ? <span class="badge warn">no rule yet</span> : rules}</td>
       <td class="quiet">
-        <When time={created_at} /> by {created_by}
+        <By time={created_at} who={created_by} />
       </td>
       <td class="actions">
-        <button type="button" onClick={() => (open.value = "members")}>
-          Members<span class="hidden"> of {name}</span>
-        </button>
-        <button type="button" onClick={() => (open.value = "rename")}>
-          Rename<span class="hidden"> {name}</span>
-        </button>
-        <Delete
-          what="group"
-          name={name}
-          why={missingInOrg(org, "group.delete")}
-          remove={call("groups", (api) => api.remove({ path }))}
-          done={changed}
-        >
-          <p>
-            {rules === 0
-              ? ""
-              : rules === 1
-                ? "Its access rule ends at once. "
-                : `Its ${rules} access rules end at once. `}
-            Its members stay in {org}, with what their roles and other rules give.
-          </p>
-        </Delete>
-        {open.value === "members" && <Members {...props} close={close} />}
+        <Menu label={`Actions for ${name}`}>
+          <MenuItem run={show}>
+            Members<span class="hidden"> of {name}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "rename")} why={missingInOrg(org, "group.update")}>
+            Rename<span class="hidden"> {name}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "delete")} why={missingInOrg(org, "group.delete")}>
+            Delete<span class="hidden"> the group {name}</span>
+          </MenuItem>
+        </Menu>
+        {open.value === "delete" && (
+          <DeleteDialog
+            what="group"
+            name={name}
+            remove={call("groups", (api) => api.remove({ path }))}
+            done={changed}
+            close={close}
+          >
+            <p>
+              {rules === 0
+                ? ""
+                : rules === 1
+                  ? "Its access rule ends at once. "
+                  : `Its ${rules} access rules end at once. `}
+              Its members stay in {org}, with what their roles and other rules give.
+            </p>
+          </DeleteDialog>
+        )}
         {open.value === "rename" && (
           <Dialog title="Rename a group" close={close}>
             <Rename
@@ -78,7 +90,7 @@ const Row = (props: RowProps) => {
               name={name}
               form={groupNameForm}
               hint="Its members and rules stay."
-              why={missingInOrg(org, "group.update")}
+              why={null}
               rename={(next) => call("groups", (api) => api.rename({ path, payload: { name: GroupName.make(next) } }))}
               done={() => {
                 close()
@@ -95,18 +107,33 @@ const Row = (props: RowProps) => {
 /** The groups of an organization, whose members get access rules together. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const groups = useLoad(org, () => read(org))
-  // Empties the form.
-  const made = useSignal(0)
+  const isNew = useOpened("new")
+  const shown = useOpened("group")
+  const group = groups.loaded.value.value?.find(({ id }) => id === shown.value)
   const why = missingInOrg(org, "group.create")
   return (
-    <section class="wide-page">
-      <h1>Groups</h1>
-      <p class="quiet">
-        A group gives its members the access that its <Link to={orgAddress(org, "rules")}>rules</Link> say, and no role.
-      </p>
-      {why === null ? (
-        <CreateForm
-          key={made.value}
+    <>
+      <ListPage
+        title="Groups"
+        about={
+          <>
+            A group gives its members the access that its <Link to={orgAddress(org, "rules")}>rules</Link> say, and no
+            role.{why !== null && ` To create groups, one ${why}.`}
+          </>
+        }
+        create={why === null && <NewButton open={isNew.open}>New group</NewButton>}
+        of={groups}
+        heads={["Name", "Members", "Rules", "Created", ""]}
+        textOf={({ created_by, name }) => `${name} ${created_by}`}
+        empty={<Empty title="There are no groups yet" />}
+        row={(one) => (
+          <Row key={one.id} org={org} group={one} changed={groups.reload} show={() => shown.open(one.id)} />
+        )}
+      >
+        <Mappings org={org} groups={groups.loaded.value.value?.map(({ name }) => name) ?? []} changed={groups.reload} />
+      </ListPage>
+      {isNew.value !== null && why === null && (
+        <CreateDialog
           what="group"
           example="backend"
           form={groupNameForm}
@@ -114,27 +141,13 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
             call("groups", (api) => api.create({ path: { org_name: org }, payload: { name: GroupName.make(name) } }))
           }
           done={() => {
-            made.value += 1
+            isNew.close()
             groups.reload()
           }}
+          close={isNew.close}
         />
-      ) : (
-        <p class="quiet">To create groups, one {why}.</p>
       )}
-      <Reading of={groups}>
-        {(found) =>
-          found.length === 0 ? (
-            <p class="quiet">There are no groups yet.</p>
-          ) : (
-            <Table label="Groups" heads={["Name", "Members", "Rules", "Created", ""]}>
-              {found.map((group) => (
-                <Row key={group.id} org={org} group={group} changed={groups.reload} />
-              ))}
-            </Table>
-          )
-        }
-      </Reading>
-      <Mappings org={org} groups={groups.loaded.value.value?.map(({ name }) => name) ?? []} changed={groups.reload} />
-    </section>
+      {group !== undefined && <Members org={org} group={group} changed={groups.reload} close={shown.close} />}
+    </>
   )
 }

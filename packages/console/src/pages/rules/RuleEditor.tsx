@@ -6,8 +6,9 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { call } from "../../client/Calls.js"
-import { useAct } from "../../kit/Act.js"
+import { type Action, useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
+import { Dialog } from "../../kit/Dialog.js"
 import { Explain, type Subject } from "../../kit/Explain.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
@@ -55,20 +56,24 @@ const decode = Schema.decodeUnknownOption(Pattern)
 
 const patternHint = "a name, or a pattern: * is any text, ? any character, {a,b} either"
 
-interface FormProps {
+interface EditorProps {
   readonly org: OrgName
-  readonly subjects: ReadonlyArray<Named>
   readonly done: () => void
+  readonly close: () => void
 }
 
-const Form = ({ done, org, subjects }: FormProps) => {
+interface FormProps extends EditorProps {
+  readonly act: Action
+  readonly subjects: ReadonlyArray<Named>
+}
+
+const Form = ({ act, close, done, org, subjects }: FormProps) => {
   const asked = query.value.get("who")
   const who = useSignal((subjects.find(({ name }) => name === asked) ?? subjects[0])?.name ?? "")
   const projects = useSignal("")
   const envs = useSignal("")
   const permission = useSignal<Permission>("read")
   const end = useEnd()
-  const act = useAct()
   const project = Option.getOrNull(decode(projects.value))
   const env = Option.getOrNull(decode(envs.value))
   const chosen = subjects.find(({ name }) => name === who.value) ?? null
@@ -87,8 +92,7 @@ const Form = ({ done, org, subjects }: FormProps) => {
             : api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
       ),
       () => {
-        projects.value = ""
-        envs.value = ""
+        close()
         done()
       }
     )
@@ -96,7 +100,6 @@ const Form = ({ done, org, subjects }: FormProps) => {
   return (
     <div class="rules-desk">
       <form onSubmit={submit}>
-        <h2>Grant</h2>
         <Choose
           label="Who"
           value={who.value}
@@ -126,30 +129,46 @@ const Form = ({ done, org, subjects }: FormProps) => {
           {permission.value === "admin" && "Read, write, and destroy versions for ever."}
         </p>
         <Ends end={end} />
-        <button class="primary" disabled={act.isBusy.value || project === null || env === null || endOf(end) === null}>
-          Grant {permission.value}
-        </button>
+        {project !== null && env !== null && (
+          <p role="status">
+            <bdi>{who.value}</bdi> may {permission.value} in <code>{`${project}/${env}`}</code>.
+          </p>
+        )}
         <Problem failure={act.failure.value} />
+        <footer>
+          <button type="button" disabled={act.isBusy.value} onClick={close}>
+            Cancel
+          </button>
+          <button
+            class="primary"
+            disabled={act.isBusy.value || project === null || env === null || endOf(end) === null}
+          >
+            Grant {permission.value}
+          </button>
+        </footer>
       </form>
-      <section aria-labelledby="rules-covers">
-        <h2 id="rules-covers">Covers now</h2>
+      <div>
+        <h2>Covers now</h2>
         <Coverage org={org} project={project} env={env} />
-      </section>
-      <section aria-labelledby="rules-explain">
-        <h2 id="rules-explain">Explain {who.value}</h2>
+        <h2>Explain {who.value}</h2>
         {chosen?.subject.subject_type === "group" && (
           <p class="quiet">Its members get what its rules give, beside what their own rules and roles do.</p>
         )}
         {chosen !== null && chosen.subject.subject_type !== "group" && (
           <Explain key={chosen.name} org={org} subject={chosen.subject} />
         )}
-      </section>
+      </div>
     </div>
   )
 }
 
 /** Grants a rule: what its patterns cover, and what the subject may do already, are beside it. */
-export const RuleEditor = ({ done, org }: { readonly org: OrgName; readonly done: () => void }) => {
-  const subjects = useLoad(org, () => readSubjects(org))
-  return <Reading of={subjects}>{(found) => <Form org={org} subjects={found} done={done} />}</Reading>
+export const RuleEditor = (props: EditorProps) => {
+  const subjects = useLoad(props.org, () => readSubjects(props.org))
+  const act = useAct()
+  return (
+    <Dialog title="New rule" class="wide" busy={act.isBusy} close={props.close}>
+      <Reading of={subjects}>{(found) => <Form {...props} act={act} subjects={found} />}</Reading>
+    </Dialog>
+  )
 }

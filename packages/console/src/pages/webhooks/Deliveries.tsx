@@ -130,7 +130,7 @@ export const Deliveries = ({ close, org, webhook }: DeliveriesProps) => {
   const act = useAct()
   usePoll(found, pollMillis)
   return (
-    <Dialog title={`Deliveries to ${originOf(webhook.url)}${pathOf(webhook.url)}`} close={close} class="wide">
+    <Dialog title={`Deliveries to ${originOf(webhook.url)}${pathOf(webhook.url)}`} close={close} class="drawer wide">
       <p>
         <button
           type="button"

@@ -3,15 +3,19 @@ import { defaultFormat, originOf, pathOf, type Webhook } from "@coffer/domain/se
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
+import { missingInOrg } from "../../client/Organizations.js"
 import { useAct } from "../../kit/Act.js"
-import { ConfirmButton } from "../../kit/Confirm.js"
-import { ConfirmByName } from "../../kit/ConfirmByName.js"
+import { Confirm } from "../../kit/Confirm.js"
+import { DeleteDialog } from "../../kit/Delete.js"
+import { Empty, ListPage, NewButton } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
+import { useOpened } from "../../kit/Opened.js"
 import { usePoll } from "../../kit/Poll.js"
 import { Problem } from "../../kit/Problem.js"
-import { Reading } from "../../kit/Reading.js"
-import { Table } from "../../kit/Table.js"
-import { Ahead, When } from "../../kit/When.js"
+import { Ahead, exactly } from "../../kit/When.js"
+import { Link } from "../../routing/Link.js"
+import { wallMillis } from "../../state/ServerTime.js"
 import type { PageProps } from "../PageProps.js"
 import { Create } from "./Create.js"
 import { Deliveries } from "./Deliveries.js"
@@ -28,18 +32,28 @@ const read = (org: OrgName) =>
     ({ data }) => data
   )
 
+/** The time of a day, such as `12:44`, after the date if that is another one. */
+const Clock = ({ time }: { readonly time: string }) => {
+  const text = exactly(time).replace(/:\d\d(?= UTC)/, "")
+  const today = new Date(wallMillis()).toISOString().slice(0, 10)
+  return (
+    <time dateTime={time} data-exact={exactly(time)}>
+      {text.startsWith(today) ? text.slice(11) : text}
+    </time>
+  )
+}
+
 /** Since when deliveries fail, how, and when the next try is. */
-const Failing = ({ next_try_at, reason, since, status, tries }: NonNullable<Webhook["failing"]>) => (
+const Failing = ({ next_try_at, reason, since, status }: NonNullable<Webhook["failing"]>) => (
   <>
-    <span class="badge bad">failing</span> since <When time={since} />
-    <span class="quiet">
-      , {status === null ? (reason ?? "no response") : `status ${status}`}, {tries} {tries === 1 ? "try" : "tries"}
-      {next_try_at !== null && (
-        <>
-          , next try <Ahead time={next_try_at} />
-        </>
-      )}
-    </span>
+    <span class="badge warn">failing</span> since <Clock time={since} /> · {status ?? reason ?? "no response"} ·{" "}
+    {next_try_at === null ? (
+      "no further try"
+    ) : (
+      <>
+        next try <Clock time={next_try_at} />
+      </>
+    )}
   </>
 )
 
@@ -53,10 +67,10 @@ const State = ({ webhook: { enabled, failed_at, failing, old_key_until, pending 
       <span class="badge">disabled</span>
     ) : (
       <>
-        <span class="badge bad">failed</span> <When time={failed_at} />
+        <span class="badge warn">failed</span> <Clock time={failed_at} />
       </>
     )}
-    {pending > 0 && <span class="quiet"> {pending}&nbsp;pending</span>}
+    {pending > 0 && <div class="quiet">{pending.toLocaleString("en")} pending</div>}
     {old_key_until !== null && (
       <div class="quiet">
         the replaced key signs too, and ends <Ahead time={old_key_until} />
@@ -69,11 +83,13 @@ interface RowProps {
   readonly org: OrgName
   readonly webhook: Webhook
   readonly changed: () => void
+  /** Opens the deliveries. */
+  readonly show: () => void
 }
 
-const Row = ({ changed, org, webhook }: RowProps) => {
+const Row = ({ changed, org, show, webhook }: RowProps) => {
   const { enabled, environments, events, format = defaultFormat, id, url } = webhook
-  const open = useSignal<"deliveries" | "edit" | "rotate" | "delete" | null>(null)
+  const open = useSignal<"delete" | "disable" | "edit" | "rotate" | null>(null)
   const act = useAct()
   const path = { org_name: org, webhook_id: id }
   const origin = originOf(url)
@@ -82,81 +98,84 @@ const Row = ({ changed, org, webhook }: RowProps) => {
   const close = () => {
     open.value = null
   }
+  const whyNotChange = missingInOrg(org, "webhook.update")
   return (
     <tr>
       <th scope="row" class="webhooks-address">
-        {origin}
-        <span class="quiet">{target}</span> {format !== defaultFormat && <span class="badge">{format}</span>}
+        <Link to={`?webhook=${id}`} class="row-link" open={show}>
+          {origin}
+          <span class="quiet">{target}</span>
+        </Link>{" "}
+        {format !== defaultFormat && <span class="badge">{format}</span>}
       </th>
-      <td>{events.join(" ")}</td>
-      <td>{environments.join(" ")}</td>
       <td>
         <State webhook={webhook} />
         <Problem failure={act.failure.value} />
       </td>
+      <td>
+        <span class="key">{events.join(" ")}</span>
+      </td>
+      <td>
+        <span class="key">{environments.join(" ")}</span>
+      </td>
       <td class="actions">
-        <button type="button" onClick={() => (open.value = "deliveries")}>
-          Deliveries<span class="hidden"> to {address}</span>
-        </button>
-        <button type="button" onClick={() => (open.value = "edit")}>
-          Edit<span class="hidden"> {address}</span>
-        </button>
-        {enabled ? (
-          <ConfirmButton
-            label={
-              <>
-                Disable<span class="hidden"> {address}</span>
-              </>
-            }
+        <Menu label={`Actions for ${address}`}>
+          <MenuItem run={show}>
+            Deliveries<span class="hidden"> to {address}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "edit")} why={whyNotChange}>
+            Edit<span class="hidden"> {address}</span>
+          </MenuItem>
+          {enabled ? (
+            <MenuItem run={() => (open.value = "disable")} why={whyNotChange}>
+              Disable<span class="hidden"> {address}</span>
+            </MenuItem>
+          ) : (
+            <MenuItem
+              run={() => {
+                act.run(
+                  call("webhooks", (api) => api.update({ path, headers: {}, payload: { enabled: true } })),
+                  changed
+                )
+              }}
+              why={whyNotChange}
+            >
+              Enable<span class="hidden"> {address}</span>
+            </MenuItem>
+          )}
+          <MenuItem run={() => (open.value = "rotate")} why={whyNotChange}>
+            Rotate<span class="hidden"> the key of {address}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "delete")} why={missingInOrg(org, "webhook.delete")}>
+            Delete<span class="hidden"> {address}</span>
+          </MenuItem>
+        </Menu>
+        {open.value === "edit" && <Edit org={org} webhook={webhook} close={close} changed={changed} />}
+        {open.value === "rotate" && <RotateSigningKey org={org} webhook={webhook} close={close} />}
+        {open.value === "disable" && (
+          <Confirm
             title="Disable a webhook"
             verb="Disable"
             effect={call("webhooks", (api) => api.update({ path, headers: {}, payload: { enabled: false } }))}
+            close={close}
             done={changed}
           >
             <p>
               No more events are sent to {address} until it is enabled again. What happens meanwhile is sent when it is.
             </p>
-          </ConfirmButton>
-        ) : (
-          <button
-            type="button"
-            disabled={act.isBusy.value}
-            onClick={() => {
-              act.run(
-                call("webhooks", (api) => api.update({ path, headers: {}, payload: { enabled: true } })),
-                changed
-              )
-            }}
-          >
-            Enable<span class="hidden"> {address}</span>
-          </button>
+          </Confirm>
         )}
-        <button type="button" onClick={() => (open.value = "rotate")}>
-          Rotate<span class="hidden"> the key of {address}</span>
-        </button>
-        <button type="button" onClick={() => (open.value = "delete")}>
-          Delete<span class="hidden"> {address}</span>
-        </button>
-        {open.value === "deliveries" && <Deliveries org={org} webhook={webhook} close={close} />}
-        {open.value === "edit" && <Edit org={org} webhook={webhook} close={close} changed={changed} />}
-        {open.value === "rotate" && <RotateSigningKey org={org} webhook={webhook} close={close} />}
         {open.value === "delete" && (
-          <ConfirmByName
+          <DeleteDialog
+            what="webhook"
             title="Delete a webhook"
             name={origin}
-            verb="Delete"
-            busy={act.isBusy}
+            remove={call("webhooks", (api) => api.delete({ path }))}
+            done={changed}
             close={close}
-            confirm={() => {
-              act.run(
-                call("webhooks", (api) => api.delete({ path })),
-                changed
-              )
-            }}
           >
             <p>No more events are sent to it, and its signing keys are gone.</p>
-            <Problem failure={act.failure.value} />
-          </ConfirmByName>
+          </DeleteDialog>
         )}
       </td>
     </tr>
@@ -166,32 +185,27 @@ const Row = ({ changed, org, webhook }: RowProps) => {
 /** The HTTP endpoints that receive the events of an organization. */
 export const Page = ({ place: { org } }: PageProps<"org">) => {
   const webhooks = useLoad(org, () => read(org))
-  const isOpen = useSignal(false)
+  const isNew = useOpened("new")
+  const shown = useOpened("webhook")
+  const webhook = webhooks.loaded.value.value?.find(({ id }) => id === shown.value)
   // A delivery fails, and arrives again, while the page is open.
   usePoll(webhooks, pollMillis)
   return (
-    <section class="wide-page">
-      <h1>Webhooks</h1>
-      <p>
-        Events are sent to an address as signed requests: names and versions, never values.{" "}
-        <button type="button" class="primary" onClick={() => (isOpen.value = true)}>
-          New webhook
-        </button>
-      </p>
-      {isOpen.value && <Create org={org} close={() => (isOpen.value = false)} changed={webhooks.reload} />}
-      <Reading of={webhooks}>
-        {(found) =>
-          found.length === 0 ? (
-            <p class="quiet">There are no webhooks yet.</p>
-          ) : (
-            <Table label="Webhooks" heads={["Address", "Events", "Environments", "State", ""]}>
-              {found.map((webhook) => (
-                <Row key={webhook.id} org={org} webhook={webhook} changed={webhooks.reload} />
-              ))}
-            </Table>
-          )
-        }
-      </Reading>
-    </section>
+    <>
+      <ListPage
+        title="Webhooks"
+        about="Events are sent to an address as signed requests: names and versions, never values."
+        create={<NewButton open={isNew.open}>New webhook</NewButton>}
+        of={webhooks}
+        heads={["Address", "State", "Events", "Environments", ""]}
+        textOf={({ environments, events, url }) => [originOf(url), pathOf(url), ...events, ...environments].join(" ")}
+        empty={<Empty title="There are no webhooks yet" />}
+        row={(one) => (
+          <Row key={one.id} org={org} webhook={one} changed={webhooks.reload} show={() => shown.open(one.id)} />
+        )}
+      />
+      {isNew.value !== null && <Create org={org} close={isNew.close} changed={webhooks.reload} />}
+      {webhook !== undefined && <Deliveries org={org} webhook={webhook} close={shown.close} />}
+    </>
   )
 }
