@@ -7,10 +7,12 @@ import { useAct } from "./Act.js"
 import { ConfirmByName } from "./ConfirmByName.js"
 import { Dialog } from "./Dialog.js"
 import { useLoad } from "./Load.js"
+import { Menu, MenuItem } from "./Menu.js"
+import { By } from "./Person.js"
 import { Problem } from "./Problem.js"
 import { Table } from "./Table.js"
 import { TextField } from "./TextField.js"
-import { Ahead, exactly, When } from "./When.js"
+import { Ahead, exactly } from "./When.js"
 
 interface RemovedProps<Name extends string, E> {
   readonly what: "organization" | "project" | "environment"
@@ -110,19 +112,17 @@ const Row = <Name extends string, E extends Failure>(props: RowProps<Name, E>) =
       <th scope="row">
         {removed.name} {removed.protected === true && <span class="badge">protected</span>}
       </th>
-      <td>
-        <When time={removed.removed_at} /> by {removed.removed_by}
+      <td class="quiet">
+        <By time={removed.removed_at} who={removed.removed_by} />
       </td>
-      <td>
+      <td class="quiet">
         <Ahead time={removed.restorable_until} />
       </td>
       <td class="actions">
-        <button type="button" onClick={() => (open.value = "restore")}>
-          Restore…{about}
-        </button>
-        <button type="button" class="danger" onClick={() => (open.value = "erase")}>
-          Erase…{about}
-        </button>
+        <Menu label={`Actions for the removed ${what} ${removed.name}`}>
+          <MenuItem run={() => (open.value = "restore")}>Restore…{about}</MenuItem>
+          <MenuItem run={() => (open.value = "erase")}>Erase…{about}</MenuItem>
+        </Menu>
         {open.value === "restore" && <Restore {...props} done={done} close={close} />}
         {open.value === "erase" && <Erase {...props} done={done} close={close} />}
       </td>

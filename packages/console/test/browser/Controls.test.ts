@@ -17,8 +17,8 @@ const pages: ReadonlyArray<readonly [address: string, ...dialogs: ReadonlyArray<
   ["/-/backups"],
   [`/${org}`],
   [`/${org}/-/members`, /^Role of grace@/, "Invite many by CSV"],
-  [`/${org}/-/groups`, /^Members of backend/],
-  [`/${org}/-/rules`],
+  [`/${org}/-/groups`, "New group", /^Members of backend/],
+  [`/${org}/-/rules`, "New rule"],
   [`/${org}/-/accounts`, "New service account", /^Rotate the key of deploy/],
   [`/${org}/-/approvals`],
   [`/${org}/-/webhooks`, "New webhook", /^Edit https/],
@@ -27,7 +27,7 @@ const pages: ReadonlyArray<readonly [address: string, ...dialogs: ReadonlyArray<
   [`/${org}/webshop`, "New key", "Import", "Export"],
   [`/${org}/webshop/-/promote`],
   [`/${org}/webshop/-/history`],
-  [`/${org}/webshop/-/settings`, /^Protect of the environment dev/],
+  [`/${org}/webshop/-/settings`, "New environment", /^Protect of the environment dev/],
   [`/${org}/webshop/KEY?env=dev`, "Edit", "Allow a use"]
 ]
 

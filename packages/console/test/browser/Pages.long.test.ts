@@ -43,6 +43,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     await ada.call("POST", "/api/orgs/acme/members", { email: "hal@example.com" })
     await ada.call("POST", "/api/orgs/acme/projects", { name: "blog" })
     await visit.page.getByRole("link", { name: "Rules" }).click()
+    await visit.press("New rule")
     await visit.page.getByLabel("Who").selectOption("hal@example.com")
     await visit.fill("Projects", "web*")
     await visit.sees("1 of 2 projects.")
@@ -58,12 +59,12 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     await visit.press(/^Revoke the rule of hal/)
     await visit.isAccessible("revoke")
     await visit.page.locator("dialog").getByRole("button", { name: "Revoke" }).click()
-    await visit.sees("There are no rules yet.")
+    await visit.sees("There are no rules yet")
   })
 
   it("service accounts: ends with the lines for where it runs, and shows the key once", async () => {
     await visit.page.getByRole("link", { name: "Service accounts" }).click()
-    await visit.sees("There are no service accounts yet.")
+    await visit.sees("There are no service accounts yet")
     await visit.press("New service account")
     await visit.fill("Name", "deploy")
     await visit.page.getByLabel("Project", { exact: true }).selectOption("webshop")
@@ -145,7 +146,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     await once(receiver, "listening")
     const origin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
     await visit.page.getByRole("link", { name: "Webhooks" }).click()
-    await visit.sees("There are no webhooks yet.")
+    await visit.sees("There are no webhooks yet")
     await visit.press("New webhook")
     await visit.fill("Address", "https://user:password@hooks.example.com/")
     await visit.page.locator("dialog").getByRole("button", { name: "Create" }).click()
@@ -187,7 +188,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     await visit.isAccessible("the end of a webhook")
     await visit.fill(/^Type/, origin)
     await visit.page.locator("dialog").getByRole("button", { name: "Delete" }).click()
-    await visit.sees("There are no webhooks yet.")
+    await visit.sees("There are no webhooks yet")
     receiver.closeAllConnections()
     receiver.close()
   })
@@ -198,7 +199,10 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
     await visit.sees("this browser")
     await visit.isAccessible("account")
     await visit.press(/^End the session/)
-    await visit.page.getByRole("button", { name: /^End the session/ }).waitFor({ state: "detached" })
+    await visit.confirm("End it")
+    await visit.page
+      .getByRole("menuitem", { name: /^End the session/, includeHidden: true })
+      .waitFor({ state: "detached" })
   })
 })
 
@@ -206,7 +210,7 @@ describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
   it("backups: makes one, checks it, and says what a restore leaves to do", async () => {
     const root = await Person.login("root@example.com")
     const visit = await Visit.open("/-/backups", root)
-    await visit.sees("There are no backups yet.")
+    await visit.sees("There are no backups yet")
     await visit.press("Back up now")
     await visit.press(/^Check the backup/)
     await visit.sees("intact")
@@ -243,7 +247,9 @@ describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
     await accounts.getByRole("row", { name: "deploy leavers/webshop never" }).waitFor()
     await visit.isAccessible("the accounts of a disabled person")
     await visit.confirm("Close")
-    await visit.page.getByRole("button", { name: "Enable leaver@example.com" }).waitFor()
+    await visit.page
+      .getByRole("menuitem", { name: "Enable leaver@example.com", includeHidden: true })
+      .waitFor({ state: "attached" })
     await visit.close()
   })
 
@@ -251,6 +257,7 @@ describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
     const ada = await Person.login("settings@example.com")
     await ada.organization("mistyped")
     const visit = await Visit.open("/mistyped/webshop/-/settings", ada)
+    await visit.press("New environment")
     await visit.fill("Name of the environment", "preview")
     await visit.press("Create")
     await visit.press("Delete the environment preview")

@@ -62,7 +62,7 @@ describe.skipIf(!hasBrowser())(`requests${why}`, { timeout: 180_000 }, () => {
     await dialog(owner).getByRole("button", { name: "Protect", exact: true }).click()
     const row = owner.page.getByRole("row", { name: /prod protected/ })
     await row.waitFor()
-    await row.getByRole("button", { name: "Protection of the environment prod" }).click()
+    await owner.press("Protection of the environment prod")
     await owner.sees(/needs one person of the admins and owners/)
     await owner.isAccessible("a protection that exists")
     await owner.close()

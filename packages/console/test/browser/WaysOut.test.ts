@@ -47,12 +47,9 @@ const holders: Readonly<Record<string, Holder>> = {
     isThere: typedIn("#value-dev", "typed")
   },
   "a text in a form of the page": {
-    address: `/${org}`,
-    begin: async (visit) => {
-      await visit.page.getByLabel("Name of the project").click()
-      await visit.page.keyboard.type("typed")
-    },
-    isThere: typedIn("#new-project", "typed")
+    address: `/${org}/-/settings`,
+    begin: (visit) => visit.fill("Name of the organization", "typed"),
+    isThere: typedIn(".fields input", "typed")
   },
   "a key that is shown once": {
     address: `/${org}/-/webhooks`,
@@ -208,7 +205,7 @@ describe.skipIf(!hasBrowser())(`what a person would lose${why}`, { timeout: 300_
     await visit.sees("Delegations")
     const holder = holders["a text in a form of the page"]
     assert.isDefined(holder)
-    await follow(visit, `/${org}`)
+    await follow(visit, `/${org}/-/settings`)
     await holder?.begin(visit)
     await visit.page.evaluate("history.back()")
     await visit.press("Leave it")

@@ -53,24 +53,26 @@ export const Page = ({ place: { org } }: PageProps<"org">) => (
     )}
     <h2>Lost passkeys</h2>
     <PasskeyRecovery key={org} org={org} />
-    <h2>Delete</h2>
-    <p>Everything in {org} becomes inaccessible: projects, secrets, members, rules, service accounts.</p>
-    <Delete
-      what="organization"
-      name={org}
-      why={missingInOrg(org, "org.delete")}
-      remove={Effect.zipRight(
-        call("organizations", (api) => api.delete({ path: { org_name: org } })),
-        readOrganizations
-      )}
-      done={() => {
-        navigate(serverAddress(), { replace: true })
-      }}
-    >
-      <p>
-        All projects, secrets, members, rules and service accounts of {org} are gone at once, and every key of it stops
-        working. {wayBack("in the list of organizations")} Its audit log stays for superadmins.
-      </p>
-    </Delete>
+    <section class="danger-zone">
+      <h2>Danger</h2>
+      <p>Everything in {org} becomes inaccessible: projects, secrets, members, rules, service accounts.</p>
+      <Delete
+        what="organization"
+        name={org}
+        why={missingInOrg(org, "org.delete")}
+        remove={Effect.zipRight(
+          call("organizations", (api) => api.delete({ path: { org_name: org } })),
+          readOrganizations
+        )}
+        done={() => {
+          navigate(serverAddress(), { replace: true })
+        }}
+      >
+        <p>
+          All projects, secrets, members, rules and service accounts of {org} are gone at once, and every key of it
+          stops working. {wayBack("in the list of organizations")} Its audit log stays for superadmins.
+        </p>
+      </Delete>
+    </section>
   </section>
 )

@@ -1,10 +1,14 @@
 import type { Environment } from "@coffer/domain/directory/Environment"
 import type { EnvName } from "@coffer/domain/base/Names"
+import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Clock } from "../../kit/Clock.js"
-import { Delete } from "../../kit/Delete.js"
+import { DeleteDialog } from "../../kit/Delete.js"
 import { ends } from "../../client/Ending.js"
+import { NewButton, PageHead } from "../../kit/ListPage.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
+import { useOpened } from "../../kit/Opened.js"
 import { Problem } from "../../kit/Problem.js"
 import { Shield } from "../../kit/Shield.js"
 import { Table } from "../../kit/Table.js"
@@ -14,11 +18,11 @@ import { envAddress } from "../../routing/Places.js"
 import { missingInOrg } from "../../client/Organizations.js"
 import { wayBack } from "../../state/Server.js"
 import type { PlaceAt } from "../PageProps.js"
-import { Extend } from "./Extend.js"
-import { NewEnvironment } from "./NewEnvironment.js"
+import { ExtendDialog } from "./Extend.js"
+import { newEnvironment, NewEnvironment } from "./NewEnvironment.js"
 import { type Direction, moveId, type Order, useOrder } from "./EnvironmentOrder.js"
 import "./Page.css"
-import { ProtectionButton, StuckNote } from "./Protection.js"
+import { ProtectionDialog, StuckNote } from "./Protection.js"
 import type { Settings } from "./Settings.js"
 
 interface MoveProps {
@@ -61,6 +65,11 @@ const Row = ({ environment, index, isOwn, order, place: { org, project }, reload
   const isProtected = environment.protected === true
   const path = { org_name: org, project_name: project, env_name: name }
   const isAdmin = missingInOrg(org, "env.extend") === null
+  const whyNotProtect = missingInOrg(org, "protection.set")
+  const open = useSignal<"delete" | "extend" | "protection" | null>(null)
+  const close = () => {
+    open.value = null
+  }
   return (
     <tr
       class={order?.dragged.value === name ? "environment dragged" : "environment"}
@@ -92,31 +101,62 @@ const Row = ({ environment, index, isOwn, order, place: { org, project }, reload
             <Clock /> ends <Ahead time={expires_at} />
           </span>
         )}
-        {isProtected && missingInOrg(org, "protection.set") === null && <StuckNote path={path} />}
+        {isProtected && whyNotProtect === null && <StuckNote path={path} />}
       </th>
-      <td class="actions">
+      <td class="whole">
         {order !== null && (
           <>
             <Move order={order} name={name} direction="up" />
             <Move order={order} name={name} direction="down" />
           </>
         )}
-        {expires_at !== undefined && (isAdmin || isOwn) && (
-          <Extend path={path} end={expires_at} mayLast={isAdmin} changed={reload} />
+      </td>
+      <td class="actions">
+        <Menu label={`Actions for ${name}`}>
+          {expires_at !== undefined && (isAdmin || isOwn) && (
+            <MenuItem run={() => (open.value = "extend")}>
+              Extend…<span class="hidden">{` the environment ${name}`}</span>
+            </MenuItem>
+          )}
+          {(whyNotProtect === null || isProtected) && (
+            <MenuItem run={() => (open.value = "protection")}>
+              {isProtected ? "Protection" : "Protect"}
+              <span class="hidden">{` of the environment ${name}`}</span>
+            </MenuItem>
+          )}
+          <MenuItem run={() => (open.value = "delete")} why={isOwn ? null : missingInOrg(org, "env.delete")}>
+            Delete<span class="hidden">{` the environment ${name}`}</span>
+          </MenuItem>
+        </Menu>
+        {open.value === "extend" && expires_at !== undefined && (
+          <ExtendDialog path={path} end={expires_at} mayLast={isAdmin} changed={reload} close={close} />
         )}
-        <ProtectionButton path={path} isProtected={isProtected} changed={reload} />
-        <Delete
-          what="environment"
-          name={name}
-          why={isOwn ? null : missingInOrg(org, "env.delete")}
-          remove={call("environments", (api) => api.delete({ path, urlParams: {} }))}
-          done={reload}
-        >
-          <p>
-            All secrets of {name} in {project} are deleted at once, with their versions and use rules. Programs that use
-            them can no longer read them. {wayBack("on this page")}
-          </p>
-        </Delete>
+        {open.value === "protection" && (
+          <ProtectionDialog
+            path={path}
+            isProtected={isProtected}
+            why={whyNotProtect}
+            close={close}
+            changed={() => {
+              close()
+              reload()
+            }}
+          />
+        )}
+        {open.value === "delete" && (
+          <DeleteDialog
+            what="environment"
+            name={name}
+            remove={call("environments", (api) => api.delete({ path, urlParams: {} }))}
+            done={reload}
+            close={close}
+          >
+            <p>
+              All secrets of {name} in {project} are deleted at once, with their versions and use rules. Programs that
+              use them can no longer read them. {wayBack("on this page")}
+            </p>
+          </DeleteDialog>
+        )}
       </td>
     </tr>
   )
@@ -147,7 +187,7 @@ const List = ({ place, reload, settings: { environments, own } }: ListProps) => 
   const hasOwn = environments.some(({ position }) => position !== undefined)
   return (
     <>
-      <Table label="Environments" heads={["Environment", ""]}>
+      <Table label="Environments" heads={["Environment", "Order", ""]}>
         {[
           ...order.names.flatMap((name) => lasting.filter((one) => one.name === name)),
           ...environments.filter(ends)
@@ -208,9 +248,21 @@ const List = ({ place, reload, settings: { environments, own } }: ListProps) => 
 }
 
 /** The environments of a project: their order, new ones, and their end. */
-export const EnvironmentSettings = (props: ListProps) => (
-  <>
-    <List {...props} />
-    <NewEnvironment {...props} />
-  </>
-)
+export const EnvironmentSettings = (props: ListProps) => {
+  const isNew = useOpened("new")
+  const { limits, why } = newEnvironment(props.place.org, props.settings)
+  return (
+    <>
+      <PageHead
+        isSection
+        title="Environments"
+        {...(why !== null && { about: why })}
+        create={limits !== undefined && <NewButton open={isNew.open}>New environment</NewButton>}
+      />
+      <List {...props} />
+      {isNew.value !== null && limits !== undefined && (
+        <NewEnvironment {...props} limits={limits} close={isNew.close} />
+      )}
+    </>
+  )
+}

@@ -1,5 +1,4 @@
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { useSignal } from "@preact/signals"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
@@ -14,9 +13,11 @@ interface ExtendProps {
   /** Whether the person may let it last. */
   readonly mayLast: boolean
   readonly changed: () => void
+  readonly close: () => void
 }
 
-const ExtendDialog = ({ changed, close, end: before, mayLast, path }: ExtendProps & { readonly close: () => void }) => {
+/** Sets another end of an environment that ends. */
+export const ExtendDialog = ({ changed, close, end: before, mayLast, path }: ExtendProps) => {
   const act = useAct()
   const end = useEnd("in 7 days")
   const chosen = endOf(end)
@@ -54,18 +55,5 @@ const ExtendDialog = ({ changed, close, end: before, mayLast, path }: ExtendProp
         </footer>
       </form>
     </Dialog>
-  )
-}
-
-/** Sets another end of an environment that ends. */
-export const Extend = (props: ExtendProps) => {
-  const isOpen = useSignal(false)
-  return (
-    <>
-      <button type="button" onClick={() => (isOpen.value = true)}>
-        Extend…<span class="hidden">{` the environment ${props.path.env_name}`}</span>
-      </button>
-      {isOpen.value && <ExtendDialog {...props} close={() => (isOpen.value = false)} />}
-    </>
   )
 }

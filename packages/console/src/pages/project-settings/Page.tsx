@@ -24,7 +24,6 @@ export const Page = ({ place }: PageProps<"project">) => {
   return (
     <section class="narrow">
       <h1>Settings of {project}</h1>
-      <h2>Environments</h2>
       <Reading of={found}>
         {(settings) => (
           <>
@@ -66,22 +65,24 @@ export const Page = ({ place }: PageProps<"project">) => {
           navigate(projectAddress(org, name, "settings"), { replace: true })
         }}
       />
-      <h2>Delete</h2>
-      <p>All environments of {project} and their secrets become inaccessible.</p>
-      <Delete
-        what="project"
-        name={project}
-        why={missingInOrg(org, "project.delete")}
-        remove={call("projects", (api) => api.delete({ path }))}
-        done={() => {
-          navigate(orgAddress(org), { replace: true })
-        }}
-      >
-        <p>
-          All environments of {project} are deleted at once, with their secrets. Programs that use them can no longer
-          read them. {wayBack(`in the settings of ${org}`)}
-        </p>
-      </Delete>
+      <section class="danger-zone">
+        <h2>Danger</h2>
+        <p>All environments of {project} and their secrets become inaccessible.</p>
+        <Delete
+          what="project"
+          name={project}
+          why={missingInOrg(org, "project.delete")}
+          remove={call("projects", (api) => api.delete({ path }))}
+          done={() => {
+            navigate(orgAddress(org), { replace: true })
+          }}
+        >
+          <p>
+            All environments of {project} are deleted at once, with their secrets. Programs that use them can no longer
+            read them. {wayBack(`in the settings of ${org}`)}
+          </p>
+        </Delete>
+      </section>
     </section>
   )
 }

@@ -17,7 +17,6 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { When } from "../../kit/When.js"
-import { missingInOrg } from "../../client/Organizations.js"
 
 const Terms = body(protectionTerms)
 
@@ -161,7 +160,6 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
           <>
             <button
               type="button"
-              class="danger"
               disabled={act.isBusy.value}
               onClick={() => {
                 act.run(
@@ -187,7 +185,7 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
 }
 
 /** How an environment is protected, with a form for owners. */
-const ProtectionDialog = (props: ProtectionProps) => {
+export const ProtectionDialog = (props: ProtectionProps) => {
   const { isProtected, path, why } = props
   const act = useAct()
   const found = useLoad("protection", () =>
@@ -240,37 +238,4 @@ export const StuckNote = ({ path }: { readonly path: EnvPath }) => {
       Nobody could vote on its changes: open its protection.
     </p>
   ) : null
-}
-
-interface ButtonProps {
-  readonly path: EnvPath
-  readonly isProtected: boolean
-  readonly changed: () => void
-}
-
-/** Opens the protection of an environment: for owners, and for everybody where there is one. */
-export const ProtectionButton = ({ changed, isProtected, path }: ButtonProps) => {
-  const isOpen = useSignal(false)
-  const why = missingInOrg(path.org_name, "protection.set")
-  const close = () => (isOpen.value = false)
-  return why !== null && !isProtected ? null : (
-    <>
-      <button type="button" onClick={() => (isOpen.value = true)}>
-        {isProtected ? "Protection" : "Protect"}
-        <span class="hidden">{` of the environment ${path.env_name}`}</span>
-      </button>
-      {isOpen.value && (
-        <ProtectionDialog
-          path={path}
-          isProtected={isProtected}
-          why={why}
-          close={close}
-          changed={() => {
-            close()
-            changed()
-          }}
-        />
-      )}
-    </>
-  )
 }
