@@ -7,6 +7,7 @@ import { Link } from "../routing/Link.js"
 import { requestsAddress, secretAddress, webhooksAddress } from "../routing/Places.js"
 import { countWaiting, waiting } from "../client/Waiting.js"
 import { useLoad } from "./Load.js"
+import { Person } from "./Person.js"
 import { Reading } from "./Reading.js"
 import { Table } from "./Table.js"
 import { When } from "./When.js"
@@ -52,13 +53,13 @@ const Dues = ({ dues, isOne }: { readonly dues: ReadonlyArray<Due>; readonly isO
             <td>
               {dueStateAt(due_at, wallMillis()) === "overdue" ? (
                 <>
-                  <span class="badge bad">overdue</span> <When time={due_at} />
+                  <span class="badge warn">overdue</span> <When time={due_at} />
                 </>
               ) : (
                 due_at.slice(0, 10)
               )}
             </td>
-            <td>{owner}</td>
+            <td>{owner !== undefined && <Person address={owner} />}</td>
           </tr>
         ))
       )}
@@ -100,7 +101,7 @@ export const Attention = ({ failing, orgs }: AttentionProps) => {
             const count = failing.get(org) ?? 0
             return count === 0 ? null : (
               <p key={org}>
-                <span class="badge bad">{count}</span>{" "}
+                <span class="badge warn">{count}</span>{" "}
                 <Link to={webhooksAddress(org)}>
                   {count === 1 ? "webhook fails" : "webhooks fail"} in {org}
                 </Link>

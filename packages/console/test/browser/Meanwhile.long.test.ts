@@ -128,7 +128,8 @@ describe.skipIf(!hasBrowser())(`an answer that comes late${why}`, { timeout: 60_
   })
 
   it("what is typed on a page is not for the same page of another organization", async () => {
-    await open(`/${org}`)
+    await ada.call("POST", "/api/orgs", { name: "empty-here" })
+    await open("/empty-here")
     await visit.fill("Name of the project", "typed-for-one")
     await visit.page.keyboard.press("Control+k")
     await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).fill("elsewhere-to-go")

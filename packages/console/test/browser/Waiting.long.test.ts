@@ -42,6 +42,7 @@ describe.skipIf(!hasBrowser())(`what is due and waits${why}`, { timeout: 120_000
     await visit.page.getByRole("link", { name: "Requests 1 waiting" }).waitFor()
     await expect.poll(() => visit.page.title()).toBe("(1) waits · Coffer")
     await visit.isAccessible("an organization with a request that waits")
+    await visit.press("New project")
     await visit.fill("Name of the project", "made-here")
     await visit.page.keyboard.press("Enter")
     await visit.sees("made-here has no secrets yet")

@@ -85,8 +85,9 @@ const registerPasskey = async (visit: Visit): Promise<void> => {
     ...{ hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true }
   }
   await devices.send("WebAuthn.addVirtualAuthenticator", { options })
-  await visit.fill("Name of the passkey", "laptop")
   await visit.press("Register a passkey")
+  await visit.fill("Name of the passkey", "laptop")
+  await visit.confirm("Register")
   await visit.page.getByRole("row", { name: /laptop/ }).waitFor()
 }
 

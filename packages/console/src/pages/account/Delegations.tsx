@@ -2,9 +2,11 @@ import type { Delegation } from "@coffer/domain/directory/Delegation"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
-import { ConfirmButton } from "../../kit/Confirm.js"
+import { Confirm } from "../../kit/Confirm.js"
 import { later } from "../../kit/Later.js"
+import { PageHead } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { Ahead, When } from "../../kit/When.js"
@@ -23,6 +25,7 @@ const scopeOf = ({ keys, permission, reveal }: Delegation): string =>
 
 const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonly changed: () => void }) => {
   const { env, expires_at, id, last_used_at, name, org, project } = delegation
+  const isOpen = useSignal(false)
   return (
     <tr>
       <th scope="row">{name}</th>
@@ -35,22 +38,25 @@ const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonl
       </td>
       <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
       <td class="actions">
-        <ConfirmButton
-          label={
-            <>
-              Revoke<span class="hidden"> the delegation to {name}</span>
-            </>
-          }
-          title={`Revoke the delegation to ${name}`}
-          verb="Revoke"
-          effect={call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))}
-          done={changed}
-        >
-          <p>
-            Its token ends at once: what {name} runs in {org}/{project}/{env} with it is refused. It cannot be given
-            back; delegate again for a new token.
-          </p>
-        </ConfirmButton>
+        <Menu label={`Actions for the delegation to ${name}`}>
+          <MenuItem run={() => (isOpen.value = true)}>
+            Revoke<span class="hidden"> the delegation to {name}</span>
+          </MenuItem>
+        </Menu>
+        {isOpen.value && (
+          <Confirm
+            title={`Revoke the delegation to ${name}`}
+            verb="Revoke"
+            effect={call("delegations", (api) => api.revoke({ path: { delegation_id: id } }))}
+            close={() => (isOpen.value = false)}
+            done={changed}
+          >
+            <p>
+              Its token ends at once: what {name} runs in {org}/{project}/{env} with it is refused. It cannot be given
+              back; delegate again for a new token.
+            </p>
+          </Confirm>
+        )}
       </td>
     </tr>
   )
@@ -62,16 +68,21 @@ export const Delegations = () => {
   const isOpen = useSignal(false)
   return (
     <>
-      <h2>Delegations</h2>
-      <p>
-        Parts of your rights for agents and scripts, in one environment and for some hours. On the machine where one is
-        used, <code>coffer delegate</code> makes it in one step.
-      </p>
-      <p>
-        <button type="button" onClick={() => (isOpen.value = true)}>
-          New delegation
-        </button>
-      </p>
+      <PageHead
+        isSection
+        title="Delegations"
+        about={
+          <>
+            Parts of your rights for agents and scripts, in one environment and for some hours. On the machine where one
+            is used, <code>coffer delegate</code> makes it in one step.
+          </>
+        }
+        create={
+          <button type="button" onClick={() => (isOpen.value = true)}>
+            New delegation
+          </button>
+        }
+      />
       {isOpen.value && (
         <NewDelegation
           changed={delegations.reload}

@@ -1,9 +1,14 @@
 import type { Session } from "@coffer/domain/directory/Session"
 import { sessionName } from "@coffer/domain/directory/SessionName"
+import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
-import { ConfirmButton } from "../../kit/Confirm.js"
+import { Confirm, ConfirmButton } from "../../kit/Confirm.js"
+import { Copyable } from "../../kit/CopyText.js"
+import { PageHead } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
+import { Person } from "../../kit/Person.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { query } from "../../routing/Router.js"
@@ -22,6 +27,7 @@ const read = Effect.map(
 )
 
 const Row = ({ changed, session }: { readonly session: Session; readonly changed: () => void }) => {
+  const isEnding = useSignal(false)
   const { created_at, current, id, ip_address, last_used_at, passkey_at, user_agent } = session
   const name = sessionName(session)
   return (
@@ -34,7 +40,7 @@ const Row = ({ changed, session }: { readonly session: Session; readonly changed
           </div>
         )}
       </th>
-      <td class="quiet">{ip_address ?? "unknown"}</td>
+      <td class="quiet">{ip_address === null ? "unknown" : <code>{ip_address}</code>}</td>
       <td class="quiet">
         <When time={created_at} />
       </td>
@@ -43,19 +49,22 @@ const Row = ({ changed, session }: { readonly session: Session; readonly changed
       </td>
       <td class="actions">
         {!current && (
-          <ConfirmButton
-            label={
-              <>
-                End<span class="hidden"> the session of {name}</span>
-              </>
-            }
+          <Menu label={`Actions for the session of ${name}`}>
+            <MenuItem run={() => (isEnding.value = true)}>
+              End<span class="hidden"> the session of {name}</span>
+            </MenuItem>
+          </Menu>
+        )}
+        {isEnding.value && (
+          <Confirm
             title="End a session"
             verb="End it"
             effect={call("auth", (api) => api.endSession({ path: { session_id: id } }))}
+            close={() => (isEnding.value = false)}
             done={changed}
           >
             <p>{name} is logged out at once, and has to log in again.</p>
-          </ConfirmButton>
+          </Confirm>
         )}
       </td>
     </tr>
@@ -70,17 +79,19 @@ export const Page = () => {
   const asking = query.value.get("session")
   return (
     <section class="wide-page">
-      <h1>My account</h1>
+      <PageHead title="My account" />
       <dl class="facts">
         <dt>E-mail</dt>
-        <dd>{person.email}</dd>
+        <dd>
+          <Person address={person.email} />
+        </dd>
         <dt>Name</dt>
         <dd>
           <Visible text={person.name} />
         </dd>
         <dt>Id</dt>
         <dd>
-          <code>{person.id}</code>
+          <Copyable text={person.id} />
         </dd>
         <dt>Organizations</dt>
         <dd>
@@ -102,8 +113,11 @@ export const Page = () => {
       )}
       <Passkeys />
       <Delegations />
-      <h2>Sessions</h2>
-      <p>Browsers and programs in which you are logged in. End those that you do not know.</p>
+      <PageHead
+        isSection
+        title="Sessions"
+        about="Browsers and programs in which you are logged in. End those that you do not know."
+      />
       <Reading of={sessions}>
         {(found) => (
           <Table label="Sessions" heads={["Program", "Last address", "Since", "Last used", ""]}>

@@ -5,9 +5,11 @@ import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { register } from "../../client/PasskeyCeremonies.js"
 import { useAct } from "../../kit/Act.js"
+import { Confirm } from "../../kit/Confirm.js"
 import { Dialog } from "../../kit/Dialog.js"
-import { DialogButtons } from "../../kit/DialogButtons.js"
+import { PageHead } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
@@ -26,7 +28,6 @@ interface RowProps {
 }
 
 const Row = ({ changed, isLast, passkey }: RowProps) => {
-  const act = useAct()
   const isOpen = useSignal(false)
   const { created_at, id, last_used_at, name } = passkey
   return (
@@ -37,76 +38,87 @@ const Row = ({ changed, isLast, passkey }: RowProps) => {
       </td>
       <td class="quiet">{last_used_at === null ? "never" : <When time={last_used_at} />}</td>
       <td class="actions">
-        <button type="button" onClick={() => (isOpen.value = true)}>
-          Remove<span class="hidden"> the passkey {name}</span>
-        </button>
+        <Menu label={`Actions for the passkey ${name}`}>
+          <MenuItem run={() => (isOpen.value = true)}>
+            Remove<span class="hidden"> the passkey {name}</span>
+          </MenuItem>
+        </Menu>
         {isOpen.value && (
-          <Dialog title={`Remove the passkey ${name}`} busy={act.isBusy} close={() => (isOpen.value = false)}>
+          <Confirm
+            title={`Remove the passkey ${name}`}
+            verb="Remove"
+            effect={call("passkeys", (api) => api.delete({ path: { passkey_id: id } }))}
+            close={() => (isOpen.value = false)}
+            done={changed}
+          >
             <p>
               {name} proves nothing any more.
               {isLast &&
                 " It is your last passkey: what needs a recent login asks for a code again, and you cannot vote where votes need a passkey."}
             </p>
-            <DialogButtons
-              act={act}
-              close={() => (isOpen.value = false)}
-              word="Remove"
-              kind="danger"
-              decide={() => {
-                act.run(
-                  call("passkeys", (api) => api.delete({ path: { passkey_id: id } })),
-                  changed
-                )
-              }}
-            />
-          </Dialog>
+          </Confirm>
         )}
       </td>
     </tr>
   )
 }
 
-const Register = ({ done }: { readonly done: () => void }) => {
+const Register = ({ close, done }: { readonly close: () => void; readonly done: () => void }) => {
   const name = useSignal("")
   const act = useAct()
   const text = name.value
   const isGood = passkeyNameForm.is(text)
   return (
-    <form
-      class="fields"
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (!isGood) return
-        act.run(register(PasskeyName.make(text)), () => {
-          name.value = ""
-          done()
-        })
-      }}
-    >
-      <TextField
-        label="Name of the passkey"
-        text={name}
-        placeholder="adas-laptop"
-        maxLength={passkeyNameForm.maxLength}
-        isBad={text !== "" && !isGood}
-        hint={text !== "" && !isGood ? `${passkeyNameForm.characters}.` : undefined}
-      />
-      <button disabled={act.isBusy.value || !isGood}>Register a passkey</button>
-      <Problem failure={act.failure.value} />
-    </form>
+    <Dialog title="Register a passkey" busy={act.isBusy} close={close}>
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isGood) return
+          act.run(register(PasskeyName.make(text)), () => {
+            close()
+            done()
+          })
+        }}
+      >
+        <TextField
+          label="Name of the passkey"
+          text={name}
+          placeholder="adas-laptop"
+          maxLength={passkeyNameForm.maxLength}
+          isBad={text !== "" && !isGood}
+          hint={text !== "" && !isGood ? `${passkeyNameForm.characters}.` : undefined}
+        />
+        <Problem failure={act.failure.value} />
+        <footer>
+          <button type="button" disabled={act.isBusy.value} onClick={close}>
+            Cancel
+          </button>
+          <button class="primary" disabled={act.isBusy.value || !isGood}>
+            Register
+          </button>
+        </footer>
+      </form>
+    </Dialog>
   )
 }
 
 /** The person's passkeys. */
 export const Passkeys = () => {
   const passkeys = useLoad("passkeys", () => read)
+  const isOpen = useSignal(false)
   return (
     <>
-      <h2>Passkeys</h2>
-      <p>
-        With a passkey, what needs a recent login asks for it, and no longer for a code. Register a second one on
-        another device, in case you lose the first.
-      </p>
+      <PageHead
+        isSection
+        title="Passkeys"
+        about="With a passkey, what needs a recent login asks for it, and no longer for a code. Register a second one on another device, in case you lose the first."
+        create={
+          <button type="button" onClick={() => (isOpen.value = true)}>
+            Register a passkey
+          </button>
+        }
+      />
+      {isOpen.value && <Register close={() => (isOpen.value = false)} done={passkeys.reload} />}
       <Reading of={passkeys}>
         {(found) =>
           found.length === 0 ? (
@@ -120,7 +132,6 @@ export const Passkeys = () => {
           )
         }
       </Reading>
-      <Register done={passkeys.reload} />
     </>
   )
 }

@@ -4,15 +4,24 @@ import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
+import { Empty, ListPage } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Problem } from "../../kit/Problem.js"
-import { Reading } from "../../kit/Reading.js"
-import { When } from "../../kit/When.js"
+import { exactly, When } from "../../kit/When.js"
 import { RestoreDialog } from "./RestoreDialog.js"
 import { sizeOf } from "./BackupSize.js"
-import { Table } from "../../kit/Table.js"
 
-const read = Effect.suspend(() => call("backups", (api) => api.list()))
+interface Listed {
+  readonly backup: Backup
+  /** Whether this server made it. */
+  readonly isOwn: boolean
+}
+
+const read = Effect.map(
+  Effect.suspend(() => call("backups", (api) => api.list())),
+  ({ data, server }) => data.map((backup): Listed => ({ backup, isOwn: backup.instance === server.instance }))
+)
 
 const DrillResult = ({ backup, problems, seconds, valid }: Drill) => (
   <>
@@ -28,7 +37,7 @@ const DrillResult = ({ backup, problems, seconds, valid }: Drill) => (
   </>
 )
 
-const Row = ({ backup, isOwn }: { readonly backup: Backup; readonly isOwn: boolean }) => {
+const Row = ({ backup, isOwn }: Listed) => {
   const open = useSignal<"restore" | Drill | null>(null)
   const act = useAct()
   const { created_at, id, key_fingerprint, size_bytes, trigger } = backup
@@ -36,7 +45,12 @@ const Row = ({ backup, isOwn }: { readonly backup: Backup; readonly isOwn: boole
   return (
     <tr>
       <th scope="row">
-        <When time={created_at} /> {!isOwn && <span class="badge warn">another server</span>}
+        <When time={created_at} /> {!isOwn && <span class="badge warn">another server</span>}{" "}
+        {act.isBusy.value && (
+          <span class="badge" role="status">
+            checking
+          </span>
+        )}
       </th>
       <td>{sizeOf(size_bytes)}</td>
       <td>{trigger}</td>
@@ -44,21 +58,21 @@ const Row = ({ backup, isOwn }: { readonly backup: Backup; readonly isOwn: boole
         <code>{key_fingerprint}</code>
       </td>
       <td class="actions">
-        <button
-          type="button"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("backups", (api) => api.drill({ payload: { backup_id: id } })),
-              (drill) => (open.value = drill)
-            )
-          }}
-        >
-          Check<span class="hidden"> the backup of {created_at}</span>
-        </button>
-        <button type="button" onClick={() => (open.value = "restore")}>
-          Restore<span class="hidden"> the backup of {created_at}</span>
-        </button>
+        <Menu label={`Actions for the backup of ${created_at}`}>
+          <MenuItem
+            run={() => {
+              act.run(
+                call("backups", (api) => api.drill({ payload: { backup_id: id } })),
+                (drill) => (open.value = drill)
+              )
+            }}
+          >
+            Check<span class="hidden"> the backup of {created_at}</span>
+          </MenuItem>
+          <MenuItem run={() => (open.value = "restore")}>
+            Restore<span class="hidden"> the backup of {created_at}</span>
+          </MenuItem>
+        </Menu>
         <Problem failure={act.failure.value} />
         {found === "restore" && <RestoreDialog backup={backup} close={() => (open.value = null)} />}
         {found !== null && found !== "restore" && (
@@ -76,38 +90,34 @@ export const Page = () => {
   const backups = useLoad("backups", () => read)
   const act = useAct()
   return (
-    <section class="wide-page">
-      <h1>Backups</h1>
-      <p>
-        Encrypted snapshots of the whole database.{" "}
-        <button
-          type="button"
-          class="primary"
-          disabled={act.isBusy.value}
-          onClick={() => {
-            act.run(
-              call("backups", (api) => api.create()),
-              backups.reload
-            )
-          }}
-        >
-          Back up now
-        </button>
-      </p>
-      <Problem failure={act.failure.value} />
-      <Reading of={backups}>
-        {({ data, server }) =>
-          data.length === 0 ? (
-            <p class="quiet">There are no backups yet.</p>
-          ) : (
-            <Table label="Backups" heads={["Made", "Size", "By", "Key", ""]}>
-              {data.map((backup) => (
-                <Row key={backup.id} backup={backup} isOwn={backup.instance === server.instance} />
-              ))}
-            </Table>
-          )
-        }
-      </Reading>
-    </section>
+    <ListPage
+      title="Backups"
+      about="Encrypted snapshots of the whole database."
+      create={
+        <>
+          <button
+            type="button"
+            class="primary"
+            disabled={act.isBusy.value}
+            onClick={() => {
+              act.run(
+                call("backups", (api) => api.create()),
+                backups.reload
+              )
+            }}
+          >
+            Back up now
+          </button>
+          <Problem failure={act.failure.value} />
+        </>
+      }
+      of={backups}
+      heads={["Made", "Size", "By", "Key", ""]}
+      textOf={({ backup: { created_at, key_fingerprint, trigger } }) =>
+        `${exactly(created_at)} ${trigger} ${key_fingerprint}`
+      }
+      empty={<Empty title="There are no backups yet" />}
+      row={(one) => <Row key={one.backup.id} {...one} />}
+    />
   )
 }

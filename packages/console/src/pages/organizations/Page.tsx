@@ -3,14 +3,17 @@ import { orgNameForm } from "@coffer/domain/base/NameForms"
 import type { OrgName } from "@coffer/domain/base/Names"
 import type { Organization } from "@coffer/domain/directory/Organization"
 import type { Overview } from "@coffer/domain/directory/Overview"
+import { useComputed, useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { FirstSteps } from "../../kit/FirstSteps.js"
 import { Attention } from "../../kit/Attention.js"
-import { CreateForm } from "../../kit/CreateForm.js"
+import { CreateDialog, CreateForm } from "../../kit/CreateForm.js"
+import { ListPage, NewButton } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
+import { useOpened } from "../../kit/Opened.js"
 import { Removed } from "../../kit/Removed.js"
-import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
@@ -19,33 +22,29 @@ import { isJoined, organizations, readOrganizations } from "../../client/Organiz
 import { beginFirstRun } from "../../state/FirstRun.js"
 import { facts } from "../../state/Server.js"
 import { me } from "../../state/Session.js"
-import { Leave } from "./Leave.js"
+import { LeaveDialog, LeaveLabel } from "./Leave.js"
 
 /** Of more organizations, the page reads no numbers. */
 const regarded = 12
 const atOnce = 20
 
-const Create = ({ isFirst = false }: { readonly isFirst?: boolean }) =>
-  facts.value?.org_creation === "superadmin" && me.value?.is_superadmin !== true ? (
-    <p class="quiet">Only superadmins create organizations on this server: ask one of them.</p>
-  ) : (
-    <CreateForm
-      isFirst={isFirst}
-      what="organization"
-      example="acme"
-      form={orgNameForm}
-      create={(name) =>
-        Effect.tap(
-          call("organizations", (api) => api.create({ payload: { name } })),
-          (made) => Effect.sync(() => (organizations.value = [...organizations.value, made]))
-        )
-      }
-      done={({ name }) => {
-        if (isFirst) beginFirstRun(name)
-        navigate(orgAddress(name))
-      }}
-    />
-  )
+const mayCreate = () => facts.value?.org_creation !== "superadmin" || me.value?.is_superadmin === true
+
+const whyNotCreate = "Only superadmins create organizations on this server: ask one of them."
+
+const creation = {
+  what: "organization",
+  example: "acme",
+  form: orgNameForm,
+  create: (name: OrgName) =>
+    Effect.tap(
+      call("organizations", (api) => api.create({ payload: { name } })),
+      (made) => Effect.sync(() => (organizations.value = [...organizations.value, made]))
+    ),
+  done: ({ name }: Organization) => {
+    navigate(orgAddress(name))
+  }
+}
 
 /** How much is in organizations, of the first ones. */
 const read = (found: ReadonlyArray<Organization>) =>
@@ -79,17 +78,30 @@ const Row = ({
   readonly overview?: Overview | undefined
 }) => {
   const changed = overview === undefined ? null : lastChange(overview)
+  const isLeaving = useSignal(false)
+  const leaving = { isInvited: accepted === false, name }
   return (
     <tr>
       <th scope="row">
-        <Link to={orgAddress(name)}>{name}</Link>
+        <Link to={orgAddress(name)} class="row-link">
+          {name}
+        </Link>
       </th>
       <td>
         {role ?? "superadmin"} {accepted === false && <span class="badge">invited</span>}
       </td>
       <td>{overview?.projects.toLocaleString("en")}</td>
-      <td>{changed !== null && <When time={changed} />}</td>
-      <td class="actions">{role !== null && <Leave isInvited={accepted === false} name={name} />}</td>
+      <td class="quiet">{changed !== null && <When time={changed} />}</td>
+      <td class="actions">
+        {role !== null && (
+          <Menu label={`Actions for ${name}`}>
+            <MenuItem run={() => (isLeaving.value = true)}>
+              <LeaveLabel {...leaving} />
+            </MenuItem>
+          </Menu>
+        )}
+        {isLeaving.value && <LeaveDialog {...leaving} close={() => (isLeaving.value = false)} />}
+      </td>
     </tr>
   )
 }
@@ -119,26 +131,37 @@ const Regarded = ({ found }: { readonly found: ReadonlyArray<Organization> }) =>
   const joined = found.filter(isJoined)
   const overviews = useLoad(joined.map(({ name }) => name).join(" "), () => read(joined))
   const numbers = overviews.loaded.value.value ?? new Map<OrgName, Overview>()
+  const loaded = useComputed(() => ({ value: organizations.value, failure: null, isLoading: false }))
+  const isNew = useOpened("new")
   return (
     <>
-      <Table label="Organizations" heads={["Organization", "Your role", "Projects", "Last change", ""]}>
-        {found.map((org) => (
-          <Row key={org.name} org={org} overview={numbers.get(org.name)} />
-        ))}
-      </Table>
-      <RemovedOrganizations found={found} />
-      <Attention
-        key={joined.length}
-        orgs={joined.slice(0, regarded).map(({ name }) => name)}
-        failing={new Map([...numbers].map(([name, { failing_webhooks = 0 }]) => [name, failing_webhooks]))}
-      />
-      {joined.length > regarded && (
-        <p class="quiet" role="note">
-          What is due, waits or fails is shown for the first {regarded} organizations.{" "}
-          {joined.length === regarded + 1 ? "1 more is" : `${(joined.length - regarded).toLocaleString("en")} more are`}{" "}
-          not regarded here: open an organization to see what is due in it.
-        </p>
-      )}
+      <ListPage
+        title="Organizations"
+        {...(!mayCreate() && { about: whyNotCreate })}
+        create={mayCreate() && <NewButton open={isNew.open}>New organization</NewButton>}
+        of={{ loaded, reload: () => undefined }}
+        heads={["Organization", "Your role", "Projects", "Last change", ""]}
+        textOf={({ name, role }) => `${name} ${role ?? "superadmin"}`}
+        empty={null}
+        row={(org) => <Row key={org.name} org={org} overview={numbers.get(org.name)} />}
+      >
+        <RemovedOrganizations found={found} />
+        <Attention
+          key={joined.length}
+          orgs={joined.slice(0, regarded).map(({ name }) => name)}
+          failing={new Map([...numbers].map(([name, { failing_webhooks = 0 }]) => [name, failing_webhooks]))}
+        />
+        {joined.length > regarded && (
+          <p class="quiet" role="note">
+            What is due, waits or fails is shown for the first {regarded} organizations.{" "}
+            {joined.length === regarded + 1
+              ? "1 more is"
+              : `${(joined.length - regarded).toLocaleString("en")} more are`}{" "}
+            not regarded here: open an organization to see what is due in it.
+          </p>
+        )}
+      </ListPage>
+      {isNew.value !== null && mayCreate() && <CreateDialog {...creation} close={isNew.close} />}
     </>
   )
 }
@@ -155,16 +178,21 @@ export const Page = () => {
           An organization holds your projects, the people and machines that use them, and the log of everything that
           happens. You will be its owner.
         </p>
-        <Create isFirst />
+        {mayCreate() ? (
+          <CreateForm
+            {...creation}
+            isFirst
+            done={(made) => {
+              beginFirstRun(made.name)
+              creation.done(made)
+            }}
+          />
+        ) : (
+          <p class="quiet">{whyNotCreate}</p>
+        )}
         <RemovedOrganizations found={found} />
       </section>
     )
   }
-  return (
-    <section class="wide-page">
-      <h1>Organizations</h1>
-      <Create />
-      <Regarded found={found} />
-    </section>
-  )
+  return <Regarded found={found} />
 }

@@ -1,17 +1,19 @@
 import { projectNameForm } from "@coffer/domain/base/NameForms"
 import type { OrgName } from "@coffer/domain/base/Names"
-import type { ProjectOverview } from "@coffer/domain/directory/Overview"
+import type { Overview, ProjectOverview } from "@coffer/domain/directory/Overview"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
-import { call } from "../../client/Calls.js"
+import { useComputed } from "@preact/signals"
+import { call, type Failure } from "../../client/Calls.js"
 import { FirstSteps } from "../../kit/FirstSteps.js"
 import { Attention } from "../../kit/Attention.js"
-import { CreateForm } from "../../kit/CreateForm.js"
-import { Empty } from "../../kit/ListPage.js"
+import { CreateDialog, CreateForm } from "../../kit/CreateForm.js"
+import { Empty, ListPage, NewButton } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
 import { MoreButton, useMore } from "../../kit/More.js"
+import { useOpened } from "../../kit/Opened.js"
+import { By } from "../../kit/Person.js"
 import { Reading } from "../../kit/Reading.js"
-import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
 import { WhomToAsk } from "../../kit/WhomToAsk.js"
 import { Link } from "../../routing/Link.js"
@@ -21,13 +23,11 @@ import { mayInOrg } from "../../client/Organizations.js"
 import { firstRun } from "../../state/FirstRun.js"
 import type { PageProps } from "../PageProps.js"
 
-const pageSize = 50
-
 const read = (org: OrgName, after?: string) =>
   call("overview", (api) =>
     api.show({
       path: { org_name: org },
-      urlParams: { limit: pageSize, ...(after !== undefined && { after }) }
+      urlParams: { limit: maxPageSize, ...(after !== undefined && { after }) }
     })
   )
 
@@ -66,18 +66,19 @@ const WithoutAccess = ({ org }: { readonly org: OrgName }) => {
 const Row = ({ of: one, org }: { readonly org: OrgName; readonly of: ProjectOverview }) => (
   <tr>
     <th scope="row">
-      <Link to={projectAddress(org, one.project)}>{one.project}</Link>
+      <Link to={projectAddress(org, one.project)} class="row-link">
+        {one.project}
+      </Link>
     </th>
     <td>{one.environments.toLocaleString("en")}</td>
     <td>{one.keys.toLocaleString("en")}</td>
-    <td>
+    <td class="quiet">
       {one.changed_at === null ? (
-        <span class="quiet">none yet</span>
+        "none yet"
+      ) : one.changed_by === null ? (
+        <When time={one.changed_at} />
       ) : (
-        <>
-          <When time={one.changed_at} />
-          {one.changed_by !== null && ` by ${one.changed_by}`}
-        </>
+        <By time={one.changed_at} who={one.changed_by} />
       )}
     </td>
   </tr>
@@ -98,41 +99,63 @@ const FirstProject = ({ isAllowed, org }: { readonly org: OrgName; readonly isAl
     </Empty>
   )
 
-const Projects = ({ org }: { readonly org: OrgName }) => {
-  const first = useLoad(org, () => read(org))
+type First = ReturnType<typeof useLoad<Overview, Failure>>
+
+const Projects = ({ first, org, page }: { readonly org: OrgName; readonly first: First; readonly page: Overview }) => {
   const more = useMore<ProjectOverview>(org)
+  const isNew = useOpened("new")
+  const loaded = useComputed(() => {
+    const { value, ...state } = first.loaded.value
+    return { ...state, value: value === null ? null : [...value.data, ...more.rows.value] }
+  })
+  const isAll = (loaded.value.value?.length ?? 0) === page.projects
   const isAllowed = mayInOrg(org, "project.create")
   return (
-    <Reading of={first}>
-      {(page) => (
-        <>
-          {page.projects === 0 ? (
-            <FirstProject org={org} isAllowed={isAllowed} />
-          ) : (
-            <>
-              {isAllowed && <Create org={org} />}
-              <Table label="Projects" heads={["Project", "Environments", "Secrets", "Last change"]}>
-                {[...page.data, ...more.rows.value].map((one) => (
-                  <Row key={one.project} org={org} of={one} />
-                ))}
-              </Table>
-            </>
-          )}
-          <MoreButton first={page} more={more} read={(after) => read(org, after)}>
-            More of {page.projects.toLocaleString("en")} projects
-          </MoreButton>
-          {page.projects > 0 && <Attention orgs={[org]} failing={new Map([[org, page.failing_webhooks ?? 0]])} />}
-        </>
+    <>
+      <ListPage
+        title={`Projects of ${org}`}
+        count={page.projects}
+        create={isAllowed && <NewButton open={isNew.open}>New project</NewButton>}
+        of={{ loaded, reload: first.reload }}
+        heads={["Project", "Environments", "Secrets", "Last change"]}
+        // A filter of a part would hide the others.
+        {...(isAll && { textOf: ({ project }: ProjectOverview) => project })}
+        empty={null}
+        row={(one) => <Row key={one.project} org={org} of={one} />}
+      >
+        <MoreButton first={page} more={more} read={(after) => read(org, after)}>
+          More of {page.projects.toLocaleString("en")} projects
+        </MoreButton>
+        <Attention orgs={[org]} failing={new Map([[org, page.failing_webhooks ?? 0]])} />
+        {!isAllowed && <WithoutAccess org={org} />}
+      </ListPage>
+      {isNew.value !== null && isAllowed && (
+        <CreateDialog
+          what="project"
+          example="webshop"
+          form={projectNameForm}
+          create={(name) => call("projects", (api) => api.create({ path: { org_name: org }, payload: { name } }))}
+          done={(made) => {
+            navigate(projectAddress(org, made.name))
+          }}
+          close={isNew.close}
+        />
       )}
-    </Reading>
+    </>
   )
 }
 
 /** An organization's overview: its projects, and what is due and waits in them. */
-export const Page = ({ place: { org } }: PageProps<"org">) => (
-  <section class="wide-page">
-    <h1>Projects of {org}</h1>
-    <Projects org={org} />
-    {!mayInOrg(org, "project.create") && <WithoutAccess org={org} />}
-  </section>
-)
+export const Page = ({ place: { org } }: PageProps<"org">) => {
+  const first = useLoad(org, () => read(org))
+  const page = first.loaded.value.value
+  if (page !== null && page.projects > 0) return <Projects org={org} first={first} page={page} />
+  const isAllowed = mayInOrg(org, "project.create")
+  return (
+    <section class="wide-page">
+      <h1>Projects of {org}</h1>
+      <Reading of={first}>{() => <FirstProject org={org} isAllowed={isAllowed} />}</Reading>
+      {!isAllowed && <WithoutAccess org={org} />}
+    </section>
+  )
+}

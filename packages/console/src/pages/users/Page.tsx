@@ -2,19 +2,24 @@ import type { CreatedAccount, UserRecord } from "@coffer/domain/directory/UserRe
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import { EmailPrefix } from "@coffer/domain/directory/UserRecord"
 import { useSignal } from "@preact/signals"
-import type * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { call, type Failure } from "../../client/Calls.js"
+import { Search } from "lucide"
+import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
-import { ConfirmButton } from "../../kit/Confirm.js"
+import { Confirm } from "../../kit/Confirm.js"
 import { ConfirmByName } from "../../kit/ConfirmByName.js"
 import { Dialog } from "../../kit/Dialog.js"
+import { Icon } from "../../kit/Icon.js"
+import { PageHead } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
+import { Menu, MenuItem } from "../../kit/Menu.js"
+import { Person } from "../../kit/Person.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { When } from "../../kit/When.js"
 import { Table } from "../../kit/Table.js"
+import { query, setQuery } from "../../routing/Router.js"
 
 const decode = Schema.decodeUnknownOption(EmailPrefix)
 
@@ -47,69 +52,69 @@ const Accounts = ({ accounts, close, of }: AccountsProps) => (
 
 const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: () => void }) => {
   const { disabled_at, email, id, is_superadmin, last_seen_at, organizations, sessions } = user
-  const isOpen = useSignal(false)
+  const open = useSignal<"disable" | "log-out" | null>(null)
   const left = useSignal<ReadonlyArray<CreatedAccount>>([])
   const act = useAct()
-  const done = () => {
-    isOpen.value = false
-    changed()
-  }
-  const run = <A, E extends Failure>(effect: Effect.Effect<A, E>) => {
-    act.run(effect, done)
+  const close = () => {
+    open.value = null
   }
   return (
     <tr>
       <th scope="row">
-        {email} {is_superadmin && <span class="badge">superadmin</span>}{" "}
-        {disabled_at !== null && <span class="badge bad">disabled</span>}
+        <Person address={email} /> {is_superadmin && <span class="badge">superadmin</span>}{" "}
+        {disabled_at !== null && <span class="badge warn">disabled</span>}
       </th>
       <td class="quiet">{last_seen_at === null ? "never" : <When time={last_seen_at} />}</td>
       <td>{organizations}</td>
       <td>{sessions}</td>
       <td class="actions">
-        <ConfirmButton
-          label={
-            <>
-              Log out<span class="hidden"> {email}</span>
-            </>
-          }
-          isDisabled={sessions === 0}
-          title="Log a person out"
-          verb="Log out"
-          effect={call("users", (api) => api.endSessions({ path: { user_id: id } }))}
-          done={changed}
-        >
-          <p>All sessions of {email} end at once, in browsers and programs. The person can log in again.</p>
-        </ConfirmButton>
-        {disabled_at === null ? (
-          <button type="button" onClick={() => (isOpen.value = true)}>
-            Disable<span class="hidden"> {email}</span>
-          </button>
-        ) : (
-          <button
-            type="button"
-            disabled={act.isBusy.value}
-            onClick={() => {
-              run(call("users", (api) => api.enable({ path: { user_id: id } })))
-            }}
+        <Menu label={`Actions for ${email}`}>
+          <MenuItem run={() => (open.value = "log-out")} why={sessions === 0 ? "not logged in" : null}>
+            Log out<span class="hidden"> {email}</span>
+          </MenuItem>
+          {disabled_at === null ? (
+            <MenuItem run={() => (open.value = "disable")}>
+              Disable<span class="hidden"> {email}</span>
+            </MenuItem>
+          ) : (
+            <MenuItem
+              run={() => {
+                act.run(
+                  call("users", (api) => api.enable({ path: { user_id: id } })),
+                  changed
+                )
+              }}
+            >
+              Enable<span class="hidden"> {email}</span>
+            </MenuItem>
+          )}
+        </Menu>
+        {open.value === "log-out" && (
+          <Confirm
+            title="Log a person out"
+            verb="Log out"
+            effect={call("users", (api) => api.endSessions({ path: { user_id: id } }))}
+            close={close}
+            done={changed}
           >
-            Enable<span class="hidden"> {email}</span>
-          </button>
+            <p>All sessions of {email} end at once, in browsers and programs. The person can log in again.</p>
+          </Confirm>
         )}
-        {!isOpen.value && <Problem failure={act.failure.value} />}
-        {isOpen.value && (
+        {open.value === null && <Problem failure={act.failure.value} />}
+        {open.value === "disable" && (
           <ConfirmByName
             title="Disable a person"
             name={email}
             verb="Disable"
             busy={act.isBusy}
-            close={() => (isOpen.value = false)}
+            close={close}
             confirm={() => {
               act.run(
                 call("users", (api) => api.disable({ path: { user_id: id } })),
                 ({ service_accounts }) => {
                   left.value = service_accounts
-                  done()
+                  close()
+                  changed()
                 }
               )
             }}
@@ -129,19 +134,23 @@ const Row = ({ changed, user }: { readonly user: UserRecord; readonly changed: (
 
 /** The people of the server for superadmins. */
 export const Page = () => {
-  const prefix = useSignal("")
-  const users = useLoad(prefix.value, () => readPage(prefix.value))
+  const prefix = query.value.get("q") ?? ""
+  const users = useLoad(prefix, () => readPage(prefix))
   return (
     <section class="wide-page">
-      <h1>People of this server</h1>
-      <input
-        type="search"
-        class="wide"
-        aria-label="Beginning of the e-mail address"
-        placeholder="Beginning of the e-mail address"
-        value={prefix.value}
-        onChange={({ currentTarget }) => (prefix.value = currentTarget.value.trim())}
-      />
+      <PageHead title="People of this server" />
+      <div class="list-tools">
+        <label class="search">
+          <Icon of={Search} />
+          <span class="hidden">Beginning of the e-mail address</span>
+          <input
+            type="search"
+            placeholder="Beginning of the address"
+            value={prefix}
+            onChange={({ currentTarget }) => setQuery("q", currentTarget.value.trim())}
+          />
+        </label>
+      </div>
       <Reading of={users}>
         {({ data, pagination }) => (
           <>
