@@ -60,8 +60,11 @@ export const Dialog = ({ busy, children, class: name, close, isOfBack = false, t
   // Before the next key is pressed: it is for the dialog, and not for the page beneath.
   useLayoutEffect(() => {
     const before = document.activeElement
-    dialog.current?.showModal()
+    const { current } = dialog
+    current?.showModal()
     return () => {
+      // While it is open, the page beneath takes no focus.
+      current?.close()
       if (before instanceof HTMLElement && before.isConnected) before.focus()
       keepFocus()
     }

@@ -104,7 +104,9 @@ describe.skipIf(!hasBrowser())(`the console shows what it leaves out${why}`, { t
     await pia.call("PUT", "/api/orgs/stuck/projects/webshop/envs/prod/protection", terms)
     const visit = await Visit.open("/stuck/webshop/-/settings", pia)
     const note = visit.page.getByText("Nobody could vote on its changes: open its protection.")
-    await visit.page.getByRole("button", { name: "Protection of the environment prod" }).waitFor()
+    await visit.page
+      .getByRole("menuitem", { name: "Protection of the environment prod", includeHidden: true })
+      .waitFor({ state: "attached" })
     assert.strictEqual(await note.count(), 0)
     const root = await Person.login("root@example.com")
     const { data } = await root.call("GET", "/api/users?email=quin@example.com")

@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser())(`slips and surprises${why}`, { timeout: 60_000 },
     await open("/-/account")
     const row = visit.page.getByRole("row", { name: /^script / })
     await row.waitFor()
-    await press("Revoke the delegation to script")
+    await visit.press("Revoke the delegation to script")
     await visit.confirm("Revoke")
     await row.waitFor({ state: "detached" })
     await visit.page.waitForTimeout(100)
