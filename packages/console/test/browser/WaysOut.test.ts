@@ -41,7 +41,7 @@ const holders: Readonly<Record<string, Holder>> = {
     address: `/${org}/webshop`,
     begin: async (visit) => {
       await visit.press("New key")
-      await visit.page.getByLabel("dev", { exact: true }).click()
+      await visit.page.locator("dialog").getByLabel("dev", { exact: true }).click()
       await visit.page.keyboard.type("typed")
     },
     isThere: typedIn("#value-dev", "typed")
