@@ -56,8 +56,9 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
             >
               New key
             </button>
+            <span class="quiet">for one secret, typed or generated</span>
+            <span class="space" />
             <DeletedChip model={model} />
-            <span class="quiet">for one secret, typed or generated.</span>
           </div>
           <p class="hint">
             Its environments are {columns.map(({ name }) => name).join(", ")}. From a terminal:{" "}
