@@ -16,7 +16,7 @@ const Row = ({ entry }: { readonly entry: AuditEntry }) => {
   return (
     <tr>
       <td class="quiet">
-        <time dateTime={created_at} title={exactly(created_at)}>
+        <time dateTime={created_at} data-exact={exactly(created_at)}>
           {created_at.slice(11, 19)}
         </time>
       </td>

@@ -1,5 +1,6 @@
 import { Api } from "@coffer/domain/Api"
 import { AskingHeaders, mayNeedVotes } from "@coffer/domain/api/AskingHeaders"
+import { Polled } from "@coffer/domain/api/Requirement"
 import { responseOf, SendsETag } from "@coffer/domain/api/Response"
 import * as HttpApi from "@effect/platform/HttpApi"
 import * as HttpApiSchema from "@effect/platform/HttpApiSchema"
@@ -17,6 +18,10 @@ const header = (description: string, example: string) => ({ description, schema:
 const headers = {
   RequestId: header("the id of the request in the server's log", "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"),
   ETag: header("the state of the environment, for If-Match and If-None-Match; opaque", '"Zk3n0fQxk8vR7yB2mJtW5cLsEaH"'),
+  PolledETag: header(
+    "the response, for If-None-Match: 304 while it has not changed; absent from responses above 128 KiB; opaque",
+    '"b7Jq2xT0mVd5Rk1yHs8wLeNfUcP"'
+  ),
   RetryAfter: header("how long to wait, in whole seconds", "600"),
   Allow: header("the methods of the path", "GET, HEAD"),
   Challenge: header("the required credential", 'Bearer realm="coffer"')
@@ -24,9 +29,9 @@ const headers = {
 
 const reference = (name: keyof typeof headers) => ({ $ref: `#/components/headers/${name}` })
 
-const headersOf = (status: string, sendsETag: boolean): Node => ({
+const headersOf = (status: string, tag: "ETag" | "PolledETag" | null): Node => ({
   "X-Request-Id": reference("RequestId"),
-  ...(sendsETag && (status === "200" || status === "304") && { ETag: reference("ETag") }),
+  ...(tag !== null && (status === "200" || status === "304") && { ETag: reference(tag) }),
   ...(status === "401" && { "WWW-Authenticate": reference("Challenge") }),
   ...(status === "405" && { Allow: reference("Allow") }),
   ...(status === "429" && { "Retry-After": reference("RetryAfter") })
@@ -129,6 +134,8 @@ const describeOperation = (operation: Node, endpoint: Endpoint, schemas: unknown
   const request = Option.map(endpoint.payloadSchema, ({ ast }) => exampleOf(ast))
   const answers = answersOf(endpoint)
   const sendsETag = Context.getOrElse(endpoint.annotations, SendsETag, () => false)
+  const isPolled = Context.getOrElse(endpoint.annotations, Polled, () => false)
+  const tag = sendsETag ? "ETag" : isPolled ? "PolledETag" : null
   return {
     ...operation,
     parameters: [
@@ -142,7 +149,7 @@ const describeOperation = (operation: Node, endpoint: Endpoint, schemas: unknown
       return {
         ...response,
         description: known["description"] ?? describeErrors(response["content"], schemas),
-        headers: headersOf(status, sendsETag),
+        headers: headersOf(status, tag),
         ...(response["content"] !== undefined && {
           content: withExample(withAdditionalFields(response["content"]), known["example"])
         })
