@@ -23,8 +23,9 @@ const rows: ReadonlyArray<readonly [name: string, path: string]> = [
   ["machines", api("Backups|Delegations|Federations|Groups|Passkeys|ServiceAccounts|System|Users")],
   ["home", pages("organizations|projects")],
   ["wizard", "/pages/accounts/(?:Federation|Keyless|Kinds|Pod|Program|Recipe|TryToken|Wizard)"],
+  ["invite", "/pages/members/Invit"],
   ["wizard", "/domain/dist/guides/|/console/package\\.json$"],
-  ["people", `${pages("groups|members/(?!InviteFile)|org-settings|rules")}|/domain/dist/access/Invitations\\.js$`],
+  ["people", `${pages("groups|members/(?!Invit)|org-settings|rules")}|/domain/dist/access/Invitations\\.js$`],
   ["accounts", pages("accounts|webhooks")],
   ["operator", pages("account/(?!NewDelegation)|backups|server|users")],
   ["changes", pages("history|promote")]

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals"
 import type { ComponentType } from "preact"
+import { useLayoutEffect } from "preact/hooks"
 import { useLazy } from "./Lazy.js"
 
 const loads = new Set<() => Promise<unknown>>()
@@ -16,19 +17,43 @@ for (const sign of ["keydown", "pointerdown", "pointermove"]) {
   addEventListener(sign, loadAll, { capture: true, once: true, passive: true })
 }
 
+/** Keys that are pressed before a part is there are for the part, and not for the page beneath. */
+const swallow = (event: KeyboardEvent): void => {
+  event.preventDefault()
+  event.stopPropagation()
+}
+
+const useSwallowed = (isWaiting: boolean): void => {
+  useLayoutEffect(() => {
+    if (!isWaiting) return
+    addEventListener("keydown", swallow, true)
+    return () => {
+      removeEventListener("keydown", swallow, true)
+    }
+  }, [isWaiting])
+}
+
 /**
  * A part of a page that a person opens. It is in another script than the page, and that is loaded at the first sign of a
  * person, so that the part opens at once.
  */
 export const later = <Props extends object>(load: () => Promise<ComponentType<Props>>): ComponentType<Props> => {
-  loads.add(load)
+  const known: { part: ComponentType<Props> | null } = { part: null }
+  const loadOnce = async () => {
+    known.part = await load()
+    return known.part
+  }
+  loads.add(loadOnce)
   if (isUsed) loadAll()
   return (props: Props) => {
     const isFailed = useSignal(false)
-    const loaded = useLazy(true, load, () => {
+    const isKnown = known.part !== null
+    const loaded = useLazy(!isKnown, loadOnce, () => {
       isFailed.value = true
     })
+    const Part = known.part ?? loaded?.Part ?? null
+    useSwallowed(Part === null && !isFailed.value)
     if (isFailed.value) return <p role="alert">This part could not be loaded. Reload the page to try again.</p>
-    return loaded === null ? null : <loaded.Part {...props} />
+    return Part === null ? null : <Part {...props} />
   }
 }

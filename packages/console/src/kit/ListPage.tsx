@@ -1,6 +1,6 @@
 import { Plus } from "lucide"
 import type { ReadonlySignal } from "@preact/signals"
-import { type ComponentChildren, h } from "preact"
+import type { ComponentChildren } from "preact"
 import { setQuery } from "../routing/Router.js"
 import { Icon } from "./Icon.js"
 import type { Loaded } from "./Load.js"
@@ -24,12 +24,8 @@ interface HeadProps {
 export const PageHead = ({ about, count, create, isSection = false, title }: HeadProps) => (
   <header class={isSection ? "page-head of-section" : "page-head"}>
     <div>
-      {h(
-        isSection ? "h2" : "h1",
-        null,
-        title,
-        count !== undefined && <span class="count"> {count.toLocaleString("en")}</span>
-      )}
+      {isSection ? <h2>{title}</h2> : <h1>{title}</h1>}{" "}
+      {count !== undefined && <span class="count">{count.toLocaleString("en")}</span>}
       {about !== undefined && <p class="quiet">{about}</p>}
     </div>
     {create !== undefined && <div class="page-actions">{create}</div>}

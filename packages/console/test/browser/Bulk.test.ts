@@ -66,7 +66,7 @@ describe.skipIf(!hasBrowser())(`many keys at once${why}`, { timeout: 120_000 }, 
     assert.isTrue(await key("B_TWO").getByRole("checkbox").isChecked())
 
     await act(visit, "Set due date")
-    await page.getByLabel(/^dev/).check()
+    await page.locator("dialog").getByLabel(/^dev/).check()
     await visit.fill("Replace every", "never")
     await page.locator("input[aria-invalid=true]").waitFor()
     await visit.fill("Replace every", "90")
@@ -97,8 +97,8 @@ describe.skipIf(!hasBrowser())(`many keys at once${why}`, { timeout: 120_000 }, 
     assert.deepStrictEqual(await keysOf("staging"), [])
 
     await act(visit, "Delete")
-    await page.getByLabel(/^dev/).check()
-    await page.getByLabel(/^prod/).check()
+    await page.locator("dialog").getByLabel(/^dev/).check()
+    await page.locator("dialog").getByLabel(/^prod/).check()
     await visit.isAccessible("the removal of chosen keys")
     await visit.press("Stage 5 removals")
     await visit.sees("5 changes staged")
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser())(`many keys at once${why}`, { timeout: 120_000 }, 
     await keyboard.press("Control+z")
     await page.getByText("changes staged").waitFor({ state: "detached" })
     await act(visit, "Delete")
-    await page.getByLabel(/^dev/).check()
+    await page.locator("dialog").getByLabel(/^dev/).check()
     await visit.press("Stage 4 removals")
     await visit.press("Review and write")
     await visit.fill(/Type/, "dev")

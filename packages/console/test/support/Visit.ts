@@ -86,6 +86,8 @@ export class Visit {
       if (!address.startsWith(`${url}/`) && !address.startsWith("data:")) visit.problems.push(`request: ${address}`)
     })
     await page.goto(url + path)
+    // As a person does: the page loads what is pressed later at the first sign of one.
+    await page.mouse.move(640, 2)
     return visit
   }
 

@@ -96,7 +96,12 @@ describe("a server with three workers", () => {
         assert.strictEqual(ready.status, 200, ready.text)
         const { body } = await program.call("GET", "/api/server/settings", { token })
         const shown = (body.data as ReadonlyArray<Json>).find(({ variable }) => variable === "SERVICE_WORKERS")
-        assert.deepStrictEqual(shown, { variable: "SERVICE_WORKERS", value: "3", source: "SERVICE_WORKERS" })
+        assert.deepStrictEqual(shown, {
+          variable: "SERVICE_WORKERS",
+          value: "3",
+          source: "SERVICE_WORKERS",
+          group: "Listening"
+        })
 
         assert.deepStrictEqual(await program.stop(), { code: 0, signal: null })
         assert.deepStrictEqual(await rows("SELECT pid FROM instances"), [])

@@ -22,11 +22,11 @@ import { missingInOrg } from "../../client/Organizations.js"
 import { me } from "../../state/Session.js"
 import type { PageProps } from "../PageProps.js"
 import { Link } from "../../routing/Link.js"
-import { InviteDialog } from "./InviteDialog.js"
 import { MemberDrawer } from "./MemberDrawer.js"
 import { RoleDialog } from "./RoleDialog.js"
 import { roleRights } from "./Roles.js"
 
+const InviteDialog = later(async () => (await import("./InviteDialog.js")).InviteDialog)
 const InviteFile = later(async () => (await import("./InviteFile.js")).InviteFile)
 
 const read = (org: OrgName) =>
