@@ -50,6 +50,16 @@ export const Popover = ({ button, children, class: name, label, opened, role }: 
     row?.addEventListener("keydown", press)
     return () => row?.removeEventListener("keydown", press)
   }, [])
+  useLayoutEffect(() => {
+    const follow = () => {
+      const [menu, button] = [popover.current, opener.current]
+      if (menu?.matches(":popover-open") === true && button !== null) placeAt(menu, button)
+    }
+    addEventListener("resize", follow)
+    return () => {
+      removeEventListener("resize", follow)
+    }
+  }, [])
   return (
     <>
       <button

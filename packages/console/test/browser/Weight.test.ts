@@ -36,7 +36,7 @@ describe.skipIf(!hasBrowser())(`the first load of a page${why}`, () => {
   let owner: Person
 
   beforeAll(async () => {
-    root = await Person.login("root@example.com")
+    root = await Person.login("root-of-weights@example.com")
     owner = await Person.login("weigher@example.com")
     await owner.organization(org, { dev: { API_KEY: "1" }, prod: { API_KEY: "2" } })
     const api = `/api/orgs/${org}`

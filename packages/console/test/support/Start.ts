@@ -25,6 +25,7 @@ export const startServer = async (folder: string, variables: NodeJS.ProcessEnv =
     SERVICE_PORT: String(port),
     SERVICE_PUBLIC_URL: url,
     SUPERADMIN_EMAIL_0: "root@example.com",
+    SUPERADMIN_EMAIL_1: "root-of-weights@example.com",
     BACKUP_DIR: folder,
     SERVICE_BROKER: "1",
     SERVICE_TRUSTED_PROXIES: "127.0.0.0/8,::1",
