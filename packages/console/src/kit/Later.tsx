@@ -13,9 +13,16 @@ const loadAll = () => {
   loads.clear()
 }
 
-for (const sign of ["keydown", "pointerdown", "pointermove"]) {
-  addEventListener(sign, loadAll, { capture: true, once: true, passive: true })
+const signs = ["keydown", "pointerdown", "pointermove"]
+
+const notice = (event: Event) => {
+  // A browser sends a move without a way to a page that appears beneath the pointer.
+  if (event instanceof PointerEvent && event.type === "pointermove" && event.movementX + event.movementY === 0) return
+  for (const sign of signs) removeEventListener(sign, notice, true)
+  loadAll()
 }
+
+for (const sign of signs) addEventListener(sign, notice, { capture: true, passive: true })
 
 /** Keys that are pressed before a part is there are for the part, and not for the page beneath. */
 const swallow = (event: KeyboardEvent): void => {
