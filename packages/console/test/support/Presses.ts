@@ -170,7 +170,12 @@ export class Presses {
   /** Presses targets, one after another. Returns false if one of them has gone. */
   private async press(path: ReadonlyArray<Target>, rows: string): Promise<boolean> {
     for (const [index, { dialog, label }] of path.entries()) {
-      const number = (await this.targets(rows)).findIndex((one) => one.label === label && one.dialog === dialog)
+      // A dialog whose script has come asks for what it lists only then.
+      let number = -1
+      for (let tries = 0; number < 0 && tries < 50; tries++) {
+        if (tries > 0) await this.visit.page.waitForTimeout(100)
+        number = (await this.targets(rows)).findIndex((one) => one.label === label && one.dialog === dialog)
+      }
       if (number < 0) return false
       this.last = path.slice(0, index + 1)
       await this.visit.page.locator(`[data-target="${number}"]`).click({ timeout: 5_000 })
