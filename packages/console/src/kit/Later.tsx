@@ -24,8 +24,11 @@ const notice = (event: Event) => {
 
 for (const sign of signs) addEventListener(sign, notice, { capture: true, passive: true })
 
-/** Keys that are pressed before a part is there are for the part, and not for the page beneath. */
+/** Text and Enter that come before a part is there are for the part, and not for the page beneath. */
 const swallow = (event: KeyboardEvent): void => {
+  const { altKey, ctrlKey, key, metaKey } = event
+  // The browser's own keys, such as those of a reload, work while a script is slow.
+  if (altKey || ctrlKey || metaKey || (key.length > 1 && !/^(Enter|Backspace|Delete)$/.test(key))) return
   event.preventDefault()
   event.stopPropagation()
 }

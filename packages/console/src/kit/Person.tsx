@@ -9,7 +9,7 @@ const hueOf = (text: string): number =>
   [...text].reduce((sum, one) => (sum * 31 + (one.codePointAt(0) ?? 0)) % 9973, 7) % hues
 
 /** One or two letters of an address: of its first two words before the @. */
-export const initialsOf = (address: string): string => {
+const initialsOf = (address: string): string => {
   const words = (address.split("@")[0] ?? "").split(/[^\p{L}\p{N}]+/u).filter((word) => word !== "")
   return words
     .slice(0, 2)

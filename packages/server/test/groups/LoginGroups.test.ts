@@ -32,19 +32,21 @@ import {
   person,
   transaction
 } from "../support/Services.js"
-import { adding, creating, doors, facts, granting, into, named, setting, tableOf } from "./Support.js"
+import {
+  adding,
+  creating,
+  doors,
+  facts,
+  granting,
+  into,
+  issuer,
+  named,
+  providerSettings,
+  setting,
+  tableOf
+} from "./Support.js"
 
-const issuer = "https://id.example.com"
 const hour = 3_600_000
-
-const settings = {
-  SERVICE_PUBLIC_URL: "https://coffer.example.com",
-  SERVICE_OIDC_ISSUER: issuer,
-  SERVICE_OIDC_CLIENT_ID: "coffer",
-  SERVICE_OIDC_CLIENT_SECRET: "secret",
-  SERVICE_OIDC_GROUPS_CLAIM: "groups",
-  SERVICE_OIDC_GROUPS_MAX_AGE: "1h"
-}
 
 const withLogins = <A, E, R>(test: Effect.Effect<A, E, R>) =>
   test.pipe(
@@ -59,7 +61,7 @@ const withLogins = <A, E, R>(test: Effect.Effect<A, E, R>) =>
         Layer.provide(Members.Default, Mailer.Default)
       )
     ),
-    onDatabase(settings)
+    onDatabase(providerSettings)
   )
 
 /** A login at the provider of a person in these groups there. */

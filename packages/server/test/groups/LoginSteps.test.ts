@@ -15,25 +15,16 @@ import { assert, describe, it } from "@effect/vitest"
 import { Array, Effect, Layer, Schema } from "effect"
 import { largest, ScopesChecked } from "../support/Scoped.js"
 import { asActor, envPath, onDatabase, organization, outcome, person, transaction, uuid } from "../support/Services.js"
+import { issuer, providerSettings } from "./Support.js"
 
-const issuer = "https://id.example.com"
 const bobsAddress = "bob@example.com"
 const at = "2026-01-01T00:00:00.000Z"
 
 /** More organizations than the transaction of a login and one step after it reach. */
 const many = 45
 
-const settings = {
-  SERVICE_PUBLIC_URL: "https://coffer.example.com",
-  SERVICE_OIDC_ISSUER: issuer,
-  SERVICE_OIDC_CLIENT_ID: "coffer",
-  SERVICE_OIDC_CLIENT_SECRET: "secret",
-  SERVICE_OIDC_GROUPS_CLAIM: "groups",
-  SERVICE_OIDC_GROUPS_MAX_AGE: "1h"
-}
-
 const run = <A, E, R>(test: Effect.Effect<A, E, R>) =>
-  test.pipe(Effect.provide(Layer.provideMerge(Identities.Default, ScopesChecked)), onDatabase(settings))
+  test.pipe(Effect.provide(Layer.provideMerge(Identities.Default, ScopesChecked)), onDatabase(providerSettings))
 
 /** A login at the provider of a person in these groups there. */
 const logIn = (...groups: ReadonlyArray<string>) =>

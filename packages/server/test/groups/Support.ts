@@ -9,6 +9,18 @@ import { Groups } from "@coffer/server/directory/groups/Groups"
 import { Effect } from "effect"
 import { asActor, email, envPath, orgPath, outcome, transaction } from "../support/Services.js"
 
+export const issuer = "https://id.example.com"
+
+/** The settings of a server that takes groups from its provider. */
+export const providerSettings = {
+  SERVICE_PUBLIC_URL: "https://coffer.example.com",
+  SERVICE_OIDC_ISSUER: issuer,
+  SERVICE_OIDC_CLIENT_ID: "coffer",
+  SERVICE_OIDC_CLIENT_SECRET: "secret",
+  SERVICE_OIDC_GROUPS_CLAIM: "groups",
+  SERVICE_OIDC_GROUPS_MAX_AGE: "1h"
+}
+
 export const named = (name: string) => GroupName.make(name)
 
 export const into = <A extends Parameters<Access["org"]>[1]>(action: A) =>

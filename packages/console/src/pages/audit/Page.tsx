@@ -132,7 +132,7 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
     <section class="wide-page">
       <PageHead
         title="Audit log"
-        about="Everything that happened in the organization: reads, changes, refusals. No entry can be changed or removed."
+        about="Everything that happened in the organization: reads, changes, refusals. No entry can be changed; old ones leave only into archives that were verified."
         create={<Verify org={org} />}
       />
       <form

@@ -1,6 +1,4 @@
-import { type Permission, permissions } from "@coffer/domain/access/AclRule"
 import { Email, type GroupName, type OrgName } from "@coffer/domain/base/Names"
-import { Pattern } from "@coffer/domain/base/Pattern"
 import { type Role, roles } from "@coffer/domain/directory/Member"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
@@ -16,11 +14,11 @@ import { Dialog } from "../../kit/Dialog.js"
 import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
 import { useLoad } from "../../kit/Load.js"
+import { PatternFields, useTypedPatterns } from "../rules/PatternFields.js"
 import { inviteAll } from "./Inviting.js"
 import { roleRights } from "./Roles.js"
 
 const decodeEmail = Schema.decodeUnknownOption(Email)
-const decodePattern = Schema.decodeUnknownOption(Pattern)
 
 const patternHint = "a name, or a pattern such as web* or {dev,staging}"
 
@@ -45,19 +43,16 @@ interface InviteDialogProps {
 export const InviteDialog = ({ close, done, org }: InviteDialogProps) => {
   const text = useSignal("")
   const role = useSignal<Role>("developer")
-  const projects = useSignal("")
-  const envs = useSignal("")
-  const permission = useSignal<Permission>("read")
+  const typed = useTypedPatterns()
+  const { env, envs, permission, project, projects } = typed
   const chosen = useSignal<ReadonlyArray<GroupName>>([])
   const groups = useLoad(org, () => groupsOf(org)).loaded.value.value ?? []
   const act = useAct()
   const progress = useMemo(() => ({ invited: new Set<Email>(), done: new Set<Email>() }), [])
 
   const words = text.value.split(/[\s,;]+/).filter((word) => word !== "")
-  const people = words.flatMap((word) => Option.toArray(decodeEmail(word)))
+  const people = [...new Set(words.flatMap((word) => Option.toArray(decodeEmail(word))))]
   const bad = words.find((word) => Option.isNone(decodeEmail(word)))
-  const project = Option.getOrNull(decodePattern(projects.value))
-  const env = Option.getOrNull(decodePattern(envs.value))
   const hasRule = projects.value !== "" || envs.value !== ""
   const rule =
     project === null || env === null
@@ -111,26 +106,7 @@ export const InviteDialog = ({ close, done, org }: InviteDialogProps) => {
         <fieldset>
           <legend>Access to secrets, if not by a group or role</legend>
           <div class="fields">
-            <TextField
-              label="Projects"
-              text={projects}
-              placeholder="webshop"
-              maxLength={200}
-              isBad={projects.value !== "" && project === null}
-            />
-            <TextField
-              label="Environments"
-              text={envs}
-              placeholder="dev"
-              maxLength={200}
-              isBad={envs.value !== "" && env === null}
-            />
-            <Choose
-              label="May"
-              value={permission.value}
-              words={permissions}
-              choose={(word) => (permission.value = word)}
-            />
+            <PatternFields of={typed} />
           </div>
           <p class="hint">{patternHint}; more rules can follow under Rules.</p>
         </fieldset>

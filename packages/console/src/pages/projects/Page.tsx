@@ -1,5 +1,6 @@
 import { projectNameForm } from "@coffer/domain/base/NameForms"
-import type { OrgName } from "@coffer/domain/base/Names"
+import type { OrgName, ProjectName } from "@coffer/domain/base/Names"
+import type { Project } from "@coffer/domain/directory/Project"
 import type { Overview, ProjectOverview } from "@coffer/domain/directory/Overview"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
@@ -31,18 +32,15 @@ const read = (org: OrgName, after?: string) =>
     })
   )
 
-const Create = ({ isFirst = false, org }: { readonly org: OrgName; readonly isFirst?: boolean }) => (
-  <CreateForm
-    isFirst={isFirst}
-    what="project"
-    example="webshop"
-    form={projectNameForm}
-    create={(name) => call("projects", (api) => api.create({ path: { org_name: org }, payload: { name } }))}
-    done={(made) => {
-      navigate(projectAddress(org, made.name))
-    }}
-  />
-)
+const creation = (org: OrgName) => ({
+  what: "project",
+  example: "webshop",
+  form: projectNameForm,
+  create: (name: ProjectName) => call("projects", (api) => api.create({ path: { org_name: org }, payload: { name } })),
+  done: (made: Project) => {
+    navigate(projectAddress(org, made.name))
+  }
+})
 
 /** Whether the caller has no permission in any environment. A long list of none is not read to its end. */
 const isWithoutAccess = (org: OrgName) =>
@@ -91,7 +89,7 @@ const FirstProject = ({ isAllowed, org }: { readonly org: OrgName; readonly isAl
       {firstRun.value?.org === org && <FirstSteps at="Project" />}
       <h2>Name the first project</h2>
       <p>A project groups the secrets of one application. It comes with the environments dev, staging and prod.</p>
-      <Create org={org} isFirst />
+      <CreateForm {...creation(org)} isFirst />
     </div>
   ) : (
     <Empty title="There are no projects yet">
@@ -129,18 +127,7 @@ const Projects = ({ first, org, page }: { readonly org: OrgName; readonly first:
         <Attention orgs={[org]} failing={new Map([[org, page.failing_webhooks ?? 0]])} />
         {!isAllowed && <WithoutAccess org={org} />}
       </ListPage>
-      {isNew.value !== null && isAllowed && (
-        <CreateDialog
-          what="project"
-          example="webshop"
-          form={projectNameForm}
-          create={(name) => call("projects", (api) => api.create({ path: { org_name: org }, payload: { name } }))}
-          done={(made) => {
-            navigate(projectAddress(org, made.name))
-          }}
-          close={isNew.close}
-        />
-      )}
+      {isNew.value !== null && isAllowed && <CreateDialog {...creation(org)} close={isNew.close} />}
     </>
   )
 }

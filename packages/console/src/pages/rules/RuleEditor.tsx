@@ -1,10 +1,6 @@
-import { type Permission, permissions } from "@coffer/domain/access/AclRule"
 import type { GroupName, OrgName } from "@coffer/domain/base/Names"
-import { Pattern } from "@coffer/domain/base/Pattern"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { call } from "../../client/Calls.js"
 import { type Action, useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
@@ -13,10 +9,10 @@ import { Explain, type Subject } from "../../kit/Explain.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
-import { TextField } from "../../kit/TextField.js"
 import { query } from "../../routing/Router.js"
 import { missingInOrg } from "../../client/Organizations.js"
 import { Coverage } from "./Coverage.js"
+import { PatternFields, useTypedPatterns } from "./PatternFields.js"
 import { endOf, Ends, useEnd } from "../../kit/Ends.js"
 import "./Page.css"
 
@@ -52,8 +48,6 @@ const readSubjects = (org: OrgName) =>
       : Effect.succeed([])
   ]).pipe(Effect.map((found) => found.flat()))
 
-const decode = Schema.decodeUnknownOption(Pattern)
-
 const patternHint = "a name, or a pattern: * is any text, ? any character, {a,b} either"
 
 interface EditorProps {
@@ -70,12 +64,9 @@ interface FormProps extends EditorProps {
 const Form = ({ act, close, done, org, subjects }: FormProps) => {
   const asked = query.value.get("who")
   const who = useSignal((subjects.find(({ name }) => name === asked) ?? subjects[0])?.name ?? "")
-  const projects = useSignal("")
-  const envs = useSignal("")
-  const permission = useSignal<Permission>("read")
+  const typed = useTypedPatterns()
+  const { env, permission, project } = typed
   const end = useEnd()
-  const project = Option.getOrNull(decode(projects.value))
-  const env = Option.getOrNull(decode(envs.value))
   const chosen = subjects.find(({ name }) => name === who.value) ?? null
   const submit = (event: Event) => {
     event.preventDefault()
@@ -106,23 +97,7 @@ const Form = ({ act, close, done, org, subjects }: FormProps) => {
           words={subjects.map(({ name }) => name)}
           choose={(name) => (who.value = name)}
         />
-        <TextField
-          label="Projects"
-          text={projects}
-          placeholder="web*"
-          maxLength={200}
-          isBad={projects.value !== "" && project === null}
-          hint={patternHint}
-        />
-        <TextField
-          label="Environments"
-          text={envs}
-          placeholder="{dev,staging}"
-          maxLength={200}
-          isBad={envs.value !== "" && env === null}
-          hint={patternHint}
-        />
-        <Choose label="May" value={permission.value} words={permissions} choose={(word) => (permission.value = word)} />
+        <PatternFields of={typed} hint={patternHint} />
         <p class="hint">
           {permission.value === "read" && "Read values and their history."}
           {permission.value === "write" && "Read and write values."}
