@@ -9,9 +9,12 @@ import { createHash } from "node:crypto"
 export const namesETag = (header: string, etag: string): boolean =>
   header.trim() === "*" || header.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag)
 
-/** The ETag of a record that several people change: a hash of what a change may set. */
-export const recordETag = (...parts: ReadonlyArray<unknown>): string =>
-  `"${createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 27)}"`
+/** The ETag of a content: a hash of it. */
+export const contentETag = (content: string | Uint8Array): string =>
+  `"${createHash("sha256").update(content).digest("base64url").slice(0, 27)}"`
+
+/** The ETag of everything that a response, or a change of a record, depends on. */
+export const etagOfAll = (...parts: ReadonlyArray<unknown>): string => contentETag(JSON.stringify(parts))
 
 /** Fails with Conflict if a change was made for another state of a record than it has now. */
 export const checkRecord = (

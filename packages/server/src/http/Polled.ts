@@ -1,7 +1,6 @@
 import * as Headers from "@effect/platform/Headers"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
-import { createHash } from "node:crypto"
-import { namesETag } from "./ETag.js"
+import { contentETag, namesETag } from "./ETag.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
 /** Larger responses have no tag: a hash of them would hold up the event loop. */
@@ -14,7 +13,7 @@ export const conditional = (
 ): HttpServerResponse.HttpServerResponse => {
   const { body, cookies, headers, status } = response
   if (status !== 200 || body._tag !== "Uint8Array" || body.body.length > largest) return response
-  const etag = `"${createHash("sha256").update(body.body).digest("base64url").slice(0, 27)}"`
+  const etag = contentETag(body.body)
   const known = requested["if-none-match"]
   const tagged = Headers.set(headers, "etag", etag)
   return known !== undefined && namesETag(known, etag)

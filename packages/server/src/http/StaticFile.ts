@@ -2,9 +2,8 @@ import * as FileSystem from "@effect/platform/FileSystem"
 import * as Headers from "@effect/platform/Headers"
 import * as HttpServerResponse from "@effect/platform/HttpServerResponse"
 import * as Effect from "effect/Effect"
-import { createHash } from "node:crypto"
 import { preferredCoding } from "./AcceptEncoding.js"
-import { namesETag } from "./ETag.js"
+import { contentETag, namesETag } from "./ETag.js"
 
 /** The codings of the build, the best first. */
 const codings = [
@@ -29,13 +28,11 @@ export interface StaticFile {
   readonly variants: ReadonlyArray<Variant>
 }
 
-const etagOf = (bytes: Uint8Array): string => `"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"`
-
 /** Reads a file and its compressed copies, which the build makes, so that no request compresses anything. */
 export const readStaticFile = Effect.fnUntraced(function* (path: string, contentType: string) {
   const files = yield* FileSystem.FileSystem
   const variant = (file: string, coding: Coding | null) =>
-    Effect.map(files.readFile(file), (bytes): Variant => ({ coding, bytes, etag: etagOf(bytes) }))
+    Effect.map(files.readFile(file), (bytes): Variant => ({ coding, bytes, etag: contentETag(bytes) }))
   const coded = yield* Effect.filter(codings, ({ extension }) => files.exists(`${path}${extension}`))
   const variants = yield* Effect.all([
     ...coded.map(({ extension, name }) => variant(`${path}${extension}`, name)),

@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
 import { query } from "../../database/Query.js"
-import { recordETag } from "../../http/ETag.js"
+import { etagOfAll } from "../../http/ETag.js"
 
 const ProtectionRow = Schema.Struct({
   needed: Schema.Number,
@@ -72,7 +72,7 @@ const protectionOf = (row: typeof ProtectionRow.Type): StoredProtection => ({
   self: row.self === 1,
   break_glass: emailsIn(row.break_glass),
   passkey: row.passkey === 1,
-  etag: recordETag(row.version, row.updated_at)
+  etag: etagOfAll(row.version, row.updated_at)
 })
 
 /** Reads protections of environments and the people who vote. */

@@ -15,7 +15,7 @@ import { misleading } from "../../base/config/Networks.js"
 import { recordLimit } from "../../base/Limit.js"
 import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
-import { checkRecord, recordETag } from "../../http/ETag.js"
+import { checkRecord, etagOfAll } from "../../http/ETag.js"
 import { hashToken, keyHint, mintToken } from "../../keys/Token.js"
 import { method } from "../../base/tracing/Traced.js"
 import { makeDepartures } from "../members/Departures.js"
@@ -45,7 +45,7 @@ export interface ServiceAccountChanges {
 
 /** The state of what can be changed of an account. */
 const etagOf = ({ allowed_networks, id }: Pick<AccountRow, "id" | "allowed_networks">): string =>
-  recordETag(id, allowed_networks)
+  etagOfAll(id, allowed_networks)
 
 const serviceAccount = ({
   allowed_networks,

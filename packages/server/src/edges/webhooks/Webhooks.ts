@@ -19,7 +19,7 @@ import { now, timestamp } from "../../base/Time.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { Outbound } from "../../base/outbound/Outbound.js"
 import { method, traced } from "../../base/tracing/Traced.js"
-import { checkRecord, recordETag } from "../../http/ETag.js"
+import { checkRecord, etagOfAll } from "../../http/ETag.js"
 import { deliveriesRepo } from "./DeliveriesRepo.js"
 import { KnownWebhooks, type WebhookPlace } from "./KnownWebhooks.js"
 import { type WebhookRow, webhooksRepo } from "./Repo.js"
@@ -60,7 +60,7 @@ const failingOf = (text: string): NonNullable<Webhook["failing"]> => {
 const settable = Struct.keys(Struct.omit(changedWebhook, "skip"))
 
 /** The state of what can be changed of a webhook. */
-const etagOf = (row: WebhookRow): string => recordETag(row.id, ...settable.map((column) => row[column]))
+const etagOf = (row: WebhookRow): string => etagOfAll(row.id, ...settable.map((column) => row[column]))
 
 const webhookOf = ({ failing, key_number, ...row }: WebhookRow, millis: number): Effect.Effect<Webhook> =>
   Effect.gen(function* () {

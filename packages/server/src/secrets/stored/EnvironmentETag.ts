@@ -2,8 +2,7 @@ import { Conflict } from "@coffer/domain/errors/Errors"
 import type { EnvId } from "@coffer/domain/base/Ids"
 import type { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
-import { createHash } from "node:crypto"
-import { namesETag } from "../../http/ETag.js"
+import { contentETag, namesETag } from "../../http/ETag.js"
 
 interface State {
   readonly id: EnvId
@@ -15,14 +14,7 @@ interface State {
  * restore changes the epoch, so an ETag never recurs with other content.
  */
 export const etagOf = (epoch: string, ...states: ReadonlyArray<State>): string =>
-  `"${createHash("sha256")
-    .update([...states.map(({ id, revision }) => `${id} ${revision}`), epoch].join(" "))
-    .digest("base64url")
-    .slice(0, 27)}"`
-
-/** Returns an ETag of anything that a response depends on. */
-export const etagOfAll = (...parts: ReadonlyArray<unknown>): string =>
-  `"${createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 27)}"`
+  contentETag([...states.map(({ id, revision }) => `${id} ${revision}`), epoch].join(" "))
 
 /** Fails with Conflict if an `If-Match` header does not name the current ETag. */
 export const checkMatch = (name: EnvName, ifMatch: string | undefined, etag: string): Effect.Effect<void, Conflict> =>
