@@ -98,7 +98,7 @@ const engines = {
 /** The rooms of a package have one order: a room imports only itself and the rooms before it. */
 const laterThan = (name, room) => {
   const later = layers[name].slice(layers[name].indexOf(room) + 1)
-  const message = `${room}/ must not import a later room: see docs/architecture.md.`
+  const message = `${room}/ must not import a later room: see docs/internals/architecture.md.`
   return later.length === 0 ? [] : [{ regex: `^(\\.\\./)+(${later.join("|")})/`, message }]
 }
 

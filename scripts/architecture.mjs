@@ -1,6 +1,6 @@
 /**
- * Draws docs/architecture.svg: the packages, the rooms (folders) of the contract, and the ten rooms of the server in their order.
- * The captions come from docs/architecture.md, which must have a row for every room. Fails if an import of a package runs back.
+ * Draws docs/internals/architecture.svg: the packages, the rooms (folders) of the contract, and the ten rooms of the server in their order.
+ * The captions come from docs/internals/architecture.md, which must have a row for every room. Fails if an import of a package runs back.
  * With `--check`, it only fails if the picture is stale.
  */
 import { readFile, writeFile } from "node:fs/promises"
@@ -8,8 +8,8 @@ import { modulesOf } from "./architecture/imports.mjs"
 import { importsBack, layers, roomOf } from "./architecture/layers.mjs"
 import { arrow, box, picture, room, text } from "./architecture/svg.mjs"
 
-const file = new URL("../docs/architecture.svg", import.meta.url)
-const page = await readFile(new URL("../docs/architecture.md", import.meta.url), "utf8")
+const file = new URL("../docs/internals/architecture.svg", import.meta.url)
+const page = await readFile(new URL("../docs/internals/architecture.md", import.meta.url), "utf8")
 
 const packages = new Map(
   await Promise.all(
@@ -35,10 +35,10 @@ const roomsOf = (name) =>
     : [...new Set([...packages.get(name).values()].map((one) => one.room))].filter((one) => one !== ".").sort()
 const rooms = [...packages.keys()].flatMap((name) => roomsOf(name).map((one) => `${name}/${one}`))
 const problems = [
-  ...rooms.filter((one) => !described.has(one)).map((one) => `docs/architecture.md has no row for ${one}/`),
+  ...rooms.filter((one) => !described.has(one)).map((one) => `docs/internals/architecture.md has no row for ${one}/`),
   ...[...described.keys()]
     .filter((one) => !rooms.includes(one))
-    .map((one) => `docs/architecture.md has a row for ${one}/, which does not exist`),
+    .map((one) => `docs/internals/architecture.md has a row for ${one}/, which does not exist`),
   ...Object.keys(layers).flatMap((name) => [
     ...importsBack(name, packages.get(name)).map(
       ([from, to]) => `${name}: ${from} imports ${to}, which is in a later room`
@@ -161,7 +161,7 @@ const title = "The packages of Coffer and their rooms, in layers by what they im
 const svg = picture(1200, domain.y + domain.height + 20, title, [...frames, ...lines, ...drawn])
 if (problems.length === 0 && !process.argv.includes("--check")) await writeFile(file, svg)
 else if (svg !== (await readFile(file, "utf8").catch(() => "")))
-  problems.push("stale: docs/architecture.svg; run: npm run generate")
+  problems.push("stale: docs/internals/architecture.svg; run: npm run generate")
 if (problems.length > 0) {
   process.stderr.write(`${problems.join("\n")}\n`)
   process.exitCode = 1

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto"
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { HttpApi, HttpApiBuilder, HttpApiSwagger, HttpApp, HttpRouter, OpenApi } from "@effect/platform"
 import { Context, Effect, Layer } from "effect"
@@ -34,7 +35,7 @@ const order = [
   "observability"
 ]
 /** Pages that are linked, but not part of the full text. */
-const apart = ["licences", "README"]
+const apart = ["licences"]
 
 const document = apiDocument()
 
@@ -71,7 +72,7 @@ const policy = (html) =>
 const rank = (name) => (order.includes(name) ? order.indexOf(name) : order.length)
 
 const readPages = async () => {
-  const names = (await readdir(new URL("docs/", root)))
+  const names = (await readdir(new URL("docs/", root), { recursive: true }))
     .filter((file) => file.endsWith(".md"))
     .map((file) => file.slice(0, -3))
   const pages = await Promise.all(
@@ -111,8 +112,12 @@ const groupPages = (pages) => {
   })
 }
 
-/** Links between pages, as they are served. */
-const served = (text) => text.replaceAll(/\]\((?!https?:|\/|#)(?:\.\/)?([a-z-]+\.md)(#[^)]*)?\)/g, "](/docs/$1$2)")
+/** A page with its links to others as they are served. */
+const served = ({ name, text }) =>
+  text.replaceAll(/\]\((?!https?:|\/|#)([a-z./-]+\.md)(#[^)]*)?\)/g, (link, path, anchor = "") => {
+    const target = posix.join("/docs", posix.dirname(name), path)
+    return target.startsWith("/docs/") ? `](${target}${anchor})` : link
+  })
 
 const index = (pages) =>
   [
@@ -160,14 +165,10 @@ await Promise.all(
     "docs.csp": policy(html),
     "llms.txt": index(pages),
     "llms-full.txt": full(pages),
-    ...Object.fromEntries(
-      [...pages.filter(({ name }) => name !== "README"), ...groupPages(pages)].map(({ name, text }) => [
-        `pages/${name}.md`,
-        served(text)
-      ])
-    )
+    ...Object.fromEntries([...pages, ...groupPages(pages)].map((page) => [`pages/${page.name}.md`, served(page)]))
   }).map(async ([name, text]) => {
     const path = fileURLToPath(new URL(name, target))
+    await mkdir(new URL("./", new URL(name, target)), { recursive: true })
     await writeFile(path, text)
     await writeCompressed(path, Buffer.from(text), 9)
   })

@@ -14,7 +14,7 @@ const steps = [
   compile,
   ["docs/api.md, docs/configuration.md, docs/observability.md", node, "scripts/reference.mjs"],
   ["docs/licences.md", node, "scripts/licences.mjs"],
-  ["docs/architecture.svg", node, "scripts/architecture.mjs"],
+  ["docs/internals/architecture.svg", node, "scripts/architecture.mjs"],
   compile,
   ["bundle the programs", node, "scripts/bundle.mjs"],
   ["docs/cli.md", node, "scripts/record-cli.mjs"],

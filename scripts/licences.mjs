@@ -64,7 +64,7 @@ const counts = [...rows.reduce((sums, { licence }) => sums.set(licence, (sums.ge
 
 const text = [
   "# Licences",
-  `The licences of the ${rows.length} packages that run with Coffer, which itself is under [Apache-2.0](../LICENSE).`,
+  `For everybody who redistributes Coffer: the licences of the ${rows.length} packages that run with it. Coffer itself is under [Apache-2.0](../LICENSE).`,
   "<!-- Written by scripts/licences.mjs from package-lock.json: run npm run generate when that changes. -->",
   "Packages that only build and test it are not listed. Each package brings the text of its licence with it. `npm run sbom` prints the same as a CycloneDX bill of materials.",
   ["| licence | packages |", "| --- | --- |", ...counts.map(([licence, count]) => `| ${licence} | ${count} |`)].join(

@@ -21,7 +21,7 @@ const session = `
 The server's address comes from \`--server-url\`, from \`SERVICE_SERVER_URL\` or from \`service.yml\`.
 $ coffer version
 $ coffer health
-\`coffer login\` opens your browser, if the server has an address for browsers (\`SERVICE_PUBLIC_URL\`), and else asks for a code by e-mail. [Signing in with coffer login](identity.md#signing-in-with-coffer-login) describes both, and \`--device\` for machines without a browser.
+\`coffer login\` opens your browser, if the server has an address for browsers (\`SERVICE_PUBLIC_URL\`), and else asks for a code by e-mail. [Signing in with coffer login](sessions.md#signing-in-with-coffer-login) describes both, and \`--device\` for machines without a browser.
 $ coffer login --email ada@example.com
 $ coffer login --email ada@example.com --code {code}
 $ coffer whoami
@@ -56,7 +56,7 @@ $ coffer secret delete COOKIE_SECRET --yes
 $ coffer secret list --removed
 
 # Values that refer to others
-With \`--expand\`, \`\${KEY}\` in a value stands for another secret of the environment, and \`\${environment:KEY}\` for one of another environment: see [references](concepts.md#references).
+With \`--expand\`, \`\${KEY}\` in a value stands for another secret of the environment, and \`\${environment:KEY}\` for one of another environment: see [references](values.md#references).
 $ coffer secret set CACHE_URL --expand 'redis://:\${API_KEY}@cache'
 $ coffer secret get CACHE_URL
 $ coffer secret get CACHE_URL --raw
@@ -66,7 +66,7 @@ $ coffer secret set CACHE_URL --expand 'redis://:\${API_KY}@cache'
 $ coffer secret delete CACHE_URL --yes
 
 # Due dates
-A secret can expire, be due to be replaced at an age, and have an owner. [Concepts](concepts.md#due-dates) describes what follows from it. \`secret list\` shows the dates, if there are any.
+A secret can expire, be due to be replaced at an age, and have an owner. [Concepts](values.md#due-dates) describes what follows from it. \`secret list\` shows the dates, if there are any.
 $ coffer secret edit API_KEY --rotate-every 7d --owner ops@example.com
 $ coffer secret due
 $ coffer secret list
@@ -88,7 +88,7 @@ $ coffer render app.conf.tpl --output app.conf
 $ coffer render app.conf.tpl --output app.conf --check; echo "exit code $?"
 
 # Move in from another tool
-[Moving in](import.md) describes the tools and their documents.
+[Moving in](connect/import.md) describes the tools and their documents.
 $ printf '{"API_KEY":"moved","PORT":8080,"a b":"x"}' > sops.json
 $ coffer import sops sops.json --env staging; echo "exit code $?"
 $ coffer import sops sops.json --env staging --map-key 'a b=A_B' --apply
@@ -98,7 +98,7 @@ $ coffer secret delete API_KEY PORT A_B --env staging --yes
 $ rm sops.json
 
 # Give other programs a credential
-[Credential helpers](helpers.md) describes the settings of git, Docker and the tools of AWS.
+[Credential helpers](connect/helpers.md) describes the settings of git, Docker and the tools of AWS.
 $ printf 'ghp_example' | coffer secret set GITHUB_TOKEN
 $ cp service.yml kept.yml
 $ printf 'helpers:\\n  git:\\n    github.com: { username: "x-access-token", key: "GITHUB_TOKEN" }\\n' >> service.yml
@@ -112,7 +112,7 @@ $ mv kept.yml service.yml
 $ coffer secret delete GITHUB_TOKEN --yes
 
 # Give Docker Compose the secrets
-Compose starts \`coffer compose\` for a service with \`provider: { type: coffer }\`, and reads a message a line. [Docker and compose](integrations.md#docker-and-compose) has the file.
+Compose starts \`coffer compose\` for a service with \`provider: { type: coffer }\`, and reads a message a line. [Docker and compose](connect/containers.md#docker-and-compose) has the file.
 $ coffer compose --project-name=shop up --only=API_KEY secrets
 $ coffer compose --project-name=shop down secrets
 
@@ -156,7 +156,7 @@ $ coffer secret undelete DATABASE_URL
 \`import\`, and other readers of each format, read the exact bytes that \`export\` wrote. On a terminal, \`secret import\`, \`environment copy\` and \`environment revert\` show their changes and ask for confirmation. Otherwise they create secrets without asking, and need \`--yes\` to overwrite or delete any. The last line says how to revert the change.
 Each format is for its own reader. \`env\`, the default, is for dotenv and its like, and \`docker\` for \`docker run --env-file\`. A shell must not source these two: it would run commands in values such as \`$(…)\`. \`shell\` is for bash, dash, zsh, busybox and fish, which all read the same bytes; \`--output\` with a name that ends in \`.sh\` selects it. \`eval "$(coffer secret export --format shell)"\` sets variables, and in fish \`coffer secret export --format shell | source\`. Refused by name, or left out with \`--skip-unsupported\`: variables that one of these shells keeps for itself, such as \`path\` of zsh, and [what \`run\` leaves out](run.md#which-variables-the-program-sees), such as \`PROMPT_COMMAND\`, unless \`--allow-env\` names it.
 
-An exported \`.env\` file is read to the same bytes by dotenv of npm, python-dotenv, godotenv, compose-go (Docker Compose) and \`node --env-file\`. A value that one of them would change, such as one with a carriage return or \`\${…}\`, is refused by its key, and the message names formats that can hold it. An imported \`.env\` file is read as dotenv of npm reads it; standard error names the line of each value that other readers take differently, such as \`$NAME\`, which Coffer keeps as it is. With \`--expand\`, \`$NAME\` and \`\${NAME}\` outside single quotes become [references](concepts.md#references) where NAME is another key of the file.
+An exported \`.env\` file is read to the same bytes by dotenv of npm, python-dotenv, godotenv, compose-go (Docker Compose) and \`node --env-file\`. A value that one of them would change, such as one with a carriage return or \`\${…}\`, is refused by its key, and the message names formats that can hold it. An imported \`.env\` file is read as dotenv of npm reads it; standard error names the line of each value that other readers take differently, such as \`$NAME\`, which Coffer keeps as it is. With \`--expand\`, \`$NAME\` and \`\${NAME}\` outside single quotes become [references](values.md#references) where NAME is another key of the file.
 
 An export with \`--output\` replaces an empty file and its own earlier export. Another file stays, unless \`--force\` is given or a person at the terminal agrees; so does a file in a git work tree that git does not ignore. An earlier export is recognized by its content: it has exactly the bytes that the format writes for its values, and its first comment or the permissions 0600.
 $ coffer secret export --output dev.env
@@ -296,7 +296,7 @@ $ coffer approval approve 00000000-0000-7000-8000-000000000000
 $ coffer use revoke STRIPE_KEY $(coffer use list STRIPE_KEY --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --yes
 
 # The audit log
-\`coffer audit list --archive FILE\` searches an [archive](operations.md#archives-of-the-audit-log), without a server.
+\`coffer audit list --archive FILE\` searches an [archive](operations/audit-archives.md), without a server.
 $ coffer audit list --action secret.set --limit 2
 $ coffer audit list --action org.member_invite --all --json
 $ coffer audit activity
@@ -331,7 +331,7 @@ $ coffer org list --removed
 $ coffer org restore acme-inc
 $ coffer org delete acme-inc --yes
 $ coffer org erase acme-inc --yes
-People who have registered a passkey in the console prove a terminal by it, for everything that needs a recent login. [Passkeys](identity.md#passkeys) has more.
+People who have registered a passkey in the console prove a terminal by it, for everything that needs a recent login. [Passkeys](sessions.md#passkeys) has more.
 
 $ coffer passkey list
 $ coffer passkey remove adas-laptop

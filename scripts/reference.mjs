@@ -124,7 +124,7 @@ const isRecord = ([, schema]) =>
 const api = () =>
   [
     "# The HTTP API",
-    "Every endpoint, record and error of the REST API, generated from the contract.",
+    "For developers who call the API: every endpoint, record and error, generated from the contract.",
     generated("the contract in packages/domain"),
     'Bodies are JSON in UTF-8, with `Content-Type: application/json`; unknown fields are rejected. Lists are `{"data":[…]}`. Times are ISO 8601 in UTC. The server also serves this contract as [OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.0) at `/openapi.json`, and as a page at `/docs`. Clients must accept unknown fields, enum values and error codes.',
     `A credential is a person's session token (\`Authorization: Bearer svc_st_…\`) or a service account's key (\`X-API-Key: svc_sa_…\`). "\`read\` here" means: owners and admins of the organization, and subjects with an access rule of that permission for this project and environment. A superadmin may do everything. See [concepts](concepts.md).`,
@@ -237,13 +237,13 @@ const configuration = async () => {
   )
   return [
     "# Configuration",
-    "Every setting of the server and of the clients is an environment variable.",
+    "For operators, and for everybody who sets up a client: every setting is an environment variable.",
     generated("the settings in packages/server/src/base/config"),
     "## The server",
-    "`coffer-server` reads only environment variables; `npm start` also reads `.env`. At its start the server checks all settings, and names the invalid ones without their values. An empty variable counts as unset. An unknown variable that begins with `SERVICE_`, `BACKUP_`, `SMTP_`, `SUPERADMIN_` or `CORS_` is ignored; a warning on standard error suggests the nearest setting. With an incomplete feature, such as a bucket without an endpoint, the server does not start. `coffer-server check` prints every setting with its source, and tests the services that they name: see [operations](operations.md#check). `…_FILE` names a file with the value (one trailing newline is removed); setting both forms is an error.",
+    "`coffer-server` reads only environment variables; `npm start` also reads `.env`. At its start the server checks all settings, and names the invalid ones without their values. An empty variable counts as unset. An unknown variable that begins with `SERVICE_`, `BACKUP_`, `SMTP_`, `SUPERADMIN_` or `CORS_` is ignored; a warning on standard error suggests the nearest setting. With an incomplete feature, such as a bucket without an endpoint, the server does not start. `coffer-server check` prints every setting with its source, and tests the services that they name: see [operations](operations/check.md). `…_FILE` names a file with the value (one trailing newline is removed); setting both forms is an error.",
     ...groups,
     "### For the offline commands",
-    "`coffer-server session` and `coffer-server restore` need only `SERVICE_MASTER_KEY` and `SERVICE_DB_PATH` or `SERVICE_DATABASE_URL`. `coffer master-key rotate` reads the old key from `SERVICE_MASTER_KEY` and the new one from `SERVICE_NEW_MASTER_KEY` (each also as `…_FILE` or `…_COMMAND`), or from standard input. `--out` names a new file for the new key: see [operations](operations.md#rotate-the-master-key).",
+    "`coffer-server session` and `coffer-server restore` need only `SERVICE_MASTER_KEY` and `SERVICE_DB_PATH` or `SERVICE_DATABASE_URL`. `coffer master-key rotate` reads the old key from `SERVICE_MASTER_KEY` and the new one from `SERVICE_NEW_MASTER_KEY` (each also as `…_FILE` or `…_COMMAND`), or from standard input. `--out` names a new file for the new key: see [operations](operations/rotate.md#rotate-the-master-key).",
     "## The clients",
     "Precedence of each setting of `coffer` and `coffer-mcp`: the flag or the tool's parameter, the variable, `service.yml` in the working directory or its parents, up to the root of the repository. A `service.yml` takes the settings that it does not have from those above it. The options take a path for several names at once: `--env webshop/dev`, `--env acme/webshop/dev` and `--project acme/webshop`. A name that a path and another option give differently is an error. `coffer doctor` shows each setting with where it comes from.",
     table(
@@ -262,7 +262,7 @@ const configuration = async () => {
     "`service.yml` may contain only these keys:",
     '```yaml\nserver_url: "https://coffer.example.com"\norg: "acme"\nproject: "webshop"\nenv: "dev"\nallow_env: ["NODE_OPTIONS"]\nhelpers:\n  git:\n    github.com: { username: "x-access-token", key: "GITHUB_TOKEN" }\n```',
     "`allow_env` names keys that `coffer run` passes on although they make other programs run code: see [running a program](run.md#which-variables-the-program-sees). It applies only while the file is trusted, by `coffer init --allow-env` or by `coffer trust` without an address, and has not changed since.",
-    "`helpers` names the secrets that `coffer helper` gives to git and Docker, by host: see [credential helpers](helpers.md). It too applies only while the file is trusted.",
+    "`helpers` names the secrets that `coffer helper` gives to git and Docker, by host: see [credential helpers](connect/helpers.md). It too applies only while the file is trusted.",
     "A cloned repository must not choose who gets your API key. So a server that comes from `service.yml` gets the key only if it is this machine or trusted, by `coffer login`, `coffer init` or `coffer trust URL`."
   ].join("\n\n")
 }

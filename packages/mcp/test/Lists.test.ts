@@ -6,7 +6,7 @@ import { Agent, clearAway, TestHome } from "./support/Agent.js"
 import { Service } from "./support/Service.js"
 import { tokensIn } from "./support/Tokens.js"
 
-const page = readFileSync(join(import.meta.dirname, "../../../docs/mcp.md"), "utf8")
+const page = readFileSync(join(import.meta.dirname, "../../../docs/mcp-tools.md"), "utf8")
 
 let service: Service
 let agent: Agent
@@ -87,10 +87,10 @@ describe("a long list", () => {
   })
 })
 
-/** A figure of docs/mcp.md. */
+/** A figure of docs/mcp-tools.md. */
 const documented = (pattern: RegExp) => Number(pattern.exec(page)?.[1]?.replaceAll(",", ""))
 
-describe("the figures of docs/mcp.md", () => {
+describe("the figures of docs/mcp-tools.md", () => {
   const assertAbout = (measured: number, figure: number) =>
     assert.isBelow(Math.abs(measured - figure) / measured, 0.05, `${measured} is documented as ${figure}`)
 

@@ -1,5 +1,5 @@
 /**
- * Writes the figures of runs into docs/performance.md, between its markers:
+ * Writes the figures of runs into docs/internals/benchmarks.md and docs/performance.md, between their markers:
  *
  *     node packages/server/bench/page.mjs bench.json [MORE.json]...
  *
@@ -9,7 +9,8 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { currentVersion, rowsOf } from "./support/version.mjs"
 
-const page = new URL("../../../docs/performance.md", import.meta.url)
+const figuresPage = new URL("../../../docs/internals/benchmarks.md", import.meta.url)
+const capacityPage = new URL("../../../docs/performance.md", import.meta.url)
 const read = (path) => JSON.parse(readFileSync(path, "utf8"))
 const files = process.argv.slice(2).map(read)
 if (files.length === 0) throw new Error("name the JSON file of a run")
@@ -116,5 +117,6 @@ const between = (name, text, whole) =>
     (_, begin, end) => `${begin}\n\n${text}\n\n${end}`
   )
 
-const written = between("figures", `${machine}\n\n${goals}${table}`, readFileSync(page, "utf8"))
-writeFileSync(page, capacity.length === 0 ? written : between("capacity", capacityTable, written))
+const write = (page, name, text) => writeFileSync(page, between(name, text, readFileSync(page, "utf8")))
+write(figuresPage, "figures", `${machine}\n\n${goals}${table}`)
+if (capacity.length > 0) write(capacityPage, "capacity", capacityTable)

@@ -268,7 +268,7 @@ it("a shell gets no name that makes it run code, and no credential, unless it is
 })
 
 it("the recipe for direnv survives a key that no shell takes", async () => {
-  const page = pages.find(({ path }) => path === "docs/integrations.md")
+  const page = pages.find(({ path }) => path === "docs/connect/own-machine.md")
   const recipe = page && blocksOf(page).find(({ text }) => text.startsWith('eval "$(coffer secret export'))
   assert.isDefined(recipe)
   put("direnv.json", JSON.stringify({ GOOD: "it's\n$(date)", "odd.key": "x" }))

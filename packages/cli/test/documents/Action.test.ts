@@ -13,7 +13,7 @@ import { workplace } from "../support/Workplace.js"
 
 const folder = join(root, "integrations/github-action")
 const action = parse(readFileSync(join(folder, "action.yml"), "utf8"))
-const integrations = pages.find(({ path }) => path === "docs/integrations.md") ?? assert.fail("the page is not there")
+const integrations = pages.find(({ path }) => path === "docs/connect/ci.md") ?? assert.fail("the page is not there")
 /** The workflows of the page. */
 const snippets = blocksOf(integrations)
   .filter(({ language, text }) => language === "yaml" && /^(?:jobs|deploy):$/m.test(text))

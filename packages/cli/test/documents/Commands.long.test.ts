@@ -7,23 +7,28 @@ import { Stage } from "../support/Stage.js"
 
 /** Recorded by a script, or run with what can go wrong in between: each has its own test. */
 const recorded = ["docs/cli.md"]
-const procedures = ["docs/operations.md"]
+const isProcedure = (path: string) => path.startsWith("docs/operations/")
 
 /** Pages whose reader has an organization and a project already, and `service.yml` in the working directory. */
 const furnished = [
   "docs/agents.md",
   "docs/applications.md",
   "docs/concepts.md",
+  "docs/connect/ci.md",
+  "docs/connect/containers.md",
+  "docs/connect/helpers.md",
+  "docs/connect/import.md",
+  "docs/connect/kubernetes.md",
+  "docs/connect/own-machine.md",
+  "docs/connect/vault-programs.md",
   "docs/declared-keys.md",
-  "docs/helpers.md",
-  "docs/import.md",
-  "docs/integrations.md",
   "docs/mcp.md",
   "docs/observability.md",
   "docs/previews.md",
   "docs/render.md",
   "docs/requests.md",
   "docs/run.md",
+  "docs/values.md",
   "docs/webhooks.md"
 ]
 
@@ -44,7 +49,7 @@ it("leaves few blocks of commands out, each for a reason that the page shows", (
 })
 
 const withCommands = written.filter(
-  (page) => !procedures.includes(page.path) && blocksOf(page).some((block) => isShell(block) && isTested(block))
+  (page) => !isProcedure(page.path) && blocksOf(page).some((block) => isShell(block) && isTested(block))
 )
 
 describe.concurrent.each(withCommands)("the commands of $path", (page) => {
@@ -74,8 +79,9 @@ describe.concurrent.each(withCommands)("the commands of $path", (page) => {
         assert.strictEqual(stage.asWritten(stdout.trimEnd()), stage.asWritten(output), `${where}: ${command}`)
       }
     }
-    if (page.path === "docs/import.md") await checkImports(stage)
-    if (page.path === "docs/integrations.md") await checkIntegrations(stage)
+    if (page.path === "docs/connect/import.md") await checkImports(stage)
+    if (page.path === "docs/connect/ci.md") await checkWorkflow(stage)
+    if (page.path === "docs/connect/kubernetes.md") await checkStore(stage)
     if (page.path === "docs/mcp.md") await checkTools(stage)
   })
 })
@@ -110,14 +116,13 @@ const checkImports = async (stage: Stage) => {
   assert.deepStrictEqual(await exportedFrom(stage, "qa"), await exportedFrom(stage, "prod"))
 }
 
-/** The recipes that are no commands of ours: what another program would do with them is done here. */
-const checkIntegrations = async (stage: Stage) => {
-  const integrations = pages.find(({ path }) => path === "docs/integrations.md")!
-  const yaml = blocksOf(integrations).filter(({ language }) => language === "yaml")
-  await stage.run("coffer import vault vault.json --env prod --apply")
-  const prod = await exportedFrom(stage, "prod")
+const yamlOf = (path: string) =>
+  blocksOf(pages.find((page) => page.path === path)!).filter(({ language }) => language === "yaml")
 
-  // The last step of the workflow, as a runner would run it.
+/** The last step of the workflow, as a runner would run it. */
+const checkWorkflow = async (stage: Stage) => {
+  const yaml = yamlOf("docs/connect/ci.md")
+  await stage.run("coffer import vault vault.json --env prod --apply")
   const workflow = parse(yaml.find(({ text }) => text.includes("runs-on"))!.text)
   const { env, run } = workflow.jobs.deploy.steps.at(-1)
   const { stdout: key } = await stage.run("cat deploy.key")
@@ -129,8 +134,16 @@ const checkIntegrations = async (stage: Stage) => {
     mkdir runner; ln -s /opt/coffer runner/coffer; export RUNNER_TEMP=runner; ${variables.join("\n")}\n${run}`
   )
   assert.strictEqual(deployed.stdout, '{"rps":50} \n', deployed.stderr)
+}
 
-  // The request of the webhook provider, and what it takes of the answer.
+/** The request of the webhook provider, and the part of the answer that it takes. */
+const checkStore = async (stage: Stage) => {
+  const yaml = yamlOf("docs/connect/kubernetes.md")
+  await stage.run("coffer import vault vault.json --env prod --apply")
+  const prod = await exportedFrom(stage, "prod")
+  const { stdout: key } = await stage.run(
+    "coffer service-account create reader && coffer acl grant --service-account reader --project-pattern webshop --env-pattern prod --permission read >&2"
+  )
   const [, store, external] = parseAllDocuments(yaml.find(({ text }) => text.includes("SecretStore"))!.text)
   const { headers, result, url } = (store!.toJS() as { spec: { provider: { webhook: Webhook } } }).spec.provider.webhook
   assert.strictEqual(result.jsonPath, "$.value")

@@ -58,9 +58,15 @@ it("is a check that finds what is wrong", () => {
   expect(problemOf("docs/cli.md", "../../../etc/passwd")).toBe("leads to nothing")
 })
 
-it("leads from the README to every page of the documentation", () => {
+it("leads from the README to every page by at most two links, the first of them to a door or an index", () => {
+  const targetsOf = ({ path, text }: (typeof pages)[number]) =>
+    linksOf(text).map((link) => normalize(join(dirname(path), link.split("#")[0] ?? "")))
   const readme = pages.find(({ path }) => path === "README.md")!
-  const linked = new Set(linksOf(readme.text).map((link) => normalize(link.split("#")[0] ?? "")))
+  const first = new Set(targetsOf(readme))
+  const doors = pages.filter(({ path }) => first.has(path) && /^docs\/i-[a-z-]+\.md$/.test(path))
+  assert.lengthOf(doors, 4)
+  const indexes = pages.filter(({ path }) => ["docs/operations.md", "docs/internals/architecture.md"].includes(path))
+  const linked = new Set([...first, ...[...doors, ...indexes].flatMap(targetsOf)])
   const missing = pages.filter(({ path }) => path.startsWith("docs/") && !linked.has(path)).map(({ path }) => path)
   assert.deepStrictEqual(missing, [])
 })

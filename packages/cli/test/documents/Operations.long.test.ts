@@ -10,16 +10,22 @@ import { invariants } from "../../../server/test/support/Services.js"
 import { type Block, blocksOf, pages, root } from "../support/Documents.js"
 import { Stage } from "../support/Stage.js"
 
-const path = "docs/operations.md"
-const page = pages.find((one) => one.path === path)!
+const index = pages.find((one) => one.path === "docs/operations.md")!
+
+/** The pages of procedures, in the order in which the index lists them. */
+const procedurePages = [...index.text.matchAll(/^\| \[[^\]]+\]\((operations\/[a-z-]+\.md)\)/gm)].map(([, path = ""]) =>
+  pages.find((one) => one.path === `docs/${path}`)!
+)
 
 /** The blocks of commands, each under its heading. */
-const blocks = blocksOf(page)
-  .filter(({ language }) => language === "sh")
-  .map((block) => {
-    const above = page.text.split("\n").slice(0, block.line - 1)
-    return { ...block, heading: above.findLast((line) => /^#+ /.test(line))?.replace(/^#+ /, "") ?? "" }
-  })
+const blocks = procedurePages.flatMap((page) =>
+  blocksOf(page)
+    .filter(({ language }) => language === "sh")
+    .map((block) => {
+      const above = page.text.split("\n").slice(0, block.line - 1)
+      return { ...block, heading: above.findLast((line) => /^#+ /.test(line))?.replace(/^#+ /, "") ?? "" }
+    })
+)
 
 const blockOf = (heading: string, beginning: string): Block => {
   const found = blocks.find((block) => block.heading === heading && block.text.startsWith(beginning))
@@ -48,8 +54,8 @@ const commandsOf = ({ text }: Block): ReadonlyArray<string> => {
 }
 
 const procedures = {
-  mail: blockOf("The way in without mail", "("),
-  restore: blockOf("Restore", "("),
+  mail: blockOf("Log in without mail", "("),
+  restore: blockOf("Restore a backup", "("),
   back: blockOf("Take a restore back", "("),
   rotate: blockOf("Rotate the master key", "("),
   goBack: blockOf("Go back", "("),
@@ -90,7 +96,15 @@ afterAll(async () => {
   await stage.clear()
 })
 
-describe("the procedures of docs/operations.md", () => {
+describe("the procedures of docs/operations", () => {
+  it("stand in the index, each page of them", () => {
+    const all = pages.map(({ path }) => path).filter((path) => path.startsWith("docs/operations/"))
+    assert.sameMembers(
+      procedurePages.map(({ path }) => path),
+      all
+    )
+  })
+
   it("leave few blocks out, and are each one command for the shell", () => {
     assert.isAbove(blocks.filter(isTested).length, 12)
     for (const [name, block] of Object.entries(procedures)) {
@@ -111,7 +125,7 @@ describe("the procedures of docs/operations.md", () => {
         )
       }
       const { code, stderr, stdout } = await stage.run(block.text, variables)
-      assert.strictEqual(code, 0, `${path}:${block.line}\n${block.text}\n${stdout}${stderr}`)
+      assert.strictEqual(code, 0, `${block.path}:${block.line}\n${block.text}\n${stdout}${stderr}`)
       if (/restore --apply|end --all/.test(block.text)) await stage.logIn("ada@example.com")
     }
     assert.strictEqual(await done(stage, "coffer secret get KEPT"), value)

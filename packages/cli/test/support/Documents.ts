@@ -6,7 +6,9 @@ export const root = fileURLToPath(new URL("../../../../", import.meta.url))
 /** Every page that the project has, by its path from the root. */
 export const pages = [
   ...readdirSync(root),
-  ...["docs", "deploy"].flatMap((folder) => readdirSync(`${root}/${folder}`).map((name) => `${folder}/${name}`))
+  ...["docs", "deploy"].flatMap((folder) =>
+    readdirSync(`${root}/${folder}`, { encoding: "utf8", recursive: true }).map((name) => `${folder}/${name}`)
+  )
 ]
   .filter((name) => name.endsWith(".md"))
   .map((path) => ({ path, text: readFileSync(`${root}/${path}`, "utf8") }))

@@ -40,7 +40,7 @@ const tokenIn = (text: unknown, where: string): Effect.Effect<Redacted.Redacted,
     : Effect.fail(
         new SignInFailed({
           reason: `${where} is not a signed token (JWT)`,
-          next: "see docs/identity.md for the lines that your CI system needs"
+          next: "see docs/machines.md for the lines that your CI system needs"
         })
       )
 

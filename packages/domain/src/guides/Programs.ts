@@ -4,7 +4,7 @@ import { fillPieces, type Piece } from "./Fill.js"
 import guides from "./programs.json" with { type: "json" }
 
 /**
- * Programs that take their secrets from Coffer as they are, with the lines that set them up: those of docs/works-with.md, of
+ * Programs that take their secrets from Coffer as they are, with the lines that set them up: those of docs/connect/works-with.md, of
  * `coffer service-account create --for`, and of the console.
  */
 

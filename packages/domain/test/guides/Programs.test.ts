@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { parseAllDocuments } from "yaml"
 
-const page = readFileSync(new URL("../../../../docs/works-with.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../../docs/connect/works-with.md", import.meta.url), "utf8")
 /** The text and the blocks of the page below each title. */
 const sections = new Map(page.split(/^## /m).map((section) => [section.slice(0, section.indexOf("\n")), section]))
 

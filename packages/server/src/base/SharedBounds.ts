@@ -5,7 +5,7 @@ export type Each = number | "as much as it leaves free"
 
 /** A resource that all tenants of a process share. A tenant may have to wait for it, or be refused. */
 export interface SharedBound {
-  /** The thing, as docs/architecture.md names it. */
+  /** The thing, as docs/internals/architecture.md names it. */
   readonly what: string
   readonly unit: string
   readonly total: number

@@ -50,8 +50,8 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
 
 export const securityTextPath = "/.well-known/security.txt"
 
-/** A page of the documentation as text, such as `cli.md`. */
-export const documentPath = "/docs/:page"
+/** A page of the documentation as text, such as `cli.md` and `operations/restore.md`. */
+export const documentPath = "/docs/*"
 
 /** The pages for browsers, which are not part of the contract. */
 const routes = routesOf(Api, [

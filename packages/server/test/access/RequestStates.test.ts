@@ -61,7 +61,7 @@ describe("the states of a request", () => {
   })
 
   it("architecture.md has each event, with the states that it leads from and to", () => {
-    const text = readFileSync(new URL("../../../../docs/architecture.md", import.meta.url), "utf8")
+    const text = readFileSync(new URL("../../../../docs/internals/architecture.md", import.meta.url), "utf8")
     const rows = [...text.matchAll(/^\| (\w+) +\| ([a-z, ]+?) +\| `(\w+)` +\|/gm)]
     const expected = Object.entries<{ readonly from: ReadonlyArray<string>; readonly to: string }>(transitions)
     assert.deepStrictEqual(

@@ -144,7 +144,7 @@ describe("the master key by a command", () => {
   )
 })
 
-const page = readFileSync(new URL("../../../../docs/operations.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../../docs/operations/master-key.md", import.meta.url), "utf8")
 
 /** The command of a recipe in the documentation, with its files in a folder. */
 const recipe = (program: string, path: string): ReadonlyArray<string> => {

@@ -200,7 +200,7 @@ describe("the settings that the .deb and .rpm begin with", () => {
     const text = readFileSync(new URL("scripts/release/system/server/coffer.env", root), "utf8")
     const settings = [...text.matchAll(/^#(([A-Z0-9_]+)=.*)$/gm)]
     for (const [, , variable = ""] of settings) assert.isTrue(known.has(variable), variable)
-    const page = readFileSync(new URL("docs/operations.md", root), "utf8")
+    const page = readFileSync(new URL("docs/operations/systemd.md", root), "utf8")
     assert.include(page, `\`\`\`ini\n${settings.map(([, setting]) => `${setting}\n`).join("")}\`\`\``)
     assert.notMatch(text, /^[^#\n]/m)
   })

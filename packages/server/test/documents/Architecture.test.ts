@@ -6,7 +6,7 @@ import { circlesIn, modulesOf } from "../../../../scripts/architecture/imports.m
 import type { Json } from "../support/Program.js"
 
 const root = join(import.meta.dirname, "../../../..")
-const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+const page = readFileSync(join(root, "docs/internals/architecture.md"), "utf8")
 const manifest = (path: string): Json => JSON.parse(readFileSync(join(root, path, "package.json"), "utf8"))
 
 /** The reason that the page gives for each dependency. */
@@ -14,7 +14,7 @@ const reasons = new Map(
   [...page.matchAll(/^\| `((?:@[a-z-]+\/)?[a-z0-9-]+)` +\| (.+?) +\|$/gm)].map(([, name = "", why = ""]) => [name, why])
 )
 
-describe("the dependencies that docs/architecture.md gives a reason for", () => {
+describe("the dependencies that docs/internals/architecture.md gives a reason for", () => {
   it("are those of the packages, all of them", () => {
     const dependencies = ["domain", "client", "server", "cli", "mcp", "console"].flatMap((name) =>
       Object.keys(manifest(`packages/${name}`).dependencies)

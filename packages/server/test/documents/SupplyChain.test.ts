@@ -77,7 +77,7 @@ describe("the pages that scripts write", { timeout: 120_000 }, () => {
 })
 
 describe("what is drawn and generated", { timeout: 120_000 }, () => {
-  it("is what the imports are, with a row on the page for every room: docs/architecture.svg", () => {
+  it("is what the imports are, with a row on the page for every room: docs/internals/architecture.svg", () => {
     const { status, stderr } = script("scripts/architecture.mjs", "--check")
     assert.strictEqual(stderr, "")
     assert.strictEqual(status, 0)

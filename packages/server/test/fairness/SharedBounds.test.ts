@@ -7,7 +7,7 @@ import { assert, describe, it } from "vitest"
 import { runs } from "../../../domain/test/support/Runs.js"
 
 const source = fileURLToPath(new URL("../../src", import.meta.url))
-const page = fileURLToPath(new URL("../../../../docs/architecture.md", import.meta.url))
+const page = fileURLToPath(new URL("../../../../docs/internals/architecture.md", import.meta.url))
 
 const files = readdirSync(source, { recursive: true, encoding: "utf8" })
   .filter((path) => path.endsWith(".ts"))

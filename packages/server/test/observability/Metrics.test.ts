@@ -239,7 +239,7 @@ describe("the metrics", () => {
 
 describe("the documentation", () => {
   const root = new URL("../../../../", import.meta.url)
-  const documented = readFileSync(new URL("docs/observability.md", root), "utf8")
+  const documented = readFileSync(new URL("docs/metrics.md", root), "utf8")
   const alarms = fileURLToPath(new URL("deploy/alerts.yaml", root))
   const rules: ReadonlyArray<Json> = parse(readFileSync(alarms, "utf8")).groups.flatMap(({ rules }: Json) => rules)
   const board: Json = JSON.parse(readFileSync(new URL("deploy/grafana.json", root), "utf8"))

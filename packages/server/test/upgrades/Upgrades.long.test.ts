@@ -1,5 +1,5 @@
 /**
- * Holds the promise of docs/operations.md: a database of every release can be upgraded to this one. `../fixtures` has databases
+ * Holds the promise of docs/operations/upgrade.md: a database of every release can be upgraded to this one. `../fixtures` has databases
  * that the servers of the releases filled, and what those servers said of them.
  */
 import { spawnSync } from "node:child_process"

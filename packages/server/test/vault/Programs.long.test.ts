@@ -8,7 +8,7 @@ import { file } from "./real/Client.js"
 import { install, unpack } from "./real/Installed.js"
 import { isThere, type Ran, run } from "./real/Run.js"
 
-// The programs' own code as the registry has it, set up by the lines of docs/works-with.md. It is installed for the test, or on
+// The programs' own code as the registry has it, set up by the lines of docs/connect/works-with.md. It is installed for the test, or on
 // the PATH already, so that this file is part of a soak. WorksWith.test.ts makes the same calls in each run.
 
 const acme = "/api/orgs/acme"

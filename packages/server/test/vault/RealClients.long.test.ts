@@ -10,7 +10,7 @@ import type { Ran } from "./real/Run.js"
 import { byKey } from "./real/Webhook.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
-// Each case with each client that is on the PATH. docs/integrations.md names the versions, and the cases that a client does
+// Each case with each client that is on the PATH. docs/connect/vault-programs.md names the versions, and the cases that a client does
 // not have.
 
 const present = Object.entries(clients).filter(([, { isThere }]) => isThere)

@@ -2,7 +2,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Account, nobody, type Person, Service } from "../authorization/Service.js"
 import type { Answer, Json } from "../support/Program.js"
 
-// The exact calls of the programs of docs/works-with.md, in their order, each from the source that its test names. Their own
+// The exact calls of the programs of docs/connect/works-with.md, in their order, each from the source that its test names. Their own
 // code runs in Programs.long.test.ts, where the registry has it.
 
 const acme = "/api/orgs/acme"

@@ -33,10 +33,10 @@ const ofPage = Effect.gen(function* () {
   }
 })
 
-/** The pages of the documentation, and of the groups of calls, each as a text by its name such as `cli.md`. */
+/** The pages of the documentation, and of the groups of calls, each as a text by its name such as `operations/restore.md`. */
 export const documentPages = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
-  const names = (yield* Effect.orDie(files.readDirectory(pathOf("pages")))).filter((name) => name.endsWith(".md"))
+  const names = (yield* Effect.orDie(files.readDirectory(pathOf("pages"), { recursive: true }))).filter((name) => name.endsWith(".md"))
   const made = yield* Effect.forEach(names, (name) =>
     Effect.map(
       document(`pages/${name}`, "text/markdown; charset=utf-8"),

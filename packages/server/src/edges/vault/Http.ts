@@ -169,7 +169,7 @@ const unserved = Effect.flatMap(
       })
     }
     return allow === ""
-      ? new NotFound({ message: "this view of Vault's API has no such path: see docs/integrations.md" })
+      ? new NotFound({ message: "this view of Vault's API has no such path: see docs/connect/vault-programs.md" })
       : new MethodNotAllowed({ message: `this path does not take ${sentMethod}: it takes ${allow}`, allow })
   }
 )

@@ -44,7 +44,7 @@ const isOwned = (dbPath: string) =>
 
 export const wrappedKeys = "SELECT name, format, kek_id, nonce, ciphertext FROM wrapped_keys ORDER BY name DESC"
 
-const restore = "restore a backup: docs/operations.md, Restore"
+const restore = "restore a backup: docs/operations/restore.md"
 
 const schemaFinding = (schema: number): Finding | null => {
   const known = newestMigration
@@ -88,7 +88,7 @@ export const keyFinding = (found: ReadonlyArray<unknown>, settings: Settings) =>
         ? failed(
             "key",
             `the master key (fingerprint ${keyring.fingerprint}) does not open the database`,
-            "set the key of this database: docs/operations.md, When the key is lost"
+            "set the key of this database: docs/operations/lost-key.md"
           )
         : failed("key", `the database's wrapped key "${row.name}" is damaged`, restore)
     }

@@ -16,7 +16,7 @@ export interface DiskSpace {
 export const judgeSpace = ({ database, free, total }: DiskSpace): Finding => {
   const message = `the disk has ${Math.floor(free / mebibyte)} MiB free, and the database is ${Math.ceil(database / mebibyte)} MiB large`
   if (free < database + 16 * mebibyte) {
-    return failed("disk", message, "make room: docs/operations.md, When the disk is full")
+    return failed("disk", message, "make room: docs/operations/full-disk.md")
   }
   return (free < total / 4 && free < plenty) || free < 2 * database
     ? warning("disk", message, "make room, or a larger disk, before it is full")

@@ -10,7 +10,7 @@ import { failed, type Finding } from "./Finding.js"
 
 export const listedLogs = `SELECT ${listColumns} FROM audit_logs l ORDER BY l.number`
 
-const next = "docs/operations.md, When the audit log does not verify"
+const next = "docs/operations/changed-audit-log.md"
 
 /**
  * Checks the list of audit logs, and that each of them exists, with the rows of `wrapped_keys` from the same moment. Entries are

@@ -19,7 +19,7 @@ const VersionRow = Schema.Struct({ secret_id: Schema.String, version: Schema.Num
 const verifyLogs = Effect.flatMap(verifyEveryLog, ({ logs, problems: [first] }) =>
   first === undefined
     ? Effect.succeed(logs)
-    : new StartupError({ message: `${first}: see docs/operations.md, When the audit log does not verify` })
+    : new StartupError({ message: `${first}: see docs/operations/changed-audit-log.md` })
 )
 
 /** Decrypts values that are chosen at random. Returns their number. */

@@ -4,12 +4,12 @@ import type { By, Client } from "./Client.js"
 import { externalSecrets, hasExternalSecrets } from "./ExternalSecrets.js"
 import type { Ran } from "./Run.js"
 
-const page = readFileSync(new URL("../../../../../docs/integrations.md", import.meta.url), "utf8")
+const page = readFileSync(new URL("../../../../../docs/connect/kubernetes.md", import.meta.url), "utf8")
 const documents = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].flatMap(([, text = ""]) =>
   parseAllDocuments(text).map((document) => document.toJS())
 )
 
-/** A store of docs/integrations.md, for this server and this organization. */
+/** A store of docs/connect/kubernetes.md, for this server and this organization. */
 const storeOf = (name: string, { namespace, url }: By): string => {
   const store = documents.find((one) => one?.kind === "SecretStore" && one.metadata.name === name)
   return JSON.stringify(store.spec.provider.webhook)
@@ -21,7 +21,7 @@ const storeOf = (name: string, { namespace, url }: By): string => {
 export const byKey = (by: By, key: string): Promise<Ran> =>
   externalSecrets(by, { WEBHOOK: storeOf("coffer", by), ENVIRONMENT: key, ONLY: "one" })
 
-/** The webhook provider of External Secrets, with the stores of docs/integrations.md. It neither lists, writes nor renews. */
+/** The webhook provider of External Secrets, with the stores of docs/connect/kubernetes.md. It neither lists, writes nor renews. */
 export const webhook: Client = {
   isThere: hasExternalSecrets,
   absent: /^map: map\[\] Secret does not exist$/m,

@@ -1,0 +1,56 @@
+import { assert, describe, it } from "vitest"
+import { pages } from "../support/Documents.js"
+
+/** Pages to look things up in, whose length is that of what they list. */
+const references = [
+  "docs/api.md",
+  "docs/cli.md",
+  "docs/configuration.md",
+  "docs/console.md",
+  "docs/internals/architecture.md",
+  "docs/internals/benchmarks.md",
+  "docs/licences.md",
+  "docs/metrics.md",
+  "docs/observability.md"
+]
+
+const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, "").replace(/<!--[\s\S]*?-->/g, "")
+
+/** The sentences of a page outside its code, tables and headings. Code in a sentence is one word. */
+const sentencesOf = (text: string) =>
+  withoutCode(text)
+    .split(/\n\s*\n|\n(?=\s*(?:[-*|]|\d+\.) ?)/)
+    .map((paragraph) => paragraph.trim())
+    .filter((paragraph) => paragraph !== "" && !/^[|#!]/.test(paragraph))
+    .flatMap((paragraph) =>
+      paragraph
+        .replace(/^(?:- |\d+\. )/, "")
+        .replace(/`[^`]*`/g, "code")
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+        .replaceAll("**", "")
+        .split(/(?<=[.!?:;])\s+/)
+    )
+
+const wordsIn = (text: string) => text.split(/\s+/).filter((word) => word !== "").length
+
+describe.each(pages.filter(({ path }) => path.startsWith("docs/")))("$path", ({ path, text }) => {
+  it("says in its first sentence for whom it is", () => {
+    const [title, first] = withoutCode(text)
+      .split(/\n\s*\n/)
+      .map((paragraph) => paragraph.trim())
+      .filter((paragraph) => paragraph !== "")
+    assert.match(title ?? "", /^# \S/)
+    assert.match(first ?? "", /^For [a-z]/)
+  })
+
+  it("has at most 2,000 words of text, unless it is a reference", () => {
+    if (!references.includes(path)) assert.isAtMost(wordsIn(withoutCode(text)), 2000)
+  })
+})
+
+it("counts the words of a sentence: code is one, a link's address is none", () => {
+  assert.deepStrictEqual(
+    sentencesOf("# A title\n\nRun `coffer secret get KEY` in [the client](cli.md). Then stop.\n"),
+    ["Run code in the client.", "Then stop."]
+  )
+})
