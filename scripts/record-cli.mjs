@@ -431,7 +431,7 @@ const normalise = (text) =>
 const record = async () => {
   let page = `# \`coffer\`, command by command
 
-Every command of the client, with its output. \`scripts/record-cli.mjs\` records this page by running the commands; ids, times and keys are replaced. Standard output is not a terminal here. On a terminal, lists are aligned and have titles, and fit its width: long texts are cut and columns left out, unless there is \`--wide\`. A list that is longer than the terminal goes through \`$PAGER\` (\`less\` without it; an empty one turns that off). Destructive commands ask there instead of requiring \`--yes\`. Errors, warnings and totals go to standard error.
+For people at a terminal: every command of the client, with its output. \`scripts/record-cli.mjs\` records this page by running the commands; ids, times and keys are replaced. Standard output is not a terminal here. On a terminal, lists are aligned and have titles, and fit its width: long texts are cut and columns left out, unless there is \`--wide\`. A list that is longer than the terminal goes through \`$PAGER\` (\`less\` without it; an empty one turns that off). Destructive commands ask there instead of requiring \`--yes\`. Errors, warnings and totals go to standard error.
 
 Exit codes: 0 success, 1 refused or failed, 2 wrong usage, 3 not authenticated, 4 not found, 5 a change or an export that waits for other people.
 `

@@ -1,5 +1,6 @@
+import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
-import { pages } from "../support/Documents.js"
+import { pages, root } from "../support/Documents.js"
 
 /** Pages to look things up in, whose length is that of what they list. */
 const references = [
@@ -53,4 +54,24 @@ it("counts the words of a sentence: code is one, a link's address is none", () =
     sentencesOf("# A title\n\nRun `coffer secret get KEY` in [the client](cli.md). Then stop.\n"),
     ["Run code in the client.", "Then stop."]
   )
+})
+
+describe("the change log", () => {
+  const [, ...releases] = readFileSync(`${root}CHANGELOG.md`, "utf8").split(/^(?=## )/m)
+
+  it("has Added, Changed, Fixed, Security and Upgrade for each release, in this order", () => {
+    const kinds = ["Added", "Changed", "Fixed", "Security", "Upgrade"]
+    for (const text of releases) {
+      const found = [...text.matchAll(/^### (.*)$/gm)].map(([, kind = ""]) => kind)
+      assert.deepStrictEqual(
+        found,
+        kinds.filter((kind) => found.includes(kind))
+      )
+      assert.includeMembers(found, ["Added", "Upgrade"])
+    }
+  })
+
+  it("has at most 60 lines a release", () => {
+    for (const text of releases) assert.isAtMost(text.trim().split("\n").length, 60, text.split("\n")[0])
+  })
 })
