@@ -1,9 +1,10 @@
 /**
  * Builds the documents that the server serves, in packages/server/dist/documents: the contract as OpenAPI and as a page,
- * and `llms.txt`, `llms-full.txt` and a text for each page from those of `docs/`, each with compressed copies. Runs after `tsc -b`.
+ * and `llms.txt`, `llms-full.txt`, and a text and HTML for each page from those of `docs/`, each with compressed copies. Runs
+ * after `tsc -b`.
  */
 import { createHash } from "node:crypto"
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import { HttpApi, HttpApiBuilder, HttpApiSwagger, HttpApp, HttpRouter, OpenApi } from "@effect/platform"
@@ -11,6 +12,7 @@ import { Context, Effect, Layer } from "effect"
 import { Api } from "../packages/domain/dist/Api.js"
 import { apiDocument } from "../packages/server/dist/edges/system/ApiDocument.js"
 import { writeCompressed } from "./compress.mjs"
+import { documentPage, doors, pagePolicy } from "./document-page.mjs"
 
 const root = new URL("../", import.meta.url)
 const target = new URL("packages/server/dist/documents/", root)
@@ -39,7 +41,12 @@ const apart = ["licences"]
 
 const document = apiDocument()
 
-/** The toolkit's page for a contract, self-contained. */
+/** The four doors, above the toolkit's page. */
+const doorsAbove = `<nav aria-label="Documentation" style="padding:1rem 20px;font:14px/1.6 system-ui,sans-serif">${doors
+  .map(([name, title]) => `<a href="/docs/${name}" style="margin-right:1.25rem">${title}</a>`)
+  .join("")}</nav>`
+
+/** The toolkit's page for a contract, self-contained, with links to the documentation above it. */
 const page = () => {
   const described = Api.annotate(OpenApi.Transform, () => document)
   const contract = Layer.succeed(HttpApi.Api, { api: described, context: Context.empty() })
@@ -47,7 +54,8 @@ const page = () => {
   return Effect.gen(function* () {
     const app = yield* HttpRouter.toHttpApp(yield* HttpApiBuilder.Router.router)
     const response = yield* Effect.promise(() => HttpApp.toWebHandler(app)(new Request("http://localhost/docs")))
-    return yield* Effect.promise(() => response.text())
+    const html = yield* Effect.promise(() => response.text())
+    return html.replace(/<body[^>]*>/, (body) => `${body}${doorsAbove}`)
   }).pipe(Effect.provide(layer), Effect.scoped, Effect.runPromise)
 }
 
@@ -163,13 +171,25 @@ await Promise.all(
     "openapi.json": `${JSON.stringify(document)}\n`,
     "docs.html": html,
     "docs.csp": policy(html),
+    "pages.csp": pagePolicy,
     "llms.txt": index(pages),
     "llms-full.txt": full(pages),
-    ...Object.fromEntries([...pages, ...groupPages(pages)].map((page) => [`pages/${page.name}.md`, served(page)]))
+    ...Object.fromEntries(
+      [...pages, ...groupPages(pages)].flatMap((page) => [
+        [`pages/${page.name}.md`, served(page)],
+        [`pages/${page.name}.html`, documentPage({ ...page, title: headOf(page).title })]
+      ])
+    )
   }).map(async ([name, text]) => {
     const path = fileURLToPath(new URL(name, target))
     await mkdir(new URL("./", new URL(name, target)), { recursive: true })
     await writeFile(path, text)
     await writeCompressed(path, Buffer.from(text), 9)
   })
+)
+const pictures = await readdir(new URL("docs/", root), { recursive: true })
+await Promise.all(
+  pictures
+    .filter((file) => /\.(?:png|svg)$/.test(file))
+    .map((file) => cp(new URL(`docs/${file}`, root), new URL(`pages/${file}`, target), { recursive: true }))
 )

@@ -50,7 +50,7 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
 
 export const securityTextPath = "/.well-known/security.txt"
 
-/** A page of the documentation as text, such as `cli.md` and `operations/restore.md`. */
+/** A page of the documentation, such as `operations/restore` for a browser and `operations/restore.md` as a text. */
 export const documentPath = "/docs/*"
 
 /** The pages for browsers, which are not part of the contract. */

@@ -22,25 +22,45 @@ const document = (
     )
   )
 
-/** The page for browsers. Its Content-Security-Policy allows only its own scripts, by hash, and no external resources. */
-const ofPage = Effect.gen(function* () {
-  const files = yield* FileSystem.FileSystem
-  return {
-    "content-security-policy": yield* files.readFileString(pathOf("docs.csp")),
-    "cross-origin-opener-policy": "same-origin",
-    "referrer-policy": "no-referrer",
-    "x-frame-options": "DENY"
-  }
-})
+/** The headers of a page for browsers. Its policy allows only its own scripts and styles, and no external resources. */
+const pageHeaders = (policy: string) =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    return {
+      "content-security-policy": yield* files.readFileString(pathOf(policy)),
+      "cross-origin-opener-policy": "same-origin",
+      "referrer-policy": "no-referrer",
+      "x-frame-options": "DENY"
+    }
+  })
 
-/** The pages of the documentation, and of the groups of calls, each as a text by its name such as `operations/restore.md`. */
+/** The kinds of files of the documentation, by the end of their name. */
+const kinds: Readonly<Record<string, string>> = {
+  ".md": "text/markdown; charset=utf-8",
+  ".html": "text/html; charset=utf-8",
+  ".png": "image/png",
+  ".svg": "image/svg+xml"
+}
+
+/**
+ * The pages of the documentation, and of the groups of calls, by name: `operations/restore.md` as a text,
+ * `operations/restore` for a browser, and the pictures.
+ */
 export const documentPages = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
-  const names = (yield* Effect.orDie(files.readDirectory(pathOf("pages"), { recursive: true }))).filter((name) => name.endsWith(".md"))
-  const made = yield* Effect.forEach(names, (name) =>
+  const names = yield* Effect.orDie(files.readDirectory(pathOf("pages"), { recursive: true }))
+  const found = names.flatMap((name) => {
+    const [end = ""] = /\.[a-z]+$/.exec(name) ?? []
+    return kinds[end] === undefined ? [] : [{ contentType: kinds[end], isPage: end === ".html", name }]
+  })
+  const made = yield* Effect.forEach(found, ({ contentType, isPage, name }) =>
     Effect.map(
-      document(`pages/${name}`, "text/markdown; charset=utf-8"),
-      (page) => [name, Effect.provideService(page, FileSystem.FileSystem, files)] as const
+      document(`pages/${name}`, contentType, isPage ? pageHeaders("pages.csp") : undefined),
+      (file) =>
+        [
+          isPage ? name.slice(0, -".html".length) : name,
+          Effect.provideService(file, FileSystem.FileSystem, files)
+        ] as const
     )
   )
   return new Map(made)
@@ -49,7 +69,7 @@ export const documentPages = Effect.gen(function* () {
 /** The static documents: OpenAPI 3.1, the page for browsers, and the documentation in the formats of https://llmstxt.org. */
 export const documents = Effect.all({
   openApi: document("openapi.json", "application/json"),
-  docs: document("docs.html", "text/html; charset=utf-8", ofPage),
+  docs: document("docs.html", "text/html; charset=utf-8", pageHeaders("docs.csp")),
   llms: document("llms.txt", "text/plain; charset=utf-8"),
   llmsFull: document("llms-full.txt", "text/plain; charset=utf-8")
 })
