@@ -86,7 +86,7 @@ export const documentPage = ({ name, text, title }) => {
         seen.set(slug, count + 1)
         const id = count === 0 ? slug : `${slug}-${count}`
         const inline = this.parser.parseInline(tokens)
-        if (depth === 1) return `<h1>${inline}</h1>\n`
+        if (depth === 1) return `<h1 id="${id}">${inline}</h1>\n`
         if (depth === 2) contents.push(`<li><a href="#${id}">${escaped(heading.replace(/`/g, ""))}</a></li>`)
         return `<h${depth} id="${id}"><a href="#${id}">${inline}</a></h${depth}>\n`
       },

@@ -88,7 +88,8 @@ export class Stage {
         `BACKUP_S3_ENDPOINT=http://127.0.0.1:${this.storePort}`,
         "BACKUP_S3_BUCKET=coffer-backups",
         "BACKUP_S3_ACCESS_KEY=S3RVER",
-        "BACKUP_S3_SECRET_KEY=S3RVER"
+        "BACKUP_S3_SECRET_KEY=S3RVER",
+        ""
       ].join("\n")
     )
     const server = `${node} ${root}packages/server/bin/coffer-server.js`

@@ -11,7 +11,9 @@ import { cleanUp, type Json, Program } from "../support/Program.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
 const docs = new URL("../../../../docs/", import.meta.url)
-const pages = readdirSync(docs, { encoding: "utf8", recursive: true }).filter((file) => file.endsWith(".md") && file !== "licences.md")
+const pages = readdirSync(docs, { encoding: "utf8", recursive: true }).filter(
+  (file) => file.endsWith(".md") && file !== "licences.md"
+)
 
 const stale = "the build is older than the sources: run npm run build"
 
@@ -112,8 +114,45 @@ describe("what the server hands out about itself", () => {
     assert.include(await (await get("/docs/api-secrets.md")).text(), "/secrets/{key}")
   })
 
+  it("has a page for a browser of each text, whose links lead to pages, pictures and headings of this server", async () => {
+    const found = new Map<string, string>()
+    const read = async (path: string) => {
+      const known = found.get(path)
+      if (known !== undefined) return known
+      const answer = await get(path)
+      assert.strictEqual(answer.status, 200, path)
+      const text = answer.headers.get("content-type")?.startsWith("text/html") === true ? await answer.text() : ""
+      found.set(path, text)
+      return text
+    }
+    for (const name of pages) {
+      const path = `/docs/${name.slice(0, -".md".length)}`
+      const answer = await get(path)
+      assert.strictEqual(answer.headers.get("content-type"), "text/html; charset=utf-8", path)
+      const policy = answer.headers.get("content-security-policy") ?? ""
+      assert.match(policy, /^default-src 'none'; style-src 'sha256-/)
+      const html = await answer.text()
+      const [, style = ""] = /<style>([\s\S]*?)<\/style>/.exec(html) ?? []
+      assert.include(policy, createHash("sha256").update(style).digest("base64"))
+      assert.notMatch(html, /<script|<[^>]+ (?:style|on[a-z]+)=/)
+      for (const [, link = ""] of html.matchAll(/ (?:href|src)="(\/[^"]*)"/g)) {
+        const [to = "", anchor] = link.split("#")
+        const target = await read(to)
+        if (anchor !== undefined) assert.include(target, ` id="${anchor}"`, `${path}: ${link}`)
+      }
+    }
+    assert.include(await read("/docs"), 'href="/docs/i-run-the-server"')
+  })
+
   it("has no page of another name, and nothing but its own", async () => {
-    for (const path of ["/docs/none.md", "/docs/..%2fopenapi.json", "/docs/cli.md.br", "/docs/openapi.json"]) {
+    for (const path of [
+      "/docs/none.md",
+      "/docs/..%2fopenapi.json",
+      "/docs/cli.md.br",
+      "/docs/cli.html",
+      "/docs/operations/../../openapi.json.md",
+      "/docs/openapi.json"
+    ]) {
       const answer = await get(path)
       assert.deepStrictEqual([answer.status, JSON.parse(await answer.text()).error.code], [404, "NOT_FOUND"], path)
     }

@@ -11,7 +11,9 @@ const page = readFileSync(join(root, "CONTRIBUTING.md"), "utf8")
 
 /** Every file that a recipe may name, by its path from the root. */
 const files = [
-  ...["docs", "scripts"].flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`)),
+  ...["docs", "scripts"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((path) => `${folder}/${path}`)
+  ),
   ...["domain", "client", "server", "cli", "mcp", "console"].flatMap((name) =>
     ["src", "test"].flatMap((folder) =>
       readdirSync(join(root, "packages", name, folder), { recursive: true, encoding: "utf8" }).map(

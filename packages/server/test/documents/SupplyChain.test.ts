@@ -87,9 +87,9 @@ describe("what is drawn and generated", { timeout: 120_000 }, () => {
     const { scripts }: Json = JSON.parse(readFileSync(`${root}/package.json`, "utf8"))
     assert.strictEqual(scripts.generate, "node scripts/generate.mjs")
     const generate = readFileSync(`${root}/scripts/generate.mjs`, "utf8")
-    const pages = readdirSync(`${root}/docs`, { withFileTypes: true }).flatMap((entry) =>
-      entry.isFile() ? [`docs/${entry.name}`] : []
-    )
+    const pages = readdirSync(`${root}/docs`, { recursive: true, encoding: "utf8" })
+      .filter((path) => /\.(?:md|svg)$/.test(path))
+      .map((path) => `docs/${path}`)
     const sources = ["domain", "client", "server", "cli", "mcp"].flatMap((name) =>
       ["src", "test"].flatMap((folder) =>
         readdirSync(`${root}/packages/${name}/${folder}`, { recursive: true, encoding: "utf8" })
