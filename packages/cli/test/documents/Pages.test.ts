@@ -49,7 +49,7 @@ describe.each(pages.filter(({ path }) => path.startsWith("docs/")))("$path", ({ 
   })
 })
 
-it("counts the words of a sentence: code is one, a link's address is none", () => {
+it("counts the words of a sentence: code is one, and the address of a link does not count", () => {
   assert.deepStrictEqual(
     sentencesOf("# A title\n\nRun `coffer secret get KEY` in [the client](cli.md). Then stop.\n"),
     ["Run code in the client.", "Then stop."]
