@@ -8,7 +8,8 @@ const style = `
 *{box-sizing:border-box}
 html{scroll-padding-top:1rem}
 body{margin:0;background:var(--back);color:var(--text);font:1rem/1.6 system-ui,sans-serif}
-header,main,footer{max-width:50rem;margin:0 auto;padding:0 1.25rem}
+header,main,footer{max-width:64rem;margin:0 auto;padding:0 1.25rem}
+main>:not(.table){max-width:48rem}
 header{padding-block:1rem;border-bottom:1px solid var(--line)}
 header nav{display:flex;flex-wrap:wrap;gap:.25rem 1.25rem;font-size:.875rem}
 header a:first-child{font-weight:600}
@@ -29,10 +30,11 @@ pre code{padding:0;background:none}
 .table{margin:1rem 0;overflow-x:auto}
 table{width:100%;border-collapse:collapse;font-size:.9375rem}
 th,td{padding:.4rem .75rem .4rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top}
-td code{white-space:nowrap}
+td:first-child code{white-space:nowrap}
 img{max-width:100%;height:auto}
 .contents{margin:1.25rem 0;padding:.75rem 1rem;border:1px solid var(--line);border-radius:.5rem;font-size:.875rem}
 .contents ul{margin:.25rem 0 0;columns:16rem;padding-left:1.25rem}
+.contents li{margin:0;padding:.125rem 0}
 footer{margin-top:3rem;padding-block:1rem;border-top:1px solid var(--line);color:var(--quiet);font-size:.875rem}
 `
 

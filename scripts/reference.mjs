@@ -177,11 +177,15 @@ const everything = {
   SERVICE_OIDC_CLIENT_SECRET: "secret"
 }
 
+/** The settings without the other forms of one: `SERVICE_MASTER_KEY` and its command exclude each other. */
+const settingsBeside = (variable) =>
+  Object.fromEntries(Object.entries(everything).filter(([name]) => !variable.startsWith(`${name}_`)))
+
 /** Returns the format of a variable, from the server's error for a value that is always invalid. */
 const ruleOf = async (variable) => {
   const attempts = ["\u0000", ":memory:"].map((wrong) =>
     Effect.runPromise(
-      Effect.match(loadConfig({ ...everything, [variable]: wrong }), {
+      Effect.match(loadConfig({ ...settingsBeside(variable), [variable]: wrong }), {
         onFailure: ({ problems }) => problems.find((problem) => problem.variable === variable)?.rule,
         onSuccess: () => undefined
       })
