@@ -1,5 +1,6 @@
 /**
- * Writes the figures of runs into docs/internals/benchmarks.md and docs/performance.md, between their markers:
+ * Writes the figures of runs into docs/internals/benchmarks.md and docs/performance.md, between their markers, and draws
+ * docs/pictures/capacity.svg:
  *
  *     node packages/server/bench/page.mjs bench.json [MORE.json]...
  *
@@ -7,9 +8,11 @@
  * out.
  */
 import { readFileSync, writeFileSync } from "node:fs"
+import { capacityPicture } from "./support/capacity-picture.mjs"
 import { currentVersion, rowsOf } from "./support/version.mjs"
 
 const figuresPage = new URL("../../../docs/internals/benchmarks.md", import.meta.url)
+const picture = new URL("../../../docs/pictures/capacity.svg", import.meta.url)
 const capacityPage = new URL("../../../docs/performance.md", import.meta.url)
 const read = (path) => JSON.parse(readFileSync(path, "utf8"))
 const files = process.argv.slice(2).map(read)
@@ -120,3 +123,18 @@ const between = (name, text, whole) =>
 const write = (page, name, text) => writeFileSync(page, between(name, text, readFileSync(page, "utf8")))
 write(figuresPage, "figures", `${machine}\n\n${goals}${table}`)
 if (capacity.length > 0) write(capacityPage, "capacity", capacityTable)
+
+/** The kinds of the picture, with the row that has the processor time of each on SQLite. */
+const drawn = [
+  ["read", "secret read", "reads"],
+  ["bundle of 100", "bundle of 100", "bundles of 100"],
+  ["write", "secret write", "writes"]
+].flatMap(([kind, row, name]) => {
+  const measured = found.find((one) => one.row === row && one.against === "hand-written server")?.measured
+  const cost = found.find((one) => one.cost?.kind === kind)?.cost
+  const micros = Number(/^([\d,]+) µs/.exec(measured ?? "")?.[1]?.replaceAll(",", ""))
+  return cost === undefined || Number.isNaN(micros)
+    ? []
+    : [{ kind: name, sqlite: 1e6 / micros, postgres: 1e6 / cost.server }]
+})
+if (drawn.length === 3) writeFileSync(picture, capacityPicture(drawn))
