@@ -22,6 +22,8 @@ const entries = [
   "packages/*/src/main.ts",
   "packages/cli/src/{completion,run}/main.ts",
   "packages/client/src/promise.ts",
+  "packages/client/src/promise/Calls.ts",
+  "packages/client-effect4/src/Reload.ts",
   "packages/console/src/client/{Client,Run}.ts",
   "packages/mcp/src/Calls.ts",
   "packages/server/src/**/*Worker.ts"
@@ -286,9 +288,14 @@ export default defineConfig(
   { files: entries, rules: { "no-restricted-syntax": ["error", ...syntax] } },
   // Callers without Effect expect exceptions.
   {
-    files: ["packages/client/src/promise.ts"],
+    files: [
+      "packages/client/src/promise.ts",
+      "packages/client/src/{promise,testing}/*.ts",
+      "packages/client/src/internal/Renewal.ts",
+      "packages/client-effect4/src/Reload.ts"
+    ],
     rules: {
-      "no-restricted-syntax": ["error", ...syntax.filter(({ selector }) => selector !== "ThrowStatement")]
+      "no-restricted-syntax": ["error", ...syntax.filter(({ selector }) => !/^(Throw|Try)Statement$/.test(selector))]
     }
   },
 

@@ -1,10 +1,13 @@
 import * as Config from "effect/Config"
+import * as ConfigProvider from "effect/ConfigProvider"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
 import { open, testSecrets } from "./Core.js"
 import type { StartError } from "./Errors.js"
-import { readConfig } from "./SecretsConfig.js"
+import { reloaded, type Reloaded, using } from "./Reload.js"
+import { readConfig, secretsProvider } from "./SecretsConfig.js"
 import type { CofferService, Options } from "./Service.js"
 
 /** Changes the secrets of `Coffer.layerTest`: `set(key, value)` and `remove(key)` each publish a change. */
@@ -33,4 +36,28 @@ export class Coffer extends Context.Service<Coffer, CofferService>()("@coffer/cl
   /** Reads a config: from the secrets first, then from the provider of the application. No error contains a value. */
   static readonly withSecrets = <A>(config: Config.Config<A>): Effect.Effect<A, Config.ConfigError, Coffer> =>
     Effect.flatMap(Coffer, (coffer) => readConfig(coffer, config))
+
+  /**
+   * Lets `Config` read secrets: those of the environment first, then what the provider before it has. Errors of Effect's own
+   * configs show no value. A schema or a function that repeats the text shows it: read such a config by `withSecrets`.
+   */
+  static readonly layerConfigProvider: Layer.Layer<never, never, Coffer> = Layer.unwrap(
+    Effect.flatMap(Coffer, (coffer) =>
+      Effect.map(ConfigProvider.ConfigProvider, (others) => ConfigProvider.layer(secretsProvider(coffer, others)))
+    )
+  )
+
+  /**
+   * The service of a layer, built again when one of the keys changes. The old service is released once the new one has replaced
+   * it and `using` has no more effects that run with it. `Config` reads secrets while the layer is built.
+   */
+  static readonly reload = <I, S, E, R>(
+    tag: Context.Key<I, S>,
+    layer: Layer.Layer<I, E, R>,
+    keys: ReadonlyArray<string>
+  ): Layer.Layer<Reloaded<I>, E, Coffer | Exclude<R, Scope.Scope>> =>
+    Layer.unwrap(Effect.map(Coffer, (coffer) => reloaded(coffer, tag, layer, keys)))
+
+  /** Runs an effect with the service that `reload` has built last. It stays until the effect has ended. */
+  static readonly using = using
 }

@@ -5,6 +5,7 @@ import * as Option from "effect/Option"
 import * as Queue from "effect/Queue"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import { callsOver } from "./Call.js"
 import { errors, MissingSecret, type StartError } from "./Errors.js"
 import type { CofferService, Options, Snapshot } from "./Service.js"
 
@@ -39,7 +40,7 @@ const attempt = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A,
   })
 
 /** The service over a connection of the Promise core. */
-const service = (connection: Pick<core.Connection, "onChange" | "refresh" | "snapshot">): CofferService => {
+const service = (connection: Pick<core.Connection, "call" | "onChange" | "refresh" | "snapshot">): CofferService => {
   const snapshot = Effect.sync(() => toSnapshot(connection.snapshot()))
   return {
     snapshot,
@@ -59,7 +60,8 @@ const service = (connection: Pick<core.Connection, "onChange" | "refresh" | "sna
       Effect.catchTags({ BadSetting: Effect.die, EmptyEnvironment: Effect.die }),
       Effect.andThen(snapshot),
       Effect.withSpan("coffer.read", { kind: "client", attributes: { "coffer.place": connection.snapshot().place } })
-    )
+    ),
+    call: callsOver(connection)
   }
 }
 
@@ -95,6 +97,7 @@ export const testSecrets = (initial: Readonly<Record<string, string>>) => {
   const coffer = service({
     snapshot: () => ({ place: "test/test/test", revision, age: 0, values: new Map(values), refused: new Map() }),
     refresh: () => Promise.resolve(),
+    call: () => Promise.reject(new Error("Coffer.layerTest has no server to call")),
     onChange: (listener) => {
       listeners.add(listener)
       return () => void listeners.delete(listener)

@@ -1,4 +1,5 @@
 import type { Duration, Effect, Redacted, Stream } from "effect"
+import type { Call } from "./Call.js"
 import type { MissingSecret, ReadError } from "./Errors.js"
 
 export interface Options {
@@ -44,4 +45,5 @@ export interface CofferService {
   readonly changes: Stream.Stream<Snapshot>
   /** Reads the environment now. */
   readonly refresh: Effect.Effect<Snapshot, ReadError>
+  readonly call: Call
 }

@@ -128,6 +128,53 @@ describe("no error shows a value, on Effect 4", () => {
   })
 })
 
+describe("Config with the provider of the secrets, on Effect 4", () => {
+  const provided = Layer.provideMerge(Coffer.layerConfigProvider, Layer.merge(secrets, environment))
+  const read = <A>(config: Config.Config<A>) => Effect.provide(config, provided)
+
+  it("reads them first, then what was there, with nested names", async () => {
+    const db = Config.nested(Config.all({ host: Config.String("HOST"), port: Config.Port("PORT") }), "DB")
+    const found = Config.all([Config.String("SHARED"), Config.String("OTHER"), db])
+    assert.deepStrictEqual(await Effect.runPromise(read(found)), [
+      "from Coffer",
+      "from before",
+      { host: "db.internal", port: 5432 }
+    ])
+    const none = Config.withDefault(Config.String("NONE"), "default")
+    assert.strictEqual(await Effect.runPromise(read(none)), "default")
+  })
+
+  it("has the new value after a change", () =>
+    Effect.gen(function* () {
+      const test = yield* TestCoffer
+      yield* test.set("LATE", "1")
+      assert.strictEqual(yield* Config.Int("LATE"), 1)
+      yield* test.set("LATE", "2")
+      assert.strictEqual(yield* Config.Int("LATE"), 2)
+    }).pipe(Effect.provide(provided), Effect.runPromise))
+
+  it.each<readonly [string, Config.Config<unknown>]>([
+    ["a URL", Config.URL("BAD")],
+    ["an integer", Config.Int("BAD")],
+    ["a fraction", Config.Number("BAD")],
+    ["a boolean", Config.Boolean("BAD")],
+    ["a port", Config.Port("BAD")],
+    ["a date", Config.Date("BAD")],
+    ["a duration", Config.Duration("BAD")],
+    ["a size", Config.ByteSize("BAD")],
+    ["a literal", Config.Literals(["a", "b"], "BAD")],
+    ["a log level", Config.LogLevel("BAD")],
+    ["a list", Config.Array(Schema.Int, "BAD_PAIR")],
+    ["a redacted integer", Config.schema(Schema.Redacted(Schema.Int), "BAD")]
+  ])("shows no value in the error of Effect's own config for %s", async (_, config) => {
+    const exit = await Effect.runPromiseExit(read(config))
+    const cause = Exit.isFailure(exit) ? exit.cause : assert.fail("it was read")
+    const shown = [Cause.pretty(cause), JSON.stringify(cause), String(cause), inspect(cause, { depth: 9 })]
+    for (const text of shown) assert.notInclude(text, canary)
+    assert.include(Cause.pretty(cause), "BAD")
+  })
+})
+
 describe("Coffer.layerTest on Effect 4", () => {
   it("emits each change of TestCoffer", () =>
     Effect.gen(function* () {

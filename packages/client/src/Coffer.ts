@@ -9,7 +9,7 @@ import type { Reloadable } from "effect/Reloadable"
 import { secretIn, type StartError } from "./Errors.js"
 import { type Followed, open } from "./Follow.js"
 import type { Options } from "./Options.js"
-import { reloadable } from "./Reload.js"
+import { reloading, using } from "./Reload.js"
 import { secretsProvider, withProvider } from "./SecretsConfig.js"
 import type { CofferService, TestCofferService } from "./Service.js"
 import { testSecrets } from "./TestSecrets.js"
@@ -74,12 +74,15 @@ export class Coffer extends Context.Tag("@coffer/client/Coffer")<Coffer, CofferS
 
   /**
    * The service of a layer, built again when one of the keys changes. The old service is released once the new one has
-   * replaced it. `Config` reads secrets while the layer is built. Get the service with `Reloadable.get(tag)`.
+   * replaced it and `using` has no more effects that run with it. `Config` reads secrets while the layer is built.
    */
   static readonly reload = <I, S, E, R>(
     tag: Context.Tag<I, S>,
     layer: Layer.Layer<I, E, R>,
     keys: ReadonlyArray<string>
   ): Layer.Layer<Reloadable<I>, E, Coffer | R> =>
-    Layer.scopedContext(Effect.flatMap(Coffer, (coffer) => reloadable(coffer, tag, layer, keys)))
+    Layer.scopedContext(Effect.flatMap(Coffer, (coffer) => reloading(coffer, tag, layer, keys)))
+
+  /** Runs an effect with the service that `reload` has built last. It stays until the effect has ended. */
+  static readonly using = using
 }

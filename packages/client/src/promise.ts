@@ -13,92 +13,18 @@ import { type ReadError, secretIn, type StartError } from "./Errors.js"
 import { Background, open } from "./Follow.js"
 import { Held } from "./internal/Send.js"
 import type { CredentialOption, Options } from "./Options.js"
+import { callsOver } from "./promise/Calls.js"
+import type { Change, ConnectOptions, Connection } from "./promise/Connection.js"
+import { CofferError, MissingSecretError } from "./promise/Errors.js"
+import { reload, type Reloaded } from "./promise/Reload.js"
 import type { Snapshot } from "./Service.js"
 
-/** The options of `connect`. Times are in milliseconds. */
-export interface ConnectOptions {
-  /** The address of the server, such as `https://coffer.example.com`. */
-  readonly server: string
-  /** The environment, as ORGANIZATION/PROJECT/ENVIRONMENT. */
-  readonly place: string
-  /** By default, the API key in `SERVICE_API_KEY` or `SERVICE_API_KEY_FILE`, or else the account in `SERVICE_ACCOUNT`. */
-  readonly credential?:
-    { readonly apiKey: string } | { readonly account: string; readonly token?: string } | { readonly session: "stored" }
-  /** Reads only these keys. By default, reads all. */
-  readonly keys?: ReadonlyArray<string>
-  /** How often to ask for changes. By default, every 30,000. */
-  readonly every?: number
-  /** Keeps an encrypted copy of the values for starts without the server. */
-  readonly offline?: { readonly folder: string; readonly maxAge: number }
-  /** The name of the application for the audit log, such as `shop` or `shop 1.4.0`. */
-  readonly name?: string
-  /** Receives warnings, as when the environment cannot be read. By default, they are warnings of the process. */
-  readonly onWarning?: (message: string) => void
-}
-
-type Reason = ReadError["_tag"] | StartError["_tag"]
-
-/** An option is wrong, or the server could not be read. `reason` says which error it was. */
-export class CofferError extends Error {
-  override readonly name = "CofferError"
-  /** How many seconds the server asks to wait before the next request. */
-  readonly retryAfter: number | undefined
-  constructor(
-    readonly reason: Reason,
-    message: string,
-    retryAfter?: number
-  ) {
-    super(message)
-    this.retryAfter = retryAfter
-  }
-}
-
-/** The environment has no such key, or the key has no value because its references are refused. */
-export class MissingSecretError extends Error {
-  override readonly name = "MissingSecretError"
-  constructor(
-    readonly key: string,
-    readonly place: string,
-    message: string
-  ) {
-    super(message)
-  }
-}
-
-/** A change of an environment: keys and no values. */
-export interface Change {
-  /** The keys that are new, have another value or are gone. */
-  readonly keys: ReadonlyArray<string>
-}
-
-/** The secrets of an environment at one moment. */
-export interface PlainSnapshot {
-  /** ORGANIZATION/PROJECT/ENVIRONMENT. */
-  readonly place: string
-  /** The revision of the environment. Undefined if the values come from the offline copy. */
-  readonly revision: number | undefined
-  /** The milliseconds since the server last confirmed these values. */
-  readonly age: number
-  readonly values: ReadonlyMap<string, string>
-  /** The keys without a value because their references are refused, each with the server's sentence. */
-  readonly refused: ReadonlyMap<string, string>
-}
-
-/** The secrets of an environment, kept up to date. They do not keep the process alive. */
-export interface Connection extends AsyncDisposable {
-  /** The value of a key. Throws `MissingSecretError`. */
-  readonly get: (key: string) => string
-  /** All values by key. */
-  readonly all: () => Readonly<Record<string, string>>
-  /** The current values with their revision and age. */
-  readonly snapshot: () => PlainSnapshot
-  /** Calls back after each change. Returns a function that ends it. */
-  readonly onChange: (listener: (change: Change) => void) => () => void
-  /** Reads the environment now. Rejects with `CofferError`; the last values stay. */
-  readonly refresh: () => Promise<void>
-  /** Ends the requests for changes. */
-  readonly close: () => Promise<void>
-}
+export type { Api, Asking, Call, Group, RequestOf, ResponseOf } from "./promise/Call.js"
+export { CallError, type CallReason } from "./promise/CallError.js"
+export type { Change, ConnectOptions, Connection, PlainSnapshot } from "./promise/Connection.js"
+export { CofferError, MissingSecretError, type Reason } from "./promise/Errors.js"
+export type { ChangeRequested, CommonTag, Contract } from "./promise/Contract.js"
+export type { Reloaded } from "./promise/Reload.js"
 
 const credentialOption = (credential: NonNullable<ConnectOptions["credential"]>): CredentialOption => {
   if ("apiKey" in credential) return { apiKey: Redacted.make(credential.apiKey) }
@@ -161,11 +87,12 @@ const changedKeys = (before: Snapshot, after: Snapshot): ReadonlyArray<string> =
 
 /** Reads the environment, then follows its changes until `close`. Rejects with `CofferError`. */
 export const connect = async (options: ConnectOptions): Promise<Connection> => {
-  const logger = loggerFor(options.onWarning ?? warn)
+  const warning = options.onWarning ?? warn
+  const logger = loggerFor(warning)
   const scope = await Effect.runPromise(Scope.make())
   const listeners = new Set<(change: Change) => void>()
   const started = Effect.gen(function* () {
-    const { followed: coffer } = yield* Scope.extend(open(toOptions(options)), scope)
+    const { exchange, followed: coffer } = yield* Scope.extend(open(toOptions(options)), scope)
     let current = yield* coffer.snapshot
     const note = (next: Snapshot) =>
       Effect.sync(() => {
@@ -174,16 +101,20 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
         if (keys.length > 0) for (const listener of listeners) queueMicrotask(() => listener({ keys }))
       })
     yield* coffer.changes.pipe(Stream.runForEach(note), Effect.forkIn(scope))
-    return { coffer, current: () => current, note }
+    return { coffer, current: () => current, exchange, note }
   }).pipe(
     Effect.provide(logger),
     Effect.provideService(Background, (polls) =>
       polls.pipe(Effect.withClock(clock), Effect.provideService(Held, false))
     )
   )
-  const close = () => Effect.runPromise(Scope.close(scope, Exit.void))
-  const { coffer, current, note } = await run(Effect.onError(started, () => Scope.close(scope, Exit.void)))
-  return {
+  const { coffer, current, exchange, note } = await run(Effect.onError(started, () => Scope.close(scope, Exit.void)))
+  const reloads = new Set<Reloaded<unknown>>()
+  const close = async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    await Promise.all([...reloads].map((each) => each.close()))
+  }
+  const watched: Pick<Connection, "get" | "onChange" | "snapshot"> = {
     get: (key) =>
       Either.match(secretIn(current(), key), {
         onLeft: ({ message, place }) => {
@@ -191,7 +122,6 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
         },
         onRight: Redacted.value
       }),
-    all: () => Object.fromEntries(textsOf(current())),
     snapshot: () => {
       const { age, place, refused, revision, values } = Effect.runSync(coffer.snapshot)
       return { place, revision, age: Duration.toMillis(age), values: textsOf({ values }), refused }
@@ -201,8 +131,19 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
       return () => {
         listeners.delete(listener)
       }
-    },
+    }
+  }
+  return {
+    ...watched,
+    all: () => Object.fromEntries(textsOf(current())),
     refresh: () => run(Effect.provide(Effect.flatMap(coffer.refresh, note), logger)),
+    reload: async (keys, open, close = () => undefined) => {
+      const values = () => textsOf(current())
+      const reloaded = await reload({ ...watched, values, warn: warning }, { keys, open, close })
+      reloads.add(reloaded)
+      return reloaded
+    },
+    call: callsOver(exchange),
     close,
     [Symbol.asyncDispose]: close
   }

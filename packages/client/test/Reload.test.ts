@@ -91,6 +91,44 @@ describe("a resource built again when a key changes", () => {
     })
   )
 
+  it.effect("is released only after the effects that run with it, and at the latest with the layer", () =>
+    Effect.gen(function* () {
+      const { layer, log } = yield* scene
+      const done = yield* Deferred.make<void>()
+      yield* Effect.gen(function* () {
+        const test = yield* TestCoffer
+        const use = (wait: Effect.Effect<unknown>) =>
+          Coffer.using(Pool)(Effect.flatMap(Pool, ({ password }) => Effect.as(wait, password)))
+        const short = yield* Effect.fork(use(Deferred.await(done)))
+        const endless = yield* Effect.forkDaemon(use(Effect.never))
+        yield* settle
+        yield* test.set("DB_PASSWORD", "two")
+        yield* settle
+        assert.strictEqual(yield* use(Effect.void), "two")
+        assert.deepStrictEqual(yield* log, ["open one", "open two"])
+        yield* Deferred.succeed(done, undefined)
+        assert.strictEqual(yield* Fiber.join(short), "one")
+        yield* settle
+        assert.lengthOf(yield* log, 2)
+        yield* Fiber.interrupt(endless)
+        yield* settle
+        assert.deepStrictEqual(yield* log, ["open one", "open two", "close one"])
+        yield* Effect.forkDaemon(use(Effect.never))
+        yield* settle
+        yield* test.set("DB_PASSWORD", "three")
+        yield* settle
+      }).pipe(Effect.provide(layer))
+      assert.deepStrictEqual([...(yield* log)].sort(), [
+        "close one",
+        "close three",
+        "close two",
+        "open one",
+        "open three",
+        "open two"
+      ])
+    })
+  )
+
   it.effect("stays when the key gets its old value back while the new one cannot be built", () =>
     Effect.gen(function* () {
       const { bad, layer, log } = yield* scene

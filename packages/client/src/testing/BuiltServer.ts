@@ -1,4 +1,3 @@
-import * as Option from "effect/Option"
 import { ServerProcess } from "./ServerProcess.js"
 import { findServer, processVariables } from "./TestSettings.js"
 
@@ -7,7 +6,9 @@ const masterKey = "c0ffee".padEnd(64, "0")
 
 /** Starts the built server in a folder, with the settings that `coffer-server dev` does not take, and waits until it listens. */
 export const startBuiltServer = async (folder: string, variables: NodeJS.ProcessEnv = {}) => {
-  const server = new ServerProcess(Option.getOrThrow(findServer()), {
+  const program = findServer()
+  if (program === undefined) throw new Error("the server is not built: run npm run build")
+  const server = new ServerProcess(program, {
     cwd: folder,
     env: {
       ...processVariables(),

@@ -1,5 +1,3 @@
-import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import { rmSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -8,8 +6,17 @@ import { ServerProcess } from "./ServerProcess.js"
 import { findServer, processVariables } from "./TestSettings.js"
 
 /** The line of `coffer-server dev --json`. */
-const Line = Schema.parseJson(Schema.Struct({ url: Schema.String, api_key: Schema.String, place: Schema.String }))
-const decodeLine = Schema.decodePromise(Line)
+const decodeLine = (text: string) => {
+  const line: unknown = JSON.parse(text)
+  const textOf = (name: "api_key" | "place" | "url") => {
+    const fields: Readonly<Partial<Record<typeof name, unknown>>> =
+      typeof line === "object" && line !== null ? line : {}
+    const found = fields[name]
+    if (typeof found !== "string") throw new Error(`the server did not say its ${name}`)
+    return found
+  }
+  return { url: textOf("url"), apiKey: textOf("api_key"), place: textOf("place") }
+}
 
 const failed = (message: string) => Promise.reject(new Error(message))
 
@@ -27,7 +34,7 @@ export const startProcess = async (
     env
   }: { readonly command?: readonly [string, ...Array<string>]; readonly env?: Readonly<Record<string, string>> }
 ) => {
-  const program = command ?? Option.getOrUndefined(findServer())
+  const program = command ?? findServer()
   if (program === undefined) {
     return failed(
       "@coffer/server is not installed in this project: install it beside @coffer/client (npm install --save-dev @coffer/server), or name its program with the option `command`"
@@ -50,7 +57,7 @@ export const startProcess = async (
       .said(/^\{.*\}\n/)
       .catch(() => server.ended.then(() => failed(`the server did not start: ${server.err.text.trim()}`)))
     server.holds(false)
-    return { server, line: await decodeLine(text) }
+    return { server, line: decodeLine(text) }
   }
 
   const seedFile = join(folder, "seed.json")

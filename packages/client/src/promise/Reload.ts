@@ -1,0 +1,78 @@
+import { renewing } from "../internal/Renewal.js"
+import type { Closable } from "./Closable.js"
+import type { Change } from "./Connection.js"
+
+/** A resource that is opened again when one of its keys changes. */
+export interface Reloaded<A> extends Closable {
+  /** The resource of now. It may be closed after the next change: `use` keeps it open for as long as some work. */
+  readonly current: A
+  /** Does some work with the resource, which is not closed before the work has ended. */
+  readonly use: <B>(work: (resource: A) => B | PromiseLike<B>) => Promise<B>
+  /** Ends the renewal. Closes the resource once the work with it has ended. */
+  readonly close: () => Promise<void>
+}
+
+/** The parts of a connection that a reload needs. `get` and `values` are of the same moment. */
+interface Watched {
+  readonly get: (key: string) => string
+  readonly values: () => ReadonlyMap<string, string>
+  readonly onChange: (listener: (change: Change) => void) => () => void
+  readonly warn: (message: string) => void
+}
+
+interface Resource<Key extends string, A> {
+  readonly keys: ReadonlyArray<Key>
+  readonly open: (values: Readonly<Record<Key, string>>) => A | PromiseLike<A>
+  readonly close: (resource: A) => unknown
+}
+
+const hasKeys = <Key extends string>(
+  values: Readonly<Record<string, string>>,
+  keys: ReadonlyArray<Key>
+): values is Readonly<Record<Key, string>> => keys.every((key) => key in values)
+
+export const reload = async <Key extends string, A>(
+  { get, onChange, values, warn }: Watched,
+  { close, keys, open }: Resource<Key, A>
+): Promise<Reloaded<A>> => {
+  const name = `the resource of ${keys.join(", ")}`
+  const renewal = await renewing<A>({
+    texts: () => {
+      const now = values()
+      return keys.map((key) => now.get(key))
+    },
+    open: async () => {
+      const found = Object.fromEntries(keys.map((key) => [key, get(key)]))
+      if (!hasKeys(found, keys)) throw new Error(`${name} lacks a value`)
+      return open(found)
+    },
+    close,
+    warn,
+    name
+  })
+  const end = onChange(renewal.look)
+  renewal.look()
+  let isClosed = false
+  const stop = () => {
+    isClosed = true
+    end()
+    return renewal.close()
+  }
+  return {
+    get current() {
+      return renewal.current().resource
+    },
+    use: async (work) => {
+      if (isClosed) throw new Error(`${name} is closed`)
+      const { hold, resource } = renewal.current()
+      const release = hold()
+      try {
+        return await work(resource)
+      } finally {
+        release()
+      }
+    },
+    close: stop,
+    [Symbol.asyncDispose]: stop
+  }
+}
