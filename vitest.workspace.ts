@@ -106,7 +106,7 @@ const inSoak: Readonly<Record<string, ReadonlyArray<string>>> = {
   cli: [
     "documents/Examples",
     "commands/{Administration,BrokenOutput,Cluster,CompletedNames,InitChoices,Lists,Options,Recording,Rotation,Verbatim}",
-    "release/{Libraries,Packages}"
+    "release/{Libraries,Packages,Tools}"
   ],
   console: ["browser/Pages"],
   mcp: ["Faults"],

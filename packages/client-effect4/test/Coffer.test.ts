@@ -200,6 +200,37 @@ describe("Coffer.layer on Effect 4", () => {
     ))
 })
 
+describe("coffer.call on Effect 4", () => {
+  const path = { org_name: "acme", project_name: "webshop", env_name: "app20" }
+
+  it("reads and writes, and fails with the errors of the contract by their tags", () =>
+    run(
+      Effect.gen(function* () {
+        yield* environment("app20", { A: "1" })
+        const coffer = yield* start("app20")
+        const { data } = yield* coffer.call("secrets", (api) => api.list({ path }))
+        assert.deepStrictEqual(
+          data.map(({ key }) => key),
+          ["A"]
+        )
+        const absent = yield* coffer
+          .call("secrets", (api) => api.get({ path: { ...path, key: "NONE" } }))
+          .pipe(Effect.catchTag("NotFound", ({ status }) => Effect.succeed(status)))
+        assert.strictEqual(absent, 404)
+        const set = coffer.call("secrets", (api) =>
+          api.set({ path: { ...path, key: "A" }, payload: { value: "canary" } })
+        )
+        const forbidden = yield* Effect.flip(set)
+        assert.strictEqual(forbidden._tag, "Forbidden")
+        assert.notInclude(Cause.pretty(Cause.fail(forbidden)), "canary")
+        const wrong = yield* Effect.flip(coffer.call("secrets", (api) => api.get({ path: { ...path, key: ".." } })))
+        assert.strictEqual(wrong._tag, "InvalidRequest")
+        const lost = yield* away(Effect.flip(coffer.call("secrets", (api) => api.list({ path }))))
+        assert.strictEqual(lost._tag, "ServerUnreachable")
+      })
+    ))
+})
+
 describe("a followed environment, on Effect 4", () => {
   it("emits what it is, then one change for many writes", () =>
     run(

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, assert, beforeAll, describe, it, vi } from "vitest"
 import { type Account, testPlace } from "../../client/test/support/Place.js"
-import { orders, PoolRenewed } from "../examples/pool.js"
+import { orders, PoolReloaded } from "../examples/pool.js"
 
 const read = (path: string) => readFileSync(join(import.meta.dirname, "..", path), "utf8")
 
@@ -41,7 +41,7 @@ describe("the examples on Effect 4", () => {
         Effect.timeout("20 seconds")
       )
     }).pipe(
-      Effect.provide(Layer.provideMerge(PoolRenewed, Coffer.layerTest({ DATABASE_URL: "postgres://one" }))),
+      Effect.provide(Layer.provideMerge(PoolReloaded, Coffer.layerTest({ DATABASE_URL: "postgres://one" }))),
       Effect.scoped,
       Effect.runPromise
     ))

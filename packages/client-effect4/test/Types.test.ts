@@ -1,10 +1,11 @@
-import { Config, Effect, type Layer } from "effect"
+import { Config, Context, Effect, type Layer } from "effect"
 import { assert, describe, it } from "vitest"
 import {
   Coffer,
   type MissingSecret,
   type Options,
   type ReadError,
+  type Reloaded,
   type StartError,
   type TestCoffer
 } from "../src/index.js"
@@ -13,8 +14,11 @@ import {
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
 const same = <A, B>(_: Same<A, B>) => undefined
 
+class Pool extends Context.Service<Pool, string>()("Types.test/Pool") {}
+
 declare const coffer: Coffer["Service"]
 declare const options: Options
+declare const pool: Layer.Layer<Pool, "failed", "needed">
 
 const message = ({ message }: { readonly message: string }) => Effect.succeed(message)
 
@@ -69,7 +73,38 @@ export const types = () => {
   // @ts-expect-error a key must be redacted
   Coffer.layer({ ...options, credential: { apiKey: "svc_sa_1" } })
 
-  return [left, other, misspelled, handled, started, configured, port, effect]
+  const reloaded = () => Coffer.reload(Pool, pool, ["A"])
+  same<ReturnType<typeof reloaded>, Layer.Layer<Reloaded<Pool>, "failed", "needed" | Coffer>>(true)
+  const used = Coffer.using(Pool)(Effect.flatMap(Pool, () => Coffer))
+  same<typeof used, Effect.Effect<Coffer["Service"], never, Coffer | Reloaded<Pool>>>(true)
+  same<typeof Coffer.layerConfigProvider, Layer.Layer<never, never, Coffer>>(true)
+
+  const path = { org_name: "acme", project_name: "webshop", env_name: "prod" }
+  const list = coffer.call("secrets", (api) => api.list({ path }))
+  const isForbidden: "Forbidden" extends Effect.Error<typeof list>["_tag"] ? true : false = true
+  // @ts-expect-error a list meets no such error
+  const conflict = Effect.catchTag(list, "Conflict", message)
+  // @ts-expect-error there is no such call
+  const nothing = coffer.call("secrets", (api) => api.nothing({ path }))
+  // @ts-expect-error the key is missing
+  const keyless = coffer.call("secrets", (api) => api.get({ path }))
+
+  return [
+    reloaded,
+    used,
+    isForbidden,
+    conflict,
+    nothing,
+    keyless,
+    left,
+    other,
+    misspelled,
+    handled,
+    started,
+    configured,
+    port,
+    effect
+  ]
 }
 
 describe("the types on Effect 4", () => {

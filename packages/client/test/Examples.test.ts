@@ -61,6 +61,19 @@ describe("the examples", () => {
     assert.deepStrictEqual(await keys.pipe(Effect.provide(layer), Effect.orDie, Effect.runPromise), ["DATABASE_URL"])
   })
 
+  it("list the keys of an environment by a call of promises, or say that they may not", async () => {
+    await place.write("prod", { set: { DATABASE_URL: "postgres://app@db.internal/shop" } })
+    vi.stubEnv("SERVICE_API_KEY", reader.apiKey)
+    vi.stubEnv("SERVICE_SERVER_URL", place.bridge.url)
+    vi.stubEnv("COFFER_PLACE", "acme/webshop/app")
+    const { coffer, keys } = await import("../examples/promise/call.js")
+    assert.deepStrictEqual(await keys(), ["DATABASE_URL"])
+    await place.ok("service-account", "revoke", reader.id, "--yes")
+    const refused = await keys().then(undefined, (error: unknown) => error)
+    assert.deepInclude(refused, { reason: "Unauthorized" })
+    await coffer.close()
+  })
+
   it("describe the errors of a read", async () => {
     const [{ Effect }, { Coffer }, { described }] = await Promise.all([
       import("effect"),

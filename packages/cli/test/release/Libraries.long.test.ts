@@ -53,7 +53,9 @@ const prepare = () => {
   cpSync(`${root}packages/client-effect4/examples`, effect4, { recursive: true })
   for (const example of ["effect", "promise"]) {
     const source = `${root}packages/client/examples/${example}`
-    cpSync(source, join(app, example), { recursive: true, filter: (path) => !path.endsWith(".test.ts") })
+    // The pools need a driver, which packages/client/test/promise/Pools.long.test.ts has.
+    const filter = (path: string) => !/\.test\.ts$|\/(password|pool)\.ts$/.test(path)
+    cpSync(source, join(app, example), { recursive: true, filter })
   }
   copyFileSync(join(import.meta.dirname, "Application.ts"), join(app, "main.ts"))
   for (const name of ["Handled", "Shop"])

@@ -1,5 +1,5 @@
 import { Coffer } from "@coffer/client"
-import { Config, Console, Context, Effect, Layer, Redacted, Reloadable } from "effect"
+import { Config, Console, Context, Effect, Layer, Redacted } from "effect"
 
 class Pool extends Context.Tag("@coffer/client/reload/Pool")<
   Pool,
@@ -17,7 +17,7 @@ const PoolLive = Layer.scoped(
 
 export const PoolReloaded = Coffer.reload(Pool, PoolLive, ["DATABASE_URL"])
 
-export const orders = Effect.gen(function* () {
-  const pool = yield* Reloadable.get(Pool)
-  return yield* pool.query("SELECT * FROM orders")
-})
+export const orders = Pool.pipe(
+  Effect.flatMap((pool) => pool.query("SELECT * FROM orders")),
+  Coffer.using(Pool)
+)
