@@ -11,9 +11,10 @@ import {
   type RecentLoginRule,
   Requires
 } from "@coffer/domain/api/Requirement"
+import { endpointsOf } from "@coffer/domain/api/Endpoints"
 import type { Forbidden, Overloaded } from "@coffer/domain/errors/Errors"
 import { NotFound, type Reauthenticate, ValidationError } from "@coffer/domain/errors/Errors"
-import * as HttpApi from "@effect/platform/HttpApi"
+import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpRouter from "@effect/platform/HttpRouter"
@@ -76,40 +77,37 @@ const endpointLimits = <Id extends string, Groups extends HttpApiGroup.HttpApiGr
   access: Access
 ): ReadonlyMap<string, EndpointLimits> => {
   const endpoints = new Map<string, EndpointLimits>()
-  HttpApi.reflect(api, {
-    onGroup: () => undefined,
-    onEndpoint: ({ endpoint, group, mergedAnnotations, middleware }) => {
-      const requires = Option.getOrElse(Context.getOption(mergedAnnotations, Requires), () => "superadmin" as const)
-      const hasBody = Option.isSome(endpoint.payloadSchema)
-      // Health checkers and links to the documents may add parameters.
-      const isStrict = hasBody || [...middleware].some((tag) => HttpApiMiddleware.SecurityTypeId in tag)
-      const parameters = Option.match(endpoint.urlParamsSchema, {
-        onNone: () => [],
-        onSome: ({ ast }) => SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
-      })
-      // A refusal is recorded under the action's name, such as `backup.drill` in the group `backups`.
-      const call = `${group.identifier.replace(/s$/, "")}.${endpoint.name}`
-      endpoints.set(endpointKey(endpoint), {
-        call,
-        forDelegations: Option.getOrElse(Context.getOption(mergedAnnotations, ForDelegations), () => "none" as const),
-        parameters: isStrict ? new Set(parameters) : null,
-        bodyLimit: bodyLimitOf(endpoint, mergedAnnotations),
-        withPlainTags: Option.match(endpoint.payloadSchema, {
-          onNone: () => identity,
-          onSome: ({ ast }) => withPlainTags(ast)
-        }),
-        takesAnyContentType: Option.getOrElse(Context.getOption(mergedAnnotations, AnyContentType), () => false),
-        recentLogin: Option.getOrElse(Context.getOption(mergedAnnotations, RecentLogin), () =>
-          endpoint.method === "GET" ? "never" : "always"
-        ),
-        isOfBroker: ofBroker.includes(group.identifier),
-        largeResponse: Option.getOrNull(Context.getOption(mergedAnnotations, LargeResponse)),
-        isCompressible: Option.getOrElse(Context.getOption(mergedAnnotations, Compressible), () => false),
-        isPolled: Option.getOrElse(Context.getOption(mergedAnnotations, Polled), () => false),
-        check: entry(access, requires, call)
-      })
-    }
-  })
+  for (const { annotations, endpoint, group, middleware } of endpointsOf(api)) {
+    const requires = Option.getOrElse(Context.getOption(annotations, Requires), () => "superadmin" as const)
+    const hasBody = Option.isSome(endpoint.payloadSchema)
+    // Health checkers and links to the documents may add parameters.
+    const isStrict = hasBody || [...middleware].some((tag) => HttpApiMiddleware.SecurityTypeId in tag)
+    const parameters = Option.match(endpoint.urlParamsSchema, {
+      onNone: () => [],
+      onSome: ({ ast }) => SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast)).map(({ name }) => String(name))
+    })
+    // A refusal is recorded under the action's name, such as `backup.drill` in the group `backups`.
+    const call = `${group.identifier.replace(/s$/, "")}.${endpoint.name}`
+    endpoints.set(endpointKey(endpoint), {
+      call,
+      forDelegations: Option.getOrElse(Context.getOption(annotations, ForDelegations), () => "none" as const),
+      parameters: isStrict ? new Set(parameters) : null,
+      bodyLimit: bodyLimitOf(endpoint, annotations),
+      withPlainTags: Option.match(endpoint.payloadSchema, {
+        onNone: () => identity,
+        onSome: ({ ast }) => withPlainTags(ast)
+      }),
+      takesAnyContentType: Option.getOrElse(Context.getOption(annotations, AnyContentType), () => false),
+      recentLogin: Option.getOrElse(Context.getOption(annotations, RecentLogin), () =>
+        endpoint.method === "GET" ? "never" : "always"
+      ),
+      isOfBroker: ofBroker.includes(group.identifier),
+      largeResponse: Option.getOrNull(Context.getOption(annotations, LargeResponse)),
+      isCompressible: Option.getOrElse(Context.getOption(annotations, Compressible), () => false),
+      isPolled: Option.getOrElse(Context.getOption(annotations, Polled), () => false),
+      check: entry(access, requires, call)
+    })
+  }
   return endpoints
 }
 

@@ -1,5 +1,6 @@
 import { AskingHeaders, mayNeedVotes } from "@coffer/domain/api/AskingHeaders"
-import * as HttpApi from "@effect/platform/HttpApi"
+import { endpointsOf } from "@coffer/domain/api/Endpoints"
+import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as Option from "effect/Option"
 import * as SchemaAST from "effect/SchemaAST"
@@ -18,12 +19,9 @@ export const requestHeaders = <Id extends string, Groups extends HttpApiGroup.Ht
   const add = (ast: SchemaAST.AST): void => {
     for (const { name } of SchemaAST.getPropertySignatures(SchemaAST.encodedAST(ast))) names.add(written(String(name)))
   }
-  HttpApi.reflect(api, {
-    onGroup: () => undefined,
-    onEndpoint: ({ endpoint }) => {
-      if (Option.isSome(endpoint.headersSchema)) add(endpoint.headersSchema.value.ast)
-      if (mayNeedVotes(endpoint)) add(AskingHeaders.ast)
-    }
-  })
+  for (const { endpoint } of endpointsOf(api)) {
+    if (Option.isSome(endpoint.headersSchema)) add(endpoint.headersSchema.value.ast)
+    if (mayNeedVotes(endpoint)) add(AskingHeaders.ast)
+  }
   return [...common, ...[...names].sort()]
 }

@@ -1,5 +1,6 @@
 import { Api } from "@coffer/domain/Api"
-import * as HttpApi from "@effect/platform/HttpApi"
+import { endpointsOf } from "@coffer/domain/api/Endpoints"
+import type * as HttpApi from "@effect/platform/HttpApi"
 import type * as HttpApiGroup from "@effect/platform/HttpApiGroup"
 import * as HttpMethod from "@effect/platform/HttpMethod"
 import * as FindMyWay from "find-my-way-ts"
@@ -23,13 +24,12 @@ export const routesOf = <Id extends string, Groups extends HttpApiGroup.HttpApiG
 ) => {
   const router = FindMyWay.make<string>(routerConfig)
   const methods = new Set<HttpMethod.HttpMethod>()
-  HttpApi.reflect(api, {
-    onGroup: () => undefined,
-    onEndpoint: ({ endpoint: { method, path } }) => {
-      methods.add(method)
-      router.on(method, path, path)
-    }
-  })
+  for (const {
+    endpoint: { method, path }
+  } of endpointsOf(api)) {
+    methods.add(method)
+    router.on(method, path, path)
+  }
   for (const [method, path] of pages) router.on(method, path, path)
 
   const patternOf = (method: string, url: string): string | null =>

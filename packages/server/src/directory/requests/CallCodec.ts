@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import * as HttpApi from "@effect/platform/HttpApi"
+import { endpointsOf } from "@coffer/domain/api/Endpoints"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -28,26 +28,27 @@ const opened = (schema: Option.Option<Schema.Schema.All>) =>
 
 const part = (schema: Option.Option<Schema.Schema.All>) => Schema.optionalWith(opened(schema), { exact: true })
 
+const endpoints = new Map(endpointsOf(Api).map(({ endpoint, name }) => [name, endpoint]))
 const schemas = new Map<string, Schema.Schema<CallRequest, Encoded>>()
 
-HttpApi.reflect(Api, {
-  onGroup: () => undefined,
-  onEndpoint: ({ endpoint, group }) => {
-    schemas.set(
-      `${group.identifier}.${endpoint.name}`,
-      Schema.Struct({
-        path: part(endpoint.pathSchema),
-        urlParams: part(endpoint.urlParamsSchema),
-        headers: part(endpoint.headersSchema),
-        payload: part(endpoint.payloadSchema)
-      })
-    )
-  }
-})
+/** The schema of a call's request, made when it is first needed; undefined if the contract has no such call. */
+const schemaFor = (call: string): Schema.Schema<CallRequest, Encoded> | undefined => {
+  const known = schemas.get(call)
+  const endpoint = endpoints.get(call)
+  if (known !== undefined || endpoint === undefined) return known
+  const made = Schema.Struct({
+    path: part(endpoint.pathSchema),
+    urlParams: part(endpoint.urlParamsSchema),
+    headers: part(endpoint.headersSchema),
+    payload: part(endpoint.payloadSchema)
+  })
+  schemas.set(call, made)
+  return made
+}
 
 const schemaOf = (call: string) =>
   Effect.suspend(() => {
-    const schema = schemas.get(call)
+    const schema = schemaFor(call)
     return schema === undefined ? Effect.dieMessage(`${call} is no call of the contract`) : Effect.succeed(schema)
   })
 

@@ -1,5 +1,7 @@
+import { createHash } from "node:crypto"
 import { readdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
+import { schemaDigest } from "@coffer/server/database/sqlite/Migrations"
 import { applyRestore } from "@coffer/server/operations/backups/Apply"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
@@ -52,6 +54,24 @@ const filled = (path: string) =>
   )
 
 const started = (path: string) => Effect.provide(Effect.void, servicesAt(path))
+
+it.scoped("a database that the migrations made has the digest that a start compares: write it into Migrations.ts", () =>
+  Effect.gen(function* () {
+    const path = yield* freshPath
+    yield* started(path)
+    const database = new Sqlite(path, { readonly: true })
+    const rows = database
+      .prepare<[], { type: string; name: string }>(
+        "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE name NOT IN ('sqlite_stat1', 'sqlite_stat4')"
+      )
+      .all()
+    database.close()
+    const objects = rows
+      .map((row) => [`${row.type} ${row.name}`, JSON.stringify(row)] as const)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+    assert.strictEqual(schemaDigest, createHash("sha256").update(JSON.stringify(objects)).digest("hex"))
+  })
+)
 
 describe("a database whose schema another program has changed", () => {
   for (const [statement, undo, said] of changes) {
