@@ -16,7 +16,7 @@ import {
   SlowDown,
   Unauthorized
 } from "../errors/Errors.js"
-import { AccountReference } from "../directory/Federation.js"
+import { AccountReference } from "../directory/AccountReference.js"
 import { SessionId } from "../base/Ids.js"
 import { Email, LoginCode } from "../base/Names.js"
 import { withMessage } from "../base/Message.js"
@@ -183,8 +183,9 @@ export class AuthApi extends HttpApiGroup.make("auth")
   .add(
     HttpApiEndpoint.del("logout", "/api/auth/logout")
       .middleware(Authentication)
-      .addSuccess(response(HttpApiSchema.NoContent, "The session has ended"))
+      // In this order: the toolkit replaces a first success without content by the second, once its description is cut.
       .addSuccess(response(ProviderLogout, "The browser's session has ended, and the provider has a logout of its own"))
+      .addSuccess(response(HttpApiSchema.NoContent, "The session has ended"))
       .addError(Forbidden)
       .annotate(Requires, "credential")
       .annotate(RecentLogin, "never")
