@@ -18,4 +18,16 @@ describe("org overview", () => {
     assert.match(stdout, /^webshop\t3\t1\t/m)
     assert.strictEqual(stderr, "coffer: 1 webhook fails: coffer webhook list\n")
   })
+
+  it("notes the secrets that are due", async () => {
+    await ok("secret", "set", "OLD", "x")
+    await ok("secret", "edit", "OLD", "--expires", "2020-01-01")
+    const { stderr } = await ok("org", "overview")
+    assert.include(stderr, "coffer: 1 secret is overdue, or due within 14 days: coffer secret due\n")
+    const { due } = await overview()
+    assert.deepStrictEqual(
+      due.map(({ key }: { readonly key: string }) => key),
+      ["OLD"]
+    )
+  })
 })

@@ -32,6 +32,12 @@ export const noteVotes = (org: OrgName, requests: ReadonlyArray<{ readonly may_v
   note(waitingVotes, org, requests.filter(({ may_vote }) => may_vote).length)
 }
 
+/** Notes how many requests of both kinds wait, until they are counted again. */
+export const noteWaiting = (org: OrgName, count: number): void => {
+  note(waitingUses, org, 0)
+  note(waitingVotes, org, count)
+}
+
 const readVotes = (org: OrgName) =>
   Effect.map(
     plainCall("requests", (api) =>
@@ -51,7 +57,7 @@ const readUses = (org: OrgName) =>
   )
 
 /** Counts what waits in an organization. A failure shows where the person does something. */
-export const countWaiting = (org: OrgName): Effect.Effect<void> =>
+const countWaiting = (org: OrgName): Effect.Effect<void> =>
   Effect.all([Effect.ignore(readVotes(org)), hasUses() ? Effect.ignore(readUses(org)) : Effect.void], {
     concurrency: 2,
     discard: true

@@ -1,45 +1,22 @@
 import { dueStateAt } from "@coffer/domain/secrets/DueState"
-import type { DueSecret } from "@coffer/domain/secrets/Due"
 import type { OrgName } from "@coffer/domain/base/Names"
-import * as Effect from "effect/Effect"
-import { call } from "../client/Calls.js"
+import type { Overview } from "@coffer/domain/secrets/Overview"
 import { Link } from "../routing/Link.js"
 import { requestsAddress, secretAddress, webhooksAddress } from "../routing/Places.js"
-import { countWaiting, waiting } from "../client/Waiting.js"
-import { useLoad } from "./Load.js"
+import { waiting } from "../client/Waiting.js"
 import { Person } from "./Person.js"
-import { Reading } from "./Reading.js"
 import { Table } from "./Table.js"
 import { When } from "./When.js"
 import { wallMillis } from "../state/ServerTime.js"
 
-const shownOfOrg = 5
+type Overviews = ReadonlyMap<OrgName, Overview>
 
-interface Due {
-  readonly org: OrgName
-  readonly secrets: ReadonlyArray<DueSecret>
-  readonly hasMore: boolean
-}
-
-/** Reads the due secrets of an organization, and counts its waiting requests. A failure of either hides nothing else. */
-const read = (org: OrgName) =>
-  Effect.all(
-    [
-      call("dues", (api) => api.list({ path: { org_name: org }, urlParams: { limit: shownOfOrg } })).pipe(
-        Effect.map(({ data, pagination }): Due => ({ org, secrets: data, hasMore: pagination.has_next })),
-        Effect.orElseSucceed((): Due => ({ org, secrets: [], hasMore: false }))
-      ),
-      countWaiting(org)
-    ],
-    { concurrency: 2 }
-  ).pipe(Effect.map(([due]) => due))
-
-const Dues = ({ dues, isOne }: { readonly dues: ReadonlyArray<Due>; readonly isOne: boolean }) => (
+const Dues = ({ found, isOne }: { readonly found: Overviews; readonly isOne: boolean }) => (
   <>
     <h2>Due</h2>
     <Table label="Due secrets" heads={["Key", "Where", "Due", "Owner"]}>
-      {dues.flatMap(({ org, secrets }) =>
-        secrets.map(({ due_at, env, key, owner, project }) => (
+      {[...found].flatMap(([org, { due = [] }]) =>
+        due.map(({ due_at, env, key, owner, project }) => (
           <tr key={`${org}/${project}/${env}/${key}`}>
             <th scope="row">
               <Link to={secretAddress(org, project, env, key)} class="key">
@@ -64,7 +41,7 @@ const Dues = ({ dues, isOne }: { readonly dues: ReadonlyArray<Due>; readonly isO
         ))
       )}
     </Table>
-    {dues.some(({ hasMore }) => hasMore) && (
+    {[...found.values()].some(({ more_due }) => more_due === true) && (
       <p class="quiet">
         More are due: <code>coffer secret due</code> lists them.
       </p>
@@ -73,48 +50,37 @@ const Dues = ({ dues, isOne }: { readonly dues: ReadonlyArray<Due>; readonly isO
 )
 
 interface AttentionProps {
-  readonly orgs: ReadonlyArray<OrgName>
-  /** How many webhooks of an organization fail, where the person may see them and the page has read it. */
-  readonly failing: ReadonlyMap<OrgName, number>
+  /** The overviews that the page has read. */
+  readonly found: Overviews
+  /** Whether the page is that of the organization. */
+  readonly isOne?: boolean
 }
 
 /** The due secrets of organizations, the requests that wait there for the person, and the webhooks that fail. */
-export const Attention = ({ failing, orgs }: AttentionProps) => {
-  const found = useLoad(orgs.join(" "), () => Effect.forEach(orgs, read, { concurrency: 4 }))
-  const asking = orgs.flatMap((org) => {
-    const count = waiting.value.get(org) ?? 0
-    return count === 0 ? [] : [{ org, count }]
-  })
+export const Attention = ({ found, isOne = false }: AttentionProps) => {
+  const line = (org: OrgName, count: number, to: string, one: string, many: string) =>
+    count > 0 && (
+      <p key={to}>
+        <span class="badge warn">{count}</span>{" "}
+        <Link to={to}>
+          {count === 1 ? one : many} in {org}
+        </Link>
+      </p>
+    )
+  const orgs = [...found]
   return (
-    <Reading of={found}>
-      {(dues) => (
-        <section class="attention" aria-label="For you">
-          {asking.map(({ count, org }) => (
-            <p key={org}>
-              <span class="badge warn">{count}</span>{" "}
-              <Link to={requestsAddress(org)}>
-                {count === 1 ? "request waits" : "requests wait"} for you in {org}
-              </Link>
-            </p>
-          ))}
-          {orgs.map((org) => {
-            const count = failing.get(org) ?? 0
-            return count === 0 ? null : (
-              <p key={org}>
-                <span class="badge warn">{count}</span>{" "}
-                <Link to={webhooksAddress(org)}>
-                  {count === 1 ? "webhook fails" : "webhooks fail"} in {org}
-                </Link>
-              </p>
-            )
-          })}
-          {dues.some(({ secrets }) => secrets.length > 0) ? (
-            <Dues dues={dues} isOne={orgs.length === 1} />
-          ) : (
-            <p class="quiet">No secret that you may see is overdue, or due within 14 days.</p>
-          )}
-        </section>
+    <section class="attention" aria-label="For you">
+      {orgs.map(([org]) =>
+        line(org, waiting.value.get(org) ?? 0, requestsAddress(org), "request waits for you", "requests wait for you")
       )}
-    </Reading>
+      {orgs.map(([org, { failing_webhooks = 0 }]) =>
+        line(org, failing_webhooks, webhooksAddress(org), "webhook fails", "webhooks fail")
+      )}
+      {orgs.some(([, { due = [] }]) => due.length > 0) ? (
+        <Dues found={found} isOne={isOne} />
+      ) : (
+        <p class="quiet">No secret that you may see is overdue, or due within 14 days.</p>
+      )}
+    </section>
   )
 }

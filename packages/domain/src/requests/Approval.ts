@@ -2,7 +2,7 @@ import * as Schema from "effect/Schema"
 import { ApprovalId } from "../base/Ids.js"
 import { EnvName, ProjectName, SecretKey } from "../base/Names.js"
 import { createdAt, extensibleEnum, field, optional, Timestamp } from "../base/Schemas.js"
-import { UseMethod } from "../secrets/UseRule.js"
+import { UseMethod } from "../secrets/UseMethod.js"
 
 /** A request that waits for a person, as it would be sent. */
 export const Approval = Schema.Struct({

@@ -3,7 +3,7 @@ import { withMessage } from "../base/Message.js"
 import { SecretKey } from "../base/Names.js"
 import { body, boundedArray, field, optional } from "../base/Schemas.js"
 import { secretKeyForm } from "../base/NameForms.js"
-import { UseMethod } from "./UseRule.js"
+import { UseMethod } from "./UseMethod.js"
 
 const urlMessage = withMessage("must be an https address of at most 8,000 ASCII characters")
 const Url = Schema.String.pipe(

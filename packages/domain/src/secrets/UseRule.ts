@@ -3,6 +3,7 @@ import { UseRuleId } from "../base/Ids.js"
 import { withMessage } from "../base/Message.js"
 import { SecretKey } from "../base/Names.js"
 import { Placement } from "./Placement.js"
+import { UseMethod, useMethods } from "./UseMethod.js"
 import { boundedArray, createdAt, field, optional, Timestamp, updatedAt } from "../base/Schemas.js"
 
 const label = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
@@ -38,14 +39,6 @@ const isPath = (text: string): boolean =>
 const pathMessage =
   "must be paths such as /v1/refunds, exact or with one * at the end, without . and .. segments, encoded dots or slashes"
 export const UsePath = Schema.String.pipe(Schema.filter(isPath, withMessage(pathMessage)))
-
-export const useMethods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"] as const
-const methodMessage = "must be methods: GET, HEAD, POST, PUT, PATCH or DELETE"
-export const UseMethod = Schema.Literal(...useMethods).annotations({
-  ...withMessage(methodMessage),
-  description: "a method of HTTP"
-})
-export type UseMethod = typeof UseMethod.Type
 
 const accountMessage =
   "must be names of service accounts, or e-mail addresses of people, of at most 254 characters each"

@@ -1,5 +1,5 @@
 import type { Actor } from "@coffer/domain/access/Actor"
-import type { Overview } from "@coffer/domain/directory/Overview"
+import type { Overview } from "@coffer/domain/secrets/Overview"
 import { Access } from "@coffer/server/access/Access"
 import { Projects } from "@coffer/server/directory/projects/Projects"
 import { Overviews } from "@coffer/server/secrets/overview/Overviews"

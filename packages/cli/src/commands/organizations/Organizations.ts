@@ -2,7 +2,7 @@ import type { CommandLineSettings } from "@coffer/client/internal/Settings"
 import { defined } from "@coffer/domain/base/Defined"
 import { OrgName } from "@coffer/domain/base/Names"
 import type { Organization } from "@coffer/domain/directory/Organization"
-import type { Overview, ProjectOverview } from "@coffer/domain/directory/Overview"
+import type { Overview, ProjectOverview } from "@coffer/domain/secrets/Overview"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import { asking, atOrg, atServer, group, wide, yes } from "../../grammar/Command.js"
@@ -111,18 +111,28 @@ const overview = atOrg("overview", {
   run: ({ call, path }) =>
     Effect.gen(function* () {
       const data: Array<ProjectOverview> = []
-      let failing: Pick<Overview, "failing_webhooks"> = {}
+      let facts: Omit<Overview, "data" | "pagination" | "projects"> = {}
       for (let after: string | null | undefined = undefined; after !== null;) {
         const urlParams = { limit: maxPageSize, ...defined({ after }) }
         const page: Overview = yield* call("overview", (api) => api.show({ path, urlParams }))
         data.push(...page.data)
-        failing = defined({ failing_webhooks: page.failing_webhooks })
+        const { due, failing_webhooks, more_due, waiting } = page
+        // Only the first page has what is due and what waits.
+        facts = { ...facts, ...defined({ due, failing_webhooks, more_due, waiting }) }
         after = page.pagination.next_cursor
       }
-      const { failing_webhooks: count = 0 } = failing
-      if (count > 0) yield* note(`${count === 1 ? "1 webhook fails" : `${count} webhooks fail`}: coffer webhook list`)
+      const { due = [], failing_webhooks = 0, more_due = false, waiting = 0 } = facts
+      const secrets = `${due.length}${more_due ? " secrets or more are" : due.length === 1 ? " secret is" : " secrets are"}`
+      if (due.length > 0) yield* note(`${secrets} overdue, or due within 14 days: coffer secret due`)
+      if (waiting > 0) {
+        yield* note(`${waiting === 1 ? "1 request waits" : `${waiting} requests wait`} for you: coffer request list`)
+      }
+      if (failing_webhooks > 0) {
+        const fail = failing_webhooks === 1 ? "1 webhook fails" : `${failing_webhooks} webhooks fail`
+        yield* note(`${fail}: coffer webhook list`)
+      }
       return listView(
-        { ...failing, data },
+        { ...facts, data },
         projectColumns,
         "there are no projects; make one with: coffer project create NAME"
       )

@@ -2,7 +2,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { orgNameForm } from "@coffer/domain/base/NameForms"
 import type { OrgName } from "@coffer/domain/base/Names"
 import type { Organization } from "@coffer/domain/directory/Organization"
-import type { Overview } from "@coffer/domain/directory/Overview"
+import type { Overview } from "@coffer/domain/secrets/Overview"
 import { useComputed, useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
@@ -13,11 +13,13 @@ import { ListPage, NewButton } from "../../kit/ListPage.js"
 import { useLoad } from "../../kit/Load.js"
 import { Menu, MenuItem } from "../../kit/Menu.js"
 import { useOpened } from "../../kit/Opened.js"
+import { Reading } from "../../kit/Reading.js"
 import { Removed } from "../../kit/Removed.js"
 import { When } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
+import { noteWaiting } from "../../client/Waiting.js"
 import { isJoined, organizations, readOrganizations } from "../../client/Organizations.js"
 import { beginFirstRun } from "../../state/FirstRun.js"
 import { facts } from "../../state/Server.js"
@@ -25,7 +27,7 @@ import { me } from "../../state/Session.js"
 import { LeaveDialog, LeaveLabel } from "./Leave.js"
 
 /** Of more organizations, the page reads no numbers. */
-const regarded = 12
+const regarded = 10
 const atOnce = 20
 
 const mayCreate = () => facts.value?.org_creation !== "superadmin" || me.value?.is_superadmin === true
@@ -53,7 +55,10 @@ const read = (found: ReadonlyArray<Organization>) =>
       found.slice(0, regarded),
       ({ name }) =>
         call("overview", (api) => api.show({ path: { org_name: name }, urlParams: { limit: atOnce } })).pipe(
-          Effect.map((overview) => [[name, overview] as const]),
+          Effect.map((overview) => {
+            noteWaiting(name, overview.waiting ?? 0)
+            return [[name, overview] as const]
+          }),
           Effect.orElseSucceed(() => [])
         ),
       { concurrency: 4 }
@@ -146,11 +151,7 @@ const Regarded = ({ found }: { readonly found: ReadonlyArray<Organization> }) =>
         row={(org) => <Row key={org.name} org={org} overview={numbers.get(org.name)} />}
       >
         <RemovedOrganizations found={found} />
-        <Attention
-          key={joined.length}
-          orgs={joined.slice(0, regarded).map(({ name }) => name)}
-          failing={new Map([...numbers].map(([name, { failing_webhooks = 0 }]) => [name, failing_webhooks]))}
-        />
+        <Reading of={overviews}>{(found) => <Attention found={found} />}</Reading>
         {joined.length > regarded && (
           <p class="quiet" role="note">
             What is due, waits or fails is shown for the first {regarded} organizations.{" "}

@@ -1,7 +1,7 @@
 import { projectNameForm } from "@coffer/domain/base/NameForms"
 import type { OrgName, ProjectName } from "@coffer/domain/base/Names"
 import type { Project } from "@coffer/domain/directory/Project"
-import type { Overview, ProjectOverview } from "@coffer/domain/directory/Overview"
+import type { Overview, ProjectOverview } from "@coffer/domain/secrets/Overview"
 import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import { useComputed } from "@preact/signals"
@@ -124,7 +124,7 @@ const Projects = ({ first, org, page }: { readonly org: OrgName; readonly first:
         <MoreButton first={page} more={more} read={(after) => read(org, after)}>
           More of {page.projects.toLocaleString("en")} projects
         </MoreButton>
-        <Attention orgs={[org]} failing={new Map([[org, page.failing_webhooks ?? 0]])} />
+        <Attention found={new Map([[org, page]])} isOne />
         {!isAllowed && <WithoutAccess org={org} />}
       </ListPage>
       {isNew.value !== null && isAllowed && <CreateDialog {...creation(org)} close={isNew.close} />}

@@ -1,6 +1,7 @@
 import type { SecretPath } from "@coffer/domain/api/Paths"
 import { body } from "@coffer/domain/base/Schemas"
-import { approvalKinds, newUseRule, responseKinds, type UseMethod, useMethods } from "@coffer/domain/secrets/UseRule"
+import { type UseMethod, useMethods } from "@coffer/domain/secrets/UseMethod"
+import { approvalKinds, newUseRule, responseKinds } from "@coffer/domain/secrets/UseRule"
 import { useSignal } from "@preact/signals"
 import * as Either from "effect/Either"
 import { call } from "../../client/Calls.js"

@@ -1,6 +1,6 @@
 import { currentActor, CurrentCaller, type ServiceAccountActor } from "@coffer/domain/access/Actor"
 import { ValidationError } from "@coffer/domain/errors/Errors"
-import { AccountReference } from "@coffer/domain/directory/Federation"
+import { AccountReference } from "@coffer/domain/directory/AccountReference"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

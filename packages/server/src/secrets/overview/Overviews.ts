@@ -4,12 +4,15 @@ import {
   overviewCursorOf,
   overviewPositionOf,
   type ProjectOverview
-} from "@coffer/domain/directory/Overview"
+} from "@coffer/domain/secrets/Overview"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { mayAlso, mayList } from "../../access/Rights.js"
 import { pacing } from "../../base/EventLoop.js"
 import { method } from "../../base/tracing/Traced.js"
+import { Dues } from "../dues/Dues.js"
+import { Approvals } from "../use/Approvals.js"
+import { makeAttention } from "./Attention.js"
 import { type EnvironmentRow, overviewRepo } from "./Repo.js"
 
 const defaultLimit = 50
@@ -37,10 +40,11 @@ const added = (before: ProjectOverview, row: EnvironmentRow, isListed: boolean):
     : counted
 }
 
-/** How much is in the projects of an organization, when they last changed, and how many webhooks fail. */
+/** How much is in the projects of an organization, when they last changed, and what is due, waits or fails. */
 export class Overviews extends Effect.Service<Overviews>()("@coffer/server/Overviews", {
   effect: Effect.gen(function* () {
     const repo = yield* overviewRepo
+    const attentionIn = yield* makeAttention
 
     /** A page of projects by name. It ends early, after a whole project, once the request has looked at enough. */
     const show = method(
@@ -84,6 +88,7 @@ export class Overviews extends Effect.Service<Overviews>()("@coffer/server/Overv
         const seesWebhooks = mayAlso(place, "webhook.list", { org: place.org.name, project: "", env: "" })
         const page: Overview = {
           projects: count,
+          ...(after === undefined && (yield* attentionIn(place))),
           ...(seesWebhooks && { failing_webhooks: (yield* repo.failingWebhooks({ orgId })).count }),
           data,
           pagination: paginationOf(limit, next === undefined ? null : overviewCursorOf(next.project))
@@ -93,5 +98,6 @@ export class Overviews extends Effect.Service<Overviews>()("@coffer/server/Overv
     )
 
     return { show } as const
-  })
+  }),
+  dependencies: [Dues.Default, Approvals.Default]
 }) {}

@@ -1,4 +1,5 @@
-import { fitsPaths, isDeceptivePath, type UseMethod, type UseTerms } from "@coffer/domain/secrets/UseRule"
+import type { UseMethod } from "@coffer/domain/secrets/UseMethod"
+import { fitsPaths, isDeceptivePath, type UseTerms } from "@coffer/domain/secrets/UseRule"
 import * as Either from "effect/Either"
 
 /** A request reduced to what rules look at. */

@@ -4,7 +4,7 @@ import { approvalMessage } from "@coffer/domain/requests/ApprovalMessage"
 import { ApprovalNeeded, Conflict, LimitExceeded, UseRefused } from "@coffer/domain/errors/Errors"
 import { ApprovalId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
-import { UseMethod } from "@coffer/domain/secrets/UseRule"
+import { UseMethod } from "@coffer/domain/secrets/UseMethod"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -147,14 +147,21 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
       return yield* ask(place, asked, keys, hash, millis)
     })
 
-    /** The requests of environments in which the caller may decide, newest first. */
-    const list = method("Approvals.list", function* (place: Place<"approval.list">) {
+    const ownOf = Effect.fnUntraced(function* (place: Place<"approval.list">) {
       const now = timestamp(yield* clock)
       const rows = yield* repo.ofOrganization({ orgId: place.org.id, now, limit: maxListed })
-      const own = rows.filter(({ env, project }) =>
-        mayAlso(place, "approval.decide", { org: place.org.name, project, env })
-      )
-      return yield* forEachInSlices(own, approvalOf)
+      return rows.filter(({ env, project }) => mayAlso(place, "approval.decide", { org: place.org.name, project, env }))
+    })
+
+    /** The requests of environments in which the caller may decide, newest first. */
+    const list = method("Approvals.list", function* (place: Place<"approval.list">) {
+      return yield* forEachInSlices(yield* ownOf(place), approvalOf)
+    })
+
+    /** How many requests wait for a decision of the caller. */
+    const countPending = Effect.fnUntraced(function* (place: Place<"approval.list">) {
+      const rows = yield* ownOf(place)
+      return rows.filter(({ state }) => state === "pending").length
     })
 
     /** Where a request would be made. */
@@ -188,7 +195,7 @@ export class Approvals extends Effect.Service<Approvals>()("@coffer/server/Appro
       }
     )
 
-    return { spend, list, whereIs, decide } as const
+    return { spend, list, countPending, whereIs, decide } as const
   }),
   dependencies: [ApprovalMails.Default]
 }) {}

@@ -49,6 +49,7 @@ export const notInClient: Reasons = {
   "is of the matrix, of which the command line prints keys, versions and times": [
     "secrets/CompactMatrix: CompactFacts.kind",
     "secrets/Matrix: MatrixCell.kind",
+    "secrets/Matrix: MatrixCell.updated_by",
     "secrets/Matrix: MatrixEnvironment.etag",
     "secrets/Matrix: MatrixEnvironment.expires_at",
     "secrets/Matrix: MatrixEnvironment.position",
@@ -56,7 +57,7 @@ export const notInClient: Reasons = {
     "secrets/Matrix: MatrixEnvironment.reveals",
     "secrets/Matrix: MatrixEnvironment.revision"
   ],
-  "the command line prints the list of all projects, not a page of it": ["directory/Overview: Overview.projects"],
+  "the command line prints the list of all projects, not a page of it": ["secrets/Overview: Overview.projects"],
   "is in each item of a list of removed places, as the time until which it can be restored": [
     "server/ServerFacts: ServerFacts.trash_days"
   ]
@@ -96,8 +97,6 @@ export const notInConsole: Reasons = {
     "directory/UserRecord: UserPage.pagination.next_cursor",
     "requests/ApprovalRequest: RequestPage.pagination.has_next",
     "requests/ApprovalRequest: RequestPage.pagination.limit",
-    "secrets/Due: DuePage.pagination.limit",
-    "secrets/Due: DuePage.pagination.next_cursor",
     "secrets/FoundKey: FoundKeyPage.pagination.has_next",
     "secrets/FoundKey: FoundKeyPage.pagination.limit",
     "secrets/ProjectRevision: ProjectRevisions.pagination",
@@ -178,6 +177,12 @@ export const notInConsole: Reasons = {
     "secrets/Matrix: MatrixEnvironment.position"
   ],
   "the page says what an explained rule allows, and names the rule": ["access/AclRule: AclExplanation.via"],
+  "the overview names the first secrets that are due, and says that more are": [
+    "secrets/Due: DuePage.pagination",
+    "secrets/Due: DuePage.pagination.has_next",
+    "secrets/Due: DuePage.pagination.limit",
+    "secrets/Due: DuePage.pagination.next_cursor"
+  ],
   "the ETag stands for it": ["access/Protection: Protection.version"],
   "is in `made` of the summary": ["requests/ApprovalRequest: ApprovalRequest.call"],
   "the list is of waiting requests, and each says when it ends": ["requests/Approval: Approval.created_at"],

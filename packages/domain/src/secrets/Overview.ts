@@ -3,6 +3,10 @@ import { withMessage } from "../base/Message.js"
 import { ProjectName } from "../base/Names.js"
 import { Pagination } from "../base/Pagination.js"
 import { Count, field, list, optional, Timestamp } from "../base/Schemas.js"
+import { DueSecret } from "./Due.js"
+
+/** How many due secrets an overview names. */
+export const maxOverviewDue = 5
 
 const cursorForm = /^o~([a-z0-9-]{2,50})$/
 
@@ -44,7 +48,20 @@ export const Overview = Schema.Struct({
     "the number of webhooks whose deliveries fail, or that the server disabled after that; left out if the caller may not list webhooks",
     0
   ),
+  due: optional(
+    Schema.Array(DueSecret),
+    `the first ${maxOverviewDue} secrets that are overdue or due within 14 days, in all environments whose keys the caller may list; only on the first page`
+  ),
+  more_due: optional(Schema.Boolean, "whether more are due; only on the first page", false),
+  waiting: optional(
+    Count,
+    "the number of requests that wait for the caller: for its vote, or for its decision on a use of secrets; only on the first page, and of many at most 1,000 of each",
+    0
+  ),
   ...list(ProjectOverview).fields,
   pagination: field(Pagination, "position of this page in the list")
-}).annotations({ identifier: "Overview", description: "a page of an organization's projects, by name, and what fails" })
+}).annotations({
+  identifier: "Overview",
+  description: "a page of an organization's projects, by name, and what is due, waits and fails"
+})
 export type Overview = typeof Overview.Type
