@@ -43,6 +43,12 @@ const useSwallowed = (isWaiting: boolean): void => {
   }, [isWaiting])
 }
 
+/** Loads something once, at the first sign of a person: what opens over every page is no part of the first one. */
+export const atFirstSign = (load: () => Promise<unknown>): void => {
+  loads.add(load)
+  if (isUsed) loadAll()
+}
+
 /**
  * A part of a page that a person opens. It is in another script than the page, and that is loaded at the first sign of a
  * person, so that the part opens at once.
@@ -53,8 +59,7 @@ export const later = <Props extends object>(load: () => Promise<ComponentType<Pr
     known.part = await load()
     return known.part
   }
-  loads.add(loadOnce)
-  if (isUsed) loadAll()
+  atFirstSign(loadOnce)
   return (props: Props) => {
     const isFailed = useSignal(false)
     const isKnown = known.part !== null

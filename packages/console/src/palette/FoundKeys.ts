@@ -25,11 +25,9 @@ export interface FoundKeys {
   readonly notes: ReadonlyArray<string>
   /** Whether a part of the search failed, and may succeed if it is repeated. */
   readonly isCut: boolean
-  /** How many organizations were not searched. */
-  readonly rest: number
 }
 
-const nothing: FoundKeys = { commands: [], notes: [], isCut: false, rest: 0 }
+const nothing: FoundKeys = { commands: [], notes: [], isCut: false }
 
 /** Keys by project, each at the first of its environments. */
 const commandsOf = (org: OrgName, here: OrgName | null, keys: ReadonlyArray<FoundKey>): ReadonlyArray<Command> => {
@@ -78,8 +76,8 @@ const foundIn = (org: OrgName, here: OrgName | null, query: string) =>
     })
   )
 
-/** The keys that contain what was typed, wherever the person may list them: those of the open organization first. */
-export const foundKeys = (here: OrgName | null, orgs: ReadonlyArray<OrgName>, typed: string, maxOrgs: number) =>
+/** The keys of organizations that contain what was typed, wherever the person may list them. */
+export const foundKeys = (here: OrgName | null, orgs: ReadonlyArray<OrgName>, typed: string) =>
   Effect.gen(function* () {
     const query = typed.trim()
     if (query === "") return nothing
@@ -87,12 +85,10 @@ export const foundKeys = (here: OrgName | null, orgs: ReadonlyArray<OrgName>, ty
       return query.length < 2 ? { ...nothing, notes: ["Keys are found by 2 characters or more."] } : nothing
     }
     yield* Effect.sleep(pause)
-    const all = [...(here === null ? [] : [here]), ...orgs.filter((org) => org !== here)]
-    const found = yield* Effect.forEach(all.slice(0, maxOrgs), (org) => foundIn(org, here, query), { concurrency: 4 })
+    const found = yield* Effect.forEach(orgs, (org) => foundIn(org, here, query), { concurrency: 4 })
     return {
       commands: found.flatMap(({ commands }) => commands),
       notes: found.flatMap(({ notes }) => notes),
-      rest: Math.max(0, all.length - maxOrgs),
       isCut: found.some(({ isCut }) => isCut)
     } satisfies FoundKeys
   })

@@ -1,5 +1,4 @@
 import { useSignal } from "@preact/signals"
-import * as Effect from "effect/Effect"
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks"
 import { Dialog } from "../kit/Dialog.js"
 import { useLoad } from "../kit/Load.js"
@@ -34,15 +33,17 @@ export const Palette = ({ close, first }: PaletteProps) => {
   const text = typed.value.trim()
   const orgs = organizations.value.filter(isJoined).map(({ name }) => name)
   const open = here === null || here.at === "server" || isInvitedTo(here.org) ? null : here.org
-  const org = open ?? (orgs.length === 1 ? (orgs[0] ?? null) : null)
   const maxOrgs = useSignal(firstOrgs)
-  const keys = useLoad(`${maxOrgs.value} ${typed.value}`, () => foundKeys(open, orgs, typed.value, maxOrgs.value))
+  const searched = [...orgs.filter((org) => org === open), ...orgs.filter((org) => org !== open)].slice(
+    0,
+    maxOrgs.value
+  )
+  const keys = useLoad(`${maxOrgs.value} ${typed.value}`, () => foundKeys(open, searched, typed.value))
   const { isLoading, value } = keys.loaded.value
   usePoll(keys, value?.isCut === true ? retryMillis : null)
   // Once something is typed: most who open the palette go to a place.
-  const people = useLoad(text === "" ? "" : "people", () =>
-    text === "" || org === null ? Effect.succeed<ReadonlyArray<Command>>([]) : foundPeople(org)
-  )
+  const people = useLoad(text === "" ? "" : `people ${maxOrgs.value}`, () => foundPeople(text === "" ? [] : searched))
+  const rest = orgs.length - searched.length
   const active = useSignal(0)
   const field = useRef<HTMLInputElement>(null)
   useLayoutEffect(() => {
@@ -135,15 +136,12 @@ export const Palette = ({ close, first }: PaletteProps) => {
             {note}
           </p>
         ))}
-        {text !== "" && org === null && orgs.length > 1 && (
-          <p class="hint">Members, groups and service accounts are found once one of your organizations is open.</p>
-        )}
-        {value !== null && value.rest > 0 && (
+        {text !== "" && rest > 0 && (
           <p class="hint">
-            {value.rest === 1 ? "1 more organization was" : `${value.rest} more organizations were`} not searched for
-            keys.{" "}
+            {rest === 1 ? "1 more organization was" : `${rest} more organizations were`} not searched for keys and
+            people.{" "}
             <button type="button" class="plain" onClick={() => (maxOrgs.value = Infinity)}>
-              Search {value.rest === 1 ? "it" : "them"} too
+              Search {rest === 1 ? "it" : "them"} too
             </button>
           </p>
         )}

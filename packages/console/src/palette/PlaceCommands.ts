@@ -74,7 +74,7 @@ export const foundPlaces = (place: Place | null) =>
   )
 
 /** Reads the members, the groups and the service accounts of an organization, where the person may list them. */
-export const foundPeople = (org: OrgName) => {
+const peopleOf = (org: OrgName) => {
   const path = { org_name: org }
   const address = (page: string, name: string, value: string) =>
     `${orgAddress(org, page)}?${name}=${encodeURIComponent(value)}`
@@ -116,3 +116,7 @@ export const foundPeople = (org: OrgName) => {
     (found) => found.flat()
   )
 }
+
+/** The same of several organizations. */
+export const foundPeople = (orgs: ReadonlyArray<OrgName>) =>
+  Effect.map(Effect.forEach(orgs, peopleOf, { concurrency: 2 }), (found) => found.flat())

@@ -1,18 +1,12 @@
-import { effect } from "@preact/signals"
 import type { Command } from "../kit/Commands.js"
-import { envOf, type Place } from "../routing/Places.js"
-import { currentAddress, place, query } from "../routing/Router.js"
+import { envOf, type Place, placeOf } from "../routing/Places.js"
 import { pages } from "../pages/Pages.js"
+import { visitedBefore } from "../state/Visited.js"
 import { to } from "./PlaceCommands.js"
 
-const kept = 6
-
-/** The places that were open last, the newest first, as long as the page is open. */
-const visited: Array<{ readonly name: string; readonly command: Command }> = []
-
-const commandOf = (here: Place, address: string): Command => {
+const commandOf = (here: Place, address: string, query: URLSearchParams): Command => {
   if (here.at === "secret") {
-    const env = envOf(query.peek())
+    const env = envOf(query)
     return to("Keys", here.key, `key of ${here.project}${env === null ? "" : `, ${env}`}`, address)
   }
   const rows: ReadonlyArray<{ readonly page: string; readonly title: string }> = pages[here.at]
@@ -26,15 +20,10 @@ const commandOf = (here: Place, address: string): Command => {
   )
 }
 
-effect(() => {
-  const here = place.value
-  if (here === null) return
-  const name = JSON.stringify(here)
-  const before = visited.findIndex((one) => one.name === name)
-  if (before !== -1) visited.splice(before, 1)
-  visited.unshift({ name, command: commandOf(here, currentAddress()) })
-  visited.length = Math.min(visited.length, kept + 1)
-})
-
 /** The places that were open before the one that is. */
-export const recentPlaces = (): ReadonlyArray<Command> => visited.slice(1).map(({ command }) => command)
+export const recentPlaces = (): ReadonlyArray<Command> =>
+  visitedBefore().flatMap((address) => {
+    const { pathname, searchParams } = new URL(address, location.origin)
+    const here = placeOf(pathname)
+    return here === null ? [] : [commandOf(here, address, searchParams)]
+  })

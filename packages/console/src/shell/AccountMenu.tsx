@@ -8,8 +8,10 @@ import { plainCall } from "../client/Client.js"
 import { serverAddress } from "../routing/Places.js"
 import { navigate } from "../routing/Router.js"
 import { me, noteEnd } from "../state/Session.js"
+import { forgetVisited } from "../state/Visited.js"
 import { serverVersion } from "../state/ServerVersion.js"
-import { chooseTheme, theme, themes } from "../state/Theme.js"
+import { themes } from "../state/StoredTheme.js"
+import { chooseTheme, theme } from "../state/Theme.js"
 import { leave, release } from "../routing/Unsent.js"
 
 /** The menu of the logged-in person: the account, its sessions, the colours, the versions, the logout. */
@@ -23,6 +25,7 @@ export const AccountMenu = () => {
       plainCall("auth", (api) => api.logout()),
       (response: unknown) => {
         noteEnd()
+        forgetVisited()
         // No content, unless the provider of single sign-on has a logout of its own.
         const next = Predicate.hasProperty(response, "provider_logout_url") ? response.provider_logout_url : undefined
         release()

@@ -1,6 +1,7 @@
 import { type Signal, signal } from "@preact/signals"
 import type { ComponentType } from "preact"
 import { useEffect } from "preact/hooks"
+import { atFirstSign } from "../kit/Later.js"
 
 type Overlay = ComponentType<{ readonly close: () => void; readonly first: string }>
 type Name = "palette" | "keys"
@@ -15,6 +16,8 @@ const load = async (name: Name): Promise<void> => {
     name === "palette" ? (await import("../palette/Palette.js")).Palette : (await import("../palette/KeyMap.js")).KeyMap
   loaded.value = { ...loaded.peek(), [name]: Overlay }
 }
+
+atFirstSign(() => load("palette"))
 
 const isTyping = ({ target }: Event) =>
   target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null
@@ -57,9 +60,6 @@ export const Overlays = ({ isReady }: { readonly isReady: boolean }) => {
       document.removeEventListener("keydown", press, { capture: true })
     }
   }, [])
-  useEffect(() => {
-    if (isReady) load("palette").catch(() => {})
-  }, [isReady])
   useEffect(() => {
     if (name === null || loaded.peek()[name] !== undefined) return
     load(name).catch(() => {

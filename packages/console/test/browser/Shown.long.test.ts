@@ -83,15 +83,29 @@ describe.skipIf(!hasBrowser())(`the console shows what it leaves out${why}`, { t
     await other.close()
   })
 
-  it("organizations: those beyond the twelfth are named as not regarded, and not searched for keys", async () => {
+  it("organizations: those beyond the tenth are named as not regarded, and not searched for keys", async () => {
     const ola = await Person.login("ola@example.com")
     for (let number = 1; number <= 14; number++) await ola.call("POST", "/api/orgs", { name: `many-${number}` })
     const visit = await Visit.open("/", ola)
-    await visit.sees(/for the first 12 organizations. 2 more are not regarded here/)
+    await visit.sees(/for the first 10 organizations. 4 more are not regarded here/)
     await visit.page.keyboard.press("Control+k")
     await visit.page.getByRole("combobox", { name: "A place, a key or an action" }).waitFor()
     await visit.page.keyboard.type("nothing-has-this")
-    await visit.sees("6 more organizations were not searched for keys.")
+    await visit.sees("6 more organizations were not searched for keys and people.")
+    await visit.close()
+  })
+
+  it("matrix: environments for which it has no column are named", async () => {
+    const wes = await Person.login("wes@example.com")
+    await wes.organization("wide", { dev: { A: "1" } })
+    for (let number = 1; number <= 22; number++) {
+      await wes.call("POST", "/api/orgs/wide/projects/webshop/envs", {
+        name: `stage-${String(number).padStart(2, "0")}`
+      })
+    }
+    const visit = await Visit.open("/wide/webshop", wes)
+    await visit.sees(/1 more environment is not in this matrix: /)
+    await visit.isAccessible("a matrix of 24 environments")
     await visit.close()
   })
 
