@@ -75,7 +75,15 @@ const cookieOf = async (server) => {
   return /^coffer=([^;]+)/.exec(answer.headers.getSetCookie().join())[1]
 }
 
-/** Visits an address with an empty cache. Returns the requests, the bytes as they came, and when the first cell was drawn. */
+/** The requests of a page, with the milliseconds from its beginning to their start, first byte and end. */
+const waterfall = (page) =>
+  page.evaluate(`performance.getEntries()
+    .filter(({ entryType }) => /^(navigation|resource|paint|mark)$/.test(entryType))
+    .map(({ name, responseEnd = 0, responseStart = 0, startTime }) =>
+      [startTime, responseStart, responseEnd].map((at) => at.toFixed(0).padStart(6)).join("") + " " + name + "\\n")
+    .join("")`)
+
+/** Visits an address with an empty cache. Returns the requests, the bytes as they came, when the first cell was drawn, and when the page could be used. */
 const visit = async (browser, cookie, address, network) => {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 } })
   await context.addCookies([
@@ -83,11 +91,12 @@ const visit = async (browser, cookie, address, network) => {
   ])
   const page = await context.newPage()
   await page.addInitScript(`{
-    const look = () => {
-      if (document.querySelector("[role=gridcell], td") === null) requestAnimationFrame(look)
-      else requestAnimationFrame(() => (window.firstCell = performance.now()))
+    const look = (name, selector) => {
+      if (document.querySelector(selector) === null) requestAnimationFrame(() => look(name, selector))
+      else requestAnimationFrame(() => (window[name] = performance.now()))
     }
-    look()
+    look("firstCell", "[role=gridcell], td")
+    look("usable", "#console [role=gridcell], td")
   }`)
   const session = await context.newCDPSession(page)
   let [requests, bytes] = [0, 0]
@@ -97,12 +106,13 @@ const visit = async (browser, cookie, address, network) => {
   await session.send("Network.emulateNetworkConditions", { offline: false, ...network })
   await session.send("Emulation.setCPUThrottlingRate", { rate: 4 })
   await page.goto(address, { waitUntil: "networkidle", timeout: 120_000 })
-  await page.locator("[role=gridcell], td").first().waitFor({ timeout: 120_000 })
-  const firstCell = await page.evaluate(
-    "new Promise((resolve) => requestAnimationFrame(() => resolve(window.firstCell)))"
+  await page.locator("#console [role=gridcell], td").first().waitFor({ timeout: 120_000 })
+  const [firstCell, usable] = await page.evaluate(
+    "new Promise((resolve) => requestAnimationFrame(() => resolve([window.firstCell, window.usable])))"
   )
+  if (process.env.COFFER_SHOW_WEIGHT !== undefined) process.stdout.write(await waterfall(page))
   await context.close()
-  return { requests, bytes, firstCell }
+  return { requests, bytes, firstCell, usable }
 }
 
 const executablePath = chromiumPath()
@@ -125,8 +135,9 @@ try {
         for (let run = 0; run < runs; run++) seen.push(await visit(browser, cookie, address, network))
         const [{ bytes, requests }] = seen
         const firstCell = median(seen.map((one) => one.firstCell))
+        const usable = median(seen.map((one) => one.usable))
         medians.push(firstCell)
-        const text = `${requests} requests, ${(bytes / 1024).toFixed(0)} KiB, first cell after ${(firstCell / 1000).toFixed(2)} s`
+        const text = `${requests} requests, ${(bytes / 1024).toFixed(0)} KiB, first cell after ${(firstCell / 1000).toFixed(2)} s, usable after ${(usable / 1000).toFixed(2)} s`
         process.stdout.write(`${name}, ${keys} keys × ${envs.length}: ${what}: ${text}\n`)
       }
       process.stdout.write(`${name}, ${keys} keys × ${envs.length}: ${(medians[1] / medians[0]).toFixed(2)} ×\n`)

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vite"
 import { manualChunks } from "./bundling/Chunks.js"
+import { earlyScript } from "./bundling/EarlyScript.js"
 import { pureContract } from "./bundling/PureContract.js"
 import { withoutDocumentation } from "./bundling/WithoutDocumentation.js"
 import { withoutUncalled } from "./bundling/WithoutUncalled.js"
@@ -21,7 +22,7 @@ const { version } = JSON.parse(readFileSync(file("package.json"), "utf8")) as { 
 export default defineConfig({
   define: { "import.meta.env.VITE_VERSION": JSON.stringify(version) },
   root: file("./"),
-  plugins: [withoutUncalled(), withoutDocumentation, pureContract, withoutUnused],
+  plugins: [withoutUncalled(), withoutDocumentation, pureContract, withoutUnused, earlyScript],
   esbuild: { jsx: "automatic", jsxImportSource: "preact" },
   build: {
     // No organization can be named `-`.
@@ -34,6 +35,7 @@ export default defineConfig({
     reportCompressedSize: false,
     target: "es2022",
     rollupOptions: {
+      input: { index: file("./index.html"), early: file("./src/early.ts") },
       output: { manualChunks: manualChunks(), onlyExplicitManualChunks: true, experimentalMinChunkSize: 6_000 },
       onwarn: (warning, warn) => {
         if (!expected.test(warning.exporter ?? warning.message)) warn(warning)

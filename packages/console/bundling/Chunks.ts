@@ -9,15 +9,18 @@ const pages = (names: string) => `/console/src/pages/(?:${names})`
  * fits counts.
  */
 const rows: ReadonlyArray<readonly [name: string, path: string]> = [
+  ["early", "/console/src/early\\.ts$"],
   ["yaml", "/yaml/browser/dist/(?!index|parse/cst-)|/domain/dist/formats/(?:tools/)?Yaml\\w*\\.js$"],
   ["formats", "/dotenv/|/domain/dist/formats/|/domain/dist/secrets/(?:DangerousVariables|Reference)\\.js$"],
   ["formats", "/pages/matrix/(?:bulk/|import/|(?:ImportDialog|NewKeyDialog|Paste|RemovedRows|ReviewDialog)\\.)"],
   ["dialogs", "/console/src/(?:kit/AskAccessDialog|shell/ApprovalDialog)\\.tsx$"],
-  ["index", "/console/src/(?:client/(?!PasskeyCeremonies)|kit/|palette/|routing/|staging/|state/)"],
+  ["palette", "/console/src/palette/"],
+  ["home", "/console/src/kit/Attention\\.tsx$"],
+  ["index", "/console/src/(?:client/(?!PasskeyCeremonies)|kit/|routing/|staging/|state/)"],
   ["index", "/domain/dist/(?:base/(?:Csv|PatternMatch)|requests/RequestSummary)\\.js$"],
   ["index", "/domain/dist/api/(?:AskingHeaders|Paths|Requirement|Response)\\.js$"],
-  ["index", api("Approvals|Auth|Declared|Dues|Environments|Organizations|Overview|Requests|Secrets|Server")],
-  ["places", api("Acl|History|Keys|Members|Previews|Projects|Protections|Trash")],
+  ["index", api("Approvals|Auth|Declared|Dues|Environments|Organizations|Overview|Requests|Secrets|Server|Trash")],
+  ["places", api("Acl|History|Keys|Members|Previews|Projects|Protections")],
   ["uses", `${api("UseRules")}|/pages/secret/(?:AllowUse|Placement|UseRules)\\.`],
   ["events", api("Audit|Webhooks")],
   ["machines", api("Backups|Delegations|Federations|Groups|Passkeys|ServiceAccounts|System|Users")],
@@ -44,7 +47,7 @@ const loadedWith = (ids: ReadonlyArray<string>, { getModuleInfo }: Rollup.Manual
 }
 
 /** The order in which the parts of the contract belong to its groups: most wanted first. */
-const byWant = ["index", "places", "machines", "events", "uses"] as const
+const byWant = ["early", "index", "places", "machines", "events", "uses"] as const
 
 /** Returns the function that names the chunk of a module; undefined leaves it to Rollup. */
 export const manualChunks = (): Rollup.GetManualChunk => {
@@ -59,6 +62,6 @@ export const manualChunks = (): Rollup.GetManualChunk => {
     const isPart =
       /\/console\/(?:index\.html$|src\/(?!pages\/))|\/domain\/dist\/(?!formats\/|guides\/)|\/node_modules\//.test(id)
     const group = groups.find(([, modules]) => modules.has(id))?.[0]
-    return group === "index" ? group : (chunkOf(id) ?? (isPart ? group : undefined))
+    return group === "early" || group === "index" ? group : (chunkOf(id) ?? (isPart ? group : undefined))
   }
 }

@@ -6,6 +6,7 @@ import { Shell } from "./shell/Shell.js"
 import { watchStaging } from "./staging/Staging.js"
 import { watchConnection } from "./state/Connection.js"
 import { watchTheme } from "./state/Theme.js"
+import { watchVisited } from "./state/Visited.js"
 import { release, watchUnsent } from "./routing/Unsent.js"
 import "./styles/base.css"
 import "./styles/parts.css"
@@ -21,6 +22,7 @@ addEventListener("pageshow", ({ persisted }) => {
 watchTheme()
 watchDoubleClicks()
 watchAddress()
+watchVisited()
 preloadPage(place.peek())
 watchConnection()
 watchStaging()

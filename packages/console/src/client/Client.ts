@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as FiberRef from "effect/FiberRef"
 import { noteResponse, noteSilence } from "../state/Connection.js"
 import { noteServerTime } from "../state/ServerTime.js"
+import { takeBegun } from "./Begun.js"
 import { ifChanged, keepUnchanged } from "./Unchanged.js"
 
 const url = location.origin
@@ -27,7 +28,8 @@ const fetchOnce: Send = (request) =>
     try: async (signal) => {
       const { body, method, url } = request
       const headers = ifChanged(request)
-      const response = await fetch(url, { method, headers, signal, ...(body !== undefined && { body: body.slice() }) })
+      const sent = () => fetch(url, { method, headers, signal, ...(body !== undefined && { body: body.slice() }) })
+      const response = (method === "GET" ? await takeBegun(url.href) : undefined) ?? (await sent())
       noteServerTime(response.headers.get("date"))
       return keepUnchanged(request, {
         status: response.status,

@@ -1,4 +1,4 @@
-import { matrixOf } from "@coffer/domain/secrets/CompactMatrix"
+import { matrixOf } from "@coffer/domain/secrets/MatrixOf"
 import { defined } from "@coffer/domain/base/Defined"
 import type { Matrix } from "@coffer/domain/secrets/Matrix"
 import type { OrgName, ProjectName } from "@coffer/domain/base/Names"

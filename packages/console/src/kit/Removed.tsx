@@ -12,7 +12,8 @@ import { By } from "./Person.js"
 import { Problem } from "./Problem.js"
 import { Table } from "./Table.js"
 import { TextField } from "./TextField.js"
-import { Ahead, exactly } from "./When.js"
+import { exactly } from "./Exactly.js"
+import { Ahead } from "./When.js"
 
 interface RemovedProps<Name extends string, E> {
   readonly what: "organization" | "project" | "environment"

@@ -1,3 +1,4 @@
+import { exactly } from "./Exactly.js"
 import { wallMillis } from "../state/ServerTime.js"
 
 const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
@@ -29,9 +30,6 @@ export const ahead = (time: string, now: number): string => {
   }
   return left > 0 ? "in less than a minute" : "now"
 }
-
-/** A time to the second, such as `2026-02-01 08:30:00 UTC`. */
-export const exactly = (time: string): string => `${time.slice(0, 19).replace("T", " ")} UTC`
 
 /** A time in words, and exactly for those who point at it. */
 export const When = ({ time }: { readonly time: string }) => (

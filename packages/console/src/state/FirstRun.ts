@@ -2,6 +2,7 @@ import { signal } from "@preact/signals"
 import * as Either from "effect/Either"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import { storedNames, storedText } from "./Stored.js"
 
 export const starts = ["run", "invite", "ci", "backup"] as const
 export type Start = (typeof starts)[number]
@@ -10,12 +11,9 @@ export type Start = (typeof starts)[number]
 const FirstRun = Schema.Struct({ org: Schema.String, begun: Schema.Array(Schema.Literal(...starts)) })
 type FirstRun = typeof FirstRun.Type
 
-const name = "coffer-first-run"
-
 const decode = Schema.decodeUnknownOption(Schema.parseJson(FirstRun))
 
-const stored = (): FirstRun | null =>
-  Option.getOrNull(decode(Either.getOrNull(Either.try(() => localStorage.getItem(name)))))
+const stored = (): FirstRun | null => Option.getOrNull(decode(storedText(storedNames.firstRun)))
 
 /** Null: the person made none, or has dismissed what follows. */
 export const firstRun = signal<FirstRun | null>(stored())
@@ -23,8 +21,8 @@ export const firstRun = signal<FirstRun | null>(stored())
 const set = (next: FirstRun | null): void => {
   firstRun.value = next
   Either.try(() => {
-    if (next === null) localStorage.removeItem(name)
-    else localStorage.setItem(name, JSON.stringify(next))
+    if (next === null) localStorage.removeItem(storedNames.firstRun)
+    else localStorage.setItem(storedNames.firstRun, JSON.stringify(next))
   })
 }
 

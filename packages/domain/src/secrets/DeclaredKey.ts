@@ -160,7 +160,3 @@ export const warnings = optional(
   "changes that were made against what the project declares; absent if there are none",
   [{ key: SecretKey.make("PORT"), problem: "breaks_pattern" }]
 )
-
-/** Whether a key is required in an environment. */
-export const isRequired = (requiredIn: RequiredIn, env: string): boolean =>
-  requiredIn === "*" || requiredIn.some((name) => name === env)

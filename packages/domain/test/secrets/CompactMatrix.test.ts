@@ -1,4 +1,5 @@
-import { CompactMatrix, makeCompactLists, matrixOf } from "@coffer/domain/secrets/CompactMatrix"
+import { CompactMatrix, makeCompactLists } from "@coffer/domain/secrets/CompactMatrix"
+import { matrixOf } from "@coffer/domain/secrets/MatrixOf"
 import { Matrix, type MatrixCell } from "@coffer/domain/secrets/Matrix"
 import { EnvName, SecretKey } from "@coffer/domain/base/Names"
 import * as Schema from "effect/Schema"

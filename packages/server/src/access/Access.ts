@@ -23,6 +23,7 @@ import { Authenticator } from "./caller/Authenticator.js"
 import { makeChange } from "./Change.js"
 import { Mailer } from "../base/mail/Mailer.js"
 import { withService } from "../base/WithService.js"
+import { RequestInfo } from "../base/RequestInfo.js"
 import type { Extent, FoundPlace, Named, PlaceNames } from "./place/PlaceRow.js"
 import { beyondDelegation, decide, type Decision, explain, type Grant } from "./place/Decisions.js"
 import { makeServerRights } from "./ServerPlace.js"
@@ -208,12 +209,20 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
               ? Effect.as(accept({ membership: invitation, orgId: org.id, userId: UserId.make(actor.id) }), place)
               : Effect.succeed(place)
           }
-          const decision = decide(action, subject, names)
-          return decision.allowed || asked === null || project === null || !isPreviewAction(action)
-            ? finish(decision)
-            : Effect.flatMap(
-                decideByPreviews(subject, names, project, env?.id ?? null, asked === "unread" ? undefined : asked),
-                (other) => finish(other ?? decision)
+          const decided = () => {
+            const decision = decide(action, subject, names)
+            return decision.allowed || asked === null || project === null || !isPreviewAction(action)
+              ? finish(decision)
+              : Effect.flatMap(
+                  decideByPreviews(subject, names, project, env?.id ?? null, asked === "unread" ? undefined : asked),
+                  (other) => finish(other ?? decision)
+                )
+          }
+          // A page that reads ahead is no act of its person, who may want to decline.
+          return invitation === null
+            ? decided()
+            : Effect.flatMap(RequestInfo, ({ isPrefetch }): Effect.Effect<P, NotFound | Forbidden> =>
+                isPrefetch === true ? notVisible(`organization ${org_name}`) : decided()
               )
         }
       )
@@ -373,6 +382,13 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const check = (caller: Caller, path: PathNames, action: Action): Effect.Effect<void, NotFound | Forbidden> =>
       enterAs(caller, path, action, () => undefined, "unread")
 
+    /** The proof for another action in the organization; null without the right. Records no refusal. */
+    const beside = <A extends ActionOn<"org">>(place: OrgPlace<Action>, action: A): OrgPlace<A> | null => {
+      const { actor, grants, org, role } = place
+      const decision = decide(action, subjectOf(place), { org: org.name })
+      return decision.allowed ? new OrgPlace(action, actor, decision.via, role, grants, org) : null
+    }
+
     /** The proof for an action in another environment of the project; null without the right. Records no refusal. */
     const alongside = <A extends ActionOn<"env">>(
       place: ProjectPlace<Action>,
@@ -421,6 +437,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       refuseProtected,
       within,
       alongside,
+      beside,
       serverPlace,
       founder,
       person,

@@ -8,6 +8,8 @@ export interface RequestInfoShape {
   readonly client: string | null
   /** How the program or browser names itself, as it was sent: of any length, and with any characters. */
   readonly userAgent?: string | undefined
+  /** Whether a page sent it before its person had seen any of the page. */
+  readonly isPrefetch?: boolean
   /** When it arrived, by the monotonic clock in milliseconds. */
   readonly startedAt?: number
   /** For how many milliseconds it has waited for connections to the database. */

@@ -31,6 +31,7 @@ export const infoOf = (request: HttpServerRequest, proxies: BlockList | null): R
   }),
   client: clientOf(request),
   userAgent: request.headers["user-agent"],
+  isPrefetch: request.headers["purpose"] === "prefetch",
   startedAt: performance.now(),
   route: null,
   actor: null

@@ -98,6 +98,23 @@ describe("a person whom a stranger put into an organization", () => {
     assert.include(refused.message, `organization ${name} `)
   })
 
+  it("is bound to nothing by a page that reads ahead, and the refusal is not recorded", async () => {
+    const victim = await someone()
+    const { invite, listed, org, owner } = await organization()
+    await invite(victim)
+    const ahead = { ...victim.headers, purpose: "prefetch" }
+    for (const path of [org, `${org}/projects`, `${org}/members`]) {
+      assert.strictEqual((await call(ahead, "GET", path)).code, "NOT_FOUND")
+    }
+    assert.isFalse((await listed(victim)).accepted)
+    const { data } = await pair.first.do(owner.headers, "GET", `${org}/audit-logs?action=access.denied`)
+    assert.deepStrictEqual(data, [])
+
+    await call(victim.headers, "GET", `${org}/projects`)
+    assert.isTrue((await listed(victim)).accepted)
+    assert.strictEqual((await call(ahead, "GET", `${org}/projects`)).status, 200)
+  })
+
   it("is not shown to it as of when they were seen elsewhere", async () => {
     const victim = await someone()
     await pair.first.run(seen(victim.id))

@@ -1,4 +1,5 @@
-import { CompactMatrix, matrixOf } from "@coffer/domain/secrets/CompactMatrix"
+import { CompactMatrix } from "@coffer/domain/secrets/CompactMatrix"
+import { matrixOf } from "@coffer/domain/secrets/MatrixOf"
 import * as Schema from "effect/Schema"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"

@@ -1,5 +1,5 @@
 import type { ProjectPath } from "@coffer/domain/api/Paths"
-import { matrixOf } from "@coffer/domain/secrets/CompactMatrix"
+import { matrixOf } from "@coffer/domain/secrets/MatrixOf"
 import type { MatrixCell } from "@coffer/domain/secrets/Matrix"
 import { inStageOrder } from "@coffer/domain/directory/EnvironmentOrder"
 import type { EnvName } from "@coffer/domain/base/Names"

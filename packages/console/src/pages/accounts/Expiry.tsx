@@ -1,4 +1,4 @@
-import { exactly } from "../../kit/When.js"
+import { exactly } from "../../kit/Exactly.js"
 import { wallMillis } from "../../state/ServerTime.js"
 
 const day = 86_400_000

@@ -5,7 +5,7 @@ import { Bot } from "lucide"
 import { Icon } from "../../kit/Icon.js"
 import { Disc } from "../../kit/Person.js"
 import { Table } from "../../kit/Table.js"
-import { exactly } from "../../kit/When.js"
+import { exactly } from "../../kit/Exactly.js"
 import { Visible } from "../../kit/Visible.js"
 
 const isRefusal = (action: string): boolean =>

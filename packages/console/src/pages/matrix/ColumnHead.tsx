@@ -4,12 +4,7 @@ import { Shield } from "../../kit/Shield.js"
 import { Ahead } from "../../kit/When.js"
 import { setQuery, query } from "../../routing/Router.js"
 import type { Column } from "./Grid.js"
-
-const rightsOf = ({ canRead, canWrite, reveals }: Column): string | null => {
-  if (!canRead) return "no access"
-  if (!canWrite) return "read only"
-  return reveals ? null : "no values"
-}
+import { rightsOf } from "./Tracks.js"
 
 /** A longer name does not widen the columns. */
 const maxName = 20

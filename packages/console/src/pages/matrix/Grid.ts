@@ -1,5 +1,6 @@
 import { isNamedProduction } from "@coffer/domain/directory/EnvironmentOrder"
-import { isRequired, type RequiredIn } from "@coffer/domain/secrets/DeclaredKey"
+import type { RequiredIn } from "@coffer/domain/secrets/DeclaredKey"
+import { isRequired } from "@coffer/domain/secrets/Required"
 import { dayMillis, dueStateAt } from "@coffer/domain/secrets/DueState"
 import type { Matrix, MatrixCell, MatrixEnvironment } from "@coffer/domain/secrets/Matrix"
 import type { EnvName, SecretKey } from "@coffer/domain/base/Names"

@@ -1,7 +1,7 @@
 import { cellId } from "./CellId.js"
 import type { GroupRow } from "./Groups.js"
 import { rowHeight } from "./GridSize.js"
-import type { Track } from "./Tracks.js"
+import { countIn, type Track } from "./Tracks.js"
 
 interface LineProps {
   readonly group: GroupRow
@@ -9,13 +9,6 @@ interface LineProps {
   readonly tracks: ReadonlyArray<Track>
   /** The track of the keyboard; -1 if it is in another row. */
   readonly active: number
-}
-
-/** How many keys of a group an environment has, if it is not all of them. */
-const countIn = ({ rows }: GroupRow, track: Track): string => {
-  if (track.type === "group" || !track.column.canRead) return ""
-  const stored = rows.filter(({ cells }) => (cells[track.index]?.stored ?? null) !== null).length
-  return stored === rows.length ? "" : `${stored.toLocaleString("en")} of ${rows.length.toLocaleString("en")}`
 }
 
 /** The head of the keys with one prefix, which folds them. */
@@ -53,7 +46,7 @@ export const GroupLine = ({ active, group, index, tracks }: LineProps) => {
           data-key={key}
           data-env={track.name}
         >
-          <span class="matrix-note">{countIn(group, track)}</span>
+          <span class="matrix-note">{countIn(rows, track)}</span>
         </div>
       ))}
     </div>

@@ -23,7 +23,8 @@ import {
 import { groupRows, isGroup, type ShownRow, type Sort, sortRows, sorts } from "./Groups.js"
 import type { Position } from "./Movement.js"
 import { leaveSide, selectedKey } from "./Selected.js"
-import { openedOf, type Track, type TrackName, tracksOf } from "./Tracks.js"
+import { openedOf } from "./OpenedPreviews.js"
+import { type Track, type TrackName, tracksOf } from "./Tracks.js"
 
 /** A cell by its names, which stay when the matrix is read again. */
 export interface Cell {

@@ -1,4 +1,5 @@
 import { Checklist } from "../../kit/Checklist.js"
+import type { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { useEffect, useMemo } from "preact/hooks"
 import { call } from "../../client/Calls.js"
@@ -137,6 +138,15 @@ const Dialogs = ({ model, reload }: { readonly model: Model; readonly reload: ()
   }
 }
 
+/** Names the environments for which the matrix has no column. */
+const Others = ({ names }: { readonly names: ReadonlyArray<EnvName> }) =>
+  names.length === 0 ? null : (
+    <p class="matrix-others quiet" role="note">
+      {names.length.toLocaleString("en")} more {names.length === 1 ? "environment is" : "environments are"} not in this
+      matrix: {names.join(", ")}
+    </p>
+  )
+
 /** The matrix of a project: keys by environments. No value is read to draw it. */
 export const Page = ({ place }: PageProps<"project">) => {
   const name = `${place.org}/${place.project}`
@@ -193,6 +203,7 @@ export const Page = ({ place }: PageProps<"project">) => {
         <>
           <Checklist org={place.org} project={place.project} env={model.grid.value.columns[0]?.name} />
           <Toolbar model={model} />
+          <Others names={model.matrix.value.others} />
           {isRemoved ? (
             <RemovedRows model={model} reload={reload} />
           ) : (

@@ -1,12 +1,10 @@
-import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import type { EnvName } from "@coffer/domain/base/Names"
 import { Component } from "preact"
 import { StoredText } from "../../kit/StoredText.js"
-import { exactly } from "../../kit/When.js"
 import { wallMillis } from "../../state/ServerTime.js"
 import { Link } from "../../routing/Link.js"
 import { cellId } from "./CellId.js"
-import { ageOf } from "./Age.js"
+import { classOf, masked, piecesOf } from "./CellLook.js"
 import { type Column, describeCell, type GridCell, type GridRow } from "./Grid.js"
 import { GroupCell } from "./PreviewGroup.js"
 import { rowHeight } from "./GridSize.js"
@@ -33,15 +31,6 @@ interface RowProps {
   readonly select: (() => void) | undefined
 }
 
-const classOf = ({ differs, isRequired, staged, stored }: GridCell, { canRead }: Column): string => {
-  const names = ["matrix-cell"]
-  if (!canRead) names.push("off")
-  else if (stored === null) names.push(isRequired ? "missing required" : "missing")
-  if (differs) names.push("differs")
-  if (staged !== null) names.push(staged.type === "delete" ? "removed" : "staged")
-  return names.join(" ")
-}
-
 interface ContentProps {
   readonly cell: GridCell
   readonly column: Column
@@ -52,38 +41,21 @@ interface ContentProps {
 const maxShown = 200
 
 const Content = ({ cell, column, value }: ContentProps) => {
-  const { differs, equal, isOld, staged, stored } = cell
-  if (!column.canRead) return <span class="quiet">·</span>
-  if (staged?.type === "set") {
-    return (
-      <>
-        <span class="matrix-dots">••••••</span>
-        <span class="matrix-note">{stored === null ? "new" : "edited"}</span>
-      </>
-    )
-  }
-  if (stored === null) return <span class="matrix-none">missing</span>
-  const now = wallMillis()
-  const due = dueStateAt(stored.due_at, now)
+  // A staged value is never shown here.
+  const shown = cell.staged?.type === "set" ? undefined : value
   return (
     <>
-      {differs && <span class="matrix-mark">≠</span>}
-      {value === undefined ? (
-        <span class="matrix-dots">••••••</span>
-      ) : (
-        <span class="matrix-plain">
-          <StoredText text={value.slice(0, maxShown)} />
-        </span>
+      {piecesOf(cell, column, wallMillis()).map(([look, text, title]) =>
+        look === masked && shown !== undefined ? (
+          <span key={look} class="matrix-plain">
+            <StoredText text={shown.slice(0, maxShown)} />
+          </span>
+        ) : (
+          <span key={look} class={look} title={title}>
+            {text}
+          </span>
+        )
       )}
-      {equal !== null && <span class="matrix-equal">= {equal}</span>}
-      {stored.kind === "reference" && <span class="matrix-kind">ref</span>}
-      {due !== null && <span class={`matrix-due due-${due}`}>{due}</span>}
-      <span
-        class={isOld ? "matrix-note old" : "matrix-note"}
-        title={`Version ${stored.version}, ${exactly(stored.updated_at)}, by ${stored.updated_by}`}
-      >
-        {staged?.type === "delete" ? "delete" : `v${stored.version} · ${ageOf(stored.updated_at, now)}`}
-      </span>
     </>
   )
 }

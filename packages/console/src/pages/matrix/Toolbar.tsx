@@ -1,6 +1,7 @@
 import { computed } from "@preact/signals"
 import { useMemo } from "preact/hooks"
 import { Menu, MenuItem } from "../../kit/Menu.js"
+import { chipWords } from "./Chips.js"
 import { countRows, type Mark } from "./Grid.js"
 import { type Model, setBase, setFilter } from "./Model.js"
 
@@ -71,14 +72,6 @@ const CompareWith = ({ model }: { readonly model: Model }) => {
   )
 }
 
-/** The filters, each with the words of its chip. Those that are not always offered are where they show a row. */
-const chips: ReadonlyArray<readonly [mark: Mark, words: string, isAlways?: true]> = [
-  ["missing", "Missing somewhere", true],
-  ["equal", "Equal in production"],
-  ["due", "Due"],
-  ["old", "Not changed for a year"]
-]
-
 /** Filters, and the ways to add secrets. */
 export const Toolbar = ({ model }: { readonly model: Model }) => {
   const counts = useMemo(() => computed(() => countRows(model.grid.value.rows)), [model])
@@ -107,7 +100,7 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
         }}
       />
       <div class="matrix-strip">
-        {chips.map(([mark, words, isAlways]) =>
+        {chipWords.map(([mark, words, isAlways]) =>
           isAlways === true || countOf(mark) > 0 || model.filter.value.only === mark ? (
             <Chip key={mark} model={model} only={mark} count={countOf(mark)}>
               {words}

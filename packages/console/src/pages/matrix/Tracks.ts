@@ -1,5 +1,4 @@
-import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
-import { type Signal, signal } from "@preact/signals"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { ends } from "../../client/Ending.js"
 import type { Column, GridRow } from "./Grid.js"
 
@@ -54,6 +53,20 @@ export const groupCellOf = ({ previews }: GroupTrack, { cells }: GridRow) => {
   }
 }
 
+/** How many keys of some rows an environment has, if it is not all of them. */
+export const countIn = (rows: ReadonlyArray<GridRow>, track: Track): string => {
+  if (track.type === "group" || !track.column.canRead) return ""
+  const stored = rows.filter(({ cells }) => (cells[track.index]?.stored ?? null) !== null).length
+  return stored === rows.length ? "" : `${stored.toLocaleString("en")} of ${rows.length.toLocaleString("en")}`
+}
+
+/** The rights that are missing in an environment, in words; null if none is. */
+export const rightsOf = ({ canRead, canWrite, reveals }: Column): string | null => {
+  if (!canRead) return "no access"
+  if (!canWrite) return "read only"
+  return reveals ? null : "no values"
+}
+
 /** Describes the cell of the group for screen readers. */
 export const describeGroup = (group: GroupTrack, row: GridRow): string => {
   const { readable, staged, stored } = groupCellOf(group, row)
@@ -63,14 +76,4 @@ export const describeGroup = (group: GroupTrack, row: GridRow): string => {
     group.isOpen ? "open" : "folded"
   ]
   return `${row.key} in ${previewCount(group)}: ${parts.join(", ")}`
-}
-
-const opened = new Map<string, Signal<boolean>>()
-
-/** Whether a person has opened the previews of a project, as long as the page is open. */
-export const openedOf = (org: OrgName, project: ProjectName): Signal<boolean> => {
-  const name = `${org}/${project}`
-  const found = opened.get(name) ?? signal(false)
-  opened.set(name, found)
-  return found
 }

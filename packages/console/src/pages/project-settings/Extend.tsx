@@ -4,7 +4,8 @@ import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { endOf, Ends, useEnd } from "../../kit/Ends.js"
 import { Problem } from "../../kit/Problem.js"
-import { Ahead, exactly } from "../../kit/When.js"
+import { exactly } from "../../kit/Exactly.js"
+import { Ahead } from "../../kit/When.js"
 
 interface ExtendProps {
   readonly path: EnvPath

@@ -1,5 +1,6 @@
 import { mayReveal } from "@coffer/domain/access/Actor"
-import { isRequired, type KeyCheck } from "@coffer/domain/secrets/DeclaredKey"
+import type { KeyCheck } from "@coffer/domain/secrets/DeclaredKey"
+import { isRequired } from "@coffer/domain/secrets/Required"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"

@@ -1,5 +1,6 @@
 import { mayReveal } from "@coffer/domain/access/Actor"
-import { isRequired, type KeyWarning } from "@coffer/domain/secrets/DeclaredKey"
+import type { KeyWarning } from "@coffer/domain/secrets/DeclaredKey"
+import { isRequired } from "@coffer/domain/secrets/Required"
 import { PatternBroken } from "@coffer/domain/errors/Errors"
 import type { SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
