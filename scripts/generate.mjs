@@ -13,7 +13,7 @@ const compile = ["compile the packages", ...bin("typescript/bin/tsc"), "-b"]
 const steps = [
   compile,
   ["docs/api.md, docs/configuration.md, docs/observability.md", node, "scripts/reference.mjs"],
-  ["the promise client's calls", node, "scripts/calls.mjs"],
+  ["packages/client/src/promise/Contract.ts, packages/client/src/promise/Routes.ts", node, "scripts/calls.mjs"],
   ["docs/licences.md", node, "scripts/licences.mjs"],
   ["docs/internals/architecture.svg", node, "scripts/architecture.mjs"],
   compile,

@@ -11,7 +11,7 @@ export const entries = { "./promise": "promise", "./promise/testing": "promise/t
 /** Conditions of bundlers and runtimes that have no files, processes and sockets of Node. */
 const elsewhere = ["workerd", "edge-light", "fastly", "react-native", "browser", "worker"]
 
-const plainErrorsPath = fileURLToPath(new URL("packages/client/dist/promise/ApiErrors.js", root))
+const plainErrorsPath = fileURLToPath(new URL("packages/client/dist/promise/PlainErrors.js", root))
 
 /** Bundles the errors of the contract without its schemas. */
 export const plainErrors = {

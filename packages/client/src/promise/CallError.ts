@@ -1,5 +1,5 @@
 import type { ApiTag, ChangeRequested } from "./Contract.js"
-import type { Reason } from "./Errors.js"
+import type { Reason } from "./CofferError.js"
 
 /** Why a call failed: an error of the contract, of the connection, or `InvalidRequest` for a request that was not sent. */
 export type CallReason = ApiTag | "InvalidRequest" | Reason

@@ -7,7 +7,7 @@ import { type ClientError, InvalidRequest, unexpectedResponse } from "../interna
 import type { ApiRequest, Exchange, ExchangeFailure } from "../internal/Exchange.js"
 import { parseJson } from "../internal/ParseJson.js"
 import { type HttpResponse, textOf } from "../internal/Send.js"
-import type { Api, Asking, Call, Group } from "./Call.js"
+import type { Api, Asking, Call, Group } from "./CallTypes.js"
 import { CallError } from "./CallError.js"
 import type { ChangeRequested } from "./Contract.js"
 import { apiErrors, routes } from "./Routes.js"

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { CallError, connect, type Connection } from "../../src/promise.js"
 import { apiErrors } from "../../src/promise/Routes.js"
-import { errors } from "../../src/promise/ApiErrors.js"
+import { errors } from "../../src/promise/PlainErrors.js"
 import { errors as contractErrors } from "@coffer/domain/errors/Errors"
 import { type Account, testPlace } from "../support/Place.js"
 

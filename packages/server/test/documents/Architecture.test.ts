@@ -55,7 +55,7 @@ describe("the migrations of the server", () => {
 })
 
 /** Names of one role in each folder, and of the two engines: their folders are alike, and a file is found by its folder. */
-const rolesInFolders = ["Archive", "Http", "Page", "Repo", "main"]
+const rolesInFolders = ["Archive", "Http", "Page", "Repo", "main", "testing"]
 const rolesOfEngines = ["Connection", "Migrations"]
 
 /** Files whose name, without regard to case and ending, another file of the package has too. */

@@ -1,6 +1,5 @@
 import { renewing } from "../internal/Renewal.js"
 import type { Closable } from "./Closable.js"
-import type { Change } from "./Connection.js"
 
 /** A resource that is opened again when one of its keys changes. */
 export interface Reloaded<A> extends Closable {
@@ -16,7 +15,7 @@ export interface Reloaded<A> extends Closable {
 interface Watched {
   readonly get: (key: string) => string
   readonly values: () => ReadonlyMap<string, string>
-  readonly onChange: (listener: (change: Change) => void) => () => void
+  readonly onChange: (listener: () => void) => () => void
   readonly warn: (message: string) => void
 }
 

@@ -1,6 +1,6 @@
-import type { Call } from "./Call.js"
+import type { Call } from "./CallTypes.js"
 import type { Closable } from "./Closable.js"
-import type { Reloaded } from "./Reload.js"
+import type { Reloaded } from "./Reloaded.js"
 
 /** The options of `connect`. Times are in milliseconds. */
 export interface ConnectOptions {
