@@ -55,6 +55,15 @@ $ coffer secret delete API_KEY COOKIE_SECRET --env staging --yes
 $ coffer secret delete COOKIE_SECRET --yes
 $ coffer secret list --removed
 
+# Every day
+\`coffer set\`, \`get\`, \`ls\` and \`edit\` are short for the commands of \`secret\`. A place such as \`webshop/prod\` is one argument of commands that have no other, and \`-e webshop/prod\` for the others; what is left out comes from \`service.yml\`. \`coffer get KEY --clip\` puts the value into the clipboard instead, and clears it after 30 seconds if it is still there. \`coffer open\` opens the web console at this place, or prints the address where there is no display.
+$ coffer set LOG_LEVEL=debug PORT=8080 -e staging
+$ coffer get PORT -e staging
+$ coffer ls staging
+$ EDITOR="sed -i s/8080/9090/" coffer edit PORT -e staging -y
+$ coffer secret delete LOG_LEVEL PORT -e staging -y
+$ coffer open staging
+
 # Values that refer to others
 With \`--expand\`, \`\${KEY}\` in a value stands for another secret of the environment, and \`\${environment:KEY}\` for one of another environment: see [references](values.md#references).
 $ coffer secret set CACHE_URL --expand 'redis://:\${API_KEY}@cache'
@@ -71,7 +80,7 @@ $ coffer secret edit API_KEY --rotate-every 7d --owner ops@example.com
 $ coffer secret due
 $ coffer secret list
 $ coffer secret edit API_KEY --rotate-every none --owner none
-$ coffer secret due --within 90d
+$ coffer secret due --for 90d
 
 # Run a command with the secrets
 Everything after \`run\` and its options is the command. It gets the secrets as environment variables.
@@ -130,7 +139,7 @@ $ coffer declare DATABASE_URL --required-in prod,staging --pattern 'postgres://.
 $ coffer declare list
 $ coffer check; echo "exit code $?"
 $ printf many | coffer secret set DATABASE_URL --env staging
-$ coffer check --env staging; echo "exit code $?"
+$ coffer check staging; echo "exit code $?"
 $ coffer run --env staging --check -- true; echo "exit code $?"
 $ coffer declare --write .env.example --yes
 $ cat .env.example
@@ -184,9 +193,9 @@ $ coffer environment create qa
 $ coffer environment copy dev qa --only API_KEY --dry-run
 $ coffer environment copy dev qa --only API_KEY
 $ coffer environment copy dev qa
-$ coffer environment revisions --env qa
-$ coffer environment revert --env qa --to 1 --dry-run
-$ coffer environment revert --env qa --to 1 --yes
+$ coffer environment revisions qa
+$ coffer environment revert qa --to 1 --dry-run
+$ coffer environment revert qa --to 1 -y
 $ coffer environment diff dev qa
 $ coffer environment diff dev qa --exit-code; echo "exit code $?"
 $ coffer environment delete qa --yes
@@ -195,9 +204,9 @@ $ coffer environment restore qa
 $ coffer environment delete qa --yes
 $ coffer environment erase qa --yes
 An environment can end, and a project can let those who write in it create such environments: see [Previews](previews.md).
-$ coffer environment create pr-42 --from dev --only API_KEY --expires 7d
+$ coffer environment create pr-42 --from dev --only API_KEY --for 7d
 $ coffer environment list
-$ coffer environment extend pr-42 --expires 14d
+$ coffer environment extend pr-42 --for 14d
 $ coffer environment extend pr-42 --never
 $ coffer environment delete pr-42 --yes
 $ coffer project allow-previews --from dev --pattern 'pr-*' --max 10
@@ -213,14 +222,14 @@ $ coffer member invite --file people.csv
 $ coffer member list
 $ coffer member set-role grace@example.com member
 $ coffer member set-role linus@example.com admin
-$ coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern '{dev,staging}' --permission write
+$ coffer acl grant grace@example.com 'webshop/{dev,staging}' write
 $ coffer acl list
-$ coffer acl explain --email grace@example.com
-$ coffer acl table --email grace@example.com
-$ coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern prod --permission read --expires 2035-01-01
+$ coffer acl explain grace@example.com dev
+$ coffer acl table grace@example.com
+$ coffer acl grant grace@example.com prod read --until 2035-01-01
 $ coffer group create backend
 $ coffer group add backend grace@example.com
-$ coffer acl grant --group backend --project-pattern webshop --env-pattern dev --permission write
+$ coffer acl grant group:backend webshop/dev write
 $ coffer group list
 $ coffer group members backend
 $ coffer group map platform-team backend
@@ -230,13 +239,13 @@ $ coffer group rename backend platform
 $ coffer group remove platform grace@example.com
 $ coffer group delete platform --yes
 A delegation gives an agent or a script a part of your own rights, for commands without a terminal in its place. [A part of your own rights](mcp.md#a-part-of-your-own-rights) has more.
-$ coffer delegate --for claude --place acme/webshop/staging --ttl 2h --only API_KEY
+$ coffer delegate staging --name claude --for 2h --only API_KEY
 $ coffer delegate list
 $ printf svc_dt_mistyped > token.txt; coffer delegate store < token.txt; echo "exit code $?"
 $ coffer delegate revoke claude
 $ coffer delegate revoke claude
-$ coffer acl revoke --email grace@example.com --env-pattern prod --yes
-$ coffer acl revoke --email grace@example.com --env-pattern '{dev,staging}' --yes
+$ coffer acl revoke grace@example.com prod --yes
+$ coffer acl revoke grace@example.com 'webshop/{dev,staging}' -y
 $ coffer member remove grace@example.com --yes
 When a person is removed or disabled, the service accounts that they created stay valid. The client lists them, because the person may know their keys.
 
@@ -253,13 +262,13 @@ $ coffer secret delete API_KEY --env prod --yes --json
 $ coffer request refuse $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
 $ coffer environment unprotect prod --yes
 $ coffer request withdraw $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
-$ coffer access request --env prod --permission read --for 1h --reason INC-12
+$ coffer access request prod read --for 1h --reason INC-12
 $ coffer environment unprotect prod --yes --break-glass 'the end of this chapter'
 
 # Service accounts
-$ coffer service-account create ci --project webshop --expires-in-days 90
+$ coffer service-account create ci --at webshop/dev --for 90d
 $ coffer service-account list
-$ coffer acl grant --service-account ci --project-pattern webshop --env-pattern dev --permission read --json
+$ coffer acl grant account:ci webshop/dev read --json
 $ coffer service-account edit ci --network 10.20.0.0/16 --network 127.0.0.0/8
 $ coffer service-account edit ci --any-network
 $ coffer service-account rotate ci --grace 3600
@@ -267,7 +276,7 @@ $ coffer service-account trust ci --github acme/webshop --repository-id 74 --own
 $ coffer service-account trust list ci
 $ echo not-a-token | coffer service-account trust try ci --token -
 $ coffer service-account trust revoke ci github --yes
-$ coffer acl revoke --service-account ci --yes
+$ coffer acl revoke account:ci --yes
 $ coffer service-account revoke ci --yes
 
 # Webhooks
@@ -290,9 +299,9 @@ $ coffer use edit STRIPE_KEY $(coffer use list STRIPE_KEY --json | grep -om1 '[0
 $ coffer use list
 $ coffer use request GET https://api.stripe.com/v1/payouts --secret STRIPE_KEY
 $ coffer use request GET https://api.stripe.com/v1/refunds/re_1 --secret STRIPE_KEY
-$ coffer approval list
-$ coffer approval refuse $(coffer approval list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
-$ coffer approval approve 00000000-0000-7000-8000-000000000000
+$ coffer request list
+$ coffer request refuse $(coffer request list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}')
+$ coffer request approve 00000000-0000-7000-8000-000000000000
 $ coffer use revoke STRIPE_KEY $(coffer use list STRIPE_KEY --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --yes
 
 # The audit log
@@ -308,9 +317,6 @@ $ coffer org export --to-age ${recipient} acme.age
 $ coffer org export --to-age ${recipient} acme.age
 $ coffer org import acme.age --identity key.txt --as acme-copy --plan
 $ coffer org import acme.age --identity key.txt --as acme-copy
-$ coffer org export list
-$ coffer org export approve 00000000-0000-7000-8000-000000000000 --yes
-$ coffer org export end 00000000-0000-7000-8000-000000000000
 $ coffer org delete --org acme-copy --yes
 
 # Organizations, projects and sessions

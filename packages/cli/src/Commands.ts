@@ -23,6 +23,8 @@ import { verifyReleaseCommand } from "./commands/release/VerifyRelease.js"
 import { renderCommand } from "./commands/render/Render.js"
 import { runCommand } from "./commands/run/Run.js"
 import { scanCommand } from "./commands/scan/Scan.js"
+import { openCommand } from "./commands/help/Open.js"
+import { dailyCommands } from "./commands/secrets/Daily.js"
 import { secretCommand } from "./commands/secrets/Secrets.js"
 import { featuresCommand, settingsCommand } from "./commands/help/Server.js"
 import { groupCommand } from "./commands/groups/Groups.js"
@@ -51,6 +53,7 @@ export const tree: Tree = treeOf({
     { name: "coffer init", text: "Choose what this directory uses" },
     { name: "coffer run -- npm start", text: "Run a program with the secrets" }
   ],
+  old: [approvalCommand],
   sections: [
     {
       title: "START",
@@ -58,13 +61,14 @@ export const tree: Tree = treeOf({
         row("Log in and out, your sessions", login, logout, sessionCommand),
         row("Prove that it is you", reauthenticate, passkeyCommand),
         row("The settings of this directory", init, trust),
-        row("Who you are, and what is wrong", whoami, doctorCommand, health)
+        row("Who you are; the web console", whoami, doctorCommand, health, openCommand)
       ]
     },
     {
       title: "SECRETS",
       rows: [
-        row("Read, write, find and import", secretCommand, importCommand),
+        row("Read, write, list and change", ...dailyCommands),
+        row("All of secrets; move in", secretCommand, importCommand),
         row("Where secrets are", projectCommand, environmentCommand),
         row("Give secrets to programs", runCommand, renderCommand, composeCommand),
         row("Expected keys, values in files", declare, declareList, declareRemove, checkCommand, scanCommand)
@@ -74,8 +78,7 @@ export const tree: Tree = treeOf({
       title: "PEOPLE AND RIGHTS",
       rows: [
         row("Organizations and people", orgCommand, memberCommand, userCommand),
-        row("Who may read and write what", aclCommand, groupCommand),
-        row("Ask for access, vote on changes", accessCommand, requestCommand)
+        row("Who may do what; ask and vote", aclCommand, groupCommand, accessCommand, requestCommand)
       ]
     },
     {
@@ -89,7 +92,7 @@ export const tree: Tree = treeOf({
           delegateRevoke,
           delegateStore
         ),
-        row("Use secrets without seeing them", useCommand, approvalCommand),
+        row("Use secrets without seeing them", useCommand),
         row("Events and credentials for tools", webhookCommand, helperCommand)
       ]
     },

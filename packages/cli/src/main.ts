@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs"
 import { splitRunArgv } from "./run/RunArgv.js"
 import { catchSignals } from "./run/Signals.js"
+import { clearLater, clearWord } from "./terminal/ClearClipboard.js"
 
 const version = process.env.COFFER_VERSION ?? "0.0.0-dev"
 const argv = process.argv.slice(2)
@@ -39,10 +40,13 @@ const startCompletion = async (rest: ReadonlyArray<string>) => {
 const secretNames: ReadonlySet<string | undefined> = new Set(["secret", "secrets"])
 const secretCommands: ReadonlySet<string | undefined> = new Set(["get", "set", "list"])
 
+/** The same commands without their noun. */
+const dailyCommands: ReadonlySet<string | undefined> = new Set(["get", "set", "ls"])
+
 /** Starts the most used commands at secrets, without loading the others. */
-const startSecrets = async () => {
+const startSecrets = async (rest: ReadonlyArray<string>) => {
   const { start } = await import("./secrets/main.js")
-  if (!start(argv.slice(1), version)) await startCli()
+  if (!start(rest, version)) await startCli()
 }
 
 /** Prints the version without loading anything. Broken output ends it as `Output.ts` ends other commands. */
@@ -61,7 +65,9 @@ const start = async () => {
   else if (argv[0] === "run") await startRun(argv.slice(1))
   else if (argv[0] === "render") await startRender(argv.slice(1))
   else if (argv[0] === "__complete") await startCompletion(argv.slice(1))
-  else if (secretNames.has(argv[0]) && secretCommands.has(argv[1])) await startSecrets()
+  else if (argv[0] === clearWord) clearLater()
+  else if (dailyCommands.has(argv[0])) await startSecrets(argv)
+  else if (secretNames.has(argv[0]) && secretCommands.has(argv[1])) await startSecrets(argv.slice(1))
   else await startCli()
 }
 

@@ -11,18 +11,18 @@ import { afterRefusal, type Asker, refusals } from "@coffer/domain/errors/NextSt
 const cases: ReadonlyArray<readonly [message: string, person: string | null, account?: string | null]> = [
   [
     "this needs a rule with permission read for environment webshop/dev of organization acme",
-    "ask for it with: coffer access request --env acme/webshop/dev --permission read --for 1h --reason WHY",
-    "an admin runs: coffer acl grant --org acme --service-account NAME --project-pattern webshop --env-pattern dev --permission read"
+    "ask for it with: coffer access request acme/webshop/dev read --for 1h --reason WHY",
+    "an admin runs: coffer acl grant account:NAME acme/webshop/dev read"
   ],
   [
     "this needs a rule with permission admin for project webshop of organization acme",
-    "an admin runs: coffer acl grant --org acme --email YOUR_EMAIL --project-pattern webshop --env-pattern '*' --permission admin",
-    "an admin runs: coffer acl grant --org acme --service-account NAME --project-pattern webshop --env-pattern '*' --permission admin"
+    "an admin runs: coffer acl grant YOUR_EMAIL 'acme/webshop/*' admin",
+    "an admin runs: coffer acl grant account:NAME 'acme/webshop/*' admin"
   ],
   [
     "this needs a rule with permission admin for organization acme",
-    "an admin runs: coffer acl grant --org acme --email YOUR_EMAIL --project-pattern '*' --env-pattern '*' --permission admin",
-    "an admin runs: coffer acl grant --org acme --service-account NAME --project-pattern '*' --env-pattern '*' --permission admin"
+    "an admin runs: coffer acl grant YOUR_EMAIL 'acme/*/*' admin",
+    "an admin runs: coffer acl grant account:NAME 'acme/*/*' admin"
   ],
   [
     "this needs at least the role developer in organization acme, whatever the rules",
@@ -40,7 +40,7 @@ const cases: ReadonlyArray<readonly [message: string, person: string | null, acc
   [
     "this needs the role admin, or a service account without a project that has an admin rule, in organization acme",
     "ask an administrator of the organization; coffer member list --org acme shows who that is",
-    "an admin runs: coffer acl grant --org acme --service-account NAME --project-pattern '*' --env-pattern '*' --permission admin"
+    "an admin runs: coffer acl grant account:NAME 'acme/*/*' admin"
   ],
   [
     "this needs the role admin in organization acme, and a service account never has a role",
@@ -56,7 +56,7 @@ const cases: ReadonlyArray<readonly [message: string, person: string | null, acc
   ["only superadmins create organizations on this server: ask one of them", null],
   [
     "the delegation night job gives at most read, and this needs write",
-    "its person can make another one: coffer delegate --for 'night job' --permission write"
+    "its person can make another one: coffer delegate --name 'night job' --permission write"
   ],
   [
     "the delegation claude gives at most read, and this needs admin",
@@ -64,19 +64,19 @@ const cases: ReadonlyArray<readonly [message: string, person: string | null, acc
   ],
   [
     "the delegation claude is for environment webshop/dev of organization acme alone",
-    "its person can make one for another place: coffer delegate --for 'claude' --place ORG/PROJECT/ENV"
+    "its person can make one for another place: coffer delegate ORG/PROJECT/ENV --name 'claude'"
   ],
   [
     "the delegation claude was made without values and is never given one",
-    "its person can make one with values: coffer delegate --for 'claude'; coffer use sends requests with a secret that it never shows"
+    "its person can make one with values: coffer delegate --name 'claude'; coffer use sends requests with a secret that it never shows"
   ],
   [
     "the delegation claude is limited to other keys",
-    "its person can make another one: coffer delegate --for 'claude' --only KEY, or without --only for all keys"
+    "its person can make another one: coffer delegate --name 'claude' --only KEY, or without --only for all keys"
   ],
   [
     "a delegation that is limited to keys never does this",
-    "its person can make another one: coffer delegate --for 'NAME' --only KEY, or without --only for all keys"
+    "its person can make another one: coffer delegate --name 'NAME' --only KEY, or without --only for all keys"
   ],
   [
     "a delegation never does this: the person who made it has to",
@@ -84,7 +84,7 @@ const cases: ReadonlyArray<readonly [message: string, person: string | null, acc
   ],
   [
     "another owner has to approve this export: you asked for it",
-    "coffer org export list names the export; the other owner runs: coffer org export approve ID"
+    "coffer request list names the export; the other owner runs: coffer request approve ID"
   ],
   ["only the owner who asked for an export reads it", "make one of your own with: coffer org export"],
   ["only whoever asked withdraws a request", "who may vote can end it with: coffer request refuse ID"],

@@ -26,18 +26,18 @@ describe("a refusal", () => {
     const said = `FORBIDDEN: the server says ${JSON.stringify(message)}. Next: do not call again: tell the user what helps: `
     assert.strictEqual(
       tell(new Forbidden({ message }), "person"),
-      `${said}"ask for it with: coffer access request --env acme/webshop/dev --permission write --for 1h --reason WHY".`
+      `${said}"ask for it with: coffer access request acme/webshop/dev write --for 1h --reason WHY".`
     )
     assert.strictEqual(
       tell(new Forbidden({ message }), "account"),
-      `${said}"an admin runs: coffer acl grant --org acme --service-account NAME --project-pattern webshop --env-pattern dev --permission write".`
+      `${said}"an admin runs: coffer acl grant account:NAME acme/webshop/dev write".`
     )
   })
 
   it("of a delegation says how its person makes another one", () => {
     assert.include(
       tell(new Forbidden({ message: "the delegation claude gives at most read, and this needs write" }), "person"),
-      `tell the user what helps: "its person can make another one: coffer delegate --for 'claude' --permission write"`
+      `tell the user what helps: "its person can make another one: coffer delegate --name 'claude' --permission write"`
     )
   })
 

@@ -92,6 +92,9 @@ describe("an agent without a terminal, where a person has delegated", () => {
     assert.match(revoked, /this delegation is unknown, .*or to run coffer delegate or coffer login/)
     home.delegation(service.url, { ...made, expires_at: "2020-01-01T00:00:00.000Z" })
     const ended = await agent.refused("secret_list", {}, "NOT_AUTHENTICATED")
-    assert.match(ended, /claude for acme\/shop\/dev has ended: ask its person to run coffer delegate --for 'claude'/)
+    assert.match(
+      ended,
+      /claude for acme\/shop\/dev has ended: ask its person to run coffer delegate acme\/shop\/dev --name 'claude'/
+    )
   })
 })

@@ -93,7 +93,7 @@ describe("an agent with SERVICE_MCP_USE=1", () => {
     assert.match(wrong, /path \/v1\/payouts is in no rule of STRIPE_KEY/)
 
     const text = await agent.refused("http_request", refund("ch_1"), "APPROVAL_NEEDED")
-    const [, id = ""] = /coffer approval approve (\S+);/.exec(text) ?? []
+    const [, id = ""] = /coffer request approve (\S+);/.exec(text) ?? []
     const pending = await service.request("GET", "/api/orgs/acme/approvals")
     assert.strictEqual(pending.data[0].id, id)
     assert.strictEqual(pending.data[0].body, "charge=ch_1")

@@ -32,7 +32,7 @@ const permission = Effect.fnUntraced(function* (call: Call, org_name: OrgName, {
       : yield* call("exports", (api) => api.get({ path: { org_name, export_id: id } }))
   if (found.state === "ready") return found
   return yield* new Waits({
-    message: `nothing was exported yet: ${org_name} has a protected environment, and export ${found.id} waits until another owner approves it, at most until ${found.expires_at}; another owner runs: coffer org export approve ${found.id}; then run the same command with --id ${found.id}`
+    message: `nothing was exported yet: ${org_name} has a protected environment, and export ${found.id} waits until another owner approves it, at most until ${found.expires_at}; another owner runs: coffer request approve ${found.id}; then run the same command with --id ${found.id}`
   })
 })
 

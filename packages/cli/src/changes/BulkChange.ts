@@ -56,12 +56,12 @@ const approve = Effect.fnUntraced(function* (shown: BundleWritten, place: string
 /** Says how to take a change back. */
 export const noteUndo = (written: BundleWritten, path: EnvPath, given: CommandLineSettings) => {
   const option = (name: string, value: string | undefined) => (value === undefined ? [] : [`--${name}`, value])
-  const words = [
-    ...option("server-url", given.serverUrl),
-    ...option("org", given.org),
-    ...option("project", given.project),
-    ...["--env", path.env_name, "--to", String(written.revision - 1)]
-  ]
+  const place = [
+    ...(given.org === undefined ? [] : [path.org_name]),
+    ...(given.org === undefined && given.project === undefined ? [] : [path.project_name]),
+    path.env_name
+  ].join("/")
+  const words = [place, "--to", String(written.revision - 1), ...option("server-url", given.serverUrl)]
   return note(`undo: coffer env revert ${words.join(" ")}`)
 }
 

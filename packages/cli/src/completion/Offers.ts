@@ -8,6 +8,7 @@ import {
   isIdListKind,
   isOrgListKind,
   type NamePath,
+  type OrgListKind,
   orgList,
   placeList,
   readAccountId,
@@ -77,7 +78,7 @@ const sourcesOf = (word: Unfinished, settings: Settings): ReadonlyArray<Source> 
 }
 
 /** The characters of names, and of what joins them. Nothing else is written for a shell to read. */
-const isPlain = (text: string) => /^[A-Za-z0-9_.,/@+-]*$/.test(text)
+const isPlain = (text: string) => /^[A-Za-z0-9_.,:/@+-]*$/.test(text)
 
 /**
  * Returns the completions of a word from the server's lists of names. Values are not requested. The settings, the credential
@@ -95,6 +96,25 @@ export const offersFor = Effect.fnUntraced(function* (word: Unfinished) {
   const exchange = yield* connectTo({ server, credential: Option.some(credential), program: "cli", version })
   const matching = (names: ReadonlyArray<string>) =>
     names.filter((name) => name.startsWith(text) && !others.includes(name))
+  if (word.kind === "who" || word.kind === "rule-or-who" || word.kind === "waiting") {
+    const { org_name } = yield* settings.orgPath
+    const namesOf = (kind: OrgListKind, before = "") => {
+      const list = orgList(kind, org_name)
+      return cached({ server, credential, list }, readNames(exchange, list)).pipe(
+        Effect.map((names) => names.map((name) => before + name)),
+        // Whoever may not list the groups may still list the people.
+        Effect.orElseSucceed((): ReadonlyArray<string> => [])
+      )
+    }
+    const lists =
+      word.kind === "waiting"
+        ? [namesOf("request"), namesOf("approval"), namesOf("export")]
+        : [
+            ...[namesOf("member"), namesOf("group", "group:"), namesOf("account", "account:")],
+            ...(word.kind === "rule-or-who" ? [namesOf("rule")] : [])
+          ]
+    return matching((yield* Effect.all(lists, { concurrency: 4 })).flat())
+  }
   if (isOrgListKind(word.kind)) {
     const { org_name } = yield* settings.orgPath
     const list = orgList(word.kind, org_name)

@@ -7,7 +7,7 @@ import * as Predicate from "effect/Predicate"
 import type { CannotDo, Failure } from "../base/Failures.js"
 import type { Output } from "../terminal/Output.js"
 import { printJson } from "../terminal/Print.js"
-import { type Codec, option } from "./Specs.js"
+import { type Codec, common, option } from "./Specs.js"
 
 const reason: Codec<string> = {
   value: "text",
@@ -17,11 +17,13 @@ const reason: Codec<string> = {
 
 /** The options of commands that change an environment, which may be protected. */
 export const askingSpecs = {
-  reason: option("reason", reason, "Why, for the people who approve changes of a protected environment"),
-  breakGlass: option(
-    "break-glass",
-    reason,
-    "Change a protected environment at once, for this reason, which its owners are mailed"
+  reason: common(option("reason", reason, "Why, for the people who approve changes of a protected environment")),
+  breakGlass: common(
+    option(
+      "break-glass",
+      reason,
+      "Change a protected environment at once, for this reason, which its owners are mailed"
+    )
   )
 }
 

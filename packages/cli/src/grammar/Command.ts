@@ -28,6 +28,7 @@ import {
   findPlace,
   jsonSpec,
   nonInteractiveSpec,
+  placeProblem,
   placeSpecs,
   refuse,
   wideSpec
@@ -52,6 +53,8 @@ export interface Leaf extends Syntax {
   readonly name: string
   readonly description: string
   readonly examples: ReadonlyArray<string>
+  /** Whether it is an old command: it works as ever, and no help and no completion shows it. */
+  readonly isOld?: boolean
   /** Called with each failure, wrong usage included, before it goes to standard error. */
   readonly report?: Report
   /** Decodes the values of the words, and runs the command. */
@@ -65,6 +68,7 @@ export interface Group {
   readonly description: string
   /** A second name. */
   readonly alias?: string
+  readonly isOld?: boolean
   readonly commands: Array.NonEmptyReadonlyArray<Leaf>
 }
 
@@ -80,6 +84,9 @@ export const group = (
   commands,
   ...(alias === undefined ? {} : { alias })
 })
+
+/** A command of an earlier release: it works as ever, and no help and no completion shows it. */
+export const oldCommand = (leaf: Leaf): Leaf => ({ ...leaf, isOld: true })
 
 /** The typed client's `call`. */
 export type Call = CofferClient["call"]
@@ -222,7 +229,9 @@ const commandsAt =
         const options = yield* allowed(valuesOf(own, words))
         yield* refuse(check?.(options))
         const atPlace = Effect.gen(function* () {
-          const found = yield* findPlace({ ...at, ...place?.(options) }, (settings) => pathOf(settings, at))
+          const named = place?.(options) ?? {}
+          yield* refuse(placeProblem(at, named))
+          const found = yield* findPlace({ ...at, ...named }, (settings) => pathOf(settings, at))
           const { call, exchange } = yield* connect(found.server, found.path, at.nonInteractive)
           const context = {
             ...found,

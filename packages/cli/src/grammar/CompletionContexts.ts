@@ -1,6 +1,7 @@
 import type { Group, Leaf } from "./Command.js"
 import { encodeSyntax, joinSyntaxes } from "./CompletionSyntax.js"
-import { namesOf, type Tree } from "./Tree.js"
+import { shownOptions } from "./Data.js"
+import { namesOf, shownNodes, type Tree } from "./Tree.js"
 
 /** A word that can be completed, and its meaning. */
 export interface Offer {
@@ -37,7 +38,11 @@ const leafContext = (leaf: Leaf, first: string, second: string | undefined): Com
     second,
     words: (leaf.arguments[0]?.choices ?? []).map((word) => ({ word, text: "" })),
     options: [
-      ...leaf.options.map(({ choices = [], description, name }) => ({ word: `--${name}`, text: description, choices })),
+      ...shownOptions(leaf).map(({ choices = [], description, name }) => ({
+        word: `--${name}`,
+        text: description,
+        choices
+      })),
       helpOption
     ],
     ...(syntax === undefined ? {} : { syntax })
@@ -76,9 +81,10 @@ const contextsIn = (commands: ReadonlyArray<Leaf>, first: string): ReadonlyArray
 
 const contextsOf = (node: Group | Leaf): ReadonlyArray<CompletionContext> => {
   if (node.type === "command") return [leafContext(node, node.name, undefined)]
+  const commands = shownNodes(node.commands)
   return namesOf(node).flatMap((first) => [
-    { first, second: "", words: topLevel(node.commands), options: [helpOption] },
-    ...contextsIn(node.commands, first)
+    { first, second: "", words: topLevel(commands), options: [helpOption] },
+    ...contextsIn(commands, first)
   ])
 }
 
@@ -87,8 +93,12 @@ export const completionContexts = ({ nodes }: Tree): ReadonlyArray<CompletionCon
   {
     first: "",
     second: "",
-    words: [...nodes.flatMap((node) => namesOf(node).map((name) => offer(name, node))), helpOption, versionOption],
+    words: [
+      ...shownNodes(nodes).flatMap((node) => namesOf(node).map((name) => offer(name, node))),
+      helpOption,
+      versionOption
+    ],
     options: []
   },
-  ...nodes.flatMap(contextsOf)
+  ...shownNodes(nodes).flatMap(contextsOf)
 ]

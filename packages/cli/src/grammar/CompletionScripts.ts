@@ -85,8 +85,8 @@ const inBash = (places: ReadonlyArray<CompletionContext>) => [
   // Names keep their order, from bash 4.4 on.
   "    compopt -o nosort 2>/dev/null",
   "    [[ ${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null",
-  // Readline replaces only what follows the last `@`.
-  '    if [[ $COMP_WORDBREAKS == *@* && $cur == *@* ]]; then COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*@}"}"}"); fi',
+  // Readline replaces only what follows the last `@` or `:`.
+  '    if [[ $COMP_WORDBREAKS == *@* && $cur == *[@:]* ]]; then COMPREPLY=("${COMPREPLY[@]#"${cur%"${cur##*[@:]}"}"}"); fi',
   "  fi",
   "  return 0",
   "}",

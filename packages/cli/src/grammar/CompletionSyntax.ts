@@ -1,5 +1,5 @@
 import type { CommandLineSettings } from "@coffer/client/internal/Settings"
-import { type NameKind, nameKinds, type Syntax } from "./Data.js"
+import { longOf, type NameKind, nameKinds, shownOptions, type Syntax } from "./Data.js"
 
 /** Where another command begins. */
 const command = "--"
@@ -11,7 +11,9 @@ const noNames = "-"
  * a value, `--to=env` for one that names complete, `key` for an argument, `key...` for several, `-` for an argument without
  * names, and `--` where another command begins. Options that are left out have a value. None if names complete nothing.
  */
-export const encodeSyntax = ({ arguments: words, options }: Syntax): string | undefined => {
+export const encodeSyntax = (syntax: Syntax): string | undefined => {
+  const { arguments: words } = syntax
+  const options = shownOptions(syntax)
   if (![...words, ...options].some(({ names }) => names !== undefined)) return undefined
   const optionWords = options.flatMap(({ isValueOptional, name, names, value }) => {
     if (names !== undefined) return [`--${name}=${names}`]
@@ -65,6 +67,12 @@ const settings: Readonly<Record<string, keyof CommandLineSettings>> = {
 /** Shells hand words over as they were typed. */
 const withoutQuotes = (word: string) => word.replace(/['"\\]/g, "")
 
+/** A word, with a short option in full. */
+const inFull = (word: string): string => {
+  const long = longOf(word)
+  return long === undefined ? word : `--${long}`
+}
+
 /** A word of a command line that names complete. */
 export interface Unfinished {
   readonly kind: NameKind
@@ -109,7 +117,7 @@ const readWord = (syntax: string, index: number, words: ReadonlyArray<string>): 
 
   for (const [position, typed] of words.entries()) {
     const isUnfinished = position === index
-    const word = withoutQuotes(typed)
+    const word = inFull(withoutQuotes(typed))
     if (option !== undefined) {
       takeValue(option, word, isUnfinished)
       option = undefined

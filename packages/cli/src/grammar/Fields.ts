@@ -47,7 +47,8 @@ const literalsOf = (ast: SchemaAST.AST): ReadonlyArray<string> | undefined => {
 const isNumber = (ast: SchemaAST.AST): boolean =>
   SchemaAST.isRefinement(ast) ? isNumber(ast.from) : SchemaAST.isNumberKeyword(ast)
 
-const codecOf = <A, I>(schema: Schema.Schema<A, I>): Codec<A> => {
+/** How a text becomes a value of a schema. */
+export const codecOf = <A, I>(schema: Schema.Schema<A, I>): Codec<A> => {
   const description = descriptionOf(schema)
   const type = SchemaAST.typeAST(schema.ast)
   if (isNumber(type)) {

@@ -1,6 +1,6 @@
 import { definitions, fill, type Item, wrap } from "../terminal/Wrap.js"
 import type { Group, Leaf } from "./Command.js"
-import { namesOf, type Row, type Tree } from "./Tree.js"
+import { namesOf, type Row, shownNodes, type Tree } from "./Tree.js"
 import { groupUsage, usageItems, usageLines } from "./Usage.js"
 
 type Width = number | undefined
@@ -33,7 +33,9 @@ const commandsBelow = (path: ReadonlyArray<string>, tree: Tree): ReadonlyArray<I
   const group = tree.nodes.find((node) => node.type === "group" && namesOf(node).includes(name))
   const nodes = group?.type === "group" ? group.commands : tree.nodes
   const prefix = `${(group === undefined ? path : rest).join(" ")} `
-  return nodes.filter((node) => node.name.startsWith(prefix)).map((node) => commandItem(node))
+  return shownNodes(nodes)
+    .filter((node) => node.name.startsWith(prefix))
+    .map((node) => commandItem(node))
 }
 
 /** The help of a command. */
@@ -49,6 +51,7 @@ export const commandHelp = (path: ReadonlyArray<string>, leaf: Leaf, tree: Tree,
     ),
     ...section("ARGUMENTS", list(items.arguments, room)),
     ...section("OPTIONS", list(items.options, room)),
+    ...section("COMMON OPTIONS", list(items.common, room)),
     ...section("COMMANDS", list(commandsBelow(path, tree), room))
   ]
     .join("\n")
@@ -103,7 +106,7 @@ export const groupHelp = (path: ReadonlyArray<string>, group: Group | undefined,
   return [
     ...section("USAGE", [usage]),
     ...section("DESCRIPTION", wrap(group.description + alias, room)),
-    ...section("COMMANDS", list(group.commands.map(commandItem), room)),
+    ...section("COMMANDS", list(shownNodes(group.commands).map(commandItem), room)),
     ...wrap(`${usage} --help says more about a command.`, width)
   ].join("\n")
 }

@@ -14,12 +14,14 @@ const noun = (noun: string, list: string, many = `${noun}s`): Noun => ({ noun, m
 /** The records that commands name by an id, or by its beginning. */
 export const idNouns = {
   request: noun("request", "coffer request list"),
-  approval: noun("request", "coffer approval list"),
+  waiting: noun("request", "coffer request list"),
+  approval: noun("request", "coffer request list"),
   rule: noun("access rule", "coffer acl list"),
+  "rule-or-who": noun("access rule", "coffer acl list"),
   webhook: noun("webhook", "coffer webhook list"),
   delivery: noun("delivery", "coffer webhook deliveries ID", "deliveries"),
   "use-rule": noun("use rule", "coffer use list KEY"),
-  export: noun("export", "coffer org export list"),
+  export: noun("export", "coffer request list"),
   session: noun("session", "coffer session list"),
   backup: noun("backup", "coffer backup list")
 } as const satisfies { readonly [Kind in NameKind]?: Noun }

@@ -62,7 +62,7 @@ const things: ReadonlyArray<Thing> = [
   { form: /^federation /, depth: 1, list: plainly("coffer service-account trust list ACCOUNT") },
   { form: /^access rule /, depth: 1, list: plainly("coffer acl list") },
   { form: /^use rule /, depth: 3, list: plainly("coffer use list KEY") },
-  { form: /^approval /, depth: 1, list: plainly("coffer approval list") },
+  { form: /^approval /, depth: 1, list: plainly("coffer request list") },
   { form: /^request /, depth: 1, list: plainly("coffer request list") },
   {
     form: /^the protection of environment (\S+) /,

@@ -14,7 +14,7 @@ import { Version } from "../base/Version.js"
 import { placeOptions } from "./Data.js"
 import type { PlacePath } from "./Missing.js"
 import { splitPaths } from "./PlacePath.js"
-import { flag, textOption } from "./Specs.js"
+import { common, flag, textOption } from "./Specs.js"
 
 /** The options that name the server and the place, and the one for machines. */
 export const placeSpecs = {
@@ -24,14 +24,13 @@ export const placeSpecs = {
   env: textOption(placeOptions.env)
 }
 
-export const jsonSpec = flag("json", "Print the API's own records, for machines")
+export const jsonSpec = common(flag("json", "Print the API's own records, for machines"))
 
 /** Of commands that print a list, whose text has no secret values. */
-export const wideSpec = flag("wide", "Show every column in full, also where the terminal has no room")
+export const wideSpec = common(flag("wide", "Show every column in full, also where the terminal has no room"))
 
-export const nonInteractiveSpec = flag(
-  "non-interactive",
-  "Take no session: an API key, or the delegation for the place; as SERVICE_NON_INTERACTIVE=1"
+export const nonInteractiveSpec = common(
+  flag("non-interactive", "Take no session: an API key, or the delegation for the place; as SERVICE_NON_INTERACTIVE=1")
 )
 
 /** The options of a command at an environment. */
@@ -42,6 +41,15 @@ export const allEnvsSpec = flag("all-envs", "Compare all environments of the pro
 /** Fails if there is a problem. */
 export const refuse = (problem: string | undefined): Effect.Effect<void, WrongUsage> =>
   problem === undefined ? Effect.void : Effect.fail(new WrongUsage({ message: problem }))
+
+/** Returns the problem with a place that is named twice: by an argument, and by --env. */
+export const placeProblem = (
+  { env: option }: CommandLineSettings,
+  { env: argument }: CommandLineSettings
+): string | undefined =>
+  option === undefined || argument === undefined || option === argument
+    ? undefined
+    : `--env ${option} and ${argument} both name the environment: leave one of them out`
 
 /** The settings that a command line gives, each by itself. */
 export const placeGiven = (given: CommandLineSettings): Either.Either<CommandLineSettings, WrongUsage> =>

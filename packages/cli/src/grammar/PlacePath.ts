@@ -15,7 +15,8 @@ const join = (key: keyof typeof words, path: string, part: string | undefined, o
     ? Either.right(part ?? option)
     : Either.left(`--${key} ${option} and ${path} name two different ${words[key]}: leave one of them out`)
 
-const partsOf = (path: string, most: number) => {
+/** The names in a path; undefined if there are more, or one is empty. */
+export const partsOf = (path: string, most: number) => {
   const parts = path.split("/")
   return parts.length <= most && parts.every((part) => part !== "") ? parts : undefined
 }

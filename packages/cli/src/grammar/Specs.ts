@@ -4,7 +4,7 @@ import * as Either from "effect/Either"
 import { identity } from "effect/Function"
 import * as Redacted from "effect/Redacted"
 import type { ArgumentData, NameKind, OptionData, Syntax } from "./Data.js"
-import { choiceProblem, type Word } from "./Words.js"
+import { choiceProblem, type Word, type Words } from "./Words.js"
 
 /** How the text of an option or an argument becomes a value. */
 export interface Codec<A> {
@@ -15,16 +15,23 @@ export interface Codec<A> {
   readonly decode: (name: string, text: string) => Either.Either<A, string>
 }
 
+/** The texts of all options of a command line, by their names. */
+export type Given = Words["options"]
+
 /** An option: its data, and its value for the texts that were given; for undefined if it was not. */
 export interface OptionSpec<A> {
   readonly data: OptionData
-  readonly decode: (texts: ReadonlyArray<string> | undefined) => Either.Either<A, string>
+  /** Further options that give the same value, such as old ones. */
+  readonly also?: ReadonlyArray<OptionData>
+  readonly decode: (texts: ReadonlyArray<string> | undefined, given: Given) => Either.Either<A, string>
 }
 
 /** An argument: its data, and its value for its words. */
 export interface ArgumentSpec<A> {
   readonly data: ArgumentData
-  readonly decode: (words: ReadonlyArray<Word>) => Either.Either<A, string>
+  /** The old options that may stand in its place. */
+  readonly also?: ReadonlyArray<OptionData>
+  readonly decode: (words: ReadonlyArray<Word>, given: Given) => Either.Either<A, string>
 }
 
 /** The options and arguments of a command, by the names that its function uses. Arguments stand in this order. */
@@ -34,8 +41,13 @@ export const isArgument = <O extends { readonly data: OptionData }, A extends { 
   spec: O | A
 ): spec is A => spec.data.kind === "argument"
 
-export const syntaxOf = (specs: ReadonlyArray<{ readonly data: OptionData | ArgumentData }>): Syntax => ({
-  options: specs.flatMap(({ data }) => (data.kind === "option" ? [data] : [])),
+interface Described {
+  readonly data: OptionData | ArgumentData
+  readonly also?: ReadonlyArray<OptionData>
+}
+
+export const syntaxOf = (specs: ReadonlyArray<Described>): Syntax => ({
+  options: specs.flatMap(({ also = [], data }) => (data.kind === "option" ? [data, ...also] : also)),
   arguments: specs.flatMap(({ data }) => (data.kind === "argument" ? [data] : []))
 })
 
@@ -146,11 +158,80 @@ export interface SecretArgument {
   readonly isVerbatim: boolean
 }
 
-/** An optional argument that may be a secret value. It is any text, also one that begins with a hyphen. */
-export const secretArgument = (name: string, description: string): ArgumentSpec<SecretArgument | undefined> => ({
-  data: { kind: "argument", name, description, least: 0, most: 1, isSecret: true },
-  decode: ([word]) =>
-    Either.right(word === undefined ? undefined : { value: Redacted.make(word.text), isVerbatim: word.isVerbatim })
+/** Optional arguments that may be secret values. Each is any text, also one that begins with a hyphen. */
+export const secretArguments = (
+  name: string,
+  most: number,
+  description: string
+): ArgumentSpec<ReadonlyArray<SecretArgument>> => ({
+  data: { kind: "argument", name, description, least: 0, most, isSecret: true },
+  decode: (words) => Either.right(words.map(({ isVerbatim, text }) => ({ value: Redacted.make(text), isVerbatim })))
+})
+
+type Options = Readonly<Record<string, OptionSpec<unknown>>>
+
+type OptionValues<O extends Options> = {
+  readonly [Name in keyof O]: Either.Either.Right<ReturnType<O[Name]["decode"]>>
+}
+
+const oldData = ({ also = [], data }: OptionSpec<unknown>): ReadonlyArray<OptionData> =>
+  [data, ...also].map((each) => ({ ...each, isOld: true, isRequired: false }))
+
+function decodeAll<O extends Options>(options: O, given: Given): Either.Either<OptionValues<O>, string>
+function decodeAll(options: Options, given: Given): Either.Either<object, string> {
+  return Either.all(
+    Object.fromEntries(
+      Object.entries(options).map(([name, spec]) => [name, spec.decode(given.get(spec.data.name), given)])
+    )
+  )
+}
+
+/** An option that many commands have. */
+export const common = <A>(spec: OptionSpec<A>): OptionSpec<A> => ({ ...spec, data: { ...spec.data, isCommon: true } })
+
+/** An old option: it is read as ever, and no help and no completion shows it. */
+export const old = <A>(spec: OptionSpec<A>): OptionSpec<A> => ({
+  ...spec,
+  data: { ...spec.data, isOld: true },
+  ...(spec.also !== undefined && { also: spec.also.map((each) => ({ ...each, isOld: true })) })
+})
+
+/**
+ * An argument that old options may stand in place of: where one of them is given, the command line does not have the argument.
+ *
+ * @param read makes the argument's value of those of the options; fails with a sentence.
+ */
+export const orOld = <A, const O extends Options>(
+  spec: ArgumentSpec<A>,
+  options: O,
+  read: (values: OptionValues<O>) => Either.Either<NoInfer<A>, string>
+): ArgumentSpec<A> => {
+  const also = Object.values(options).flatMap(oldData)
+  const names = also.map(({ name }) => name)
+  return {
+    data: { ...spec.data, instead: names },
+    also,
+    decode: (words, given) =>
+      names.some((name) => given.has(name))
+        ? Either.flatMap(decodeAll(options, given), read)
+        : spec.decode(words, given)
+  }
+}
+
+/** Options that give one value: the first by its name, and further ones, of which one at most is given. */
+export const oneOf = <A>(
+  first: OptionSpec<A | undefined>,
+  ...others: ReadonlyArray<OptionSpec<A | undefined>>
+): OptionSpec<A | undefined> => ({
+  data: first.data,
+  also: others.map(({ data }) => data),
+  decode: (_texts, given) => {
+    const [one, two] = [first, ...others].filter(({ data }) => given.has(data.name))
+    if (one === undefined) return Either.right(undefined)
+    return two === undefined
+      ? one.decode(given.get(one.data.name), given)
+      : Either.left(`--${one.data.name} and --${two.data.name} say the same: give one of them`)
+  }
 })
 
 /** The same option or argument, completed with names of this kind. */

@@ -20,6 +20,8 @@ interface Overview {
   /** The commands of the first minute. */
   readonly begin: ReadonlyArray<Item>
   readonly sections: Array.NonEmptyReadonlyArray<Section>
+  /** Old commands: they work as ever, and no help and no completion shows them. */
+  readonly old: ReadonlyArray<Group | Leaf>
 }
 
 /** The client: its commands and groups of commands. */
@@ -30,8 +32,15 @@ export interface Tree extends Overview {
 /** The client with these sections. */
 export const treeOf = (overview: Overview): Tree => ({
   ...overview,
-  nodes: Array.flatMap(overview.sections, ({ rows }) => Array.flatMap(rows, ({ nodes }) => nodes))
+  nodes: Array.appendAll(
+    Array.flatMap(overview.sections, ({ rows }) => Array.flatMap(rows, ({ nodes }) => nodes)),
+    overview.old.map((node) => ({ ...node, isOld: true }))
+  )
 })
+
+/** The commands that help and completions show. */
+export const shownNodes = <Node extends Group | Leaf>(nodes: ReadonlyArray<Node>): ReadonlyArray<Node> =>
+  nodes.filter(({ isOld }) => isOld !== true)
 
 /** The result of looking up a command line in the tree. */
 export type Found =
@@ -123,7 +132,7 @@ const otherNames: ReadonlyMap<string, string> = new Map([
 
 /** The command of that name in a group, which stands without the group's name. */
 const inGroup = (groups: ReadonlyArray<Group>, name: string | undefined): string | undefined => {
-  const owners = groups.filter(({ commands }) => commands.some((each) => each.name === name))
+  const owners = groups.filter(({ commands }) => shownNodes(commands).some((each) => each.name === name))
   // Secrets are the most used group.
   const owner = owners.find((each) => each.name === "secret") ?? (owners.length === 1 ? owners[0] : undefined)
   return owner === undefined || name === undefined ? undefined : ["coffer", owner.name, name].join(" ")
@@ -135,12 +144,14 @@ const destroys = (node: Group | Leaf): boolean =>
 
 /** The command that was probably meant: one of a group, without the group's name, by another name, or nearly so spelt. */
 export const meant = (tree: Tree, path: ReadonlyArray<string>, word: string): string | undefined => {
-  const groups = tree.nodes.filter((node) => node.type === "group")
+  const groups = shownNodes(tree.nodes).filter((node) => node.type === "group")
   const [name] = path
   const other = otherNames.get(word)
   const owned = name === undefined ? (inGroup(groups, word) ?? inGroup(groups, other)) : undefined
   if (owned !== undefined) return owned
-  const nodes = name === undefined ? tree.nodes : (groups.find((each) => namesOf(each).includes(name))?.commands ?? [])
+  const nodes = shownNodes<Group | Leaf>(
+    name === undefined ? tree.nodes : (groups.find((each) => namesOf(each).includes(name))?.commands ?? [])
+  )
   const names = nodes.flatMap(namesOf)
   // One who has mistyped something harmless must not be led to what destroys.
   const harmless = nodes.filter((node) => !destroys(node)).flatMap(namesOf)

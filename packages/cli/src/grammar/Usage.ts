@@ -1,13 +1,89 @@
 import { fill, type Item } from "../terminal/Wrap.js"
-import type { ArgumentData, OptionData, Syntax } from "./Data.js"
+import { type ArgumentData, type OptionData, shortOf, shownOptions, type Syntax } from "./Data.js"
 
 export const commandLine = (path: ReadonlyArray<string>): string => ["coffer", ...path].join(" ")
 
 /** More choices than fit a line of the help stand in the description. */
 const maxChoices = 50
 
+/** The names of values that are not the last word of their option's name. */
+const valueNames: Readonly<Record<string, string>> = {
+  account: "WHO",
+  after: "CURSOR",
+  also: "PLACE",
+  any: "TEXT",
+  "api-url": "URL",
+  approvers: "WHO",
+  as: "NAME",
+  "as-aws": "SERVICE/REGION/ID",
+  "as-password-of": "USER",
+  "as-query": "NAME",
+  at: "VERSION",
+  before: "TIME",
+  "break-glass": "REASON",
+  chain: "HASH",
+  claim: "CLAIM=VALUE",
+  client: "NAME",
+  comment: "TEXT",
+  data: "TEXT",
+  db: "FILE",
+  email: "ADDRESS",
+  env: "NAME",
+  environment: "NAME",
+  except: "KEYS",
+  expect: "VERSION",
+  for: "DURATION",
+  from: "NAME",
+  "from-seq": "N",
+  github: "OWNER/REPO",
+  gitlab: "GROUP/PROJECT",
+  grace: "DURATION",
+  instance: "ID",
+  jwks: "FILE",
+  kubernetes: "NAMESPACE/NAME",
+  limit: "N",
+  longest: "DURATION",
+  "map-key": "OLD=NEW",
+  max: "N",
+  "max-age": "DURATION",
+  "max-kib": "N",
+  "may-break-glass": "WHO",
+  method: "METHOD",
+  needed: "N",
+  only: "KEYS",
+  order: "NAMES",
+  org: "NAME",
+  out: "FILE",
+  output: "FILE",
+  owner: "ADDRESS",
+  "per-day": "N",
+  "per-minute": "N",
+  project: "NAME",
+  ref: "REF",
+  "required-in": "NAMES",
+  "requests-wait": "DURATION",
+  "rotate-every": "DURATION",
+  secret: "KEY",
+  seq: "N",
+  "session-for": "DURATION",
+  since: "TIME",
+  spans: "N",
+  to: "NAME",
+  "to-age": "KEY",
+  until: "TIME",
+  "watch-interval": "DURATION"
+}
+
+/** The name of an option's value, as the help shows it: `NAME` in `--env NAME`. */
+const valueName = ({ name, value }: OptionData): string | undefined =>
+  value !== "text" && value !== "integer"
+    ? value
+    : (valueNames[name] ?? (value === "integer" ? "N" : name.slice(name.lastIndexOf("-") + 1).toUpperCase()))
+
 /** How an option is written, such as `--generate[=LENGTH]`: in help, manual pages and messages alike. */
-export const optionText = ({ choices, isValueNext, isValueOptional, name, value }: OptionData): string => {
+export const optionText = (option: OptionData): string => {
+  const { choices, isValueNext, isValueOptional, name } = option
+  const value = valueName(option)
   const listed = choices?.join(" | ") ?? ""
   const taken = listed === "" || listed.length > maxChoices ? value : listed
   if (taken === undefined) return `--${name}`
@@ -26,22 +102,45 @@ const argumentUsage = ({ least, most, name }: ArgumentData) =>
 const argumentText = ({ choices, name }: ArgumentData): string =>
   choices === undefined ? `<${name}>` : `<${name}> ${choices.join(" | ")}`
 
-/** The arguments and options of a command with their descriptions, for help and manual pages. */
-export const usageItems = (syntax: Syntax): Readonly<Record<"arguments" | "options", ReadonlyArray<Item>>> => ({
-  arguments: syntax.arguments.map((each) => ({ name: argumentText(each), text: each.description })),
-  options: syntax.options.map((each) => ({ name: optionText(each), text: each.description }))
-})
+/** An option with its letter, for a list of options. */
+const optionItem = (option: OptionData): Item => {
+  const letter = shortOf(option.name)
+  return { name: `${letter === undefined ? "    " : `-${letter}, `}${optionText(option)}`, text: option.description }
+}
+
+/**
+ * The arguments and options of a command with their descriptions, for help and manual pages. The options that many commands
+ * have are apart.
+ */
+export const usageItems = (
+  syntax: Syntax
+): Readonly<Record<"arguments" | "options" | "common", ReadonlyArray<Item>>> => {
+  const shown = shownOptions(syntax)
+  return {
+    arguments: syntax.arguments.map((each) => ({ name: argumentText(each), text: each.description })),
+    options: shown.filter(({ isCommon }) => isCommon !== true).map(optionItem),
+    common: shown.filter(({ isCommon }) => isCommon === true).map(optionItem)
+  }
+}
 
 /** How a command of a group is called. */
 export const groupUsage = (path: ReadonlyArray<string>): string => `${commandLine(path)} COMMAND`
 
+/** More options stand in their list alone. */
+const maxOptions = 6
+
 /** The lines that say how a command is called, broken between its options. */
 export const usageLines = (
   path: ReadonlyArray<string>,
-  { arguments: words, options }: Syntax,
+  syntax: Syntax,
   width: number | undefined
 ): ReadonlyArray<string> => {
-  const parts = [commandLine(path), ...options.map(optionUsage), ...words.map(argumentUsage)]
+  const own = shownOptions(syntax).filter(({ isCommon }) => isCommon !== true)
+  const options =
+    own.length > maxOptions
+      ? [...own.filter(({ isRequired }) => isRequired === true).map(optionUsage), "[OPTIONS]"]
+      : own.map(optionUsage)
+  const parts = [commandLine(path), ...syntax.arguments.map(argumentUsage), ...options]
   const [first, ...rest] = fill(parts, width === undefined ? undefined : width - 4)
   return [first, ...rest.map((line) => `    ${line}`)]
 }

@@ -1,6 +1,6 @@
 import * as Either from "effect/Either"
 import { type ArgumentSpec, isArgument, type OptionSpec, type Specs, syntaxOf } from "./Specs.js"
-import { shareOut, type Words } from "./Words.js"
+import { shareOut, wantedOf, type Words } from "./Words.js"
 
 /** The values of a command's options and arguments. */
 export type Values<S extends Specs> = {
@@ -14,13 +14,16 @@ export type SpecsOf<A> = { readonly [Name in keyof A]: OptionSpec<A[Name]> | Arg
 export function valuesOf<S extends Specs>(specs: S, words: Words): Either.Either<Values<S>, string>
 export function valuesOf<A extends object>(specs: SpecsOf<A>, words: Words): Either.Either<A, string>
 export function valuesOf(specs: Specs, words: Words): Either.Either<object, string> {
-  const shares = shareOut(syntaxOf(Object.values(specs)).arguments, words.arguments)
-  let next = 0
+  const wanted = wantedOf(syntaxOf(Object.values(specs)).arguments, words.options)
+  const shares = shareOut(wanted, words.arguments)
+  const sharesOf = new Map(wanted.map((data, index) => [data, shares[index] ?? []]))
   return Either.all(
     Object.fromEntries(
       Object.entries(specs).map(([name, spec]) => [
         name,
-        isArgument(spec) ? spec.decode(shares[next++] ?? []) : spec.decode(words.options.get(spec.data.name))
+        isArgument(spec)
+          ? spec.decode(sharesOf.get(spec.data) ?? [], words.options)
+          : spec.decode(words.options.get(spec.data.name), words.options)
       ])
     )
   )

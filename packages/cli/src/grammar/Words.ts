@@ -1,6 +1,6 @@
 import { editDistance, nearestBy } from "@coffer/domain/base/Nearest"
 import { parseArgs } from "node:util"
-import type { OptionData, Syntax } from "./Data.js"
+import { longOf, type OptionData, shortOf, shownOptions, type Syntax } from "./Data.js"
 
 /** An argument as it was given. */
 export interface Word {
@@ -62,7 +62,7 @@ export const choiceProblem = (name: string, choices: ReadonlyArray<string>, valu
 
 const unknown = (syntax: Syntax, option: string): Problem => {
   const meant = nearest(
-    syntax.options.map(({ name }) => `--${name}`),
+    shownOptions(syntax).map(({ name }) => `--${name}`),
     option
   )
   return {
@@ -74,17 +74,18 @@ const unknown = (syntax: Syntax, option: string): Problem => {
 /** The name of an option, without a value after `=`. */
 export const optionName = (word: string): string => word.replace(/=.*$/s, "")
 
-/** A group of short options, such as `-abc`. The only short option is `-h`. */
+/** A group of short options, such as `-abc`. Each stands by itself. */
 const group = /^-[^-]./s
 
 const tokensOf = (argv: ReadonlyArray<string>, { options }: Syntax) =>
   parseArgs({
     args: argv.map((word) => (group.test(word) ? "-x" : word)),
     options: Object.fromEntries(
-      options.map(({ isValueOptional, name, value }) => [
-        name,
-        { type: value === undefined || isValueOptional === true ? ("boolean" as const) : ("string" as const) }
-      ])
+      options.map(({ isValueOptional, name, value }) => {
+        const short = shortOf(name)
+        const type = value === undefined || isValueOptional === true ? ("boolean" as const) : ("string" as const)
+        return [name, short === undefined ? { type } : { type, short }]
+      })
     ),
     strict: false,
     allowPositionals: true,
@@ -103,11 +104,15 @@ const valueProblem = (
   if (value === undefined || value === "") return `--${name} needs a value`
   if (choices !== undefined && !choices.includes(value)) return choiceProblem(`--${name}`, choices, value)
   const other = optionName(value)
-  const isOption = value === "--" || (other.startsWith("--") && known.has(other.slice(2)))
+  const isOption = value === "--" || known.has(other.startsWith("--") ? other.slice(2) : (longOf(other) ?? ""))
   return isOption && !isInline
     ? `--${name} needs a value, and ${other} is an option; for a value that looks like one, write --${name}=VALUE`
     : check?.(value)
 }
+
+/** The arguments that a command line has, where old options do not stand in their place. */
+export const wantedOf = (wanted: Syntax["arguments"], options: Words["options"]): Syntax["arguments"] =>
+  wanted.filter(({ instead = [] }) => !instead.some((name) => options.has(name)))
 
 /** The words of each argument: as many as leave enough for those after it. */
 export const shareOut = (
@@ -157,7 +162,8 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
   for (const token of before) {
     if (token.index === taken) continue
     const word = argv[token.index] ?? ""
-    const option = token.kind === "option" && token.rawName.startsWith("--") ? known.get(token.name) : undefined
+    const named = token.kind !== "option" ? "" : token.rawName.startsWith("--") ? token.name : longOf(token.rawName)
+    const option = known.get(named ?? "")
     if (token.kind !== "option" || (option === undefined && takesAnything)) {
       found.push({ text: word, isVerbatim: false })
       continue
@@ -185,7 +191,8 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
   const given = [...found, ...rest.map((text) => ({ text, isVerbatim }))]
   // The word after an unknown option may be its value.
   const isCounted = problems.every(({ option }) => option === undefined)
-  const [first, ...others] = [...problems, ...(isCounted ? argumentProblems(syntax.arguments, given) : [])]
+  const wanted = wantedOf(syntax.arguments, options)
+  const [first, ...others] = [...problems, ...(isCounted ? argumentProblems(wanted, given) : [])]
   if (first === undefined) return { type: "words", options, arguments: given }
   const further = new Set(others.map(({ message }) => message).filter((message) => message !== first.message))
   return { type: "wrong", ...first, others: [...further] }
@@ -193,19 +200,25 @@ export const readWords = (syntax: Syntax, argv: ReadonlyArray<string>, isCommand
 
 /** Describes the missing options or arguments, or the first surplus argument, in a sentence. */
 export const countProblem = (
-  { arguments: wanted, options }: Syntax,
+  { arguments: all, options }: Syntax,
   words: Words,
   command: string
 ): string | undefined => {
-  const missing = options.filter(({ isRequired, name }) => isRequired === true && !words.options.has(name))
+  const wanted = wantedOf(all, words.options)
+  const missing = options.filter(
+    ({ isRequired, name, unless = [] }) =>
+      isRequired === true && ![name, ...unless].some((each) => words.options.has(each))
+  )
   if (missing.length > 0) {
     return `${missing.map(({ name }) => `--${name}`).join(", ")} ${missing.length === 1 ? "is" : "are"} missing`
   }
   let left = words.arguments.length
+  const absent: Array<string> = []
   for (const { least, name } of wanted) {
-    if (left < least) return `${name} is missing`
-    left -= least
+    if (left < least) absent.push(name)
+    left -= Math.min(left, least)
   }
+  if (absent.length > 0) return `${absent.join(", ")} ${absent.length === 1 ? "is" : "are"} missing`
   const most = wanted.reduce((sum, argument) => sum + argument.most, 0)
   if (words.arguments.length <= most) return undefined
   // By its place: its text may be a secret.

@@ -12,7 +12,8 @@ export class FailureForm extends Context.Reference<FailureForm>()("@coffer/cli/p
 /** The form that a command line asks for. Behind `--`, it is another program's. */
 export const failureFormOf = (argv: ReadonlyArray<string>): "sentence" | "json" => {
   const end = argv.indexOf("--")
-  return (end < 0 ? argv : argv.slice(0, end)).includes("--json") ? "json" : "sentence"
+  const own = end < 0 ? argv : argv.slice(0, end)
+  return own.includes("--json") || own.includes("-j") ? "json" : "sentence"
 }
 
 /** The codes of failures that are the client's own. Those of the server have their own. */

@@ -18,19 +18,19 @@ export const runSyntax: Syntax = {
     placeOptions.project,
     placeOptions.env,
     {
-      ...valued("also", "place", `A further place, ${pathForms.env}, whose values win; may be given again`),
+      ...valued("also", "PLACE", `A further place, ${pathForms.env}, whose values win; may be given again`),
       isRepeatable: true,
       names: "env-path"
     },
     {
-      ...valued("only", "keys", "Only these keys, separated by commas; may be given again"),
+      ...valued("only", "KEYS", "Only these keys, separated by commas; may be given again"),
       isRepeatable: true,
       names: "keys"
     },
     {
       ...valued(
         "allow-env",
-        "key",
+        "KEY",
         "Pass on this key although its name makes other programs run code; may be given again"
       ),
       isRepeatable: true
@@ -38,20 +38,23 @@ export const runSyntax: Syntax = {
     {
       ...valued(
         "file",
-        "key=path",
+        "KEY=PATH",
         "Write this key's value to a file of this path in a private folder; KEY has the path; may be given again"
       ),
       isRepeatable: true
     },
     valued(
       "files",
-      "dir",
+      "DIR",
       "Write every value to a file in this directory of the private folder, each named as its key"
     ),
-    flag(
-      "non-interactive",
-      "Take no session: an API key, or the delegation for the place; as SERVICE_NON_INTERACTIVE=1"
-    ),
+    {
+      ...flag(
+        "non-interactive",
+        "Take no session: an API key, or the delegation for the place; as SERVICE_NON_INTERACTIVE=1"
+      ),
+      isCommon: true
+    },
     flag("no-override", "Let inherited variables win over secrets of the same name; without it, secrets win"),
     flag("mask", "Mask the values in the command's output, which then is a pipe and no terminal"),
     flag("check", "Do not start if a declared key is missing or its value breaks its pattern, and name the keys"),
@@ -60,12 +63,12 @@ export const runSyntax: Syntax = {
       "Write no notes, such as the keys that are left out; why the command did not start is always written"
     ),
     flag("watch", "Start the command again when the environment has changed"),
-    valued("watch-interval", "time", "How often --watch asks for changes (5s)"),
-    valued("stop-signal", "signal", "What --watch ends the command with (TERM)"),
-    valued("stop-timeout", "time", "How long the command may take to end before --watch kills it (10s)"),
-    valued("signal", "signal", "What --watch sends to the command instead of starting it again, such as HUP"),
+    valued("watch-interval", "DURATION", "How often --watch asks for changes (5s)"),
+    valued("stop-signal", "SIGNAL", "What --watch ends the command with (TERM)"),
+    valued("stop-timeout", "DURATION", "How long the command may take to end before --watch kills it (10s)"),
+    valued("signal", "SIGNAL", "What --watch sends to the command instead of starting it again, such as HUP"),
     flag("offline-fallback", "Keep an encrypted copy of the secrets, and use it when the server cannot be reached"),
-    valued("offline-max-age", "time", "How old the copy of --offline-fallback may be (24h)")
+    valued("offline-max-age", "DURATION", "How old the copy of --offline-fallback may be (24h)")
   ],
   arguments: [
     {

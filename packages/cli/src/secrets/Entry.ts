@@ -15,7 +15,7 @@ import type { Output } from "../terminal/Output.js"
 import { printListView, printView, type View } from "../terminal/View.js"
 import { checkGet, getSpecs, onlyKey, readOne } from "./Get.js"
 import { listKeys, listSpecs } from "./List.js"
-import { checkSet, setSpecs, store } from "./Set.js"
+import { checkSet, onlyWrite, setSpecs, store } from "./Set.js"
 
 type Needs = Input | Output | Scope.Scope
 
@@ -37,7 +37,11 @@ const entry =
     if (reading.type !== "words" || countProblem(syntax, reading, "") !== undefined) return undefined
     const values = Either.all([valuesOf(envSpecs, reading), valuesOf(own, reading)])
     if (Either.isLeft(values)) return undefined
-    const [place, options] = values.right
+    const [at, options] = values.right
+    const named =
+      Predicate.hasProperty(options, "place") && typeof options.place === "string" ? options.place : undefined
+    if (named !== undefined && at.env !== undefined) return undefined
+    const place = { ...at, env: named ?? at.env }
     const run = plan(options)
     if (run === undefined) return undefined
     return Effect.gen(function* () {
@@ -58,13 +62,16 @@ const entry =
 
 const get = entry(getSpecs, (options) => {
   const key = onlyKey(options)
-  if (key === undefined || checkGet(options) !== undefined) return undefined
+  if (key === undefined || options.clip || checkGet(options) !== undefined) return undefined
   return (exchange, path) => readOne(exchange, path, key, options)
 })
 
-const set = entry(setSpecs, (options) =>
-  checkSet(options) === undefined ? (exchange, path) => store(exchange, path, options) : undefined
-)
+const set = entry(setSpecs, (options) => {
+  const one = onlyWrite(options)
+  return one === undefined || checkSet(options) !== undefined
+    ? undefined
+    : (exchange, path) => store(exchange, path, one, options)
+})
 
 const list = entry({ allEnvs: allEnvsSpec, ...listSpecs }, ({ allEnvs, removed }) =>
   allEnvs || removed ? undefined : listKeys
@@ -73,7 +80,8 @@ const list = entry({ allEnvs: allEnvsSpec, ...listSpecs }, ({ allEnvs, removed }
 const entries: ReadonlyMap<string, Entry> = new Map([
   ["get", get],
   ["set", set],
-  ["list", list]
+  ["list", list],
+  ["ls", list]
 ])
 
 /** Runs `secret get`, `set` or `list`; undefined for a command line that the full client has to run, or to refuse. */

@@ -16,15 +16,18 @@ export const getSpecs = {
   at: option("at", integer(versionForm), "The version to read; default: the current one"),
   format: option("format", choice(formatNames), "The lines of several values; env when left out"),
   allowEnv,
-  raw: flag("raw", "As it is stored: the text of a reference, and control characters on a terminal")
+  raw: flag("raw", "As it is stored: the text of a reference, and control characters on a terminal"),
+  clip: flag("clip", "Put the value into the clipboard instead of printing it; it is cleared after 30 s")
 }
 
 export type GetOptions = Values<typeof getSpecs>
 
-export const checkGet = ({ at, format, keys }: GetOptions): string | undefined =>
-  at !== undefined && (new Set(keys).size > 1 || format !== undefined)
-    ? "--at names a version of one secret: name one KEY, without --format"
-    : undefined
+export const checkGet = ({ at, clip, format, keys }: GetOptions): string | undefined =>
+  clip && (new Set(keys).size > 1 || format !== undefined)
+    ? "--clip takes one value: name one KEY, without --format"
+    : at !== undefined && (new Set(keys).size > 1 || format !== undefined)
+      ? "--at names a version of one secret: name one KEY, without --format"
+      : undefined
 
 /** The one key to print byte for byte; undefined for several, which only a format keeps apart. */
 export const onlyKey = ({ format, keys }: GetOptions): string | undefined =>

@@ -1,5 +1,6 @@
 import { secretKeyForm } from "@coffer/domain/base/NameForms"
 import * as Either from "effect/Either"
+import * as Redacted from "effect/Redacted"
 import { argument, argumentsOf, type Codec, completedBy, repeatedOption } from "../grammar/Specs.js"
 
 /** The maximum number of keys on a command line: a request names them in its address. */
@@ -12,21 +13,26 @@ type Key = Either.Either.Right<ReturnType<typeof keyText>>
 
 const key: Codec<Key> = { value: "text", description: "", decode: keyText }
 
-/** The key of a secret to write. `KEY=VALUE` in one word gets a message of its own, which repeats nothing of the value. */
+/** A key to write, and its value where both are one word. */
+export interface Written {
+  readonly key: Key
+  readonly value: Redacted.Redacted | undefined
+}
+
+/** Takes `KEY=VALUE` apart. A message repeats nothing of the value. */
+export const pairOf = (name: string, text: string): Either.Either<Written, string> => {
+  const at = text.indexOf("=")
+  const value = at < 0 ? undefined : Redacted.make(text.slice(at + 1))
+  return Either.map(keyText(name, at < 0 ? text : text.slice(0, at)), (key) => ({ key, value }))
+}
+
+/** The key of a secret to write, alone or with its value. */
 export const writtenKey = completedBy(
   "key",
-  argument<Key>(
+  argument<Written>(
     "KEY",
-    {
-      ...key,
-      decode: (name, text) =>
-        text.includes("=")
-          ? Either.left(
-              `${name} and VALUE are two words: coffer secret set KEY VALUE; without VALUE, it is asked for unseen`
-            )
-          : keyText(name, text)
-    },
-    "The secret's key"
+    { ...key, decode: pairOf },
+    "The secret's key; or several secrets in one write, each as KEY=VALUE"
   )
 )
 

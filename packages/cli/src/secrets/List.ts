@@ -5,10 +5,12 @@ import { dueStateAt } from "@coffer/domain/secrets/DueState"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { wideSpec } from "../grammar/Place.js"
+import { optionalPlace } from "../grammar/PlaceForm.js"
 import { flag } from "../grammar/Specs.js"
 import { listView } from "../terminal/View.js"
 
 export const listSpecs = {
+  place: optionalPlace,
   removed: flag("removed", "The deleted keys that can be brought back, with who deleted them and when"),
   wide: wideSpec
 }

@@ -10,6 +10,7 @@ import { readBytes, type Source, sourceOf, standardInput } from "../terminal/Byt
 import type { Input } from "../terminal/Input.js"
 import type { Output } from "../terminal/Output.js"
 import { note } from "../terminal/Print.js"
+import { warnOfHistory } from "./HistoryWarning.js"
 import { askHidden, canAsk } from "../terminal/Prompts.js"
 
 const tooLarge = new CannotDo({ message: "the value is larger than 64 KB, which is the most that a secret can hold" })
@@ -25,15 +26,19 @@ const decodeText = (bytes: Buffer, name: string) =>
     catch: () => notText(name)
   })
 
+/** Checks a value that was an argument. Node replaces what is not UTF-8 in its arguments. */
+export const checkArgument = (name: string, text: string) =>
+  text.includes("\ufffd") && hasMangledArgument() ? notText(name) : Effect.void
+
 const fromArgument = Effect.fnUntraced(function* (key: SecretKey, { isVerbatim, value }: SecretArgument) {
   const text = Redacted.value(value)
+  yield* warnOfHistory
   if (!isVerbatim && text.startsWith("-")) {
     return yield* new WrongUsage({
       message: `the value begins with a hyphen and may be a mistyped option; to store it as it is: coffer secret set ${key} -- VALUE`
     })
   }
-  // Node replaces what is not UTF-8 in its arguments.
-  if (text.includes("\ufffd") && hasMangledArgument()) return yield* notText("the value")
+  yield* checkArgument("the value", text)
   return value
 })
 

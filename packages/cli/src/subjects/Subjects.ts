@@ -84,7 +84,7 @@ export const subjectOf = Effect.fnUntraced(function* (
     const subject_id = yield* accountId(call, path, options.serviceAccount)
     return subject({ subject_type: "service_account", subject_id })
   }
-  return yield* new WrongUsage({ message: "name one subject: either --email or --service-account" })
+  return yield* new WrongUsage({ message: "name one subject: an e-mail address or account:NAME" })
 })
 
 /** The subject of a rule: as of an explanation, or a group. */
@@ -102,5 +102,5 @@ export const ruleSubjectOf = Effect.fnUntraced(function* (
   if (options.email === undefined && options.serviceAccount === undefined) {
     return ruleSubject({ subject_type: "group", group })
   }
-  return yield* new WrongUsage({ message: "name one subject: --email, --service-account or --group" })
+  return yield* new WrongUsage({ message: "name one subject: an e-mail address, group:NAME or account:NAME" })
 })

@@ -111,7 +111,7 @@ describe("an archive of 0.3.0", { timeout: 120_000 }, () => {
     // Accepts: only then, grace may approve.
     await ran(grace, ["org", "list"])
     const asked = await ran(ada, [...args, "--versions", out], 5)
-    const [, id = ""] = /coffer org export approve (\S+);/.exec(asked.stderr) ?? []
+    const [, id = ""] = /coffer request approve (\S+);/.exec(asked.stderr) ?? []
     await ran(grace, ["org", "export", "approve", id, "--org", "acme-again", "--yes"])
     await ran(ada, [...args, "--id", id, out])
     const [before, after] = [await contentOf(archive), await contentOf(out)]

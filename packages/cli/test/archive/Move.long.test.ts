@@ -97,11 +97,11 @@ const exported = async (owner: TestHome | undefined, second: TestHome | undefine
   const out = join(owner.folder, name)
   const args = ["org", "export", "--org", org, "--to-age", await identityToRecipient(identity)]
   const asked = await ran(owner, [...args, "--versions", out], 5)
-  const [, id = ""] = /coffer org export approve (\S+);/.exec(asked.stderr) ?? []
+  const [, id = ""] = /coffer request approve (\S+);/.exec(asked.stderr) ?? []
   assert.match(
     asked.stderr,
     new RegExp(
-      `^coffer: nothing was exported yet: ${org} has a protected environment, and export ${id} waits until another owner approves it, at most until \\S+; another owner runs: coffer org export approve ${id}; then run the same command with --id ${id}\n$`
+      `^coffer: nothing was exported yet: ${org} has a protected environment, and export ${id} waits until another owner approves it, at most until \\S+; another owner runs: coffer request approve ${id}; then run the same command with --id ${id}\n$`
     )
   )
   assert.isFalse(existsSync(out))

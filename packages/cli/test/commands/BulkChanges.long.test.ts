@@ -33,7 +33,7 @@ describe("without a terminal", () => {
     const created = await importOf("first", { A: "1", C: "3" })
     assert.strictEqual(created.stdout, "A\tunchanged\t1\nC\tcreated\t1\n")
     const done = await ok("secret", "import", "more.json", "--env", "first", "--yes")
-    assert.match(done.stderr, /1 updated.*\ncoffer: undo: coffer env revert --env first --to 2\n$/)
+    assert.match(done.stderr, /1 updated.*\ncoffer: undo: coffer env revert first --to 2\n$/)
     assert.deepStrictEqual(await valuesOf("first"), { A: "1", B: "changed", C: "3" })
 
     await environment("second", { B: "other" })
@@ -108,7 +108,7 @@ describe("at a terminal", () => {
     const yes = Terminal.coffer(place.home, ...command)
     await yes.answer("? [y/N] ", "y\r")
     await yes.sees("1 created, 1 updated, 1 unchanged")
-    await yes.sees("undo: coffer env revert --env asked --to 1")
+    await yes.sees("undo: coffer env revert asked --to 1")
     assert.strictEqual(await yes.ended(), 0)
     assert.deepStrictEqual(await valuesOf("asked"), { A: "changed", NEW: "2", SAME: "same" })
   })

@@ -37,7 +37,7 @@ const cases: ReadonlyArray<Case> = [
   ["coffer secret set --if", ["--if-version"]],
   ["coffer login --em", ["--email"]],
   ["coffer run --offline-", ["--offline-fallback", "--offline-max-age"]],
-  ["coffer acl grant --permission ", ["use", "read", "write", "admin"]],
+  ["coffer delegate --permission ", ["use", "read", "write"]],
   ["coffer secret export --format ", ["env", "shell", "docker", "json", "yaml"]],
   ["coffer completions ", ["bash", "zsh", "fish"]],
   ["coffer secret import ", []],
@@ -58,7 +58,7 @@ describe("the tab key", () => {
 
   it("completes a value behind = in bash", async (context) => {
     needs(context, "bash")
-    assertOffers([["", ["write"]]], await offersOfBash(home, ["coffer acl grant --permission=w"]))
+    assertOffers([["", ["write"]]], await offersOfBash(home, ["coffer delegate --permission=w"]))
   })
 
   it("completes commands, options and their values in fish", async (context) => {
@@ -73,8 +73,8 @@ describe("the tab key", () => {
       ["coffer service-account ro", "coffer service-account rotate "],
       ["coffer master-key ro", "coffer master-key rotate "],
       ["coffer secret set --if", "coffer secret set --if-version "],
-      ["coffer acl grant --permission ad", "coffer acl grant --permission admin "],
-      ["coffer acl grant --permission=ad", "coffer acl grant --permission=admin "],
+      ["coffer delegate --permission wr", "coffer delegate --permission write "],
+      ["coffer delegate --permission=wr", "coffer delegate --permission=write "],
       ["coffer completions zs", "coffer completions zsh "],
       ["coffer secret import coffer.ba", "coffer secret import coffer.bash "]
     ])

@@ -40,7 +40,7 @@ const refused = async (...args: ReadonlyArray<string>) => {
 /** Asserts that whoami, the list and doctor say that commands in this folder are refused, and name both ways out. */
 const assertEndedIsShown = async () => {
   const ended =
-    "the delegation claude for acme/webshop/dev has ended, and commands without a terminal are refused there: coffer delegate --for 'claude' --place acme/webshop/dev makes another one; coffer delegate revoke 'claude' forgets it, and commands take the session again"
+    "the delegation claude for acme/webshop/dev has ended, and commands without a terminal are refused there: coffer delegate acme/webshop/dev --name 'claude' makes another one; coffer delegate revoke 'claude' forgets it, and commands take the session again"
   const elsewhere = join(place.home.folder, "away")
   mkdirSync(elsewhere, { recursive: true })
   assert.include((await place.home.coffer(["whoami"], { cwd: elsewhere })).stdout, ended)
@@ -93,7 +93,7 @@ describe("coffer delegate", () => {
     const { stderr } = await refused("secret", "get", "API_KEY")
     assert.match(
       stderr,
-      /delegation claude for acme\/webshop\/dev has ended: ask its person to run coffer delegate --for .*, or to forget it with coffer delegate revoke 'claude'/
+      /delegation claude for acme\/webshop\/dev has ended: ask its person to run coffer delegate acme.* --name .*, or to forget it with coffer delegate revoke 'claude'/
     )
     assert.strictEqual(stderr.trim().split("\n").length, 1)
     await assertEndedIsShown()

@@ -48,7 +48,7 @@ describe("secret edit", () => {
     const { code, stderr, stdout } = await place.home.coffer(["secret", "edit", "--env", "first", "--yes"], { env })
     assert.strictEqual(code, 0, stderr)
     assert.sameMembers(stdout.trimEnd().split("\n"), ["ADDED\tcreated\t1", "CHANGED\tupdated\t2", "GONE\tdeleted\t1"])
-    assert.match(stderr, /undo: coffer env revert --env first --to 1\n$/)
+    assert.match(stderr, /undo: coffer env revert first --to 1\n$/)
     assert.deepStrictEqual(await valuesOf("first"), { ADDED: "1", CHANGED: "new", KEPT: "line one\nline two\n" })
     assert.strictEqual(readFileSync(inHome("first.modes"), "utf8"), "600\n700\n")
     assert.match(readFileSync(inHome("seen"), "utf8"), /^# Secrets of acme\/webshop\/first\. .*\n/)

@@ -287,7 +287,7 @@ const cases: ReadonlyArray<Case> = [
     home: () => grace,
     code: 1,
     names: /rule with permission read for environment webshop\/dev of organization acme/,
-    says: /ask for it with: coffer access request --env acme\/webshop\/dev --permission read --for 1h --reason WHY$/
+    says: /ask for it with: coffer access request acme\/webshop\/dev read --for 1h --reason WHY$/
   },
   {
     what: "no role",
@@ -477,7 +477,7 @@ const cases: ReadonlyArray<Case> = [
     what: "missing options",
     args: ["acl", "grant"],
     code: 2,
-    names: /--project-pattern, --env-pattern, --permission are missing/,
+    names: /WHO, PLACE, PERMISSION are missing/,
     says: /coffer acl grant --help/
   },
   {
@@ -531,8 +531,8 @@ const cases: ReadonlyArray<Case> = [
     args: ["acl", "explain", ...at],
     home: () => ada,
     code: 2,
-    names: /name one subject/,
-    says: /--email or --service-account/
+    names: /WHO is missing/,
+    says: /coffer acl explain --help/
   },
   {
     what: "nobody to ask",

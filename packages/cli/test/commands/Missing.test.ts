@@ -134,7 +134,7 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "; coffer service-account trust list"
   ],
   ["a webhook", `webhook deliveries ${id}`, "coffer: acme: webhook ", "; coffer webhook list --org acme"],
-  ["an approval", `approval approve ${id}`, "coffer: acme: approval ", "; coffer approval list --org acme"],
+  ["an approval", `approval approve ${id}`, "coffer: acme: approval ", "; coffer request list --org acme"],
   [
     "a use rule to change",
     `use edit API_KEY ${id} --never-ends`,

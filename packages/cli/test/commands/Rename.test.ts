@@ -11,7 +11,7 @@ describe("secret rename", () => {
     await place.home.coffer(["secret", "set", "OLD"], { input: value })
     const { stderr, stdout } = await ok("secret", "rename", "OLD", "NEW")
     assert.strictEqual(stdout, "OLD is now NEW in webshop/dev, as version 1\n")
-    assert.strictEqual(stderr, "coffer: undo: coffer env revert --env dev --to 1\n")
+    assert.strictEqual(stderr, "coffer: undo: coffer env revert dev --to 1\n")
     assert.strictEqual(await prints("secret", "get", "NEW"), value)
     assert.match(await prints("secret", "list"), /^NEW\t1\t[^\n]*\n$/)
     assert.match(await prints("env", "revisions", "--limit", "1"), /^2\t.*\tNEW created, OLD deleted$/m)

@@ -109,7 +109,7 @@ describe("the beginning of an id", () => {
       [4, "coffer: no access rule has an id that begins with ffff; coffer acl list shows them\n"]
     )
     const wrong = await coffer(["acl", "revoke", "xyz", "--yes"])
-    assert.deepStrictEqual([wrong.code, /RULE_ID must be a UUID/.test(wrong.stderr)], [2, true])
+    assert.deepStrictEqual([wrong.code, /RULE_ID\|WHO must be the id of a rule/.test(wrong.stderr)], [2, true])
     assert.lengthOf(await idsOf("/acl"), ids.length)
   })
 })

@@ -86,7 +86,10 @@ describe("coffer use", () => {
     assert.deepStrictEqual(now, { ...same, per_day: 7, expires_at: null, approval: "each", place: place_now })
     for (const [args, why] of [
       [[], /^coffer: say what to change/],
-      [["--never-ends", "--expires-at", "2999-01-31T08:00:00Z"], /^coffer: give --expires-at or --never-ends/],
+      [
+        ["--never-ends", "--expires-at", "2999-01-31T08:00:00Z"],
+        /^coffer: give one of --for, --until and --never-ends/
+      ],
       [["--as-query", "a", "--as-header", "x: {}"], /^coffer: say where the value goes by one of/]
     ] as const) {
       const { code, stderr } = await edit(...args)
@@ -118,7 +121,7 @@ describe("coffer use", () => {
     assert.match(lines[2] ?? "", /^coffer: --account needs a value$/)
     assert.match(
       lines[3] ?? "",
-      /^coffer: --expires-at must be a date and time in UTC .*; see coffer use allow --help$/
+      /^coffer: --expires-at must be a time such as 4h or 7d, a date, .*; see coffer use allow --help$/
     )
   })
 })
@@ -128,11 +131,11 @@ describe("coffer approval", () => {
     await allow("--path", "/each", "--method", "POST", "--as-query", "key", "--approval", "each")
     const send = (data: string) => request("POST", `https://localhost:${api.port}/each`, "--data", data)
     const first = await send("one")
-    const [, id = ""] = /coffer approval approve (\S+);/.exec(first.stderr) ?? assert.fail(first.stderr)
+    const [, id = ""] = /coffer request approve (\S+);/.exec(first.stderr) ?? assert.fail(first.stderr)
     assert.match(await place.prints("approval", "list"), new RegExp(`${id}.*agent.*POST https://localhost.*one`))
     await place.ok("approval", "approve", id)
     assert.strictEqual((await send("one")).code, 0)
-    const [, other = ""] = /coffer approval approve (\S+);/.exec((await send("two")).stderr) ?? []
+    const [, other = ""] = /coffer request approve (\S+);/.exec((await send("two")).stderr) ?? []
     await place.ok("approval", "refuse", other)
     assert.match((await send("two")).stderr, /a person refused this request/)
   })

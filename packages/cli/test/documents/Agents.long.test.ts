@@ -191,7 +191,7 @@ describe("the recipes of docs/agents.md", () => {
     const invoice = { method: "POST", path: "/invoices/7", body: "sum=3" }
     const { error } = await use(invoice)
     assert.strictEqual(error.code, "APPROVAL_NEEDED")
-    const [command = ""] = /coffer approval approve [0-9a-f-]+/.exec(error.message) ?? []
+    const [command = ""] = /coffer request approve [0-9a-f-]+/.exec(error.message) ?? []
     await run(command)
     assert.strictEqual((await use(invoice)).status, 201)
     assert.strictEqual((await use(invoice)).error.code, "APPROVAL_NEEDED")

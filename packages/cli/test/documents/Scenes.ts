@@ -237,12 +237,12 @@ export const scenesOf = (stage: Stage): Readonly<Record<string, Scene>> => {
     },
     "delegate store": {
       before: [
-        `coffer delegate --for claude --place acme/webshop/dev --json | sed -n 's/^ *"token": "\\(.*\\)".*/\\1/p' > token.txt`
+        `coffer delegate acme/webshop/dev --name claude --json | sed -n 's/^ *"token": "\\(.*\\)".*/\\1/p' > token.txt`
       ],
       after: ["coffer delegate revoke claude", "coffer delegate revoke claude"]
     },
     "delegate revoke": {
-      before: ["coffer delegate --for claude --place acme/webshop/dev"],
+      before: ["coffer delegate acme/webshop/dev --name claude"],
       after: ["coffer delegate revoke claude"]
     },
     "use list": { before: [stripe] },

@@ -37,7 +37,7 @@ describe("the data of coffer", () => {
         "GET HEAD POST PUT PATCH DELETE",
         "status json text",
         "none each",
-        "access change",
+        "access change use export",
         "action actor",
         "up down metadata",
         "coffer slack discord teams ntfy",

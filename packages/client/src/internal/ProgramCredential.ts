@@ -21,7 +21,7 @@ const delegationFor = Effect.fnUntraced(function* (
   const millis = yield* Clock.currentTimeMillis
   if (Date.parse(expiresAt) > millis) return Option.some({ type: "delegation", secret: token })
   return yield* new NotAuthenticated({
-    message: `the delegation ${name} for ${placeName(place)} has ended: ask its person to run coffer delegate --for '${name}' --place ${placeName(place)}, or to forget it with coffer delegate revoke '${name}', after which the session is taken again`
+    message: `the delegation ${name} for ${placeName(place)} has ended: ask its person to run coffer delegate ${placeName(place)} --name '${name}', or to forget it with coffer delegate revoke '${name}', after which the session is taken again`
   })
 })
 
@@ -47,7 +47,7 @@ export const credentialFor = Effect.fnUntraced(function* (
     const problem =
       place === undefined
         ? "this names no environment, and there is no delegation for more than one: name one"
-        : `no delegation is stored for ${placeName(place)}: ask a person to run coffer delegate --for NAME --place ${placeName(place)}`
+        : `no delegation is stored for ${placeName(place)}: ask a person to run coffer delegate ${placeName(place)} --name NAME`
     return yield* new NotAuthenticated({
       message: `no session is taken without a person (SERVICE_NON_INTERACTIVE), and ${problem}, or set SERVICE_API_KEY`
     })

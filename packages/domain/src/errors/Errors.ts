@@ -132,7 +132,7 @@ export class ApprovalNeeded extends ApiError<ApprovalNeeded>()("ApprovalNeeded",
   status: 409,
   description: "A person has to approve this request first; the message has the id of the approval",
   example:
-    "a person with admin has to approve this request within 5 minutes: coffer approval approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0; then send it again",
+    "a person with admin has to approve this request within 5 minutes: coffer request approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0; then send it again",
   next: "awaitApproval"
 }) {}
 

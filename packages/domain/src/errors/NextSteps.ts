@@ -20,8 +20,9 @@ const memberList = (org: string | undefined) =>
 
 /** Grants a rule to whoever asked. The name is that of the account in the organization, which only its people know. */
 const grantLine = (org: string, project: string, env: string, permission: string, asker: Asker) => {
-  const subject = asker === "account" ? "--service-account NAME" : "--email YOUR_EMAIL"
-  return `an admin runs: coffer acl grant --org ${org} ${subject} --project-pattern ${project} --env-pattern ${env} --permission ${permission}`
+  const place = `${org}/${project}/${env}`
+  const shown = place.includes("*") ? `'${place}'` : place
+  return `an admin runs: coffer acl grant ${asker === "account" ? "account:NAME" : "YOUR_EMAIL"} ${shown} ${permission}`
 }
 
 /** The refusals of the server. The first form that fits decides. */
@@ -31,22 +32,21 @@ export const refusals: ReadonlyArray<Refusal> = [
     next: ({ name, permission }) =>
       permission === "admin"
         ? "a delegation never gives more than write: its person has to do it"
-        : `its person can make another one: coffer delegate --for '${name}' --permission ${permission}`
+        : `its person can make another one: coffer delegate --name '${name}' --permission ${permission}`
   },
   {
     form: /^the delegation (?<name>.+) is for environment (?<place>\S+) /,
-    next: ({ name }) =>
-      `its person can make one for another place: coffer delegate --for '${name}' --place ORG/PROJECT/ENV`
+    next: ({ name }) => `its person can make one for another place: coffer delegate ORG/PROJECT/ENV --name '${name}'`
   },
   {
     form: /^the delegation (?<name>.+) was made without values/,
     next: ({ name }) =>
-      `its person can make one with values: coffer delegate --for '${name}'; coffer use sends requests with a secret that it never shows`
+      `its person can make one with values: coffer delegate --name '${name}'; coffer use sends requests with a secret that it never shows`
   },
   {
     form: /^the delegation (?<name>.+) is limited to other keys|^a delegation that is limited to keys/,
     next: ({ name = "NAME" }) =>
-      `its person can make another one: coffer delegate --for '${name}' --only KEY, or without --only for all keys`
+      `its person can make another one: coffer delegate --name '${name}' --only KEY, or without --only for all keys`
   },
   {
     form: /^a delegation never does this/,
@@ -57,15 +57,15 @@ export const refusals: ReadonlyArray<Refusal> = [
     next: ({ env = "", org = "", permission = "", project = "" }, asker) =>
       asker === "account"
         ? grantLine(org, project, env, permission, asker)
-        : `ask for it with: coffer access request --env ${org}/${project}/${env} --permission ${permission} --for 1h --reason WHY`
+        : `ask for it with: coffer access request ${org}/${project}/${env} ${permission} --for 1h --reason WHY`
   },
   {
     form: /needs a rule with permission (?<permission>\w+) for project (?<project>\S+) of organization (?<org>\S+)/,
-    next: ({ org = "", permission = "", project = "" }, asker) => grantLine(org, project, "'*'", permission, asker)
+    next: ({ org = "", permission = "", project = "" }, asker) => grantLine(org, project, "*", permission, asker)
   },
   {
     form: /needs a rule with permission (?<permission>\w+) for organization (?<org>\S+)/,
-    next: ({ org = "", permission = "" }, asker) => grantLine(org, "'*'", "'*'", permission, asker)
+    next: ({ org = "", permission = "" }, asker) => grantLine(org, "*", "*", permission, asker)
   },
   {
     form: /needs at least the role (?<role>\w+) in organization (?<org>[^\s,]+), whatever the rules/,
@@ -73,9 +73,9 @@ export const refusals: ReadonlyArray<Refusal> = [
   },
   {
     form: /a service account without a project that has an admin rule, in organization (?<org>\S+)/,
-    next: ({ org }, asker) =>
+    next: ({ org = "" }, asker) =>
       asker === "account"
-        ? `an admin runs: coffer acl grant --org ${org} --service-account NAME --project-pattern '*' --env-pattern '*' --permission admin`
+        ? grantLine(org, "*", "*", "admin", asker)
         : `ask an administrator of the organization${memberList(org)}`
   },
   {
@@ -92,7 +92,7 @@ export const refusals: ReadonlyArray<Refusal> = [
   { form: /superadmin/, next: () => "ask a superadmin of the server" },
   {
     form: /^another owner (?:approves an|has to approve this) export/,
-    next: () => "coffer org export list names the export; the other owner runs: coffer org export approve ID"
+    next: () => "coffer request list names the export; the other owner runs: coffer request approve ID"
   },
   {
     form: /^only the owner who asked for an export reads it/,

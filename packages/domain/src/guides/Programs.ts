@@ -5,12 +5,12 @@ import guides from "./programs.json" with { type: "json" }
 
 /**
  * Programs that take their secrets from Coffer as they are, with the lines that set them up: those of docs/connect/works-with.md, of
- * `coffer service-account create --for`, and of the console.
+ * `coffer service-account create --program`, and of the console.
  */
 
 const { grant, programs } = guides
 
-/** The names that `--for` takes. */
+/** The names that `--program` takes. */
 export type ProgramName = keyof typeof programs
 
 export const programNames = Struct.keys(programs)

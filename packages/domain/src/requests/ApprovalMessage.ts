@@ -9,7 +9,7 @@ export const approvalPage = (base: string, org: OrgName, id: ApprovalId | Reques
 /** The message of APPROVAL_NEEDED, which the tool server reads again. */
 export const approvalMessage = (id: ApprovalId, page: string | null): string =>
   `a person with admin has to approve this request within 5 minutes${page === null ? "" : ` at ${page}`}: ` +
-  `coffer approval approve ${id}; then send the same request again`
+  `coffer request approve ${id}; then send the same request again`
 
 export interface ReadApproval {
   readonly id: ApprovalId
@@ -19,8 +19,9 @@ export interface ReadApproval {
 
 const isId = Schema.is(ApprovalId)
 
-/** Reads the message of APPROVAL_NEEDED. Returns null for another message. */
+/** Reads the message of APPROVAL_NEEDED, also that of a server of 0.3.0 or earlier. Returns null for another message. */
 export const readApproval = (message: string): ReadApproval | null => {
-  const [, page = null, id] = /(?: at (https?:\/\/[^\s"]+))?: coffer approval approve (\S+?);/.exec(message) ?? []
+  const [, page = null, id] =
+    /(?: at (https?:\/\/[^\s"]+))?: coffer (?:request|approval) approve (\S+?);/.exec(message) ?? []
   return isId(id) ? { id, page } : null
 }

@@ -44,7 +44,7 @@ describe("the programs that work with Coffer", () => {
 
   it("an account's name with a space is one word, and a project with a hyphen one member", () => {
     const use = { ...place, account: "deploy pipeline", project: "web-shop", hasKey: true }
-    assert.include(grantPieces(use)[0]?.lines, "--service-account 'deploy pipeline' ")
+    assert.include(grantPieces(use)[0]?.lines, "account:'deploy pipeline' ")
     assert.include(programPieces("n8n", use)[1]?.lines, '$secrets.coffer["web-shop"].prod.DATABASE_URL')
   })
 })

@@ -33,7 +33,7 @@ describe("a request that needs an approval", () => {
       const shown = yield* only(ada)
       assert.match(
         message,
-        new RegExp(`^APPROVAL_NEEDED .* coffer approval approve ${shown.id}; then send the same request again`)
+        new RegExp(`^APPROVAL_NEEDED .* coffer request approve ${shown.id}; then send the same request again`)
       )
       const { account, body, env, method, state } = shown
       assert.deepStrictEqual(

@@ -1,28 +1,27 @@
 import { idOf } from "../../grammar/IdKinds.js"
 import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/access/AclRule"
 import type { OrgPath } from "@coffer/domain/api/Paths"
+import { defined } from "@coffer/domain/base/Defined"
 import { RuleId } from "@coffer/domain/base/Ids"
 import { Pattern } from "@coffer/domain/base/Pattern"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import { NotThere } from "../../base/Failures.js"
 import { atEnv, atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
-import { option, optionalArgument, requiredOption } from "../../grammar/Fields.js"
-import { completedBy } from "../../grammar/Specs.js"
+import { argument, option, optionalArgument } from "../../grammar/Fields.js"
+import { patternForm, patternPlace } from "../../grammar/PlaceArguments.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
+import { type Codec, completedBy, orOld } from "../../grammar/Specs.js"
+import { endOf, lasting, oldEnd } from "../../grammar/Times.js"
 import { nearest } from "../../grammar/Words.js"
-import {
-  email,
-  groupOption,
-  type RuleSubject,
-  ruleSubjectOf,
-  serviceAccount,
-  subjectOf
-} from "../../subjects/Subjects.js"
+import { type RuleSubject, ruleSubjectOf, subjectOf } from "../../subjects/Subjects.js"
+import { isWho, oldWho, oneWho, personOrAccount, type Who, who, whoForm } from "../../subjects/Who.js"
 import { note, printLine } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, printView } from "../../terminal/View.js"
 import { table } from "./AccessTable.js"
 import { noteUnmatched } from "./UnmatchedPatterns.js"
-import { endOf, Expires, until } from "./Expires.js"
+import { until } from "./Expires.js"
 
 const subject = (rule: AclRule) =>
   rule.group === undefined ? (rule.email ?? rule.name ?? rule.subject_id) : `group ${rule.group}`
@@ -55,37 +54,61 @@ const list = atOrg("list", {
     )
 })
 
-const about = (what: string) => `Which ${what} it is about: a name, or a pattern such as web-* or {dev,staging}`
+/** The options of earlier releases for the patterns of a rule. */
+const oldPatterns = {
+  project: completedBy("project", option("project-pattern", Pattern, "Old form of PLACE")),
+  env: option("env-pattern", Pattern, "Old form of PLACE")
+}
+
+const { decode: decodeRuleId } = idOf(RuleId)
+
+/** A rule by its id, or a subject. */
+const ruleOrWho: Codec<RuleId | Who> = {
+  ...who,
+  decode: (name, text) =>
+    isWho(text)
+      ? who.decode(name, text)
+      : Either.mapLeft(
+          decodeRuleId(name, text),
+          () => `${name} must be the id of a rule, or its first characters, at least 4, or ${whoForm}`
+        )
+}
+
+const rulePlace = completedBy("env-path", argument("PLACE", patternPlace, `Where: ${patternForm}`))
+
+const permissions = "use values without seeing them, read them, write them too, or admin: manage rules too"
 
 const grant = atOrg("grant", {
-  description: "Grant a permission, or change the one that the subject has for these patterns, and when it ends",
+  description: "Grant a permission, or change the one that the subject has for this place, and when it ends",
   examples: [
-    "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern prod --permission read --expires 4h",
-    "coffer acl grant --email grace@example.com --project-pattern webshop --env-pattern '{dev,staging}' --permission write",
-    "coffer acl grant --service-account ci --project-pattern webshop --env-pattern prod --permission read",
-    "coffer acl grant --group backend --project-pattern webshop --env-pattern dev --permission write"
+    "coffer acl grant grace@example.com webshop/prod read --for 4h",
+    "coffer acl grant grace@example.com 'webshop/{dev,staging}' write",
+    "coffer acl grant account:ci webshop/prod read --until 2035-12-01",
+    "coffer acl grant group:backend 'webshop/*' write"
   ],
   options: {
-    email,
-    serviceAccount,
-    group: groupOption,
-    projectPattern: completedBy("project", requiredOption("project-pattern", Pattern, about("projects"))),
-    envPattern: requiredOption("env-pattern", Pattern, about("environments")),
-    permission: requiredOption(
-      "permission",
-      Permission,
-      "use values without seeing them, read them, write them too, or admin: manage rules too"
+    who: orOld(completedBy("who", argument("WHO", who, `Who: ${whoForm}`)), oldWho, oneWho),
+    place: orOld(rulePlace, oldPatterns, ({ env, project }) =>
+      project === undefined || env === undefined
+        ? Either.left("--project-pattern and --env-pattern go together")
+        : Either.right({ org: undefined, project, env })
     ),
-    expires: option("expires", Expires)
+    permission: orOld(
+      argument("PERMISSION", Permission, permissions),
+      { permission: option("permission", Permission, permissions) },
+      ({ permission }) => Either.fromNullable(permission, () => "--permission is missing")
+    ),
+    end: lasting("the rule lasts", oldEnd("expires"))
   },
-  run: ({ call, exchange, options, path }) =>
+  place: ({ place: { org } }) => defined({ org }),
+  run: ({ call, exchange, options: { end, permission, place, who }, path, settings }) =>
     Effect.gen(function* () {
-      const named = yield* ruleSubjectOf(call, path, options)
+      const named = yield* ruleSubjectOf(call, path, who)
       const granted = {
-        project_pattern: options.projectPattern,
-        env_pattern: options.envPattern,
-        permission: options.permission,
-        ...(options.expires !== undefined && { expires_at: yield* endOf(options.expires) })
+        project_pattern: place.project ?? Pattern.to.make(yield* settings.project),
+        env_pattern: place.env,
+        permission,
+        ...(end !== undefined && { expires_at: yield* endOf(end) })
       }
       const rule = yield* call("acl", (api) =>
         named.subject_type === "user"
@@ -94,22 +117,24 @@ const grant = atOrg("grant", {
             ? api.grant({ path, payload: { ...named, ...granted } })
             : api.grant({ path, payload: { ...named, ...granted } })
       )
-      yield* noteUnmatched(exchange, path.org_name, [{ project: options.projectPattern, env: options.envPattern }])
-      const place = `${rule.project_pattern}/${rule.env_pattern}`
+      yield* noteUnmatched(exchange, path.org_name, [{ project: granted.project_pattern, env: granted.env_pattern }])
+      const at = `${rule.project_pattern}/${rule.env_pattern}`
       return doneView(
-        `${subject(rule)} has the permission ${rule.permission} for ${place}${until(rule)} (rule ${rule.id})`,
+        `${subject(rule)} has the permission ${rule.permission} for ${at}${until(rule)} (rule ${rule.id})`,
         rule
       )
     })
 })
 
+/** Chooses rules by their patterns; undefined for any. */
 interface RuleFilter {
-  readonly projectPattern: Pattern | undefined
-  readonly envPattern: Pattern | undefined
+  readonly project: Pattern | undefined
+  readonly env: Pattern | undefined
 }
 
 /** The rules about a subject, of these patterns. */
 const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named: RuleSubject, filter: RuleFilter) {
+  const { env, project } = filter
   const { data } = yield* call("acl", (api) => api.list({ path }))
   const rules = data.filter(
     (rule) =>
@@ -118,19 +143,19 @@ const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named
         : named.subject_type === "group"
           ? rule.group === named.group
           : rule.subject_id === named.subject_id) &&
-      (filter.projectPattern === undefined || rule.project_pattern === filter.projectPattern) &&
-      (filter.envPattern === undefined || rule.env_pattern === filter.envPattern)
+      (project === undefined || rule.project_pattern === project) &&
+      (env === undefined || rule.env_pattern === env)
   )
   if (rules.length > 0) return rules
   const meant = (pattern: string | undefined, patterns: ReadonlyArray<string>) =>
     pattern === undefined || patterns.includes(pattern) ? undefined : nearest(patterns, pattern)
   const name =
     meant(
-      filter.projectPattern,
+      project,
       data.map((rule) => rule.project_pattern)
     ) ??
     meant(
-      filter.envPattern,
+      env,
       data.map((rule) => rule.env_pattern)
     )
   const question = name === undefined ? ";" : `; did you mean ${name}?`
@@ -140,40 +165,48 @@ const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named
 const sentence = (rule: AclRule) =>
   `${rule.permission} of ${subject(rule)} for ${rule.project_pattern}/${rule.env_pattern} (rule ${rule.id})`
 
+const rulePlaceFilter: Codec<RuleFilter & { readonly org: string | undefined; readonly isHere: boolean }> = {
+  ...patternPlace,
+  decode: (name, text) => Either.map(patternPlace.decode(name, text), (place) => ({ ...place, isHere: true }))
+}
+
 const revoke = atOrg("revoke", {
   description: "Revoke one rule by its id, or every rule about a subject",
   examples: [
     "coffer acl revoke 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d90",
-    "coffer acl revoke --email grace@example.com --env-pattern prod"
+    "coffer acl revoke grace@example.com webshop/prod"
   ],
   options: {
-    ruleId: completedBy(
-      "rule",
-      optionalArgument("RULE_ID", idOf(RuleId), "The rule's id, as coffer acl list shows it")
+    about: orOld(
+      completedBy(
+        "rule-or-who",
+        argument("RULE_ID|WHO", ruleOrWho, `A rule by its id, as coffer acl list shows it, or all of WHO: ${whoForm}`)
+      ),
+      oldWho,
+      oneWho
     ),
-    email,
-    serviceAccount,
-    group: groupOption,
-    projectPattern: completedBy("project", option("project-pattern", Pattern, about("projects"))),
-    envPattern: option("env-pattern", Pattern, about("environments")),
+    place: orOld(
+      completedBy("env-path", optionalArgument("PLACE", rulePlaceFilter, "Only the rule of exactly this place")),
+      oldPatterns,
+      (filter) => Either.right({ ...filter, org: undefined, isHere: false })
+    ),
     yes
   },
-  check: ({ email, envPattern, group, projectPattern, ruleId, serviceAccount }) =>
-    (ruleId !== undefined) ===
-    [email, serviceAccount, group, projectPattern, envPattern].some((one) => one !== undefined)
-      ? "name either a rule by its id, or a subject by --email, --service-account or --group: coffer acl list shows them"
-      : undefined,
-  run: ({ call, json, options, path }) =>
+  place: ({ place }) => defined({ org: place?.org }),
+  check: ({ about, place }) =>
+    typeof about === "string" && place !== undefined ? "a rule is named by its id alone: leave PLACE out" : undefined,
+  run: ({ call, json, options: { about, place, yes }, path, settings }) =>
     Effect.gen(function* () {
-      if (options.ruleId !== undefined) {
-        const rule_id = options.ruleId
-        yield* confirm(`Revoke the access rule ${rule_id} of ${path.org_name}?`, options.yes)
-        yield* call("acl", (api) => api.revoke({ path: { ...path, rule_id } }))
-        return doneView(`rule ${rule_id} revoked`)
+      if (typeof about === "string") {
+        yield* confirm(`Revoke the access rule ${about} of ${path.org_name}?`, yes)
+        yield* call("acl", (api) => api.revoke({ path: { ...path, rule_id: about } }))
+        return doneView(`rule ${about} revoked`)
       }
-      const rules = yield* rulesAbout(call, path, yield* ruleSubjectOf(call, path, options), options)
-      if (!options.yes) yield* Effect.forEach(rules, (rule) => note(`would revoke ${sentence(rule)}`))
-      yield* confirm(`Revoke ${rules.length === 1 ? "this rule" : `these ${rules.length} rules`}?`, options.yes)
+      const { env, isHere = false, project: given } = place ?? {}
+      const project = given ?? (isHere ? Pattern.to.make(yield* settings.project) : undefined)
+      const rules = yield* rulesAbout(call, path, yield* ruleSubjectOf(call, path, about), { env, project })
+      if (!yes) yield* Effect.forEach(rules, (rule) => note(`would revoke ${sentence(rule)}`))
+      yield* confirm(`Revoke ${rules.length === 1 ? "this rule" : `these ${rules.length} rules`}?`, yes)
       for (const rule of rules) {
         // One that somebody else has revoked meanwhile is gone, as it should be.
         yield* call("acl", (api) => api.revoke({ path: { ...path, rule_id: rule.id } })).pipe(
@@ -197,12 +230,13 @@ const because = (reason: AclExplanation["because"][number]) =>
 
 const explain = atEnv("explain", {
   description: "What a subject may do in an environment, and which role or rule says so",
-  examples: ["coffer acl explain --email grace@example.com --project webshop --env prod"],
-  options: { email, serviceAccount },
+  examples: ["coffer acl explain grace@example.com webshop/prod"],
+  options: { who: personOrAccount, place: optionalPlace },
+  place: inPlace,
   run: ({ call, options, path: { env_name, org_name, project_name } }) =>
     Effect.gen(function* () {
       const path = { org_name }
-      const named = yield* subjectOf(call, path, options)
+      const named = yield* subjectOf(call, path, options.who)
       const urlParams = { ...named, project: project_name, env: env_name }
       const explanation = yield* call("acl", (api) => api.explain({ path, urlParams }))
       const allowed = explanation.allowed.length === 0 ? "nothing" : explanation.allowed.join(", ")

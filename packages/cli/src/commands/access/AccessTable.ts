@@ -4,7 +4,8 @@ import { maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
 import { atOrg, wide } from "../../grammar/Command.js"
-import { email, serviceAccount, subjectOf } from "../../subjects/Subjects.js"
+import { subjectOf } from "../../subjects/Subjects.js"
+import { optionalPersonOrAccount } from "../../subjects/Who.js"
 import { listView } from "../../terminal/View.js"
 
 const because = ({ by, env_pattern, expires_at, group, limited_by, project_pattern, role }: AccessReason): string =>
@@ -24,16 +25,11 @@ const columns = {
 export const table = atOrg("table", {
   description:
     "What a subject may do in each environment, and which role or rule says so; without one, what you may do",
-  examples: ["coffer acl table --email grace@example.com", "coffer acl table --service-account ci --json"],
-  options: { email, serviceAccount, wide },
-  check: ({ email, serviceAccount }) =>
-    email !== undefined && serviceAccount !== undefined
-      ? "name one subject: either --email or --service-account"
-      : undefined,
-  run: ({ call, options, path }) =>
+  examples: ["coffer acl table grace@example.com", "coffer acl table account:ci --json"],
+  options: { who: optionalPersonOrAccount, wide },
+  run: ({ call, options: { who }, path }) =>
     Effect.gen(function* () {
-      const isOwn = options.email === undefined && options.serviceAccount === undefined
-      const named = isOwn ? undefined : yield* subjectOf(call, path, options)
+      const named = who === undefined ? undefined : yield* subjectOf(call, path, who)
       const subject = named === undefined ? undefined : "email" in named ? named.email : named.subject_id
       const data: Array<EnvironmentAccess> = []
       for (let after: string | null | undefined = undefined; after !== null;) {

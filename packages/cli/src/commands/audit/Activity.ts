@@ -1,13 +1,12 @@
 import { type ActivityKind, SpansParameter, spanText } from "@coffer/domain/audit/AuditActivity"
-import { AuditUntil } from "@coffer/domain/audit/AuditFilters"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
 import { atOrg, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
+import { pastMoment, rangeOptions } from "../../grammar/Times.js"
 import { note } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
-import { sinceMoment, sinceOption } from "./Since.js"
 
 const By = Schema.Literal("action", "actor").annotations({
   description: "count by action or by actor; default: action"
@@ -29,18 +28,17 @@ const columns = {
 
 export const activity = atOrg("activity", {
   description: "Show how much happened when, by action or by actor",
-  examples: ["coffer audit activity --since 2026-01-31", "coffer audit activity --by actor --spans 24"],
+  examples: ["coffer audit activity --since yesterday", "coffer audit activity --by actor --spans 24"],
   options: {
     by: option("by", By),
-    since: sinceOption,
-    until: option("until", AuditUntil),
+    ...rangeOptions,
     spans: option("spans", SpansParameter),
     wide
   },
   run: ({ call, options: { by, since, spans, until }, path }) =>
     Effect.map(
-      Effect.flatMap(sinceMoment(since), (from) =>
-        call("audit", (api) => api.activity({ path, urlParams: defined({ since: from, until, spans }) }))
+      Effect.flatMap(Effect.all({ since: pastMoment(since), until: pastMoment(until) }), (range) =>
+        call("audit", (api) => api.activity({ path, urlParams: defined({ ...range, spans }) }))
       ),
       (found) => {
         const data = by === "actor" ? found.actors : found.actions

@@ -1,4 +1,3 @@
-import { sinceMoment, sinceOption } from "./Since.js"
 import { AuditCursor, LogCursor } from "@coffer/domain/audit/AuditCursor"
 import { auditCsv, auditCsvHead } from "@coffer/domain/audit/AuditCsv"
 import type { AuditEntry, AuditPage } from "@coffer/domain/audit/AuditEntry"
@@ -9,7 +8,6 @@ import {
   AuditKey,
   AuditProject,
   AuditResourceType,
-  AuditUntil,
   ChainLink,
   FromSeqParameter,
   SeqParameter
@@ -19,12 +17,15 @@ import { patiently } from "@coffer/client/internal/Exchange"
 import type { Settings } from "@coffer/client/internal/Settings"
 import { LimitParameter, maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
 import { CannotDo, type Failure, WrongUsage } from "../../base/Failures.js"
 import { atServer, group, org, wide } from "../../grammar/Command.js"
-import { option } from "../../grammar/Fields.js"
-import { flag } from "../../grammar/Specs.js"
+import { codecOf, option, optionalArgument } from "../../grammar/Fields.js"
+import { patternPlace } from "../../grammar/PlaceArguments.js"
+import { type Codec, completedBy, flag, orOld } from "../../grammar/Specs.js"
+import { pastMoment, rangeOptions } from "../../grammar/Times.js"
 import { note, printJson, printLine, printList, printMore, toJson, write } from "../../terminal/Print.js"
 import { noteUnmatched } from "../access/UnmatchedPatterns.js"
 import { activity } from "./Activity.js"
@@ -47,14 +48,61 @@ const server = flag(
 const filters = {
   action: option("action", AuditAction),
   actor: option("actor", AuditActor),
-  // Not the shared options: a project in service.yml must not hide the entries of other projects.
-  project: option("project", AuditProject),
-  env: option("env", AuditEnv),
   key: option("key", AuditKey),
-  since: sinceOption,
-  until: option("until", AuditUntil),
+  ...rangeOptions,
   resourceType: option("resource-type", AuditResourceType)
 }
+
+/** The names that entries are about. */
+interface LogPlace {
+  readonly org: string | undefined
+  /** Undefined for any, or for that of the settings. */
+  readonly project: typeof AuditProject.Type | undefined
+  readonly env: typeof AuditEnv.Type | undefined
+  /** Whether an undefined project is that of the settings. */
+  readonly isHere: boolean
+}
+
+const codecs = { project: codecOf(AuditProject), env: codecOf(AuditEnv) }
+
+const anyOr = <A>({ decode }: Codec<A>, name: string, text: string | undefined) =>
+  text === undefined || text === "*" ? Either.right(undefined) : decode(name, text)
+
+const logPlace: Codec<LogPlace> = {
+  value: "text",
+  description: "",
+  decode: (name, text) =>
+    Either.flatMap(patternPlace.decode(name, text), ({ env, org, project }) =>
+      Either.all({
+        org: Either.right(org),
+        project: anyOr(codecs.project, name, project),
+        env: anyOr(codecs.env, name, env),
+        isHere: Either.right(project === undefined)
+      })
+    )
+}
+
+/** Not the shared options: a project in service.yml must not hide the entries of other projects. */
+const oldPlace = { project: option("project", AuditProject), env: option("env", AuditEnv) }
+
+const about = orOld(
+  completedBy(
+    "env-path",
+    optionalArgument(
+      "PLACE",
+      logPlace,
+      "Only entries about this place, by its names at that time, such as webshop/prod, 'webshop/*' or '*/prod'"
+    )
+  ),
+  oldPlace,
+  (names) => Either.right({ ...names, org: undefined, isHere: false })
+)
+
+/** The names that entries are about, with the project of the settings. */
+const namesOf = Effect.fnUntraced(function* (settings: Settings | undefined, place: LogPlace | undefined) {
+  const { env, isHere = false, project } = place ?? {}
+  return { env, project: project ?? (isHere && settings !== undefined ? yield* settings.project : undefined) }
+})
 
 const archive = option(
   "archive",
@@ -75,10 +123,11 @@ const pages = {
 interface LogOptions {
   readonly server: boolean
   readonly org: string | undefined
+  readonly about?: LogPlace | undefined
 }
 
 /** The settings that the command line gives. */
-const placeOf = ({ org }: LogOptions) => defined({ org })
+const placeOf = ({ about, org }: LogOptions) => defined({ org: about?.org ?? org })
 
 const logProblem = ({ org, server }: LogOptions) =>
   server && org !== undefined ? "--server is the log of every organization: leave --org out" : undefined
@@ -147,14 +196,17 @@ const latenessOfLogs = "20 seconds"
 const list = atServer("list", {
   description: "Read the audit log, newest first",
   examples: [
-    "coffer audit list --project webshop --env prod --key DATABASE_URL --since 2026-01-31",
+    "coffer audit list webshop/prod --key DATABASE_URL --since yesterday",
     "coffer audit list --actor grace@example.com --limit 50",
     "coffer audit list --all --json",
     "coffer audit list --all --csv --since 2026-01-01 --until 2026-02-01 > january.csv"
   ],
-  options: { org, server, archive, ...filters, ...pages, wide },
+  options: { about, org, server, archive, ...filters, ...pages, wide },
   place: placeOf,
-  check: ({ after, all, archive, follow, limit, org, server }) => {
+  check: ({ about, after, all, archive, follow, limit, org, server }) => {
+    if (archive !== undefined && about?.isHere === true) {
+      return "an archive is searched without settings: name the project too, as in webshop/prod"
+    }
     if (archive !== undefined && (follow || server || org !== undefined)) {
       return "--archive is one log, and without a server: leave --follow, --server and --org out"
     }
@@ -175,8 +227,13 @@ const list = atServer("list", {
       : Effect.gen(function* () {
           const form = yield* formOf(json, options.csv)
           const { archivePages } = yield* Effect.promise(() => import("./ArchivePages.js"))
-          const since = yield* sinceMoment(options.since)
-          const read = yield* archivePages(archive, { ...options, since })
+          const [since, until] = yield* Effect.all([pastMoment(options.since), pastMoment(options.until)])
+          const read = yield* archivePages(archive, {
+            ...options,
+            ...(yield* namesOf(undefined, options.about)),
+            since,
+            until
+          })
           if (options.all) return yield* everyPage(read, after, form)
           const page = yield* read(limit, after)
           return { json: page, text: onePage(page, options.csv) }
@@ -185,8 +242,9 @@ const list = atServer("list", {
     Effect.gen(function* () {
       const form = yield* formOf(json, options.csv)
       const path = yield* logPath(settings, options)
-      const { action, actor, env, key, project, resourceType, until } = options
-      const since = yield* sinceMoment(options.since)
+      const { action, actor, key, resourceType } = options
+      const { env, project } = yield* namesOf(settings, options.about)
+      const [since, until] = yield* Effect.all([pastMoment(options.since), pastMoment(options.until)])
       const wanted = { action, actor, env, key, project, resource_type: resourceType, since, until }
       const read = (limit: number | undefined, after: string | undefined) => {
         const urlParams = defined({ ...wanted, limit, after })

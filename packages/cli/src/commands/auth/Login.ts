@@ -19,7 +19,7 @@ import { endLogin, settleServer } from "./LoginEnd.js"
 import { readSessionToken } from "./SessionTokens.js"
 
 /** The address at which browsers reach the server; null if it has none, as older servers. */
-const publicUrlOf = Effect.fnUntraced(function* (server: ServerUrl) {
+export const publicUrlOf = Effect.fnUntraced(function* (server: ServerUrl) {
   const client = yield* clientWith(server, Option.none())
   return yield* client
     .call("auth", (api) => api.methods({}))

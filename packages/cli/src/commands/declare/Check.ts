@@ -5,6 +5,7 @@ import type { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { CannotDo } from "../../base/Failures.js"
 import { atEnvs, type Call } from "../../grammar/Command.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { note, printTable } from "../../terminal/Print.js"
 import { printView, type View } from "../../terminal/View.js"
 
@@ -47,8 +48,9 @@ const viewOf = (checked: ReadonlyArray<Checked>): View => {
 
 export const checkCommand = atEnvs("check", {
   description: "Compare the keys of an environment with what the project declares; exit 1 if they differ",
-  examples: ["coffer check", "coffer check --env prod --json", "coffer check --all-envs"],
-  options: {},
+  examples: ["coffer check", "coffer check webshop/prod --json", "coffer check --all-envs"],
+  options: { place: optionalPlace },
+  place: inPlace,
   run: ({ call, json, path: { env_name, ...path } }) =>
     Effect.gen(function* () {
       const { checked, hidden } =

@@ -4,7 +4,6 @@ import { DelegablePermission, type Delegation, DelegationName } from "@coffer/do
 import { DelegationId } from "@coffer/domain/base/Ids"
 import { withMessage } from "@coffer/domain/base/Message"
 import { SecretKey } from "@coffer/domain/base/Names"
-import { spanSeconds } from "@coffer/domain/base/Span"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
@@ -12,24 +11,58 @@ import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
 import { CannotDo, NotThere, WrongUsage } from "../../base/Failures.js"
 import { atServer, type Call, wide } from "../../grammar/Command.js"
-import { argument, option, repeatedOption, requiredOption } from "../../grammar/Fields.js"
+import { argument, codecOf, option, repeatedOption } from "../../grammar/Fields.js"
 import { meantBy } from "../../grammar/IdKinds.js"
-import { pathForms } from "../../grammar/PlacePath.js"
-import { completedBy, flag } from "../../grammar/Specs.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
+import { anyText, completedBy, flag, type Given, old, type OptionSpec, orOld } from "../../grammar/Specs.js"
+import { duration, millisUntil, moment } from "../../grammar/Times.js"
 import { questionAbout } from "../../grammar/Words.js"
 import { note } from "../../terminal/Print.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { endedLine, shownDelegations } from "./StoredDelegations.js"
 
-/** A time such as `30m`, `8h` or `1d`, in seconds. */
-const span = {
-  value: "text",
-  description: "How long it lasts, such as 30m or 8h; 8h when left out",
-  decode: (name: string, text: string) => {
-    const length = spanSeconds(text)
-    return length > 0 ? Either.right(length) : Either.left(`${name} takes a time such as 30m, 8h or 1d`)
+/** The name and the length of a delegation. */
+interface Naming {
+  readonly name: DelegationName
+  /** A duration or a moment. */
+  readonly end: string | undefined
+}
+
+const names = codecOf(DelegationName)
+
+const textIn = (given: Given, name: string): string => given.get(name)?.[0] ?? ""
+
+/** The options for the length, each with its form. `--ttl` is that of earlier releases. */
+const lengths = {
+  for: option("for", anyText, "How long it lasts, such as 30m or 8h; 8h when left out"),
+  until: option("until", moment, "Until when it lasts: a date, or a date and time with a zone"),
+  ttl: old(option("ttl", duration, "Old form of --for"))
+}
+
+/** In earlier releases, `--for` was the name. It still is where there is no `--name`, so no value is ambiguous. */
+const naming: OptionSpec<Naming> = {
+  data: {
+    ...option("name", names, "Who or what it is for, as the audit log names it").data,
+    isRequired: true,
+    unless: ["for"]
+  },
+  also: Object.values(lengths).map(({ data }) => data),
+  decode: (texts, given) => {
+    const name =
+      texts === undefined ? names.decode("--for", textIn(given, "for")) : names.decode("--name", texts[0] ?? "")
+    const [length, other] = (["for", "until", "ttl"] as const).filter(
+      (each) => given.has(each) && (each !== "for" || texts !== undefined)
+    )
+    if (length !== undefined && other !== undefined) {
+      return Either.left(`--${length} and --${other} say the same: give one of them`)
+    }
+    const end =
+      length === undefined
+        ? Either.right(undefined)
+        : (length === "until" ? moment : duration).decode(`--${length}`, textIn(given, length))
+    return Either.all({ name, end })
   }
-} as const
+}
 
 const keysIn = (texts: ReadonlyArray<string>) =>
   Effect.mapError(
@@ -66,28 +99,31 @@ const takeBack = (call: Call, id: DelegationId, { message }: PrivateFileError) =
 export const delegate = atServer("delegate", {
   description: "Give an agent or a script a part of your rights, for commands without a terminal on this machine",
   examples: [
-    "coffer delegate --for claude --place acme/webshop/dev",
-    "coffer delegate --for 'nightly job' --place acme/webshop/dev --permission write --ttl 2h --only DATABASE_URL",
-    "coffer delegate --for claude --place acme/webshop/dev --no-reveal"
+    "coffer delegate webshop/dev --name claude",
+    "coffer delegate webshop/dev --name 'nightly job' --permission write --for 2h --only DATABASE_URL",
+    "coffer delegate dev --name claude --no-reveal"
   ],
   options: {
-    for: requiredOption("for", DelegationName, "Who or what it is for, as the audit log names it"),
-    place: option("place", Schema.String, `Where, ${pathForms.env}; left out, the place of the settings`),
+    naming,
+    place: orOld(optionalPlace, { place: option("place", Schema.String, "Old form of PLACE") }, ({ place }) =>
+      Either.right(place)
+    ),
     permission: option(
       "permission",
       DelegablePermission,
       "use values without seeing them, read them, or write them too; read when left out"
     ),
-    ttl: option("ttl", span, "How long it lasts, such as 30m or 8h; 8h when left out"),
     noReveal: flag("no-reveal", "Never give it a value: it can list and write, but not read"),
     only: completedBy(
       "keys",
       repeatedOption("only", Schema.String, "Only these keys, separated by commas; may be given again")
     )
   },
-  place: ({ place }) => defined({ env: place }),
-  run: ({ call, options: { for: name, noReveal, only, permission = "read", ttl = 8 * 3_600 }, server, settings }) =>
+  place: inPlace,
+  run: ({ call, options, server, settings }) =>
     Effect.gen(function* () {
+      const { naming: named, noReveal, only, permission = "read" } = options
+      const { end = "8h", name } = named
       const path = yield* settings.envPath
       const keys = yield* keysIn(only)
       const { env_name: env, org_name: org, project_name: project } = path
@@ -97,7 +133,7 @@ export const delegate = atServer("delegate", {
         project,
         env,
         permission,
-        expires_in: ttl,
+        expires_in: Math.ceil((yield* millisUntil(end)) / 1_000),
         ...defined({
           keys: keys.length === 0 ? undefined : keys,
           reveal: noReveal ? false : undefined

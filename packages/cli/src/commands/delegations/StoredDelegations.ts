@@ -28,7 +28,7 @@ export const shownDelegations = Effect.fnUntraced(function* ({ origin }: ServerU
 
 /** How a command without a terminal gets a credential again where a delegation has ended. */
 export const waysOut = ({ name, place }: Pick<ShownDelegation, "name" | "place">): string =>
-  `coffer delegate --for '${name}' --place ${place} makes another one; coffer delegate revoke '${name}' forgets it, and commands take the session again`
+  `coffer delegate ${place} --name '${name}' makes another one; coffer delegate revoke '${name}' forgets it, and commands take the session again`
 
 /** Describes the effect of an ended delegation, and both ways out. */
 export const endedLine = (delegation: ShownDelegation): string =>

@@ -6,10 +6,12 @@ import { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
 import { asking, atProject, group, wide, yes } from "../../grammar/Command.js"
-import { argument, option } from "../../grammar/Fields.js"
+import { option } from "../../grammar/Fields.js"
+import { existingEnv, type Named, namedEnv } from "../../grammar/PlaceArguments.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
+import { endOf, lasting, oldEnd } from "../../grammar/Times.js"
 import { doneView, listView } from "../../terminal/View.js"
-import { endOf, Expires, until } from "../access/Expires.js"
+import { until } from "../access/Expires.js"
 import {
   confirmName,
   erasable,
@@ -64,27 +66,25 @@ const list = atProject("list", {
   }
 })
 
-const name = argument("NAME", EnvName, "The environment's name")
+const aboveOf = ({ env: { above } }: { readonly env: Named<EnvName> }) => above
 
 const create = atProject("create", {
   description: "Create an environment, empty or as a copy of another, without showing a value",
-  examples: ["coffer environment create qa", "coffer env create pr-42 --from preview --expires 7d"],
+  examples: ["coffer environment create qa", "coffer env create webshop/pr-42 --from preview --for 7d"],
   options: {
-    name,
+    env: namedEnv("The new environment"),
     from: completedBy("env", option("from", EnvName, "The environment whose secrets it starts with")),
     only: keysOption("only", "Only these keys, separated by commas"),
-    expires: option(
-      "expires",
-      Expires,
-      "When it ends and is removed: a time such as 4h or 7d, or a date; without it, it lasts"
-    ),
+    end: lasting("it lasts before it is removed", oldEnd("expires")),
     ...asking
   },
+  place: aboveOf,
   check: ({ from, only }) =>
     only !== undefined && from === undefined ? "--only needs --from, the environment to copy from" : undefined,
-  run: ({ call, options: { expires, from, name, only: keys }, path }) =>
+  run: ({ call, options: { end, env, from, only: keys }, path }) =>
     Effect.gen(function* () {
-      const expires_at = expires === undefined ? undefined : yield* endOf(expires)
+      const { name } = env
+      const expires_at = end === undefined ? undefined : yield* endOf(end)
       const payload = { name, ...defined({ from, keys, expires_at }) }
       const made = yield* call("environments", (api) => api.create({ path, payload }))
       return doneView(
@@ -96,18 +96,19 @@ const create = atProject("create", {
 
 const extend = atProject("extend", {
   description: "Set when an environment ends",
-  examples: ["coffer environment extend pr-42 --expires 7d", "coffer env extend pr-42 --never"],
+  examples: ["coffer environment extend pr-42 --for 7d", "coffer env extend pr-42 --never"],
   options: {
-    name: completedBy("env", argument("NAME", EnvName, "The environment's name")),
-    expires: option("expires", Expires, "When it ends and is removed: a time such as 4h or 7d, or a date"),
+    env: existingEnv("The environment"),
+    end: lasting("it lasts before it is removed", oldEnd("expires")),
     never: flag("never", "Let it last; for admins"),
     ...asking
   },
-  check: ({ expires, never }) => (never === (expires === undefined) ? undefined : "give either --expires or --never"),
-  run: ({ call, options: { expires, name, never }, path: project }) =>
+  place: aboveOf,
+  check: ({ end, never }) => (never === (end === undefined) ? undefined : "give one of --for, --until and --never"),
+  run: ({ call, options: { end, env, never }, path: project }) =>
     Effect.gen(function* () {
-      const path = { ...project, env_name: name }
-      const expires_at = expires === undefined || never ? null : yield* endOf(expires)
+      const path = { ...project, env_name: env.name }
+      const expires_at = end === undefined || never ? null : yield* endOf(end)
       const set = yield* call("environments", (api) => api.extend({ path, payload: { expires_at } }))
       return doneView(
         `environment ${set.name} ${set.expires_at === undefined ? "has no end" : `ends at ${set.expires_at}`}`,
@@ -120,13 +121,15 @@ const remove = atProject("delete", {
   description: "Delete an environment, with its secrets; it can be restored for a while",
   examples: ["coffer environment delete qa"],
   options: {
-    name: completedBy("env", argument("NAME", EnvName, "The environment's name")),
+    env: existingEnv("The environment"),
     yes,
     force: flag("force", "Also if secrets of other environments refer to its secrets, which then cannot be read"),
     ...asking
   },
-  run: ({ call, given, options: { force, name, yes }, path }) =>
+  place: aboveOf,
+  run: ({ call, given, options: { env, force, yes }, path }) =>
     Effect.gen(function* () {
+      const { name } = env
       const question = `This deletes the environment ${name} of ${path.project_name} with all its secrets.`
       yield* confirmName(question, name, yes)
       yield* call("environments", (api) =>
@@ -141,19 +144,21 @@ const remove = atProject("delete", {
     })
 })
 
-const removedName = argument("NAME", EnvName, "The name that the deleted environment had")
+const removedEnv = namedEnv("The environment that was deleted")
 
 const restore = atProject("restore", {
   description: "Bring a deleted environment back, as it was",
   examples: ["coffer environment restore qa", "coffer env restore qa --as qa-old"],
   options: {
-    name: removedName,
+    env: removedEnv,
     as: option("as", EnvName, "A new name, if its own is in use"),
     id: idOption,
     ...asking
   },
-  run: ({ call, given, options: { as, id, name }, path }) =>
+  place: aboveOf,
+  run: ({ call, given, options: { as, env, id }, path }) =>
     Effect.gen(function* () {
+      const { name } = env
       const list = yield* call("trash", (api) => api.environments({ path, urlParams: { name } }))
       const { id: removed_id } = yield* restorable(list, name, id, kindAt({ given, path }))
       const payload = defined({ name: as })
@@ -165,9 +170,11 @@ const restore = atProject("restore", {
 const erase = atProject("erase", {
   description: "Erase a deleted environment for good: nothing brings it back",
   examples: ["coffer environment erase qa-old"],
-  options: { name: removedName, id: idOption, yes, ...asking },
-  run: ({ call, given, options: { id, name, yes }, path }) =>
+  options: { env: removedEnv, id: idOption, yes, ...asking },
+  place: aboveOf,
+  run: ({ call, given, options: { env, id, yes }, path }) =>
     Effect.gen(function* () {
+      const { name } = env
       const list = yield* call("trash", (api) => api.environments({ path, urlParams: { name } }))
       const { id: removed_id } = yield* erasable(list, name, id, kindAt({ given, path }))
       yield* confirmName(`This erases all secrets of the deleted environment ${name} for good.`, name, yes)

@@ -1,20 +1,23 @@
 import { defined } from "@coffer/domain/base/Defined"
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import { EnvName } from "@coffer/domain/base/Names"
+import type { EnvName } from "@coffer/domain/base/Names"
 import { Approvers, approverRoles, type Protection, protectionTerms } from "@coffer/domain/access/Protection"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { asking, atProject, type Call, yes } from "../../grammar/Command.js"
-import { argument, option } from "../../grammar/Fields.js"
-import { completedBy, flag } from "../../grammar/Specs.js"
+import { option } from "../../grammar/Fields.js"
+import { existingEnv, type Named } from "../../grammar/PlaceArguments.js"
+import { flag, old, oneOf } from "../../grammar/Specs.js"
 import type { Codec } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { note, printFields } from "../../terminal/Print.js"
 import { doneView } from "../../terminal/View.js"
 import { approversText } from "../requests/RequestView.js"
 
-const name = completedBy("env", argument("NAME", EnvName, "The environment's name"))
+const env = existingEnv("The environment")
+
+const aboveOf = ({ env: { above } }: { readonly env: Named<EnvName> }) => above
 
 const isRole = (text: string): boolean => approverRoles.some((role) => role === text)
 
@@ -66,9 +69,10 @@ const read = (call: Call, path: EnvPath) => call("protections", (api) => api.get
 export const protection = atProject("protection", {
   description: "Show how an environment is protected: how many votes its changes need, and whose",
   examples: ["coffer env protection prod", "coffer env protection prod --json"],
-  options: { name },
+  options: { env },
+  place: aboveOf,
   run: ({ call, options, path }) =>
-    Effect.map(read(call, { ...path, env_name: options.name }), (found) => ({
+    Effect.map(read(call, { ...path, env_name: options.env.name }), (found) => ({
       json: found,
       text: printFields(fieldsOf(found))
     }))
@@ -84,7 +88,7 @@ export const protect = atProject("protect", {
     "coffer env protect prod --approvers ada@example.com,grace@example.com --may-break-glass ada@example.com"
   ],
   options: {
-    name,
+    env,
     needed: option("needed", protectionTerms.needed.from, "How many people approve a change: 1 to 3; default: 1"),
     approvers: option(
       "approvers",
@@ -98,18 +102,22 @@ export const protect = atProject("protect", {
       breakers,
       "Who may change it at once with --break-glass: e-mail addresses, separated by commas, or none"
     ),
-    expiresAfter: option("expires-after", protectionTerms.expires_after.from, "How long a request waits; default: 72h"),
+    expiresAfter: oneOf(
+      option("requests-wait", protectionTerms.expires_after.from, "How long a request waits for votes; default: 72h"),
+      old(option("expires-after", protectionTerms.expires_after.from, "Old form of --requests-wait"))
+    ),
     passkey: flag("passkey", "Ask for a passkey with each vote"),
     notPasskey: flag("not-passkey", "Ask for none; the default"),
     ...asking
   },
+  place: aboveOf,
   check: ({ notPasskey, notSelf, passkey, self }) => {
     if (self && notSelf) return "give either --self or --not-self"
     return passkey && notPasskey ? "give either --passkey or --not-passkey" : undefined
   },
   run: ({ call, options, path: project }) =>
     Effect.gen(function* () {
-      const path = { ...project, env_name: options.name }
+      const path = { ...project, env_name: options.env.name }
       const before = yield* read(call, path).pipe(Effect.catchTag("NotFound", () => Effect.succeed(undefined)))
       const { approvers, break_glass, needed, passkey, self } = before ?? initial
       const payload = {
@@ -135,12 +143,14 @@ export const protect = atProject("protect", {
 export const unprotect = atProject("unprotect", {
   description: "End the protection of an environment, which needs its votes",
   examples: ["coffer env unprotect prod"],
-  options: { name, yes, ...asking },
+  options: { env, yes, ...asking },
+  place: aboveOf,
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
-      const place = `${path.project_name}/${options.name}`
+      const { name } = options.env
+      const place = `${path.project_name}/${name}`
       yield* confirm(`End the protection of ${place}?`, options.yes)
-      yield* call("protections", (api) => api.remove({ path: { ...path, env_name: options.name }, headers: {} }))
+      yield* call("protections", (api) => api.remove({ path: { ...path, env_name: name }, headers: {} }))
       return doneView(`${place} is not protected any more`)
     })
 })

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { asking, atEnv, type Call, wide } from "../../grammar/Command.js"
 import { option, requiredOption } from "../../grammar/Fields.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { flag } from "../../grammar/Specs.js"
 import { toTerminal } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
@@ -46,12 +47,14 @@ const revisionsOf = Effect.fnUntraced(function* (call: Call, path: EnvPath, limi
 
 export const revisions = atEnv("revisions", {
   description: "List the changes of an environment, newest first, without values",
-  examples: ["coffer env revisions", "coffer env revisions --env prod --limit 5"],
+  examples: ["coffer env revisions", "coffer env revisions webshop/prod --limit 5"],
   options: {
+    place: optionalPlace,
     limit: option("limit", VersionParameter, "How many revisions to show; 20 when left out"),
     before: option("before", BeforeParameter),
     wide
   },
+  place: inPlace,
   run: ({ call, options, path }) =>
     Effect.gen(function* () {
       const response = yield* revisionsOf(call, path, options.limit ?? 20, options.before)
@@ -73,8 +76,9 @@ const force = flag("force", "Also if other secrets refer to a key that goes, and
 
 export const revert = atEnv("revert", {
   description: "Make an environment as it was at a revision, without showing a value",
-  examples: ["coffer env revert --env prod --to 1 --dry-run"],
-  options: { to, force, dryRun, yes, ...asking },
+  examples: ["coffer env revert prod --to 1 --dry-run"],
+  options: { place: optionalPlace, to, force, dryRun, yes, ...asking },
+  place: inPlace,
   run: (context) => {
     const { call, options, path } = context
     return changeMany(context, path, ({ dryRun, headers }) =>

@@ -8,7 +8,7 @@ import * as Redacted from "effect/Redacted"
 import * as Schema from "effect/Schema"
 import { command, env, group, nonInteractive, org, project, serverUrl } from "../../grammar/Command.js"
 import { argument, option } from "../../grammar/Fields.js"
-import type { Codec } from "../../grammar/Specs.js"
+import { type Codec, old, oneOf } from "../../grammar/Specs.js"
 import { toTerminal, write, writeValues } from "../../terminal/Print.js"
 import { key } from "../secrets/KeyArguments.js"
 import { readCredentials } from "./Credential.js"
@@ -68,10 +68,9 @@ const aws = command("aws", {
     accessKeyId: awsKey("access-key-id", "The secret with the id of the access key (AWS_ACCESS_KEY_ID)"),
     secretAccessKey: awsKey("secret-access-key", "The secret with the access key (AWS_SECRET_ACCESS_KEY)"),
     sessionToken: awsKey("session-token", "The secret with the token of a temporary key; none when left out"),
-    expiresIn: option(
-      "expires-in",
-      span,
-      "When AWS's tools ask again, such as 1h: then they get a rotated key (default: never)"
+    expiresIn: oneOf(
+      option("for", span, "How long AWS's tools keep it before they ask again, such as 1h (default: for ever)"),
+      old(option("expires-in", span, "Old form of --for"))
     )
   },
   run: ({

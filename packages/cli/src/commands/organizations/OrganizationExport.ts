@@ -5,12 +5,12 @@ import { ExportId } from "@coffer/domain/base/Ids"
 import { withMessage } from "@coffer/domain/base/Message"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import { approveExport, endExport } from "../requests/OtherRequests.js"
 import { recipient } from "../../archive/ArchiveKeys.js"
 import { WrongUsage } from "../../base/Failures.js"
-import { atOrg, wide } from "../../grammar/Command.js"
+import { atOrg, oldCommand, wide } from "../../grammar/Command.js"
 import { argument, option, repeatedOption } from "../../grammar/Fields.js"
-import { confirm } from "../../terminal/Prompts.js"
-import { doneView, listView } from "../../terminal/View.js"
+import { listView } from "../../terminal/View.js"
 
 const out = argument(
   "OUT",
@@ -80,25 +80,15 @@ const approve = atOrg("export approve", {
   description: "Let another owner take the whole organization out, with all its secrets",
   examples: ["coffer org export approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1df1"],
   options: { id, yes: flag("yes", "Do not ask") },
-  run: ({ call, options, path }) =>
-    Effect.gen(function* () {
-      const at = { path: { ...path, export_id: options.id } }
-      const { created_by } = yield* call("exports", (api) => api.get(at))
-      yield* confirm(`Let ${created_by} take all of ${path.org_name} out, with its secrets?`, options.yes)
-      const approved = yield* call("exports", (api) => api.approve(at))
-      return doneView(`${created_by} can read export ${approved.id} until ${approved.expires_at}`, approved)
-    })
+  run: ({ call, options: { id, yes }, path }) => approveExport(call, path, id, yes)
 })
 
 const end = atOrg("export end", {
   description: "End an export: it cannot be approved or read any more",
   examples: ["coffer org export end 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1df1"],
   options: { id },
-  run: ({ call, options, path }) =>
-    Effect.as(
-      call("exports", (api) => api.end({ path: { ...path, export_id: options.id } })),
-      doneView(`export ${options.id} has ended`)
-    )
+  run: ({ call, options, path }) => endExport(call, path, options.id)
 })
 
-export const exportCommands = [exportCommand, list, approve, end] as const
+/** `coffer request` shows, approves and ends exports: these are the commands of earlier releases. */
+export const exportCommands = [exportCommand, oldCommand(list), oldCommand(approve), oldCommand(end)] as const

@@ -13,6 +13,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { RequestId } from "@coffer/domain/base/Ids"
 import { maxPageSize, VersionParameter } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
+import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { CannotDo } from "../../base/Failures.js"
 import { atOrg, type Call, group, wide } from "../../grammar/Command.js"
@@ -22,22 +23,44 @@ import { note, printFields, show as showText } from "../../terminal/Print.js"
 import { renderFields } from "../../terminal/Table.js"
 import { canAsk, confirm } from "../../terminal/Prompts.js"
 import { doneView, listView, type View } from "../../terminal/View.js"
+import {
+  approveOther,
+  otherRequests,
+  recordOfOther,
+  refuseOther,
+  rowOfOther,
+  showOther,
+  withdrawOther
+} from "./OtherRequests.js"
 import { askedFor, outcomeOf, placeOf, votesOf } from "./RequestText.js"
 import { approversOf, fieldsOf, nextOf, printKeys, readValues } from "./RequestView.js"
 
 /** At most this many keys of a change are named in a list. */
 const maxKeys = 3
 
-export const columns = {
-  id: ({ id }: ApprovalRequest) => id,
-  kind: ({ kind }: ApprovalRequest) => kind,
-  state: ({ state }: ApprovalRequest) => state,
-  place: placeOf,
-  "asks for": (request: ApprovalRequest) => askedFor(request, maxKeys),
-  requester: ({ requester }: ApprovalRequest) => requester,
-  reason: ({ reason }: ApprovalRequest) => reason,
-  approvals: votesOf,
-  until: ({ expires_at }: ApprovalRequest) => expires_at
+const rowOf = (request: ApprovalRequest) => {
+  const { expires_at: until, id, kind, reason, requester, state } = request
+  const text = askedFor(request, maxKeys)
+  return { id, kind, state, place: placeOf(request), text, requester, reason, votes: votesOf(request), until }
+}
+
+type Row = Omit<ReturnType<typeof rowOf>, "id" | "kind" | "state" | "reason"> & {
+  readonly id: string
+  readonly kind: string
+  readonly state: string
+  readonly reason?: string | undefined
+}
+
+const columns = {
+  id: ({ id }: Row) => id,
+  kind: ({ kind }: Row) => kind,
+  state: ({ state }: Row) => state,
+  place: ({ place }: Row) => place,
+  "asks for": ({ text }: Row) => text,
+  requester: ({ requester }: Row) => requester,
+  reason: ({ reason }: Row) => reason,
+  approvals: ({ votes }: Row) => votes,
+  until: ({ until }: Row) => until
 }
 
 interface Query {
@@ -62,30 +85,56 @@ export const readRequests = Effect.fnUntraced(function* (call: Call, path: OrgPa
   return { data, isWhole: after === null }
 })
 
+/** The kinds of requests: those of the API's list, and those that have lists of their own. */
+const kinds = [...requestKinds, "use", "export"] as const
+
+const isVoted = (kind: (typeof kinds)[number] | undefined): kind is RequestKind | undefined =>
+  kind !== "use" && kind !== "export"
+
 const list = atOrg("list", {
-  description: "List the requests for access and for changes that wait for votes, newest first",
+  description:
+    "List what waits for people, newest first: access, changes, requests with secrets (use) and exports; each row's id is for request show, approve, refuse and withdraw",
   examples: ["coffer request list", "coffer request list --all --kind access", "coffer request list --json"],
   options: {
     all: flag("all", "Also those that have ended"),
-    kind: option("kind", Schema.Literal(...requestKinds), "Only requests for access, or for changes"),
+    kind: option("kind", Schema.Literal(...kinds), "Only requests of this kind"),
     limit: option("limit", VersionParameter, "How many requests to show; 100 when left out"),
     wide
   },
   run: ({ call, options: { all, kind, limit = 100 }, path }) =>
     Effect.gen(function* () {
-      const query = { ...defined({ kind }), ...(!all && { state: "pending" as const }) }
-      const { data, isWhole } = yield* readRequests(call, path, query, limit)
+      const none: { readonly data: ReadonlyArray<ApprovalRequest>; readonly isWhole: boolean } = {
+        data: [],
+        isWhole: true
+      }
+      const { data, isWhole } = isVoted(kind)
+        ? yield* readRequests(call, path, { ...defined({ kind }), ...(!all && { state: "pending" as const }) }, limit)
+        : none
+      const others =
+        kind === "access" || kind === "change"
+          ? []
+          : (yield* otherRequests(call, path)).filter((other) => kind === undefined || other.kind === kind)
+      const rows: ReadonlyArray<Row> = [...data.map(rowOf), ...others.map(rowOfOther)]
       const { width } = yield* Output
-      const short = shortIds(data.map(({ id }) => id))
+      const short = shortIds(rows.map(({ id }) => id))
+      const isTerminal = width("output") !== undefined
       // At a terminal, so that the words fit: each command takes the beginning of an id.
-      const shown = width("output") === undefined ? columns : { ...columns, id: ({ id }: ApprovalRequest) => short(id) }
-      const view = listView({ data }, shown, "no request waits", ["id", "asks for", "requester", "reason", "place"])
+      const shown = isTerminal ? { ...columns, id: ({ id }: Row) => short(id) } : columns
+      const { text } = listView({ data: rows }, shown, "no request waits", [
+        "id",
+        "asks for",
+        "requester",
+        "reason",
+        "place"
+      ])
       const more = isWhole ? Effect.void : note(`there are more requests: --limit shows more than ${limit}`)
-      return { ...view, text: Effect.zipLeft(view.text, more) }
+      const next = isTerminal && rows.length > 0 ? note("look at one with: coffer request show ID") : Effect.void
+      const json = { data, ...(others.length > 0 && { others: others.map(recordOfOther) }) }
+      return { json, text: text.pipe(Effect.zipLeft(more), Effect.zipLeft(next)) }
     })
 })
 
-const id = completedBy("request", argument("ID", idOf(RequestId), "The request's id, as coffer request list shows it"))
+const id = completedBy("waiting", argument("ID", idOf(RequestId), "The request's id, as coffer request list shows it"))
 
 const show = atOrg("show", {
   description: "Show a request: what it changes, without values, and who has voted",
@@ -99,7 +148,11 @@ const show = atOrg("show", {
   },
   run: ({ call, options: { id, reveal }, path }) =>
     Effect.gen(function* () {
-      const request = yield* call("requests", (api) => api.get({ path: { ...path, request_id: id } }))
+      const found = yield* Effect.either(call("requests", (api) => api.get({ path: { ...path, request_id: id } })))
+      if (Either.isLeft(found)) {
+        return found.left._tag === "NotFound" ? yield* showOther(call, { ...path, id }, found.left) : yield* found.left
+      }
+      const request = found.right
       const approvers = yield* approversOf(call, path, request)
       const values = reveal ? yield* readValues(call, path, request) : undefined
       const text = printFields(fieldsOf(request, approvers)).pipe(
@@ -114,8 +167,8 @@ const show = atOrg("show", {
 
 /** Shows what a person is about to approve, and asks. */
 const look = Effect.fnUntraced(function* (call: Call, path: OrgPath & { readonly request_id: RequestId }) {
+  const request = yield* call("requests", (api) => api.get({ path }))
   if (yield* canAsk) {
-    const request = yield* call("requests", (api) => api.get({ path }))
     const { keys = [] } = request
     const shown = { ...fieldsOf(request, undefined), ...(keys.length > 0 && { changes: askedFor(request) }) }
     yield* showText(renderFields(shown, { isTerminal: true, width: undefined }))
@@ -139,7 +192,8 @@ const explainOutdated = Effect.fnUntraced(function* (
 const comment = option("comment", VoteComment, "Why, for everybody who sees the request")
 
 const approve = atOrg("approve", {
-  description: "Approve a request; the last vote that is needed makes the change, or gives the access",
+  description:
+    "Approve a request; the last vote that is needed makes the change, gives the access, or lets the request or export leave",
   examples: ["coffer request approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de8"],
   options: { id, comment, yes: flag("yes", "Do not ask: the request is approved as it is") },
   run: ({ call, options, path }) =>
@@ -151,7 +205,7 @@ const approve = atOrg("approve", {
         Effect.catchTag("Conflict", ({ message }) => explainOutdated(call, at, message))
       )
       return doneView(outcomeOf(request), request)
-    })
+    }).pipe(Effect.catchTag("NotFound", (failure) => approveOther(call, { ...path, id: options.id }, options, failure)))
 })
 
 const refuse = atOrg("refuse", {
@@ -165,7 +219,7 @@ const refuse = atOrg("refuse", {
     Effect.map(
       call("requests", (api) => api.refuse({ path: { ...path, request_id: id }, payload: defined({ comment }) })),
       (request) => doneView(outcomeOf(request), request)
-    )
+    ).pipe(Effect.catchTag("NotFound", (failure) => refuseOther(call, { ...path, id }, { comment }, failure)))
 })
 
 const withdraw = atOrg("withdraw", {
@@ -176,10 +230,10 @@ const withdraw = atOrg("withdraw", {
     Effect.map(
       call("requests", (api) => api.withdraw({ path: { ...path, request_id: options.id } })),
       (request) => doneView(outcomeOf(request), request)
-    )
+    ).pipe(Effect.catchTag("NotFound", (failure) => withdrawOther(call, { ...path, id: options.id }, failure)))
 })
 
-export const requestCommand = group("request", "Requests for access and for changes, which people vote on", [
+export const requestCommand = group("request", "Everything that waits for people: access, changes, uses and exports", [
   list,
   show,
   approve,

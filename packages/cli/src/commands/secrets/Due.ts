@@ -9,8 +9,9 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
 import { atOrg, type Call, wide } from "../../grammar/Command.js"
-import { option } from "../../grammar/Fields.js"
-import type { Codec } from "../../grammar/Specs.js"
+import { codecOf, option } from "../../grammar/Fields.js"
+import { type Codec, old, oneOf } from "../../grammar/Specs.js"
+import { duration, endOf, moment } from "../../grammar/Times.js"
 import { dueText } from "../../secrets/List.js"
 import { note, printTable } from "../../terminal/Print.js"
 import { listView, type View } from "../../terminal/View.js"
@@ -33,8 +34,14 @@ const allDue = Effect.fnUntraced(function* (
 
 export const due = atOrg("due", {
   description: "List the secrets of the organization that are overdue or due soon, the earliest first",
-  examples: ["coffer secret due", "coffer secret due --within 90d --json"],
-  options: { within: option("within", DueWithin, "How far ahead to look, such as 12h or 90d; default: 14d"), wide },
+  examples: ["coffer secret due", "coffer secret due --for 90d --json"],
+  options: {
+    within: oneOf(
+      option("for", DueWithin, "How far ahead to look, such as 12h or 90d; default: 14d"),
+      old(option("within", DueWithin, "Old form of --for"))
+    ),
+    wide
+  },
   run: ({ call, options: { within }, path }) =>
     Effect.gen(function* () {
       const response = yield* allDue(call, path, within)
@@ -65,11 +72,29 @@ const orNone = <A, I>(
 
 const daysOf = (text: string): number => (/^[1-9][0-9]{0,3}d$/.test(text) ? Number.parseInt(text, 10) : NaN)
 
+const expiry = codecOf(Expiry)
+
+/** A moment, or `none`. */
+const momentOrNone: Codec<string | null> = {
+  ...moment,
+  decode: (name, text) =>
+    text === "none"
+      ? Either.right(null)
+      : Either.mapLeft(
+          Either.flatMap(moment.decode(name, text), (utc) => expiry.decode(name, utc)),
+          () => `${name} must be a date, or a date and time with a zone such as 2027-01-31T08:00:00Z, or none`
+        )
+}
+
 export const dueOptions = {
-  expires: option(
-    "expires",
-    orNone(Expiry, "a date, or a date and time in UTC such as 2027-01-31T08:00:00Z"),
-    "When the value stops working: a date, or a date and time in UTC; none removes it"
+  expires: oneOf<string | null>(
+    option(
+      "until",
+      momentOrNone,
+      "When the value stops working: a date, or a date and time with a zone; none removes it"
+    ),
+    option("for", duration, "How long the value works from now on, such as 90d"),
+    old(option("expires", momentOrNone, "Old form of --until"))
   ),
   rotateEvery: option(
     "rotate-every",
@@ -95,7 +120,8 @@ export const setDue = Effect.fnUntraced(function* (
   keys: ReadonlyArray<SecretKey>,
   { expires, owner, rotateEvery }: DueOptions
 ) {
-  const payload = defined({ expires_at: expires, rotate_every_days: rotateEvery, owner })
+  const expires_at = typeof expires === "string" ? yield* endOf(expires) : expires
+  const payload = defined({ expires_at, rotate_every_days: rotateEvery, owner })
   // A key that waits for votes does not keep the others from being asked for: each has a request of its own.
   const results = yield* Effect.forEach(keys, (key) =>
     call("dues", (api) => api.update({ path: { ...path, key }, payload })).pipe(

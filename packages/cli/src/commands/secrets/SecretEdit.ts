@@ -97,8 +97,8 @@ export const edit = atEnv("edit", {
     "coffer secret edit",
     "coffer secret edit API_KEY DATABASE_URL",
     "coffer secret edit --format env --yes",
-    "coffer secret edit API_KEY --expires 2027-01-31 --rotate-every 90d --owner ops@example.com",
-    "coffer secret edit API_KEY --expires none"
+    "coffer secret edit API_KEY --until 2027-01-31 --rotate-every 90d --owner ops@example.com",
+    "coffer secret edit API_KEY --until none"
   ],
   options: {
     keys: someKeys,

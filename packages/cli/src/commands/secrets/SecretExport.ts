@@ -12,6 +12,7 @@ import { loadFormat } from "@coffer/domain/formats/Reading"
 import { writeSecrets } from "../../formats/Formats.js"
 import { atEnvPlain, type Call } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { flag } from "../../grammar/Specs.js"
 import { isNotForChildren } from "@coffer/domain/secrets/DangerousVariables"
 import { questionAbout } from "../../grammar/Words.js"
@@ -87,11 +88,12 @@ export const exportSecrets = atEnvPlain("export", {
   description: "Write all secrets of the environment to a file, or to standard output",
   examples: [
     "coffer secret export --output prod.json",
-    "coffer secret export --env staging --format shell",
+    "coffer secret export staging --format shell",
     "coffer secret export --only API_KEY,DATABASE_URL",
     "coffer secret export --format shell --except API_KEY --skip-unsupported"
   ],
   options: {
+    place: optionalPlace,
     format: fileFormat,
     output: option("output", Schema.String, "The file to write, with mode 0600 (default: standard output)"),
     force: flag("force", "Replace a file that is no earlier export, and write where git would take the file along"),
@@ -100,6 +102,7 @@ export const exportSecrets = atEnvPlain("export", {
     skip: flag("skip-unsupported", "Leave out what the format cannot hold, and name it on standard error"),
     allowEnv: allowEnvOption
   },
+  place: inPlace,
   check: (options) => {
     if (options.only !== undefined && options.except !== undefined) return bothChoices
     return outputFormat(options) === undefined ? unknownFormat(options.output ?? "") : undefined

@@ -1,3 +1,5 @@
+import type { Exchange } from "@coffer/client/internal/Exchange"
+import { getSecret } from "@coffer/client/internal/OneSecret"
 import type { EnvPath } from "@coffer/domain/api/Paths"
 import type { FormatName } from "@coffer/domain/formats/FormatNames"
 import type { SecretKey } from "@coffer/domain/base/Names"
@@ -7,9 +9,9 @@ import * as Redacted from "effect/Redacted"
 import type { Failure } from "../../base/Failures.js"
 import { writeSecrets } from "../../formats/Formats.js"
 import { atEnv, type Call } from "../../grammar/Command.js"
-import { checkGet, getSpecs, onlyKey, rawHint, readOne } from "../../secrets/Get.js"
+import { checkGet, type GetOptions, getSpecs, onlyKey, rawHint, readOne } from "../../secrets/Get.js"
 import type { Output } from "../../terminal/Output.js"
-import { write, writeValues } from "../../terminal/Print.js"
+import { note, write, writeValues } from "../../terminal/Print.js"
 import type { View } from "../../terminal/View.js"
 import { requireComplete } from "./CompleteBundle.js"
 
@@ -45,6 +47,15 @@ const readMany = Effect.fnUntraced(function* (
   return view
 })
 
+/** Puts a value into the clipboard. The record has no value then. */
+const copyOne = Effect.fnUntraced(function* (exchange: Exchange, path: EnvPath, key: string, options: GetOptions) {
+  const { value, ...secret } = yield* getSecret(exchange, path, key, { version: options.at, raw: options.raw })
+  const { toClipboard } = yield* Effect.promise(() => import("../../terminal/Clipboard.js"))
+  const sentence = yield* toClipboard(key, Redacted.value(value))
+  const view: View = { json: secret, text: note(sentence) }
+  return view
+})
+
 export const get = atEnv("get", {
   description:
     "Print a value, byte for byte (on a terminal with a final newline, and escapes), or several as the lines of a file",
@@ -52,19 +63,22 @@ export const get = atEnv("get", {
     "coffer secret get API_KEY > key.txt",
     "coffer secret get API_KEY --at 1",
     "coffer secret get API_KEY DATABASE_URL",
-    "coffer secret get API_KEY DATABASE_URL --format json"
+    "coffer secret get API_KEY DATABASE_URL --format json",
+    "coffer secret get API_KEY --clip"
   ],
   options: {
     keys: getSpecs.keys,
     at: getSpecs.at,
     format: getSpecs.format,
     allowEnv: getSpecs.allowEnv,
-    raw: getSpecs.raw
+    raw: getSpecs.raw,
+    clip: getSpecs.clip
   },
   check: checkGet,
   run: ({ call, exchange, options, path }): Effect.Effect<View, Failure, Output> => {
-    const { allowEnv, format = "env", keys, raw } = options
+    const { allowEnv, clip, format = "env", keys, raw } = options
     const key = onlyKey(options)
+    if (clip && key !== undefined) return copyOne(exchange, path, key, options)
     return key === undefined
       ? readMany(call, path, [...new Set(keys)], { format, raw, allowEnv })
       : readOne(exchange, path, key, options)

@@ -5,6 +5,7 @@ import type { SecretList, SecretListed } from "@coffer/domain/secrets/Secret"
 import * as Effect from "effect/Effect"
 import { WrongUsage } from "../../base/Failures.js"
 import { atEnvs, type Call, wide } from "../../grammar/Command.js"
+import { inPlace } from "../../grammar/PlaceForm.js"
 import { listKeys, listSpecs } from "../../secrets/List.js"
 import { note } from "../../terminal/Print.js"
 import { listView, type View } from "../../terminal/View.js"
@@ -40,11 +41,12 @@ export const list = atEnvs("list", {
   description: "List the keys, without values",
   examples: [
     "coffer secret list",
-    "coffer secret list --env prod --json",
+    "coffer secret list webshop/prod --json",
     "coffer secret list --all-envs",
     "coffer secret list --removed"
   ],
-  options: { removed: listSpecs.removed, wide },
+  options: { place: listSpecs.place, removed: listSpecs.removed, wide },
+  place: inPlace,
   run: ({ call, exchange, given, options, path: { env_name, ...project } }) =>
     Effect.gen(function* () {
       if (env_name !== undefined && options.removed) return yield* removedIn(call, { ...project, env_name })

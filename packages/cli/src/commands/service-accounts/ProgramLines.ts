@@ -11,15 +11,15 @@ import * as Effect from "effect/Effect"
 import { note, show } from "../../terminal/Print.js"
 
 interface Options {
-  readonly for: ProgramName | undefined
+  readonly program: ProgramName | undefined
   readonly noKey: boolean
   readonly noReveal: boolean
 }
 
 /** Returns the problem with the options of an account for a program. */
-export const programProblem = ({ for: name, noKey, noReveal }: Options): string | undefined => {
+export const programProblem = ({ noKey, noReveal, program: name }: Options): string | undefined => {
   if (name === undefined) return undefined
-  if (noReveal) return `--for ${name} is for an account that reads values, and --no-reveal gives none`
+  if (noReveal) return `--program ${name} is for an account that reads values, and --no-reveal gives none`
   const problem = signInProblem(name, !noKey)
   if (problem === undefined) return undefined
   return noKey ? `${name} ${problem}, and --no-key makes none` : `${name} ${problem}: add --no-key`

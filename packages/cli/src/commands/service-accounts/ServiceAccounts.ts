@@ -1,14 +1,13 @@
-import { AllowedNetwork, Days, Grace } from "@coffer/domain/directory/ServiceAccount"
-import { ProjectName, ServiceAccountName } from "@coffer/domain/base/Names"
+import { AllowedNetwork, Grace } from "@coffer/domain/directory/ServiceAccount"
+import { ServiceAccountName } from "@coffer/domain/base/Names"
 import type { ServiceAccount, ServiceAccountWithKey } from "@coffer/domain/directory/ServiceAccount"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
-import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
-import { programNames } from "@coffer/domain/guides/Programs"
-import { atOrg, env, group, wide, yes } from "../../grammar/Command.js"
+import { atOrg, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
+import { accountPlace, keyTerms } from "./AccountOptions.js"
 import { accountId, NameOrId } from "../../subjects/Subjects.js"
 import { note, printJson, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -75,41 +74,29 @@ const network = repeatedOption(
 const create = atOrg("create", {
   description: "Create a service account and print its key, once",
   examples: [
-    "coffer service-account create ci --project webshop --expires-in-days 90",
+    "coffer service-account create ci --at 'webshop/*' --for 90d",
     "coffer service-account create agent --no-reveal",
     "coffer service-account create deploy --no-key",
-    "coffer service-account create panel --for dokploy --project webshop --env prod"
+    "coffer service-account create panel --program dokploy --at webshop/prod"
   ],
   options: {
     name: argument("NAME", ServiceAccountName, "The service account's name"),
-    // Not the shared option: the project of `service.yml` must not scope an account.
-    project: completedBy(
-      "project",
-      option(
-        "project",
-        ProjectName,
-        "Bind it to this project; left out, it can be given access to all of the organization"
-      )
-    ),
+    at: accountPlace,
     noReveal: flag("no-reveal", "Never give it a value: it can write, list, copy and roll back, but not read"),
     noKey: flag("no-key", "Make no key: it signs in with tokens of a CI system or cluster that it trusts"),
     network,
-    expiresInDays: option("expires-in-days", Days),
-    for: option(
-      "for",
-      Schema.Literal(...programNames),
-      `Print the lines that set a program up: ${programNames.join(", ")}`
-    ),
-    env
+    terms: keyTerms
   },
-  place: ({ env }) => defined({ env }),
-  check: ({ expiresInDays, noKey, ...options }) =>
-    noKey && expiresInDays !== undefined
-      ? "--expires-in-days is for the key, and --no-key makes none"
-      : programProblem({ ...options, noKey }),
+  place: ({ at }) => defined({ org: at.org, env: at.env }),
+  check: ({ noKey, noReveal, terms: { days, program } }) =>
+    noKey && days !== undefined
+      ? "--for is how long the key lasts, and --no-key makes none"
+      : programProblem({ program, noKey, noReveal }),
   run: ({ call, json, options, path, server, settings }) =>
     Effect.gen(function* () {
-      const { expiresInDays, for: program, name, network, noKey, noReveal, project } = options
+      const { at, name, network, noKey, noReveal, terms } = options
+      const { days, program } = terms
+      const project = at.project ?? (at.isHere ? yield* settings.project : undefined)
       const use = program && {
         ...{ program, server: server.base, org: path.org_name, account: name, hasKey: !noKey },
         ...{ project: project ?? (yield* settings.project), env: yield* settings.env }
@@ -118,14 +105,16 @@ const create = atOrg("create", {
         name,
         ...defined({
           project,
-          expires_in_days: expiresInDays,
+          expires_in_days: days,
           reveal: noReveal ? false : undefined,
           key: noKey ? false : undefined,
           allowed_networks: network.length === 0 ? undefined : network
         })
       }
       const { api_key, ...made } = yield* call("serviceAccounts", (api) => api.create({ path, payload }))
-      const sentence = `service account ${made.name} created in ${path.org_name}; give it access with coffer acl grant`
+      const where = project === undefined ? "PLACE" : `${project}/${at.env?.split("/").at(-1) ?? "ENV"}`
+      const grant = `coffer acl grant account:${made.name} ${where} read --org ${path.org_name}`
+      const sentence = `service account ${made.name} created in ${path.org_name}; give it access with: ${grant}`
       const lines = use && { lines: stepsFor(use.program, use) }
       if (api_key !== undefined) yield* printKey({ ...made, api_key }, json, sentence, lines)
       else {

@@ -14,6 +14,7 @@ import { argument, requiredOption } from "../../grammar/Fields.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { accountId } from "../../subjects/Subjects.js"
 import { questionAbout } from "../../grammar/Words.js"
+import { endOf } from "../../grammar/Times.js"
 import { note, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
@@ -58,7 +59,8 @@ const trust = atOrg("trust", {
     Effect.gen(function* () {
       const sa_id = yield* accountId(call, path, options.account)
       const { conditions, issuer, system } = yield* trustedBy(options)
-      const { expiresAt: expires_at, maxAge: max_age, ttl } = options
+      const { end, maxAge: max_age, ttl } = options
+      const expires_at = end === undefined ? undefined : yield* endOf(end)
       const jwks = options.jwks === undefined ? undefined : yield* readKeys(options.jwks)
       const name = options.name ?? FederationName.make(system)
       const payload = { name, issuer, conditions, ...defined({ jwks, ttl, max_age, expires_at }) }

@@ -4,7 +4,8 @@ import { FederationName } from "@coffer/domain/base/Names"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { argument, option, repeatedOption, secondsOf } from "../../grammar/Fields.js"
-import { type Codec, completedBy } from "../../grammar/Specs.js"
+import { type Codec, completedBy, old, oneOf } from "../../grammar/Specs.js"
+import { lasting } from "../../grammar/Times.js"
 import { NameOrId } from "../../subjects/Subjects.js"
 
 const matching = (pattern: RegExp, rule: string): Codec<string> => ({
@@ -59,9 +60,9 @@ export const trustFields = {
   projectId: option("project-id", id, "The project's id, instead of asking GitLab"),
   apiUrl: option("api-url", Schema.NonEmptyString, "The API to ask for the ids, such as that of GitHub Enterprise"),
   name: option("name", FederationName),
-  ttl: option("ttl", secondsOf(Ttl)),
+  ttl: oneOf(option("session-for", secondsOf(Ttl)), old(option("ttl", secondsOf(Ttl), "Old form of --session-for"))),
   maxAge: option("max-age", secondsOf(MaxAge)),
-  expiresAt: option("expires-at", Expiry)
+  end: lasting("it is trusted", old(option("expires-at", Expiry, "Old form of --until")))
 }
 
 export interface TrustOptions {

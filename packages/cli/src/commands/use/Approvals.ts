@@ -6,7 +6,8 @@ import { ApprovalId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import { atOrg, group, wide } from "../../grammar/Command.js"
 import { argument } from "../../grammar/Fields.js"
-import { doneView, listView } from "../../terminal/View.js"
+import { listView } from "../../terminal/View.js"
+import { approveUse, refuseUse } from "../requests/OtherRequests.js"
 import { askedFor } from "../requests/RequestText.js"
 import { readRequests } from "../requests/Requests.js"
 
@@ -78,22 +79,14 @@ const approve = atOrg("approve", {
   description: "Let a request with a secret leave, once, within 5 minutes",
   examples: ["coffer approval approve 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0"],
   options: { id },
-  run: ({ call, options: { id: approval_id }, path }) =>
-    Effect.map(
-      call("approvals", (api) => api.approve({ path: { ...path, approval_id } })),
-      (approval) => doneView(`${approval.account} may now send ${approval.method} ${approval.url}, once`, approval)
-    )
+  run: ({ call, options, path }) => approveUse(call, path, options.id)
 })
 
 const refuse = atOrg("refuse", {
   description: "Refuse a request with a secret",
   examples: ["coffer approval refuse 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1dd0"],
   options: { id },
-  run: ({ call, options: { id: approval_id }, path }) =>
-    Effect.map(
-      call("approvals", (api) => api.refuse({ path: { ...path, approval_id } })),
-      (approval) => doneView(`${approval.method} ${approval.url} of ${approval.account} is refused`, approval)
-    )
+  run: ({ call, options, path }) => refuseUse(call, path, options.id)
 })
 
 export const approvalCommand = group("approval", "Requests with secrets that people approve one by one", [

@@ -86,7 +86,7 @@ const allow = atEnv("allow", {
     Effect.gen(function* () {
       const place = yield* placeOf(options)
       const { account: accounts, host: hosts, key, path: paths } = options
-      const payload = { ...termsOf(options), hosts, paths, accounts, place }
+      const payload = { ...(yield* termsOf(options)), hosts, paths, accounts, place }
       const rule = yield* call("useRules", (api) => api.create({ path: { ...path, key }, payload }))
       return doneView(`${accounts.join(", ")} may use ${key} at ${hosts.join(", ")} (rule ${rule.id})`, rule)
     })
@@ -106,7 +106,7 @@ const edit = atEnv("edit", {
     Effect.gen(function* () {
       const { key, neverEnds, ruleId: use_rule_id } = options
       const place = isPlaced(options) ? yield* placeOf(options) : undefined
-      const payload = { ...termsOf(options), ...defined({ place }), ...(neverEnds && { expires_at: null }) }
+      const payload = { ...(yield* termsOf(options)), ...defined({ place }), ...(neverEnds && { expires_at: null }) }
       const rule = yield* call("useRules", (api) => api.update({ path: { ...path, key, use_rule_id }, payload }))
       return doneView(`rule ${rule.id} of ${key} changed`, rule)
     })

@@ -10,6 +10,7 @@ import * as Schema from "effect/Schema"
 import { WrongUsage } from "../../base/Failures.js"
 import { option, repeatedOption } from "../../grammar/Fields.js"
 import { flag } from "../../grammar/Specs.js"
+import { endOf, lasting, oldEnd } from "../../grammar/Times.js"
 import type { Codec } from "../../grammar/Specs.js"
 
 const text = Schema.NonEmptyString
@@ -61,11 +62,7 @@ export const allowFields = {
   response: option("response", useRuleFields.response.from),
   maxKib: option("max-kib", useRuleFields.max_kib.from),
   approval: option("approval", useRuleFields.approval.from),
-  expiresAt: option(
-    "expires-at",
-    useRuleFields.expires_at.from,
-    "Time when the rule ends, in UTC, such as 2027-01-31T08:00:00Z"
-  )
+  end: lasting("the rule holds", oldEnd("expires-at"))
 }
 
 export const editFields = {
@@ -84,7 +81,8 @@ export interface AllowOptions {
   readonly maxKib: number | undefined
   readonly response: UseTerms["response"] | undefined
   readonly approval: UseTerms["approval"] | undefined
-  readonly expiresAt: UseTerms["expires_at"] | undefined
+  /** A duration or a moment. */
+  readonly end: string | undefined
   readonly asHeader: readonly [string, string] | undefined
   readonly asQuery: string | undefined
   readonly asPassword: string | undefined
@@ -107,13 +105,21 @@ const placesOf = ({ asAws, asHeader, asHmac, asPassword, asQuery }: AllowOptions
 export const isPlaced = (options: AllowOptions): boolean => placesOf(options).length > 0
 
 /** The terms that the options name, but the place of the value. */
-export const termsOf = ({ account, approval, expiresAt, host, maxKib, method, path, ...rest }: AllowOptions) => ({
+const termsWithoutEnd = ({ account, approval, host, maxKib, method, path, ...rest }: AllowOptions) => ({
   ...(host.length > 0 && { hosts: host }),
   ...(path.length > 0 && { paths: path }),
   ...(method.length > 0 && { methods: method }),
   ...(account.length > 0 && { accounts: account }),
   ...defined({ per_minute: rest.perMinute, per_day: rest.perDay, max_kib: maxKib }),
-  ...defined({ response: rest.response, approval, expires_at: expiresAt })
+  ...defined({ response: rest.response, approval })
+})
+
+export const termsOf = Effect.fnUntraced(function* (options: AllowOptions) {
+  const { end } = options
+  return {
+    ...termsWithoutEnd(options),
+    ...(end !== undefined && { expires_at: new Date(yield* endOf(end)).toISOString() })
+  }
 })
 
 const onePlace = "say where the value goes by one of --as-header, --as-query, --as-password-of, --as-hmac and --as-aws"
@@ -131,8 +137,9 @@ export const allowProblem = (options: AllowOptions): string | undefined => {
 export const editProblem = (options: AllowOptions & { readonly neverEnds: boolean }): string | undefined => {
   const places = placesOf(options).length
   if (places > 1) return onePlace
-  if (options.neverEnds && options.expiresAt !== undefined) return "give --expires-at or --never-ends, not both"
-  return options.neverEnds || places === 1 || Object.keys(termsOf(options)).length > 0
+  if (options.neverEnds && options.end !== undefined) return "give one of --for, --until and --never-ends"
+  const changes = Object.keys(termsWithoutEnd(options)).length + (options.end === undefined ? 0 : 1)
+  return options.neverEnds || places === 1 || changes > 0
     ? undefined
     : "say what to change, such as --per-day 100: what is left out stays as it is"
 }

@@ -29,7 +29,7 @@ const kinds = {
     opening: "A request with secrets waits for the approval of a person.",
     id: "Approval",
     see: `It waits for ${Duration.toMinutes(useWaits)} minutes. To see it as it would be sent, and to decide:`,
-    command: (org: OrgName) => `coffer approval list --org ${org}`,
+    command: (org: OrgName) => `coffer request list --org ${org}`,
     often: "You may approve requests there, and get",
     lifetime: useWaits
   }

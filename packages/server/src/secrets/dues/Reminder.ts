@@ -25,7 +25,7 @@ To see all of them, run: coffer secret due
 A secret that is to be replaced at an age is done when it has a new value.
 To move or remove a date, run:
 
-  coffer secret edit KEY --expires DATE --rotate-every DAYS
+  coffer secret edit KEY --until DATE --rotate-every 90d
 
 Nothing happens to an overdue secret. You get this mail once a week while
 there is one, or one is due within 14 days.

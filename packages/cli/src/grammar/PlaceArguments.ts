@@ -1,0 +1,77 @@
+/** A place is one argument: `[ORG/]PROJECT/ENV`, of which the settings give what is left out. A pattern is a place with wildcards. */
+import type { CommandLineSettings } from "@coffer/client/internal/Settings"
+import { EnvName, ProjectName } from "@coffer/domain/base/Names"
+import { Pattern } from "@coffer/domain/base/Pattern"
+import * as Either from "effect/Either"
+import type * as Schema from "effect/Schema"
+import { argument, codecOf } from "./Fields.js"
+import { partsOf, pathForms } from "./PlacePath.js"
+import { type ArgumentSpec, type Codec, completedBy } from "./Specs.js"
+
+/** A name with the names above it, as far as they are given. */
+export interface Named<Name extends string> {
+  readonly name: Name
+  readonly above: CommandLineSettings
+}
+
+const named = <Name extends string>(
+  schema: Schema.Schema<Name, string>,
+  form: string,
+  keys: ReadonlyArray<"org" | "project">
+): Codec<Named<Name>> => {
+  const { decode } = codecOf(schema)
+  return {
+    value: "text",
+    description: "",
+    decode: (option, text) => {
+      const parts = text.includes("/") ? partsOf(text, keys.length + 1) : [text]
+      const name = parts?.at(-1)
+      if (parts === undefined || name === undefined) return Either.left(`${option} must be ${form}`)
+      const above = parts.slice(0, -1)
+      const entries = keys.slice(keys.length - above.length).map((key, index) => [key, above[index]] as const)
+      return Either.map(decode(option, name), (decoded) => ({ name: decoded, above: Object.fromEntries(entries) }))
+    }
+  }
+}
+
+const envCodec = named(EnvName, pathForms.env, ["org", "project"])
+const projectCodec = named(ProjectName, pathForms.project, ["org"])
+
+/** The environment that a command of a project is about. */
+export const namedEnv = (description: string, name = "ENV"): ArgumentSpec<Named<EnvName>> =>
+  argument(name, envCodec, `${description}: ${pathForms.env}`)
+
+/** The same for an environment that exists, which the tab key completes. */
+export const existingEnv = (description: string, name?: string) => completedBy("env-path", namedEnv(description, name))
+
+/** The project that a command of an organization is about. */
+export const namedProject = (description: string): ArgumentSpec<Named<ProjectName>> =>
+  argument("PROJECT", projectCodec, `${description}: ${pathForms.project}`)
+
+/** A place whose names may be patterns. */
+export interface PatternPlace {
+  readonly org: string | undefined
+  /** Undefined for the project of the settings. */
+  readonly project: Pattern | undefined
+  readonly env: Pattern
+}
+
+const { decode: decodePattern } = codecOf(Pattern)
+
+export const patternPlace: Codec<PatternPlace> = {
+  value: "text",
+  description: "",
+  decode: (name, text) => {
+    const [env, project, org] = [...(partsOf(text, 3) ?? [])].reverse()
+    if (env === undefined)
+      return Either.left(`${name} must be a place or a pattern, such as webshop/prod or 'webshop/*'`)
+    return Either.all({
+      org: Either.right(org),
+      project: project === undefined ? Either.right(undefined) : decodePattern(name, project),
+      env: decodePattern(name, env)
+    })
+  }
+}
+
+/** How a place with patterns is described. */
+export const patternForm = "a place such as webshop/prod, or a pattern such as 'webshop/*' or 'web-*/{dev,staging}'"
