@@ -60,8 +60,8 @@ export const tree: Tree = treeOf({
       rows: [
         row("Log in and out, your sessions", login, logout, sessionCommand),
         row("Prove that it is you", reauthenticate, passkeyCommand),
-        row("The settings of this directory", init, trust),
-        row("Who you are; the web console", whoami, doctorCommand, health, openCommand)
+        row("Settings here; the web console", init, trust, openCommand),
+        row("Who you are, and what is wrong", whoami, doctorCommand, health)
       ]
     },
     {
@@ -85,7 +85,7 @@ export const tree: Tree = treeOf({
       title: "MACHINES AND AGENTS",
       rows: [
         row(
-          "Accounts and rights for programs",
+          "Accounts and rights of programs",
           serviceAccountCommand,
           delegate,
           delegateList,
@@ -93,14 +93,14 @@ export const tree: Tree = treeOf({
           delegateStore
         ),
         row("Use secrets without seeing them", useCommand),
-        row("Events and credentials for tools", webhookCommand, helperCommand)
+        row("Events, credentials for tools", webhookCommand, helperCommand)
       ]
     },
     {
       title: "OPERATIONS",
       rows: [
-        row("What was done; what a release is", auditCommand, verifyReleaseCommand),
-        row("Copies and the key of the server", backupCommand, masterKeyCommand),
+        row("What was done; a release", auditCommand, verifyReleaseCommand),
+        row("Copies; the key of the server", backupCommand, masterKeyCommand),
         row("What the server offers", featuresCommand, settingsCommand),
         row(
           "Completion and help",
