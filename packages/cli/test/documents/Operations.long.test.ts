@@ -279,7 +279,7 @@ describe.concurrent("failing", { timeout: 300_000 }, () => {
 })
 
 describe("the forms for Docker", () => {
-  const text = blockOf("The same in Docker", "# check").text
+  const text = blockOf("Each procedure in Docker", "# check").text
   const read = (name: string) => readFileSync(`${root}/deploy/${name}`, "utf8")
   const compose = parse(read("compose.yaml")) as {
     services: Record<string, { volumes: ReadonlyArray<string> }>

@@ -114,7 +114,7 @@ export class AuditApi extends HttpApiGroup.make("audit")
       .annotate(OpenApi.Summary, "Read all audit logs, including those of removed organizations")
       .annotate(
         OpenApi.Description,
-        "For superadmins. Contains logins, failed logins, lockouts, backups and the entries of all organizations, or only those of `org_id`. The filters are those of an organization's log. The pages hold each entry that was committed before the first page was read exactly once. On PostgreSQL, entries of different organizations that are written at the same time may appear in either order, and a new entry may appear below others: to follow all logs, use the audit stream, or remember the last `seq` of each `org_id`."
+        "For superadmins. Contains logins, failed logins, lockouts, backups and the entries of all organizations, or only those of `org_id`. The filters are those of an organization's log. The pages hold each entry that was committed before the first page was read exactly once. On PostgreSQL, entries of different organizations that are written at the same time may appear in either order. A new entry may appear below others: to follow all logs, use the audit stream, or remember the last `seq` of each `org_id`."
       )
   )
   .add(

@@ -283,7 +283,7 @@ export class EnvironmentsApi extends HttpApiGroup.make("environments")
       .annotate(OpenApi.Summary, "Compare the keys of two environments, without returning values")
       .annotate(
         OpenApi.Description,
-        "`with` names the other environment of the same project. The caller needs `read` on both. References are compared by their text, or with `resolved=1` by the values that they lead to, for which the caller needs `read` on every environment that they pass, and must not be an account with `reveal: false`. Such an account compares at most 60 times an hour, each with an audit entry."
+        "`with` names the other environment of the same project. The caller needs `read` on both. References are compared by their text, or with `resolved=1` by the values that they lead to. For these, the caller needs `read` on every environment that they pass, and must not be an account with `reveal: false`. Such an account compares at most 60 times an hour, each with an audit entry."
       )
   )
   .add(

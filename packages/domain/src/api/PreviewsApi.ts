@@ -29,7 +29,7 @@ export class PreviewsApi extends HttpApiGroup.make("previews")
       .annotate(OpenApi.Summary, "Allow previews in a project")
       .annotate(
         OpenApi.Description,
-        "Whoever has `write` on an environment name that matches `pattern`, accounts too, may then create that environment as a copy of `from`, for at most `longest` from now, if there are fewer than `max` of them; may extend it within `longest` from now; and may remove it. The copy needs `read` on `from`. Environments without an end, and copies of others, stay with admins."
+        "Whoever has `write` on an environment name that matches `pattern`, accounts too, may then create that environment as a copy of `from`. It lasts for at most `longest`, and there must be fewer than `max` of them. The same callers may extend it within `longest` from now, and remove it. The copy needs `read` on `from`. Environments without an end, and copies of others, stay with admins."
       )
   )
   .add(
