@@ -29,7 +29,6 @@ const order = [
     "applications",
     "mcp",
     "agents",
-    "integrations",
     "api",
     "configuration",
     "operations"
