@@ -49,6 +49,25 @@ describe.each(pages.filter(({ path }) => path.startsWith("docs/")))("$path", ({ 
   })
 })
 
+describe.each(pages.filter(({ path }) => path === "README.md" || path.startsWith("docs/")))(
+  "the text of $path",
+  ({ text }) => {
+    it("has at most 25 words a sentence", () => {
+      assert.deepStrictEqual(
+        sentencesOf(text).filter((sentence) => wordsIn(sentence) > 25),
+        []
+      )
+    })
+  }
+)
+
+describe.each(pages.filter(({ path }) => path.startsWith("docs/operations/")))("the runbook $path", ({ text }) => {
+  it("says what you need before its first command and its first section", () => {
+    const [, beginning = ""] = /^# .*\n([\s\S]*?)(?=^(?:```|#|- |\d+\. |\|))/m.exec(text) ?? []
+    assert.match(beginning, /\bYou need \S/)
+  })
+})
+
 it("counts the words of a sentence: code is one, and the address of a link does not count", () => {
   assert.deepStrictEqual(
     sentencesOf("# A title\n\nRun `coffer secret get KEY` in [the client](cli.md). Then stop.\n"),
