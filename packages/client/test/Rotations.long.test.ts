@@ -3,7 +3,7 @@ import type { Pool } from "pg"
 import { Coffer } from "../src/Coffer.js"
 import { ask, openPool, rotations } from "./support/Rotations.js"
 
-class Database extends Context.Tag("@coffer/client/Rotations.test/Database")<Database, Pool>() {}
+class Database extends Context.Tag("@coffer/client/Rotations.long.test/Database")<Database, Pool>() {}
 
 const DatabaseLive = Layer.scoped(
   Database,
