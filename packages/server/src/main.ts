@@ -36,7 +36,7 @@ import {
   session,
   shares
 } from "./operations/offline/OfflineCommands.js"
-import { help, refused, wrongUsage } from "./operations/Usage.js"
+import { devHelp, help, refused, wrongUsage } from "./operations/Usage.js"
 import { ownRole, workerRole, workerWord } from "./base/WorkerShare.js"
 import { BrokerLive, mainOf, ServerLive, WorkerLive } from "./Server.js"
 
@@ -110,7 +110,12 @@ const serverSettings = (environment: Environment, onSecret?: (variable: string, 
   )
 
 /** Runs the main process of a server with workers. */
-const launchMain = (settings: Settings, postgres: PostgresSettings, secrets: ReadonlyMap<string, string>) =>
+const launchMain = (
+  settings: Settings,
+  postgres: PostgresSettings,
+  secrets: ReadonlyMap<string, string>,
+  environment: Environment
+) =>
   Effect.gen(function* () {
     const [{ workersLive }, { makeTeam }, { workerEnvironment }, { dividePool }, { OtherPages }] = yield* loaded(() =>
       Promise.all([
@@ -122,23 +127,26 @@ const launchMain = (settings: Settings, postgres: PostgresSettings, secrets: Rea
       ])
     )
     const team = makeTeam()
-    const variables = workerEnvironment(process.env, settings, postgres, secrets)
+    const variables = workerEnvironment(environment, settings, postgres, secrets)
     const connections = dividePool(postgres.connections, settings.workers).main
     return yield* launch(
       { ...settings, postgres: { ...postgres, connections } },
-      mainOf(workersLive(team, variables))
+      mainOf(workersLive(team, variables)),
+      environment
     ).pipe(Effect.provideService(OtherPages, team.together))
   })
 
-const serve = Effect.gen(function* () {
-  yield* warn
-  const secrets = new Map<string, string>()
-  const settings = yield* serverSettings(process.env, (variable, value) => secrets.set(variable, value))
-  const { postgres, workers } = settings
-  return yield* workers === 1 || postgres === null
-    ? launch(settings, ServerLive)
-    : launchMain(settings, postgres, secrets)
-})
+const serveBy = (environment: Environment) =>
+  Effect.gen(function* () {
+    const secrets = new Map<string, string>()
+    const settings = yield* serverSettings(environment, (variable, value) => secrets.set(variable, value))
+    const { postgres, workers } = settings
+    return yield* workers === 1 || postgres === null
+      ? launch(settings, ServerLive, environment)
+      : launchMain(settings, postgres, secrets, environment)
+  })
+
+const serve = Effect.zipRight(warn, serveBy(process.env))
 
 /** Serves what the main process of a server hands to it. */
 const worker = (words: ReadonlyArray<string>) =>
@@ -164,27 +172,35 @@ const broker = Effect.gen(function* () {
   return yield* launch({ ...settings, isBrokerAlone: true }, BrokerLive)
 })
 
-const devUsage = "dev takes --seed with a file, --json, --attached, and --folder with a folder"
+const devUsage =
+  "dev takes --data with a folder; for tests --seed with a file, --json, --attached, and --folder with a folder"
+
+const devOptions = {
+  data: { type: "string" },
+  "any-settings": { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  seed: { type: "string" },
+  folder: { type: "string" },
+  json: { type: "boolean" },
+  attached: { type: "boolean" }
+} as const
 
 const dev = (words: ReadonlyArray<string>) => {
-  const options = Either.try(() =>
-    parseArgs({
-      args: [...words],
-      options: {
-        seed: { type: "string" },
-        folder: { type: "string" },
-        json: { type: "boolean", default: false },
-        attached: { type: "boolean", default: false }
-      }
-    })
-  )
+  const options = Either.try(() => parseArgs({ args: [...words], options: devOptions }).values)
   if (Either.isLeft(options)) return wrongUsage(devUsage)
-  const serve = (settings: Settings, environment: Environment) => launch(settings, ServerLive, environment)
-  const given = { seed: undefined, folder: undefined, ...options.right.values }
+  const { "any-settings": anySettings, attached, data, folder, help: isAsked, json, seed } = options.right
+  if (isAsked === true) return Console.log(devHelp)
+  const isForTests = [seed, folder, json, attached].some((one) => one !== undefined)
+  if (isForTests && (data !== undefined || anySettings === true)) return wrongUsage(devUsage)
   return Effect.gen(function* () {
     yield* warn
+    if (!isForTests) {
+      const { ownServer } = yield* loaded(() => import("./operations/dev/OwnServer.js"))
+      return yield* ownServer(process.env, { data, anySettings: anySettings === true }, serveBy)
+    }
     const { devServer } = yield* loaded(() => import("./operations/dev/DevServer.js"))
-    return yield* devServer(process.env, given, serve)
+    const given = { seed, folder, json: json === true, attached: attached === true }
+    return yield* devServer(process.env, given, (settings, environment) => launch(settings, ServerLive, environment))
   }).pipe(Effect.catchTag("DevRefused", ({ message }) => refused(message)))
 }
 

@@ -22,7 +22,8 @@ export const isLockTimeout = (error: unknown): boolean =>
     ? error.code === "55P03"
     : Predicate.hasProperty(error, "cause") && isLockTimeout(error.cause)
 
-const codeOf = (error: unknown): string | undefined =>
+/** The code of an error of Node, such as ENOENT. */
+export const codeOf = (error: unknown): string | undefined =>
   Predicate.hasProperty(error, "code") && typeof error.code === "string" ? error.code : undefined
 
 /**

@@ -11,6 +11,7 @@ import type { Duplex } from "node:stream"
 import { ServerConfig } from "../base/Config.js"
 import { blockListOf } from "../base/config/Networks.js"
 import type { TlsSettings } from "../base/config/TlsSettings.js"
+import { codeOf, reasonOf } from "../base/Reason.js"
 import { StartupError } from "../base/StartupError.js"
 import { bodyFails } from "./Body.js"
 import { readCertificate } from "./Certificate.js"
@@ -297,7 +298,7 @@ export const cannotListen =
   (host: string, port: number) =>
   ({ cause }: HttpServerError.ServeError) =>
     new StartupError({
-      message: `cannot listen on ${host}:${port}: ${cause instanceof Error ? cause.message : "unknown reason"}`
+      message: `cannot listen on ${host}:${port}: ${reasonOf(cause)}${codeOf(cause) === "EADDRINUSE" ? ". Another program uses the port: end it, or set SERVICE_PORT to another port" : ""}`
     })
 
 /** Reads the certificate at the start. */

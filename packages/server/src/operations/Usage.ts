@@ -3,7 +3,7 @@ import * as Effect from "effect/Effect"
 
 export const help = `coffer-server: Coffer's server, one process with an embedded database, or several with PostgreSQL
 
-It takes its settings from environment variables. These two are required:
+To try it: coffer-server dev. A server for others takes its settings from environment variables. These two are required:
   SERVICE_MASTER_KEY   64 hexadecimal digits; make one with: openssl rand -hex 32. SERVICE_MASTER_KEY_COMMAND can print it instead
   SMTP_HOST            the mail server for login codes, or "log" to print codes here
 
@@ -25,9 +25,9 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
   coffer-server restore --apply FILE
                                 swaps the database for a restored file, or fills an empty PostgreSQL database with it, with the
                                 server stopped
-  coffer-server dev [--seed FILE] [--json] [--attached] [--folder FOLDER]
-                                serves a database of its own for tests, on 127.0.0.1, until it ends; FILE is JSON such as
-                                {"dev": {"KEY": "value"}}; see docs/testing.md
+  coffer-server dev [--data FOLDER]
+                                tries Coffer on this machine alone: makes a database and a key in FOLDER (coffer-data), and prints
+                                login codes; see coffer-server dev --help, also for servers of tests
   coffer-server master-key split K/N
                                 prints N shares of the master key on standard input, of which any K give it back; each is a line to
                                 be written down
@@ -42,6 +42,21 @@ SERVICE_LOG_LEVEL (info), SUPERADMIN_EMAIL_0, ... All of them are described in t
                                 verifies every audit log and every archive in the store, or the archives in the files
   coffer-server --version       prints the version
   coffer-server --help          prints this
+`
+
+export const devHelp = `coffer-server dev: serves this machine alone, without a setting to make
+
+  coffer-server dev [--data FOLDER]
+      makes a database and a master key in FOLDER, which only you can read, and serves on http://127.0.0.1:7100. Login codes
+      appear in the terminal. It ends with Ctrl-C; the next start continues with the same data. FOLDER is coffer-data unless
+      named. Settings go into FOLDER/.env: see docs/configuration.md. SERVICE_PORT names another port.
+      --any-settings takes the settings of the environment too, and serves others if SERVICE_HOST says so: npm start in the
+      repository uses it
+
+  coffer-server dev --seed FILE [--json] [--attached] [--folder FOLDER]
+      for tests: serves a database of its own until it ends, and removes it. FILE is JSON such as {"dev": {"KEY": "value"}}.
+      --json prints one line with the address and a key; --attached ends with standard input; --folder names the folder of the
+      data. Each of these options alone starts a server for tests: see docs/testing.md
 `
 
 /** Refuses a command with the exit code 2. */

@@ -75,7 +75,7 @@ describe("coffer-server dev", () => {
       [
         ["--sed"],
         {},
-        "dev takes --seed with a file, --json, --attached, and --folder with a folder: see coffer-server --help"
+        "dev takes --data with a folder; for tests --seed with a file, --json, --attached, and --folder with a folder: see coffer-server --help"
       ]
     ] as const
     const ends = await Promise.all(cases.map(([args, variables]) => start(tmp, args, variables).ended))

@@ -32,7 +32,13 @@ export const start = (tmp: string, args: ReadonlyArray<string>, variables: Varia
   const ended = server.ended.then(({ code }) => ({ code, out: server.out.text, err: server.err.text }))
   const out = server.out.said(/[^]*\n$/).then(([text]) => text)
   out.catch(() => undefined)
-  return { child, ended, out, stop: (signal: NodeJS.Signals) => (child.kill(signal), ended) }
+  return {
+    child,
+    ended,
+    out,
+    said: (text: RegExp) => server.err.said(text),
+    stop: (signal: NodeJS.Signals) => (child.kill(signal), ended)
+  }
 }
 
 /** Starts a server, and reads its line. */

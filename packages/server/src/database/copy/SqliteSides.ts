@@ -1,9 +1,10 @@
-import Sqlite from "better-sqlite3"
+import type Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { isDiskFull, reasonOf } from "../../base/Reason.js"
 import { CopyFailed, type Row, rowsAtOnce, type Source, type Target } from "./Sides.js"
 import type { Table } from "./Tables.js"
+import { openFile } from "../sqlite/SqliteFile.js"
 
 const attempt = <A>(work: () => A): Effect.Effect<A, CopyFailed> =>
   Effect.try({ try: work, catch: (error) => new CopyFailed({ reason: reasonOf(error), full: isDiskFull(error) }) })
@@ -45,7 +46,7 @@ export const sqliteAt = (
   options: Sqlite.Options = {}
 ): Effect.Effect<Sqlite.Database, CopyFailed, Scope.Scope> =>
   Effect.acquireRelease(
-    attempt(() => new Sqlite(path, { fileMustExist: true, ...options })),
+    attempt(() => openFile(path, { fileMustExist: true, ...options })),
     (database) => Effect.sync(() => database.close())
   )
 

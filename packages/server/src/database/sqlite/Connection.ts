@@ -2,14 +2,15 @@ import * as SqlClient from "@effect/sql/SqlClient"
 import type * as SqlConnection from "@effect/sql/SqlConnection"
 import * as SqlError from "@effect/sql/SqlError"
 import * as Statement from "@effect/sql/Statement"
-import Sqlite from "better-sqlite3"
+import type Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
+import { openFile } from "./SqliteFile.js"
 
 /** Opens a file, and closes it with the scope. A file that cannot be opened is a defect. */
 const opened = (filename: string, options: Sqlite.Options) =>
   Effect.acquireRelease(
-    Effect.sync(() => new Sqlite(filename, options)),
+    Effect.sync(() => openFile(filename, options)),
     (database) => Effect.sync(() => database.close())
   )
 

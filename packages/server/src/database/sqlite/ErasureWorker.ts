@@ -1,10 +1,11 @@
-import Sqlite from "better-sqlite3"
+import type Sqlite from "better-sqlite3"
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { setPriority } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { parentPort } from "node:worker_threads"
 import { earlierCopies } from "./EarlierCopies.js"
 import { holdsAny } from "./Remnants.js"
+import { openFile } from "./SqliteFile.js"
 
 /** A request to the erasure thread. */
 export interface ErasureRequest {
@@ -65,7 +66,7 @@ const flush = (path: string): void => {
  * the copy, so a crash never leaves it incomplete.
  */
 const eraseInCopy = (path: string, copy: string): boolean => {
-  const kept = new Sqlite(copy, { readonly: true, fileMustExist: true })
+  const kept = openFile(copy, { readonly: true, fileMustExist: true })
   kept.prepare("ATTACH ? AS live").run(path)
   const holdsSome = kept.prepare(`SELECT 1 FROM secret_versions WHERE ${destroyedSince} LIMIT 1`).all().length > 0
   kept.exec("DETACH live")
@@ -78,7 +79,7 @@ const eraseInCopy = (path: string, copy: string): boolean => {
   kept.close()
   if (!holdsSome) return false
 
-  const cleaned = new Sqlite(temporary, { fileMustExist: true })
+  const cleaned = openFile(temporary, { fileMustExist: true })
   cleaned.pragma("journal_mode = MEMORY")
   cleaned.pragma("secure_delete = ON")
   cleaned.prepare("ATTACH ? AS live").run(path)
@@ -101,7 +102,7 @@ const eraseInCopy = (path: string, copy: string): boolean => {
 }
 
 const erase = ({ file, needles, path }: ErasureRequest): ErasureReport => {
-  const database = new Sqlite(path, { fileMustExist: true })
+  const database = openFile(path, { fileMustExist: true })
   database.pragma("synchronous = FULL")
   database.pragma("secure_delete = ON")
   database.pragma("trusted_schema = OFF")

@@ -1,9 +1,9 @@
-import Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import type { Scope } from "effect/Scope"
 import { existsSync, writeFileSync } from "node:fs"
 import { StartupError } from "../../base/StartupError.js"
 import { isBusy, reasonOf } from "../../base/Reason.js"
+import { openFile } from "./SqliteFile.js"
 
 /**
  * Locks a database file for the life of the scope, and fails if another process holds the lock. An exclusive
@@ -16,7 +16,7 @@ export const lock = (path: string): Effect.Effect<void, StartupError, Scope> =>
         const file = `${path}.lock`
         // SQLite would create it with the default mode. Closing an existing one would release the lock of this process on it.
         if (!existsSync(file)) writeFileSync(file, "", { flag: "a", mode: 0o600 })
-        const holder = new Sqlite(file, { timeout: 0 })
+        const holder = openFile(file, { timeout: 0 })
         holder.pragma("journal_mode = MEMORY")
         holder.exec("BEGIN EXCLUSIVE")
         return holder

@@ -1,10 +1,10 @@
-import Sqlite from "better-sqlite3"
 import { workerData } from "node:worker_threads"
+import { openFile } from "./SqliteFile.js"
 
 /** 40 MiB. */
 const enoughPages = 10_000
 
-const database = new Sqlite(String(workerData), { fileMustExist: true })
+const database = openFile(String(workerData), { fileMustExist: true })
 // Waiting here blocks no request. Writers wait for the analysis of one table at a time.
 database.pragma("busy_timeout = 5000")
 database.pragma("analysis_limit = 200")

@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto"
 import { closeSync, openSync, readSync } from "node:fs"
-import Sqlite from "better-sqlite3"
+import type Sqlite from "better-sqlite3"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { createRestores } from "./migrations/0005_backup_records.js"
+import { openFile } from "./SqliteFile.js"
 
 /** The first 16 bytes of every database (https://www.sqlite.org/fileformat.html, section 1.3). */
 const sqliteHeader = Buffer.from("SQLite format 3\0")
@@ -58,7 +59,7 @@ const settleOpen = (database: Sqlite.Database, { created_at, id, name, restored_
  */
 export const settle = (request: SettleRequest): ReadonlyArray<Head> | null => {
   if (!isDatabase(request.path)) return null
-  const database = new Sqlite(request.path, { fileMustExist: true })
+  const database = openFile(request.path, { fileMustExist: true })
   const settled = Either.try({ try: () => settleOpen(database, request), catch: (error) => error })
   database.close()
   return Either.getOrThrowWith(settled, (error) => error)

@@ -1,8 +1,9 @@
-import Sqlite from "better-sqlite3"
+import type Sqlite from "better-sqlite3"
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
 import { faultsOf } from "./Faults.js"
 import { shrinkingTables } from "./ShrinkingTables.js"
+import { openFile } from "./SqliteFile.js"
 
 interface Count {
   readonly rows: number
@@ -41,13 +42,13 @@ const problemsOf = (
  * here reach the thread that started this one.
  */
 const snapshot = (path: string, copyPath: string, id: string, name: string): ReadonlyArray<string> => {
-  const source = new Sqlite(path, { readonly: true, fileMustExist: true })
+  const source = openFile(path, { readonly: true, fileMustExist: true })
   const before = countsOf(source)
   source.prepare("VACUUM INTO ?").run(copyPath)
   const after = countsOf(source)
   source.close()
 
-  const copy = new Sqlite(copyPath, { fileMustExist: true })
+  const copy = openFile(copyPath, { fileMustExist: true })
   copy.pragma("journal_mode = MEMORY")
   copy.pragma("synchronous = OFF")
   copy.pragma("trusted_schema = OFF")

@@ -95,9 +95,9 @@ const open = <E>(
   checkpoints: (connection: SqlConnection.Connection) => Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
 ) =>
   Effect.gen(function* () {
+    yield* requireSoundAddon()
     yield* guardDatabaseFile(dbPath)
     yield* lock(dbPath)
-    yield* requireSoundAddon()
     const file = yield* openDescriptor(dbPath)
     const { isCurrent, superseded } = fileFence(dbPath, file.descriptor)
     const connection = yield* openConnection(dbPath).pipe(Effect.catchAllDefect(openFailure(dbPath)))

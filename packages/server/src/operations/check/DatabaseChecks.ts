@@ -14,6 +14,7 @@ import { NamedWrappedRow } from "../../keys/WrappedRows.js"
 import type { Settings } from "../../base/Config.js"
 import { failed, type Finding, ok, warning } from "./Finding.js"
 import { listedLogs, logsFindings } from "./LogsCheck.js"
+import { openFile } from "../../database/sqlite/SqliteFile.js"
 
 class CannotRead extends Data.TaggedError("CannotRead")<{ readonly reason: string; readonly busy: boolean }> {}
 
@@ -25,7 +26,7 @@ const attempt = <A>(read: () => A): Effect.Effect<A, CannotRead> =>
 /** Opens a read-only connection that takes no lock a server would wait for. */
 const opened = (path: string) =>
   Effect.acquireRelease(
-    attempt(() => new Sqlite(path, { readonly: true, fileMustExist: true, timeout: 0 })),
+    attempt(() => openFile(path, { readonly: true, fileMustExist: true, timeout: 0 })),
     (database) => Effect.sync(() => database.close())
   )
 

@@ -10,6 +10,7 @@ import { LoggingLive } from "../../base/logging/Logging.js"
 import { Listening } from "../../http/Listening.js"
 import { devFolder, type State } from "./DevFolder.js"
 import { DevRefused } from "./DevRefused.js"
+import { refused, taken } from "./DevSettings.js"
 import { placeOf, seedDatabase } from "./Seeding.js"
 import { readSeed, type Seed } from "./SeedFile.js"
 
@@ -22,12 +23,6 @@ export interface DevOptions {
   /** Whether it ends with its standard input. */
   readonly attached: boolean
 }
-
-/** Settings of another server's data and address. Whoever has set one expects it to be used. */
-const refused = /^SERVICE_(?:DATABASE_.*|DB_PATH|MASTER_KEY(?:_FILE|_COMMAND)?|HOST)$/
-
-/** The settings that a dev server has of its environment. All others have effects outside: mail, backups, traces. */
-const taken = ["SERVICE_PORT", "SERVICE_LOG_LEVEL", "SERVICE_LOG_FORMAT", "SERVICE_CONSOLE", "SERVICE_VAULT_API"]
 
 const settingsOf = (environment: Environment, folder: string, masterKey: Redacted.Redacted) => ({
   SERVICE_PORT: "0",
@@ -63,7 +58,7 @@ const inputEnds = Effect.async<void>((resume) => {
   process.stdin.once("end", end).once("close", end).once("error", end).resume()
 })
 
-/** `coffer-server dev`: serves a database of its own that lives as long as the process, by `serve`. */
+/** `coffer-server dev --seed FILE`: serves a database of its own that lives as long as the process, by `serve`. */
 export const devServer = <A, E, R>(
   environment: Environment,
   { attached, folder: given, json, seed: file }: DevOptions,

@@ -1,15 +1,16 @@
 import type { BackupCounts } from "@coffer/domain/server/Backup"
-import Sqlite from "better-sqlite3"
+import type Sqlite from "better-sqlite3"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { reasonOf } from "../../base/Reason.js"
 import { countsOf, faultsOf } from "../../database/sqlite/Faults.js"
+import { openFile } from "../../database/sqlite/SqliteFile.js"
 
 /** Opens a separate connection to an existing file. Fails with the engine's reason. */
 const using = <A>(path: string, options: Sqlite.Options, use: (database: Sqlite.Database) => A) =>
   Effect.scoped(
     Effect.acquireRelease(
-      Effect.try({ try: () => new Sqlite(path, { fileMustExist: true, ...options }), catch: reasonOf }),
+      Effect.try({ try: () => openFile(path, { fileMustExist: true, ...options }), catch: reasonOf }),
       (database) => Effect.sync(() => database.close())
     ).pipe(Effect.flatMap((database) => Effect.try({ try: () => use(database), catch: reasonOf })))
   )

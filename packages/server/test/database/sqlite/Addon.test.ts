@@ -3,10 +3,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "vitest"
-import { loadedAddon, requireSoundAddon } from "../../../src/database/sqlite/Addon.js"
+import { requireSoundAddon } from "../../../src/database/sqlite/Addon.js"
+import { addonFile } from "../../../src/database/sqlite/SqliteFile.js"
 
 describe("the compiled SQLite", () => {
-  const addon = loadedAddon() ?? ""
+  const addon = addonFile() ?? ""
 
   it("is found where it was loaded from, and used", async () => {
     assert.match(addon, /better_sqlite3\.node$/)
