@@ -15,10 +15,11 @@ import { manuals } from "./manuals.mjs"
 import { mcpFiles } from "./mcp.mjs"
 import { recipes } from "./recipes.mjs"
 import { serverPackage } from "./server.mjs"
+import { fileNameOf, sqlitePackages } from "./sqlite/packages.mjs"
+import { moduleOf, targets } from "./sqlite/targets.mjs"
 import { filesOf } from "./staging.mjs"
 import { clientPackages, completionNames } from "./system/client.mjs"
 import { programOf, serverPackages } from "./system/server.mjs"
-import { compileSqlite } from "./system/sqlite.mjs"
 
 const read = (path) => readFile(new URL(path, root))
 
@@ -54,10 +55,11 @@ export const makeLibraries = async (time) => {
  *
  * @param node the folder of the Node for the executables, if there is one
  * @param nfpm the program that makes packages of Debian and RPM systems, if there is one
+ * @param sqlite what SQLite is compiled with, if there is that
  * @param time the time of all files, in seconds since 1970
  * @param work a folder for what is only made in between
  */
-export const makeRelease = async ({ nfpm, node, time, work }) => {
+export const makeRelease = async ({ nfpm, node, sqlite, time, work }) => {
   const manifest = await manifestOf()
   const { version } = manifest
   const common = { "CHANGELOG.md": await read("CHANGELOG.md") }
@@ -71,17 +73,29 @@ export const makeRelease = async ({ nfpm, node, time, work }) => {
   const server = below("man", pages.server)
   const tarball = (files) => archive(below("package", { ...files, ...common }), time)
   const clientFiles = await clientPackage({ folder: join(work, "client"), manifest, man: namesOf(client) })
-  const serverFiles = await serverPackage({ folder: join(work, "server"), manifest, man: namesOf(server) })
+  const { modules, tarballs } = await sqlitePackages({ manifest, time, tools: sqlite, work: join(work, "sqlite") })
+  const serverFiles = await serverPackage({
+    folder: join(work, "server"),
+    manifest,
+    man: namesOf(server),
+    sqlite: Object.keys(targets).filter((name) => fileNameOf(name, version) in tarballs)
+  })
   const packages = {
     [`coffer-${version}.tgz`]: tarball({ ...clientFiles, ...client }),
     [`coffer-server-${version}.tgz`]: tarball({ ...serverFiles, ...server })
   }
+  const inContainer = Object.entries(tarballs).filter(([name]) => /^coffer-sqlite-linux-(x64|arm64)-\d/.test(name))
   const files = {
     ...packages,
+    ...tarballs,
     ...(await makeLibraries(time)),
     [`coffer-${version}.helm.tgz`]: archive(below("coffer", await filesOf(program("deploy/helm/coffer"))), time),
     ...mcpFiles({ client: clientFiles, manifest, time }),
-    ...below("container", { ...packages, Dockerfile: await read("deploy/Dockerfile") }),
+    ...below("container", {
+      ...packages,
+      ...Object.fromEntries(inContainer),
+      Dockerfile: await read("deploy/Dockerfile")
+    }),
     ...client,
     ...server,
     ...(await recipes(packages, version)),
@@ -102,19 +116,13 @@ export const makeRelease = async ({ nfpm, node, time, work }) => {
     files[`${name}.tar.gz`] = archive(below(name, content), time)
     if (nfpm !== undefined) {
       const system = { changelog: common["CHANGELOG.md"], folder: join(work, "system"), nfpm, time, version }
-      const addon = await compileSqlite(node)
-      Object.assign(
-        files,
-        await clientPackages({ ...system, made, pages: pages.client, shells }),
-        await serverPackages({
-          ...system,
-          addon,
-          client: clientFiles,
-          node: await programOf(node),
-          pages: pages.server,
-          server: serverFiles
-        })
-      )
+      Object.assign(files, await clientPackages({ ...system, made, pages: pages.client, shells }))
+      const ours = await programOf(node)
+      const addon = modules[`sqlite-linux-${process.arch}`]?.[moduleOf(ours.abi)]
+      if (addon !== undefined) {
+        const own = { addon, client: clientFiles, node: ours, pages: pages.server, server: serverFiles }
+        Object.assign(files, await serverPackages({ ...system, ...own }))
+      }
     }
   }
   const sums = Object.entries(files)

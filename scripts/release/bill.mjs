@@ -6,6 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { root } from "../bundling.mjs"
+import { sqliteVersion } from "./sqlite/packages.mjs"
 
 /** A UUID of a content, in the form of version 8. */
 const uuidOf = (content) => {
@@ -26,6 +27,19 @@ const componentOf = async (node) => {
   }
 }
 
+/** SQLite itself, which is in better-sqlite3. */
+const sqliteComponent = async () => {
+  const version = await sqliteVersion()
+  return {
+    "bom-ref": `sqlite@${version}`,
+    type: "library",
+    name: "sqlite",
+    version,
+    licenses: [{ license: { name: "Public Domain" } }],
+    purl: `pkg:generic/sqlite@${version}`
+  }
+}
+
 export const billOfMaterials = async ({ node, time }) => {
   const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(new URL("scripts/sbom.mjs", root))], {
     maxBuffer: 64 * 1024 * 1024
@@ -36,7 +50,7 @@ export const billOfMaterials = async ({ node, time }) => {
     // npm makes another one each time.
     serialNumber: undefined,
     metadata: { ...metadata, timestamp: new Date(time * 1000).toISOString() },
-    components: node === undefined ? components : [...components, await componentOf(node)]
+    components: [...components, await sqliteComponent(), ...(node === undefined ? [] : [await componentOf(node)])]
   }
   return `${JSON.stringify({ ...complete, serialNumber: `urn:uuid:${uuidOf(JSON.stringify(complete))}` }, null, 2)}\n`
 }

@@ -16,6 +16,9 @@ import { installNode } from "./executable.mjs"
 import { keepRelease, lastVersion } from "./last.mjs"
 import { fingerprintOf, releaseKey, signatures } from "./signing.mjs"
 import { commitOf } from "./source.mjs"
+import { fileNameOf } from "./sqlite/packages.mjs"
+import { targets } from "./sqlite/targets.mjs"
+import { installTools } from "./sqlite/tools.mjs"
 import { filesOf, time } from "./staging.mjs"
 import { findNfpm } from "./system/nfpm.mjs"
 
@@ -54,6 +57,13 @@ const nfpmForPackages = async (node) => {
   return nfpm
 }
 
+const toolsForSqlite = async () => {
+  if (options.packages || options.libraries) return undefined
+  const tools = await installTools(join(temporary, "sqlite"))
+  if (tools === undefined) say("no SQLite and no server as .deb and .rpm: Zig or the headers of Node cannot be had")
+  return tools
+}
+
 const { version } = JSON.parse(await readFile(new URL("package.json", root), "utf8"))
 
 const commit = () => process.env.COFFER_RELEASE_COMMIT ?? commitOf(fileURLToPath(root), version)
@@ -75,6 +85,13 @@ const signed = async (target, by) => {
   say(`signed by the key ${fingerprintOf(key)}`)
 }
 
+/** Says for which platforms the server has no SQLite, so that npm compiles it there. */
+const sayPlatforms = (files) => {
+  const lacking = Object.keys(targets).filter((name) => !(fileNameOf(name, version) in files))
+  if (lacking.length === 0) return
+  say(`not in this release: @coffer/${lacking.join(", @coffer/")}: see CONTRIBUTING.md, "Make a release"`)
+}
+
 /** Makes all files and writes them to a folder. */
 const release = async (tools, work, target) => {
   const files = await (options.libraries ? makeLibraries(time()) : makeRelease({ ...tools, time: time(), work }))
@@ -91,7 +108,7 @@ try {
   const last = options.record ? undefined : await lastVersion()
   const by = await signer()
   const node = await nodeForExecutables()
-  const tools = { node, nfpm: await nfpmForPackages(node) }
+  const tools = { node, nfpm: await nfpmForPackages(node), sqlite: await toolsForSqlite() }
   if (options.check) {
     const [first, second] = [options.out ?? join(temporary, "first"), join(temporary, "a second place")]
     await release(tools, join(temporary, "work"), first)
@@ -110,6 +127,7 @@ try {
     if (!options.libraries) await signed(target, by)
     const files = await filesOf(target)
     for (const [path, content] of Object.entries(files).sort()) say(`${size(content)}  ${path}`)
+    if (!options.libraries) sayPlatforms(files)
     if (options.out === undefined && last !== version) {
       await keepRelease(files, version)
       say(

@@ -1,4 +1,4 @@
-/** The npm package of the server. Everything is bundled but SQLite, which is compiled for the machine. */
+/** The npm package of the server. Everything is bundled but the compiled SQLite, which is in a package for each platform. */
 import { readdir, readFile } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import { bundleModules, readable, root, settings } from "../bundling.mjs"
@@ -20,40 +20,24 @@ const entries = async () => {
   ]
 }
 
-/** The part of our lockfile below a package: the package is installed with what it was tested with. */
-const lockedBelow = (name, lock) => {
-  const found = new Map()
-  const visit = (wanted, from) => {
-    // As Node resolves: from the innermost folder outwards.
-    const place = from === "" ? "" : `${from}/`
-    const path = `${place}node_modules/${wanted}`
-    const entry = lock.packages[path]
-    if (entry === undefined) {
-      if (from === "") return
-      return visit(wanted, from.slice(0, Math.max(0, from.lastIndexOf("/node_modules/"))))
-    }
-    if (found.has(path)) return
-    found.set(path, entry)
-    const { dependencies = {}, optionalDependencies = {} } = entry
-    for (const one of Object.keys({ ...dependencies, ...optionalDependencies })) visit(one, path)
-  }
-  visit(name, "")
-  return Object.fromEntries([...found].sort(([a], [b]) => (a < b ? -1 : 1)))
-}
-
 /** The files of the build in a folder of the package, by path. */
 const builtIn = async (folder) => below(folder, await filesOf(fileURLToPath(new URL(folder, server))))
 
-/** Returns the package's files by path. */
-export const serverPackage = async ({ folder, man, manifest }) => {
+/**
+ * Returns the package's files by path.
+ *
+ * @param sqlite the names of the packages with SQLite that the release has
+ */
+export const serverPackage = async ({ folder, man, manifest, sqlite }) => {
+  const { define, ...common } = settings(manifest.version)
+  const { version } = JSON.parse(await readFile(new URL(`node_modules/${native}/package.json`, root), "utf8"))
   const names = await entries()
   const { inputs } = await bundleModules(
     Object.fromEntries(names.map((name) => [name, `${source}${name}.ts`])),
     `${folder}/dist/bundle`,
     // Metrics, mail and the object store's client are chunks that are loaded when they are used.
-    { ...settings(manifest.version), ...readable, external: [native] }
+    { ...common, ...readable, external: [], define: { ...define, COFFER_SQLITE_VERSION: JSON.stringify(version) } }
   )
-  const lock = JSON.parse(await readFile(new URL("package-lock.json", root), "utf8"))
   const own = JSON.parse(await readFile(new URL("package.json", server), "utf8"))
   const described = {
     name: own.name,
@@ -69,14 +53,7 @@ export const serverPackage = async ({ folder, man, manifest }) => {
       "./rotation": "./dist/bundle/operations/rotation/Rotation.js",
       "./*": "./dist/bundle/*.js"
     },
-    dependencies: { [native]: own.dependencies[native] }
-  }
-  const shrinkwrap = {
-    name: own.name,
-    version: manifest.version,
-    lockfileVersion: lock.lockfileVersion,
-    requires: true,
-    packages: { "": described, ...lockedBelow(native, lock) }
+    optionalDependencies: Object.fromEntries(sqlite.map((name) => [`@coffer/${name}`, manifest.version]))
   }
   const inConsole = JSON.parse(await readFile(new URL("dist/web.json", server), "utf8"))
   const bins = await Promise.all(
@@ -91,7 +68,6 @@ export const serverPackage = async ({ folder, man, manifest }) => {
     ...(await builtIn("dist/web")),
     ...Object.fromEntries(bins),
     "package.json": `${JSON.stringify(described, null, 2)}\n`,
-    "npm-shrinkwrap.json": `${JSON.stringify(shrinkwrap, null, 2)}\n`,
     LICENSE: await ownLicence(),
     "THIRD-PARTY-LICENCES.txt": await thirdParty([...Object.keys(inputs), ...inConsole])
   }

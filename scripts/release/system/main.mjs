@@ -1,7 +1,7 @@
 /**
  * Makes the packages for Debian and RPM systems from the files of a release without them: `main.mjs RELEASE OUT`. `--node FOLDER`
- * names the package of the Node for the server, as the release installs it; otherwise it is the Node that runs this script, with
- * the SQLite that is installed for it. `--program FILE` is the executable of the client: without it, there are only the server's
+ * names the package of the Node for the server, as the release installs it, whose SQLite is in a package of the release; otherwise
+ * it is the Node that runs this script, with the SQLite that is installed for it. `--program FILE` is the executable of the client: without it, there are only the server's
  * packages.
  */
 import { execFile } from "node:child_process"
@@ -15,7 +15,9 @@ import { filesOf, time } from "../staging.mjs"
 import { clientPackages, completionNames } from "./client.mjs"
 import { findNfpm } from "./nfpm.mjs"
 import { programOf, serverPackages } from "./server.mjs"
-import { compiled, compileSqlite } from "./sqlite.mjs"
+import { fileNameOf } from "../sqlite/packages.mjs"
+import { moduleOf } from "../sqlite/targets.mjs"
+import { compiled } from "./sqlite.mjs"
 
 const {
   positionals: [release, out],
@@ -60,15 +62,16 @@ try {
     time: time(),
     version
   }
+  const ours = await (node === undefined
+    ? { program: await readFile(process.execPath), licence: "The licence of Node.js\n" }
+    : programOf(node))
   const files = await serverPackages({
     ...common,
     addon: await (node === undefined
       ? readFile(fileURLToPath(new URL(`node_modules/better-sqlite3/${compiled}`, root)))
-      : compileSqlite(node)),
+      : unpacked(fileNameOf(`sqlite-linux-${process.arch}`, version)).then((found) => found[moduleOf(ours.abi)])),
     client,
-    node: await (node === undefined
-      ? { program: await readFile(process.execPath), licence: "The licence of Node.js\n" }
-      : programOf(node)),
+    node: ours,
     pages: folderOf(server, "man"),
     server
   })

@@ -1,6 +1,8 @@
 /** The files of the Debian and RPM packages `coffer-server`: the server with a Node of its own, and a unit for systemd. */
+import { execFile } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { root } from "../../bundling.mjs"
 import { below } from "../archive.mjs"
 import { documents } from "./client.mjs"
@@ -39,11 +41,16 @@ const librariesOf = (addon) => {
   return { c: `2.${newest(/\bGLIBC_2\.(\d+)/g, 28)}`, cxx: releases[cxx] }
 }
 
-/** The Node of a package from the registry, with its licence. */
-export const programOf = async (folder) => ({
-  program: await readFile(join(folder, "bin/node")),
-  licence: await readFile(join(folder, "LICENSE"))
-})
+/** The Node of a package from the registry, with its licence and the version of its modules. */
+export const programOf = async (folder) => {
+  const program = join(folder, "bin/node")
+  const { stdout } = await promisify(execFile)(program, ["-p", "process.versions.modules"])
+  return {
+    program: await readFile(program),
+    licence: await readFile(join(folder, "LICENSE")),
+    abi: stdout.trim()
+  }
+}
 
 /**
  * Returns the packages of the server by file name.
