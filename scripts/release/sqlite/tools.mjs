@@ -35,7 +35,8 @@ const installHeaders = async (folder) => {
 export const installTools = async (folder) => {
   await mkdir(folder, { recursive: true })
   try {
-    const [zig, headers] = await Promise.all([installZig(folder), installHeaders(folder)])
+    const headers = await installHeaders(folder)
+    const zig = await installZig(folder)
     await run(zig, ["version"])
     return { zig, headers }
   } catch {

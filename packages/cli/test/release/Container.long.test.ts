@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, rmSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../../../server/test/support/Port.js"
 import { finish, until } from "../support/Programs.js"
 import { hasRoots, inside, putProgram } from "./Roots.js"
+import { packSqlite, sqlite } from "./LocalSqlite.js"
 import { freshFolder, must, release, version } from "./Support.js"
 import { isSoak } from "../../../domain/test/support/Runs.js"
 
@@ -20,14 +21,15 @@ describe.skipIf(!isSoak || !hasRoots)("the container", () => {
   const instruction = (name: string) => new RegExp(`^ *${name} (\\[.*\\])$`, "m").exec(dockerfile)?.[1] ?? "[]"
 
   beforeAll(async () => {
-    await release(["--packages", "--out", join(folder, "release")])
+    mkdirSync(join(folder, "sqlite"))
+    await packSqlite(join(folder, "sqlite"))
+    const made = { COFFER_SQLITE_PACKAGES: join(folder, "sqlite") }
+    await release(["--packages", "--out", join(folder, "release")], made)
     dockerfile = readFileSync(join(context, "Dockerfile"), "utf8")
-    const [, build = ""] = /^RUN (npm install (?:.*\\\n)*.*)$/m.exec(dockerfile) ?? []
-    const script = build
-      .replaceAll("/tmp/", `${folder}/`)
-      .replaceAll("/usr/local", dirname(dirname(process.execPath)))
-      .replaceAll("/opt/coffer", join(root, "opt/coffer"))
-    await must("/bin/sh", ["-euc", `cd ${context}\n${script}`])
+    const [, build = ""] = /^RUN (cd \/tmp\/packages (?:.*\\\n)*.*)$/m.exec(dockerfile) ?? []
+    const script = build.replaceAll("/tmp/", `${folder}/`).replaceAll("/opt/coffer", join(root, "opt/coffer"))
+    cpSync(context, join(folder, "packages"), { recursive: true })
+    await must("/bin/sh", ["-euc", script])
     await putProgram(root, process.execPath, "/usr/local/bin/node")
     await putProgram(root, "/usr/bin/env", "/usr/bin/env")
     const data = join(root, "data")
@@ -48,10 +50,10 @@ describe.skipIf(!isSoak || !hasRoots)("the container", () => {
     })
   }
 
-  it("keeps no source of SQLite, and runs healthy without rights on a file system that it cannot write to", async () => {
-    const sqlite = join(root, "opt/coffer/lib/node_modules/@coffer/server/node_modules/better-sqlite3")
-    assert.isTrue(existsSync(join(sqlite, "build/Release/better_sqlite3.node")))
-    assert.isFalse(existsSync(join(sqlite, "deps")))
+  it("has three packages, and runs healthy without rights on a file system that it cannot write to", async () => {
+    const modules = join(root, "opt/coffer/lib/node_modules")
+    assert.isTrue(existsSync(join(modules, "coffer")))
+    assert.sameMembers(readdirSync(join(modules, "@coffer")), ["server", sqlite])
 
     const port = String(await freePort())
     const key = randomBytes(32).toString("hex")

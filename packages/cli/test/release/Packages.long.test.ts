@@ -10,7 +10,6 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  symlinkSync,
   truncateSync,
   writeFileSync
 } from "node:fs"
@@ -21,6 +20,7 @@ import { tree } from "../../src/Commands.js"
 import { optionText } from "../../src/grammar/Usage.js"
 import { root } from "../support/Documents.js"
 import { finish, TestHome, until } from "../support/Programs.js"
+import { packSqlite, sqlite } from "./LocalSqlite.js"
 import { filesBelow, freshFolder, must, onlyPrograms, release, sumOf, version } from "./Support.js"
 
 const folder = freshFolder()
@@ -35,7 +35,10 @@ let said: string
 
 beforeAll(async () => {
   // Made twice, at two places: the second for the comparison alone.
+  mkdirSync(join(folder, "sqlite"))
+  await packSqlite(join(folder, "sqlite"))
   said = await release(["--check", "--out", made], {
+    COFFER_SQLITE_PACKAGES: join(folder, "sqlite"),
     npm_config_registry: "http://127.0.0.1:1",
     npm_config_fetch_retries: "0",
     npm_config_cache: join(folder, "cache")
@@ -84,7 +87,9 @@ describe("npm run release", () => {
 
   it("says that it has no executables where the registry cannot be reached", () => {
     assert.include(said, "no executables, no .deb and no .rpm: ")
-    assert.notInclude(filesBelow(made).join(" "), process.platform)
+    assert.include(said, "no SQLite and no server as .deb and .rpm: ")
+    const ofPlatform = filesBelow(made).filter((path) => path.includes(process.platform))
+    assert.deepStrictEqual(ofPlatform, [`coffer-${sqlite}-${version}.tgz`, `container/coffer-${sqlite}-${version}.tgz`])
   })
 
   it("makes the same bytes twice, at another place, in another zone, under another umask", () => {
@@ -249,9 +254,9 @@ describe("the package of the server", () => {
   beforeAll(async () => {
     mkdirSync(server, { recursive: true })
     await must("tar", ["-xzf", join(made, `coffer-server-${version}.tgz`), "--strip-components=1", "-C", server])
-    // npm compiles it for minutes; the long form of these tests lets it.
-    mkdirSync(join(server, "node_modules"))
-    symlinkSync(join(root, "node_modules/better-sqlite3"), join(server, "node_modules/better-sqlite3"))
+    const beside = join(modules, "@coffer", sqlite)
+    mkdirSync(beside)
+    await must("tar", ["-xzf", join(made, `coffer-${sqlite}-${version}.tgz`), "--strip-components=1", "-C", beside])
     mkdirSync(join(folder, "backups"), { mode: 0o700 })
     variables = {
       SERVICE_MASTER_KEY: key,
@@ -274,14 +279,19 @@ describe("the package of the server", () => {
     return stdout
   }
 
-  it("needs SQLite alone, pinned with all that it needs", () => {
-    const read = (name: string) => JSON.parse(readFileSync(join(server, name), "utf8"))
-    assert.deepStrictEqual(Object.keys(read("package.json").dependencies), ["better-sqlite3"])
-    const { packages } = read("npm-shrinkwrap.json")
-    for (const [path, { integrity }] of Object.entries<{ integrity: string }>(packages)) {
-      if (path !== "") assert.match(integrity, /^sha512-/, path)
-    }
-    assert.property(packages, "node_modules/prebuild-install")
+  it("needs SQLite alone, of the same release, and runs no script when it is installed", () => {
+    const { dependencies, optionalDependencies, scripts } = JSON.parse(
+      readFileSync(join(server, "package.json"), "utf8")
+    )
+    assert.deepStrictEqual([dependencies, scripts], [undefined, undefined])
+    assert.deepStrictEqual(optionalDependencies, { [`@coffer/${sqlite}`]: version })
+  })
+
+  it("has the package of SQLite for its platform and its C library, with both licences", () => {
+    const files = filesBelow(join(modules, "@coffer", sqlite))
+    assert.includeMembers([...files], ["LICENSE", "SQLITE.txt", `abi-${process.versions.modules}.node`])
+    const manifest = JSON.parse(readFileSync(join(modules, "@coffer", sqlite, "package.json"), "utf8"))
+    assert.deepInclude(manifest, { os: ["linux"], cpu: [process.arch], libc: ["glibc"], version })
   })
 
   it("serves the client, with its documents, threads and backups", async () => {
