@@ -82,7 +82,9 @@ export const check = (environment: Environment, { json, mailTo }: CheckOptions):
     const problems = Either.isLeft(outcome) ? outcome.left.problems : []
     const settings = shownSettings(environment, problems)
     const sqlite = yield* Effect.match(requireSoundAddon(), {
-      onFailure: ({ message }) => [failed("sqlite", message, "docs/install.md, npm, has the commands")],
+      onFailure: ({ message }) => [
+        failed("sqlite", message, "docs/install.md, SQLite for other platforms, has the commands")
+      ],
       onSuccess: () => []
     })
     const findings = [
