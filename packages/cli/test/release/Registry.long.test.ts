@@ -62,18 +62,22 @@ describe.skipIf(process.platform !== "linux")("the server from a registry", () =
 
   it("is a command away in an empty folder, without a compiler and any other package", async () => {
     await serves("first", "npx", "--yes", "@coffer/server", "dev")
-    const names = registry.asked.filter((path) => !path.startsWith("-/"))
-    assert.sameMembers(names, [
-      ...["@coffer/server", `tarballs/coffer-server-${version}.tgz`],
-      ...[`@coffer/${sqlite}`, `tarballs/coffer-${sqlite}-${version}.tgz`]
-    ])
+    const names = new Set(registry.asked.filter((path) => !path.startsWith("-/")))
+    assert.sameMembers(
+      [...names],
+      [
+        ...["@coffer/server", `tarballs/coffer-server-${version}.tgz`],
+        ...[`@coffer/${sqlite}`, `tarballs/coffer-${sqlite}-${version}.tgz`]
+      ]
+    )
     const before = registry.asked.length
     await serves("second", "npx", "--yes", "--offline", "@coffer/server", "dev")
     assert.lengthOf(registry.asked, before)
   })
 
   it("says how SQLite is compiled where no package has it, and runs with one that npm compiled", async () => {
-    await must("npm", ["install", "--global", "--prefix", prefix, "--omit", "optional", "@coffer/server"], env)
+    await must("npm", ["install", "--global", "--prefix", prefix, "@coffer/server"], env)
+    rmSync(join(modules, "@coffer/server/node_modules"), { recursive: true })
     const bin = join(prefix, "bin/coffer-server")
     const refused = await finish(spawn(bin, ["dev"], { cwd: folder, env, stdio: "pipe" }))
     assert.strictEqual(refused.code, 1)
