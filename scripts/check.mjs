@@ -1,6 +1,7 @@
 /** The checks before the tests: types and lint in parallel with the build and the formatting, for machines with two cores. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
+import "./test-tools.mjs"
 
 /** Runs npm scripts in sequence until one fails. Prints their output when they have ended. */
 const run = async (...names) => {

@@ -38,7 +38,7 @@ const inPath = () =>
 const packed = () => {
   if (process.platform !== "linux" || process.arch !== "x64") return undefined
   // The package exports its code alone, not package.json.
-  const [folder = ""] = createRequire(import.meta.url)
+  const [folder = ""] = createRequire(new URL("../packages/", import.meta.url))
     .resolve("@sparticuz/chromium")
     .split(/(?=[\\/]build[\\/])/)
   const archive = join(folder, "bin/chromium.br")

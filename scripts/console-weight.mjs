@@ -7,9 +7,11 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { createServer, request } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { chromium } from "playwright-core"
 import { ask, codeInLog, logIn, startCoffer } from "../packages/server/bench/support/coffer.mjs"
 import { chromiumFlags, chromiumPath, noChromium } from "./chromium.mjs"
+import { tools } from "./test-tools.mjs"
+
+const { chromium } = tools("playwright-core")
 
 const runs = Number(process.argv[2] ?? 3)
 const envs = ["dev", "staging", "prod", "preview"]

@@ -8,9 +8,11 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { chromium } from "playwright-core"
 import { startBuiltServer } from "../packages/client/dist/testing/BuiltServer.js"
 import { chromiumFlags, chromiumPath, noChromium } from "./chromium.mjs"
+import { tools } from "./test-tools.mjs"
+
+const { chromium } = tools("playwright-core")
 
 const root = new URL("../", import.meta.url)
 const freePort = async () => {

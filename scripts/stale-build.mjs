@@ -13,7 +13,7 @@ const timesIn = (folder, isFile = () => true) => {
       .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
       .map((path) => ({ path, time: statSync(path).mtimeMs }))
   } catch (cause) {
-    if (cause.code === "ENOENT") return []
+    if (cause.code === "ENOENT" || cause.code === "ENOTDIR") return []
     throw cause
   }
 }

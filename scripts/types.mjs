@@ -6,6 +6,7 @@
  * With `--lint`, ESLint then runs on the same programs, whose types are known by then. It takes four fifths of the time of two
  * processes.
  */
+import "./test-tools.mjs"
 import { checkSourceFileWorker } from "@effect/language-service/effect-lsp-patch-utils.js"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"

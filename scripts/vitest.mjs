@@ -7,6 +7,7 @@ import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, relative } from "node:path"
+import "./test-tools.mjs"
 
 const retried = 3
 const isWhole = process.env.COFFER_TIER === "all"

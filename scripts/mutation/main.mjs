@@ -4,11 +4,14 @@
  * score is below its limit, if a survivor is not in survivors.mjs, or if an entry there does not survive any more.
  */
 import { readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { relative } from "node:path"
-import { Stryker } from "@stryker-mutator/core"
+import { tools } from "../test-tools.mjs"
 import { parts } from "./parts.mjs"
 import { survivors } from "./survivors.mjs"
+
+// The package is an ES module.
+const { Stryker } = await import(pathToFileURL(tools.resolve("@stryker-mutator/core")).href)
 
 const sources = fileURLToPath(new URL("../../packages/server/src/", import.meta.url))
 const wanted = process.argv.slice(2)
