@@ -49,7 +49,7 @@ const compile = (header) => {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url) && hasHooks(addon)) {
-  process.stdout.write(`compile SQLite for Node ${process.versions.node}\n`)
+  process.stdout.write(`compile SQLite once more for Node ${process.versions.node}, which takes a minute or two\n`)
   const header = headerOfNode()
   if (header === undefined) throw new Error("the headers of Node were not found: npm_config_nodedir names their folder")
   compile(header)
