@@ -52,12 +52,10 @@ const Dues = ({ found, isOne }: { readonly found: Overviews; readonly isOne: boo
 interface AttentionProps {
   /** The overviews that the page has read. */
   readonly found: Overviews
-  /** Whether the page is that of the organization. */
-  readonly isOne?: boolean
 }
 
 /** The due secrets of organizations, the requests that wait there for the person, and the webhooks that fail. */
-export const Attention = ({ found, isOne = false }: AttentionProps) => {
+export const Attention = ({ found }: AttentionProps) => {
   const line = (org: OrgName, count: number, to: string, one: string, many: string) =>
     count > 0 && (
       <p key={to}>
@@ -77,7 +75,7 @@ export const Attention = ({ found, isOne = false }: AttentionProps) => {
         line(org, failing_webhooks, webhooksAddress(org), "webhook fails", "webhooks fail")
       )}
       {orgs.some(([, { due = [] }]) => due.length > 0) ? (
-        <Dues found={found} isOne={isOne} />
+        <Dues found={found} isOne={found.size === 1} />
       ) : (
         <p class="quiet">No secret that you may see is overdue, or due within 14 days.</p>
       )}

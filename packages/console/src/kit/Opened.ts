@@ -22,7 +22,7 @@ export const useOpened = (name: string): Opened => {
   const value = query.value.get(name)
   // A link to it: the entry before is the page without it.
   useState(() => {
-    if (value !== null && !isCovered()) open(value)
+    if (value !== null && !isCovered()) open(value === "" ? undefined : value)
   })
   return {
     value,

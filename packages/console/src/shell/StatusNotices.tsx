@@ -1,8 +1,12 @@
+import { useAct } from "../kit/Act.js"
+import { Problem } from "../kit/Problem.js"
 import { Link } from "../routing/Link.js"
 import { requestAddress, requestsAddress } from "../routing/Places.js"
 import { pasteProblem } from "../staging/Pasted.js"
 import { isConnected, isOutdated } from "../state/Connection.js"
 import { forgetProposed, proposed } from "../state/Proposed.js"
+import { forgetDone, lastDone, noteDone } from "../state/Done.js"
+import { place } from "../routing/Router.js"
 import { leave, release } from "../routing/Unsent.js"
 
 /** The notice that changes became requests. */
@@ -27,6 +31,38 @@ const Proposed = () => {
   )
 }
 
+/** The notice of what was done, with its undo. */
+const Done = () => {
+  const act = useAct()
+  const found = lastDone.value
+  if (found === null || found.at !== place.value) return null
+  const { undo, what } = found
+  return (
+    <div class="line asked">
+      <span dir="auto">{what}</span>
+      <span class="space" />
+      {undo !== null && (
+        <button
+          type="button"
+          disabled={act.isBusy.value}
+          onClick={() => {
+            act.run(undo.effect, () => {
+              noteDone("It was taken back.")
+              undo.done()
+            })
+          }}
+        >
+          Undo
+        </button>
+      )}
+      <button type="button" class="plain" onClick={forgetDone}>
+        Dismiss
+      </button>
+      <Problem failure={act.failure.value} />
+    </div>
+  )
+}
+
 const reload = () => {
   leave("console", () => {
     release()
@@ -34,7 +70,7 @@ const reload = () => {
   })
 }
 
-/** The notices for every page: a lost connection, a newer server, and the requests that were made. */
+/** The notices for every page: a lost connection, a newer server, what was done, and the requests that were made. */
 export const StatusNotices = () => (
   <div class="lines" aria-live="polite">
     {!isConnected.value && (
@@ -49,6 +85,7 @@ export const StatusNotices = () => (
       </p>
     )}
     <Proposed />
+    <Done key={lastDone.value?.what} />
     {isOutdated.value && (
       <p class="line">
         The server has a newer console.{" "}

@@ -12,6 +12,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { Ahead } from "../../kit/When.js"
+import { noteDone } from "../../state/Done.js"
 import { Visible } from "../../kit/Visible.js"
 
 interface MembersProps {
@@ -40,7 +41,13 @@ const Add = ({ changed, group, org, others }: MembersProps & { readonly others: 
         const path = { org_name: org, group_name: group.name }
         act.run(
           call("groups", (api) => api.addMember({ path, payload: { email } })),
-          changed
+          ({ user_id }) => {
+            noteDone(`${email} was added to ${group.name}.`, {
+              effect: call("groups", (api) => api.removeMember({ path: { ...path, user_id } })),
+              done: changed
+            })
+            changed()
+          }
         )
       }}
     >
@@ -80,7 +87,13 @@ const Row = ({ changed, group, member, org }: MembersProps & { readonly member: 
             onClick={() => {
               act.run(
                 call("groups", (api) => api.removeMember({ path })),
-                changed
+                () => {
+                  noteDone(`${email} was removed from ${group.name}.`, {
+                    effect: call("groups", (api) => api.addMember({ path, payload: { email } })),
+                    done: changed
+                  })
+                  changed()
+                }
               )
             }}
           >

@@ -6,6 +6,7 @@ import { useAct } from "../../kit/Act.js"
 import { Choose } from "../../kit/Choose.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { DialogButtons } from "../../kit/DialogButtons.js"
+import { noteDone } from "../../state/Done.js"
 import { me } from "../../state/Session.js"
 import { roleRights } from "./Roles.js"
 
@@ -65,13 +66,14 @@ export const RoleDialog = ({ changed, close, member, org }: RoleDialogProps) => 
         kind="primary"
         isDisabled={isSame}
         decide={() => {
-          act.run(
-            call("members", (api) => api.setRole({ path: { org_name: org, user_id }, payload: { role: next } })),
-            () => {
-              close()
-              changed()
-            }
-          )
+          const set = (to: Role) =>
+            call("members", (api) => api.setRole({ path: { org_name: org, user_id }, payload: { role: to } }))
+          const before = roles.find((one) => one === role)
+          act.run(set(next), () => {
+            close()
+            noteDone(`${email} is ${next} now.`, before === undefined ? null : { effect: set(before), done: changed })
+            changed()
+          })
         }}
       />
     </Dialog>

@@ -2,7 +2,9 @@ import { defined } from "@coffer/domain/base/Defined"
 import { orgNameForm, projectNameForm } from "@coffer/domain/base/NameForms"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
+import { start } from "../../client/Run.js"
 import { Delete } from "../../kit/Delete.js"
+import { noteOrganization } from "../../kit/Deleted.js"
 import { Removed } from "../../kit/Removed.js"
 import { Rename } from "../../kit/Rename.js"
 import { orgAddress, serverAddress } from "../../routing/Places.js"
@@ -66,6 +68,9 @@ export const Page = ({ place: { org } }: PageProps<"org">) => (
         )}
         done={() => {
           navigate(serverAddress(), { replace: true })
+          noteOrganization(org, () => {
+            start(readOrganizations, () => {})
+          })
         }}
       >
         <p>

@@ -5,6 +5,7 @@ import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Clock } from "../../kit/Clock.js"
 import { DeleteDialog } from "../../kit/Delete.js"
+import { noteEnvironment } from "../../kit/Deleted.js"
 import { ends } from "../../client/Ending.js"
 import { NewButton, PageHead } from "../../kit/ListPage.js"
 import { Menu, MenuItem } from "../../kit/Menu.js"
@@ -148,7 +149,10 @@ const Row = ({ environment, index, isOwn, order, place: { org, project }, reload
             what="environment"
             name={name}
             remove={call("environments", (api) => api.delete({ path, urlParams: {} }))}
-            done={reload}
+            done={() => {
+              noteEnvironment(org, project, name, reload)
+              reload()
+            }}
             close={close}
           >
             <p>

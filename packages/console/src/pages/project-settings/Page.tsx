@@ -2,6 +2,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { envNameForm, projectNameForm } from "@coffer/domain/base/NameForms"
 import { call } from "../../client/Calls.js"
 import { Delete } from "../../kit/Delete.js"
+import { noteProject } from "../../kit/Deleted.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { Removed } from "../../kit/Removed.js"
@@ -75,6 +76,9 @@ export const Page = ({ place }: PageProps<"project">) => {
           remove={call("projects", (api) => api.delete({ path }))}
           done={() => {
             navigate(orgAddress(org), { replace: true })
+            noteProject(org, project, () => {
+              navigate(projectAddress(org, project))
+            })
           }}
         >
           <p>

@@ -124,7 +124,7 @@ const Projects = ({ first, org, page }: { readonly org: OrgName; readonly first:
         <MoreButton first={page} more={more} read={(after) => read(org, after)}>
           More of {page.projects.toLocaleString("en")} projects
         </MoreButton>
-        <Attention found={new Map([[org, page]])} isOne />
+        <Attention found={new Map([[org, page]])} />
         {!isAllowed && <WithoutAccess org={org} />}
       </ListPage>
       {isNew.value !== null && isAllowed && <CreateDialog {...creation(org)} close={isNew.close} />}

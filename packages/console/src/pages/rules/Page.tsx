@@ -15,14 +15,13 @@ import { Ahead } from "../../kit/When.js"
 import { query, setQueries } from "../../routing/Router.js"
 import type { PageProps } from "../PageProps.js"
 import { RuleEditor } from "./RuleEditor.js"
+import { noteRevoked, subjectOf } from "./Undo.js"
 
 const read = (org: OrgName) =>
   Effect.map(
     call("acl", (api) => api.list({ path: { org_name: org } })),
     ({ data }) => data
   )
-
-const subjectOf = ({ email, group, name, subject_id }: AclRule): string => email ?? group ?? name ?? subject_id
 
 interface RowProps {
   readonly org: OrgName
@@ -72,7 +71,10 @@ const Row = ({ changed, org, rule }: RowProps) => {
             verb="Revoke"
             effect={call("acl", (api) => api.revoke({ path: { org_name: org, rule_id: id } }))}
             close={() => (isOpen.value = false)}
-            done={changed}
+            done={() => {
+              noteRevoked(org, rule, changed)
+              changed()
+            }}
           >
             <p>
               {subject} loses <strong>{permission}</strong> on {places} at once, unless a role or another rule gives it.

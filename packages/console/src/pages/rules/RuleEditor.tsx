@@ -14,6 +14,7 @@ import { missingInOrg } from "../../client/Organizations.js"
 import { Coverage } from "./Coverage.js"
 import { PatternFields, useTypedPatterns } from "./PatternFields.js"
 import { endOf, Ends, useEnd } from "../../kit/Ends.js"
+import { noteGranted } from "./Undo.js"
 import "./Page.css"
 
 interface Named {
@@ -82,8 +83,9 @@ const Form = ({ act, close, done, org, subjects }: FormProps) => {
             ? api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
             : api.grant({ path: { org_name: org }, payload: { ...subject, ...granted } })
       ),
-      () => {
+      (rule) => {
         close()
+        noteGranted(org, rule, done)
         done()
       }
     )

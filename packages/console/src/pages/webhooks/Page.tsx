@@ -16,6 +16,7 @@ import { Problem } from "../../kit/Problem.js"
 import { exactly } from "../../kit/Exactly.js"
 import { Ahead } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
+import { noteDone } from "../../state/Done.js"
 import { wallMillis } from "../../state/ServerTime.js"
 import type { PageProps } from "../PageProps.js"
 import { Create } from "./Create.js"
@@ -99,6 +100,8 @@ const Row = ({ changed, org, show, webhook }: RowProps) => {
   const close = () => {
     open.value = null
   }
+  const enable = (enabled: boolean) =>
+    call("webhooks", (api) => api.update({ path, headers: {}, payload: { enabled } }))
   const whyNotChange = missingInOrg(org, "webhook.update")
   return (
     <tr>
@@ -134,10 +137,10 @@ const Row = ({ changed, org, show, webhook }: RowProps) => {
           ) : (
             <MenuItem
               run={() => {
-                act.run(
-                  call("webhooks", (api) => api.update({ path, headers: {}, payload: { enabled: true } })),
-                  changed
-                )
+                act.run(enable(true), () => {
+                  noteDone(`${address} is enabled again.`)
+                  changed()
+                })
               }}
               why={whyNotChange}
             >
@@ -157,9 +160,12 @@ const Row = ({ changed, org, show, webhook }: RowProps) => {
           <Confirm
             title="Disable a webhook"
             verb="Disable"
-            effect={call("webhooks", (api) => api.update({ path, headers: {}, payload: { enabled: false } }))}
+            effect={enable(false)}
             close={close}
-            done={changed}
+            done={() => {
+              noteDone(`${address} is disabled.`, { effect: enable(true), done: changed })
+              changed()
+            }}
           >
             <p>
               No more events are sent to {address} until it is enabled again. What happens meanwhile is sent when it is.

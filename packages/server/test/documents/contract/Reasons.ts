@@ -105,7 +105,6 @@ export const notInConsole: Reasons = {
     "server/Webhook: WebhookDeliveryPage.pagination.next_cursor"
   ],
   [changed]: [
-    "access/AclRule: AclRule.updated_at",
     "directory/Delegation: listed.created_at",
     "directory/Environment: Environment.created_at",
     "directory/Environment: Environment.updated_at",
