@@ -1,7 +1,8 @@
 import * as Effect from "effect/Effect"
 import type { CannotDo } from "../base/Failures.js"
 import { paged, wide } from "./Listing.js"
-import type { Output } from "./Output.js"
+import { Output } from "./Output.js"
+import { shortIds } from "./ShortForm.js"
 import { note, printFields, printJson, printLine, printList } from "./Print.js"
 import type { Cell } from "./Table.js"
 
@@ -32,23 +33,29 @@ export const printListView = (view: View, options: ListOptions): Effect.Effect<v
  *
  * @param empty what to say when there is none.
  * @param first the columns that stay longest where the terminal is narrow; the others follow in their order
+ * @param next what the ids of the rows are for, as a command: a terminal shows it, and the beginnings of the ids
  */
 export const listView = <A>(
   list: { readonly data: ReadonlyArray<A> },
   columns: Readonly<Record<string, (item: A) => Cell>>,
   empty: string,
-  first?: ReadonlyArray<string>
-): View => ({
-  json: list,
-  text:
-    list.data.length === 0
-      ? note(empty)
-      : printList(
-          Object.keys(columns),
-          list.data.map((item) => Object.values(columns).map((cell) => cell(item))),
-          first
-        )
-})
+  first?: ReadonlyArray<string>,
+  next?: string
+): View => {
+  const titles = Object.keys(columns)
+  const rows = list.data.map((item) => Object.values(columns).map((cell) => cell(item)))
+  if (rows.length === 0) return { json: list, text: note(empty) }
+  if (next === undefined) return { json: list, text: printList(titles, rows, first) }
+  const text = Effect.flatMap(Output, ({ isTerminal, width }) => {
+    if (!isTerminal) return printList(titles, rows, first)
+    if (width("output") === undefined) return Effect.zipRight(printList(titles, rows, first), note(next))
+    const at = titles.indexOf("id")
+    const short = shortIds(rows.map((row) => String(row[at])))
+    const shown = rows.map((row) => row.map((cell, index) => (index === at ? short(String(cell)) : cell)))
+    return Effect.zipRight(printList(titles, shown, first && [...new Set(["id", ...first])]), note(next))
+  })
+  return { json: list, text }
+}
 
 /** A record, one line per field. */
 export const recordView = (record: Readonly<Record<string, Cell>>): View => ({

@@ -40,8 +40,14 @@ describe("without a terminal", () => {
     const copy = await place.home.coffer(["env", "copy", "first", "second"])
     assert.strictEqual(copy.code, 2)
     assert.match(copy.stderr, /webshop\/second: this would overwrite or delete 1 secret \(B\)/)
-    assert.match((await ok("env", "copy", "first", "second", "--only", "A")).stderr, /undo: .* --env second --to 1\n$/)
-    assert.match((await ok("env", "copy", "first", "second", "--yes")).stderr, /undo: .* --env second --to 2\n$/)
+    assert.match(
+      (await ok("env", "copy", "first", "second", "--only", "A")).stderr,
+      /undo: coffer env revert second --to 1\n$/
+    )
+    assert.match(
+      (await ok("env", "copy", "first", "second", "--yes")).stderr,
+      /undo: coffer env revert second --to 2\n$/
+    )
     assert.deepStrictEqual(await valuesOf("second"), await valuesOf("first"))
   })
 

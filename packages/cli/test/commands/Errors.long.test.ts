@@ -420,7 +420,6 @@ const cases: ReadonlyArray<Case> = [
       ["list", "coffer secret list"],
       ["proj list", "coffer project"],
       ["secret lst", "coffer secret list"],
-      ["ls", "coffer secret list"],
       ["secrets rm", "coffer secrets delete"],
       ["project mv", "coffer project rename"]
     ] as const

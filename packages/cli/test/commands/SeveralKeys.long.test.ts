@@ -67,7 +67,7 @@ describe("secret delete with several keys", () => {
     })
     const done = await asked(remove, ["y"])
     assert.strictEqual(done.stdout, "A, B and LINES deleted from webshop/deleting\n")
-    assert.match(done.stderr, /coffer: undo: coffer env revert .*--env deleting --to 1\n$/)
+    assert.match(done.stderr, /coffer: undo: coffer env revert .*deleting --to 1\n$/)
     assert.deepStrictEqual(await keysOf("deleting"), ["odd.key", ""])
     assert.match(
       await place.prints("env", "revisions", "--env", "deleting"),

@@ -44,13 +44,13 @@ const list = atOrg("list", {
     Effect.map(
       call("acl", (api) => api.list({ path })),
       (rules) =>
-        listView(rules, columns, "there are no access rules; make one with: coffer acl grant", [
-          "subject",
-          "project",
-          "env",
-          "permission",
-          "expires"
-        ])
+        listView(
+          rules,
+          columns,
+          "there are no access rules; make one with: coffer acl grant",
+          ["subject", "project", "env", "permission", "expires"],
+          "revoke one with: coffer acl revoke ID"
+        )
     )
 })
 

@@ -38,12 +38,13 @@ const list = atServer("list", {
     Effect.gen(function* () {
       const backups = yield* call("backups", (api) => api.list({}))
       const columns = columnsFor(backups, yield* Clock.currentTimeMillis)
-      return listView(backups, columns, "there are no backups; make one with: coffer backup create", [
-        "id",
-        "age",
-        "server",
-        "bytes"
-      ])
+      return listView(
+        backups,
+        columns,
+        "there are no backups; make one with: coffer backup create",
+        ["id", "age", "server", "bytes"],
+        "restore one with: coffer backup restore ID"
+      )
     })
 })
 

@@ -168,12 +168,13 @@ export const delegateList = atServer("delegate list", {
         ...each,
         ended: each.ended || !live.has(each.id)
       }))
-      const list = listView(found, columns, "there are no delegations; make one with: coffer delegate", [
-        "name",
-        "place",
-        "permission",
-        "ends"
-      ])
+      const list = listView(
+        found,
+        columns,
+        "there are no delegations; make one with: coffer delegate",
+        ["name", "place", "permission", "ends"],
+        "end one with: coffer delegate revoke ID"
+      )
       const notes = Effect.forEach(
         stored.filter(({ ended }) => ended),
         (each) => note(endedLine(each)),

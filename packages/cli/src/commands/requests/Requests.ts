@@ -1,5 +1,6 @@
 import { completedBy, flag } from "../../grammar/Specs.js"
-import { idOf, shortIds } from "../../grammar/IdKinds.js"
+import { idOf } from "../../grammar/IdKinds.js"
+import { shortIds } from "../../terminal/ShortForm.js"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import {
   type ApprovalRequest,

@@ -29,7 +29,14 @@ const list = atServer("list", {
   run: ({ call }) =>
     Effect.map(
       call("auth", (api) => api.sessions({})),
-      (sessions) => listView(sessions, columns, "there are no sessions", ["id", "current", "last used"])
+      (sessions) =>
+        listView(
+          sessions,
+          columns,
+          "there are no sessions",
+          ["id", "current", "last used"],
+          "end one with: coffer session end ID"
+        )
     )
 })
 

@@ -16,7 +16,7 @@ import { command, env, org, project, serverUrl } from "../../grammar/Command.js"
 import { placeGiven } from "../../grammar/Place.js"
 import { commas, option, optionalArgument } from "../../grammar/Fields.js"
 import { flag } from "../../grammar/Specs.js"
-import { printLine } from "../../terminal/Print.js"
+import { note, printLine } from "../../terminal/Print.js"
 import { canAsk } from "../../terminal/Prompts.js"
 import { openCatalog } from "./Catalog.js"
 import { chooseName } from "./NameChoice.js"
@@ -55,10 +55,20 @@ const allowEnv = option(
   "Keys that coffer run passes on here although their names make other programs run code, separated by commas"
 )
 
+/** Says which names the file lacks, where nobody could be asked for them. */
+const noteMissing = Effect.fnUntraced(function* (
+  names: Readonly<Record<"org" | "project" | "env", string | undefined>>
+) {
+  const missing = Object.entries(names).flatMap(([key, name]) => (name === undefined ? [key] : []))
+  if (missing.length === 0 || (yield* canAsk)) return
+  const place = [names.org ?? "ORG", names.project ?? "PROJECT", names.env ?? "ENV"].join("/")
+  yield* note(`the file names no ${missing.join(" and no ")}: name all with coffer init --env ${place} --force`)
+})
+
 const init = command("init", {
   description: `Write ${serviceFileName} here, with the settings of this directory`,
   examples: [
-    "coffer init --org acme --project webshop --env dev",
+    "coffer init --env acme/webshop/dev",
     "coffer init --org acme --force",
     "coffer init --env acme/webshop/dev --allow-env NODE_OPTIONS,PYTHONPATH --force"
   ],
@@ -112,6 +122,7 @@ const init = command("init", {
       yield* writeOutput(output, (write) => write(Buffer.from(source)))
       yield* trustOrigin(server.origin)
       yield* printLine(`wrote ${path}`)
+      yield* noteMissing({ org, project, env })
       if (keys.length > 0) yield* trustServiceFile(path, source, [passesOn(keys)])
     })
 })

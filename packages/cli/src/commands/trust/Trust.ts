@@ -60,7 +60,7 @@ const trust = atOrg("trust", {
       const sa_id = yield* accountId(call, path, options.account)
       const { conditions, issuer, system } = yield* trustedBy(options)
       const { end, maxAge: max_age, ttl } = options
-      const expires_at = end === undefined ? undefined : yield* endOf(end)
+      const expires_at = end === undefined ? undefined : new Date(yield* endOf(end)).toISOString()
       const jwks = options.jwks === undefined ? undefined : yield* readKeys(options.jwks)
       const name = options.name ?? FederationName.make(system)
       const payload = { name, issuer, conditions, ...defined({ jwks, ttl, max_age, expires_at }) }

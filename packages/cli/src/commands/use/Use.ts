@@ -63,14 +63,13 @@ const list = atEnv("list", {
       : Effect.map(
           call("useRules", (api) => api.list({ path: { ...path, key } })),
           (rules) =>
-            listView(rules, ruleColumns, `no rule lets anybody use ${key}; make one with: coffer use allow`, [
-              "id",
-              "hosts",
-              "accounts",
-              "paths",
-              "methods",
-              "approval"
-            ])
+            listView(
+              rules,
+              ruleColumns,
+              `no rule lets anybody use ${key}; make one with: coffer use allow`,
+              ["id", "hosts", "accounts", "paths", "methods", "approval"],
+              `change one with: coffer use edit ${key} ID`
+            )
         )
   }
 })

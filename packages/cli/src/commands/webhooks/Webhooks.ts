@@ -38,12 +38,13 @@ const list = atOrg("list", {
     Effect.map(
       call("webhooks", (api) => api.list({ path })),
       (webhooks) =>
-        listView(webhooks, columns, "there are no webhooks; make one with: coffer webhook create URL --event EVENT", [
-          "id",
-          "url",
-          "state",
-          "pending"
-        ])
+        listView(
+          webhooks,
+          columns,
+          "there are no webhooks; make one with: coffer webhook create URL --event EVENT",
+          ["id", "url", "state", "pending"],
+          "look at one with: coffer webhook deliveries ID"
+        )
     )
 })
 
@@ -156,12 +157,13 @@ const deliveries = atOrg("deliveries", {
     Effect.gen(function* () {
       const urlParams = defined({ limit, after })
       const page = yield* call("webhooks", (api) => api.deliveries({ path: { ...path, webhook_id }, urlParams }))
-      const view = listView(page, deliveryColumns, "nothing was sent to it in the last 30 days", [
-        "id",
-        "outcome",
-        "event",
-        "time"
-      ])
+      const view = listView(
+        page,
+        deliveryColumns,
+        "nothing was sent to it in the last 30 days",
+        ["id", "outcome", "event", "time"],
+        `send one again with: coffer webhook resend ${webhook_id} ID`
+      )
       const { next_cursor } = page.pagination
       if (next_cursor === null) return view
       return { ...view, text: Effect.zipRight(view.text, note(`continue with --after ${next_cursor}`)) }
