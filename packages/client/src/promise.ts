@@ -16,7 +16,7 @@ import type { CredentialOption, Options } from "./Options.js"
 import { callsOver } from "./promise/Calls.js"
 import type { Change, ConnectOptions, Connection } from "./promise/Connected.js"
 import { CofferError, MissingSecretError } from "./promise/CofferError.js"
-import { reload, type Reloaded } from "./promise/Reloaded.js"
+import { reload } from "./promise/Reloaded.js"
 import type { Snapshot } from "./Service.js"
 
 export type { Api, Asking, Call, Group, RequestOf, ResponseOf } from "./promise/CallTypes.js"
@@ -109,10 +109,10 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
     )
   )
   const { coffer, current, exchange, note } = await run(Effect.onError(started, () => Scope.close(scope, Exit.void)))
-  const reloads = new Set<Reloaded<unknown>>()
+  const opened = new Set<() => Promise<void>>()
   const close = async () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
-    await Promise.all([...reloads].map((each) => each.close()))
+    await Promise.all([...opened].map((end) => end()))
   }
   const watched: Pick<Connection, "get" | "onChange" | "snapshot"> = {
     get: (key) =>
@@ -137,11 +137,9 @@ export const connect = async (options: ConnectOptions): Promise<Connection> => {
     ...watched,
     all: () => Object.fromEntries(textsOf(current())),
     refresh: () => run(Effect.provide(Effect.flatMap(coffer.refresh, note), logger)),
-    reload: async (keys, open, close = () => undefined) => {
+    reload: (keys, open, close = () => undefined) => {
       const values = () => textsOf(current())
-      const reloaded = await reload({ ...watched, values, warn: warning }, { keys, open, close })
-      reloads.add(reloaded)
-      return reloaded
+      return reload({ ...watched, open: opened, values, warn: warning }, { keys, open, close })
     },
     call: callsOver(exchange),
     close,

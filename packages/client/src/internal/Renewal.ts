@@ -1,4 +1,5 @@
 /** A resource that is opened again when its keys change. It runs on promises: the clients without Effect and for Effect 4 share it. */
+import { MissingSecretError } from "../promise/CofferError.js"
 import { countUses, type Used } from "./Uses.js"
 
 /** The values of the keys, undefined for a key that does not exist. */
@@ -41,6 +42,8 @@ const kindOf = (failure: unknown): string => {
 
 /** A failure may hold a value, such as the address of a database. The name of its kind and its code do not. */
 export const nameOfFailure = (failure: unknown, texts: Texts): string => {
+  // Its message names a key and a place.
+  if (failure instanceof MissingSecretError) return failure.message
   const name = kindOf(failure)
   const hasText = texts.some((text) => text !== undefined && text !== "" && name.includes(text))
   return /^[\w ./-]{1,80}$/.test(name) && !hasText ? name : "an error"

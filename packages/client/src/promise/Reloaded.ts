@@ -17,6 +17,8 @@ interface Watched {
   readonly values: () => ReadonlyMap<string, string>
   readonly onChange: (listener: () => void) => () => void
   readonly warn: (message: string) => void
+  /** Receives what ends the resource, until it has ended. */
+  readonly open: Set<() => Promise<void>>
 }
 
 interface Resource<Key extends string, A> {
@@ -31,7 +33,7 @@ const hasKeys = <Key extends string>(
 ): values is Readonly<Record<Key, string>> => keys.every((key) => key in values)
 
 export const reload = async <Key extends string, A>(
-  { get, onChange, values, warn }: Watched,
+  { get, onChange, open: opened, values, warn }: Watched,
   { close, keys, open }: Resource<Key, A>
 ): Promise<Reloaded<A>> => {
   const name = `the resource of ${keys.join(", ")}`
@@ -55,8 +57,9 @@ export const reload = async <Key extends string, A>(
   const stop = () => {
     isClosed = true
     end()
-    return renewal.close()
+    return renewal.close().finally(() => opened.delete(stop))
   }
+  opened.add(stop)
   return {
     get current() {
       return renewal.current().resource

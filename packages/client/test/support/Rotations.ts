@@ -62,7 +62,7 @@ const load = ({ request }: Shop) => {
     /** Waits until requests run as a user. */
     runsAs: async (name: string) => {
       for (let tries = 0; user !== name; tries++) {
-        assert.isBelow(tries, 6_000, `no request ran as ${name}`)
+        assert.isBelow(tries, 12_000, `no request ran as ${name}`)
         await setTimeout(10)
       }
     },
