@@ -12,11 +12,11 @@ const { groupUsage, usageItems, usageLines } = await import("../../packages/cli/
 
 /** Returns the parts of a command's manual: its input and its effect. They have titles of their own. */
 const commandParts = (path, leaf) => {
-  const { arguments: words, options } = usageItems(leaf)
+  const { arguments: words, common, options } = usageItems(leaf)
   return {
     synopsis: usageLines(path, leaf).flatMap(typed),
     description: paragraph(`${leaf.description}.`),
-    options: items([...words, ...options]),
+    options: items([...words, ...options, ...common]),
     examples: example(leaf.examples)
   }
 }
