@@ -2867,6 +2867,9 @@ export interface OrganizationImport {
 export interface Overview {
   readonly projects: Count
   readonly failing_webhooks?: Count
+  readonly due?: ReadonlyArray<DueSecret>
+  readonly more_due?: boolean
+  readonly waiting?: Count
   readonly data: ReadonlyArray<ProjectOverview>
   readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
 }
