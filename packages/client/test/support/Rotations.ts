@@ -37,8 +37,8 @@ export const ask = async (pool: Pool): Promise<string> =>
 /** Requests without an end, from several clients at once. */
 const load = ({ request }: Shop) => {
   let isOver = false
-  const counts = new Map<string, { done: number; failed: number }>()
   let phase = { done: 0, failed: 0 }
+  const counts = new Map([["steady", phase]])
   let user = ""
   const clients = Array.from({ length: 4 }, async () => {
     while (!isOver) {
@@ -98,7 +98,6 @@ export const rotations = (face: string, start: (options: ShopOptions) => Promise
       warn: (warning) => warnings.push(warning)
     })
     const { begin, counts, end, runsAs } = load(shop)
-    begin("steady")
     await runsAs("shop1")
     begin("a rotation")
     await user("shop2", "canary-two")
