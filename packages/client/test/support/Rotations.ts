@@ -103,6 +103,8 @@ export const rotations = (face: string, start: (options: ShopOptions) => Promise
     await user("shop2", "canary-two")
     await write("shop2", "canary-two")
     await runsAs("shop2")
+    // Requests that run with the old pool may still connect as its user.
+    await setTimeout(2_000)
     await db.run("ALTER ROLE shop1 NOLOGIN")
     begin("a wrong rotation")
     await write("shop3", "canary-wrong")
