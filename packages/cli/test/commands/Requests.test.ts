@@ -181,8 +181,8 @@ describe("a protected environment", () => {
 
 /** Each command that changes an environment, as it is asked for at a protected one. */
 const changes: ReadonlyArray<readonly [command: string, line: string]> = [
-  ["set", "set API_KEY=x OTHER=y"],
-  ["edit", "edit API_KEY OTHER --owner grace@example.com"],
+  ["set", "set API_KEY=x"],
+  ["edit", "edit API_KEY OTHER --owner ada@example.com"],
   ["secret set", "secret set API_KEY x"],
   ["secret edit", "secret edit API_KEY OTHER --owner ada@example.com"],
   ["secret delete", "secret delete API_KEY OTHER --yes"],

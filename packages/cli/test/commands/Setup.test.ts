@@ -43,7 +43,11 @@ describe("init", () => {
     })
     for (const { code, stderr } of [result, refused]) {
       assert.strictEqual(code, 0)
-      assert.match(stderr, /^coffer: what is at http:\/\/127\.0\.0\.1:1 could not be looked up: [^\n]+\n$/)
+      assert.match(stderr, /^coffer: what is at http:\/\/127\.0\.0\.1:1 could not be looked up: [^\n]+\n/)
+      assert.match(
+        stderr,
+        /\ncoffer: the file names no project and no env: name all with coffer init --env acme\/PROJECT\/ENV --force\n$/
+      )
     }
     assert.include(readFileSync(join(stranger.folder, "service.yml"), "utf8"), 'org: "acme"\n')
     stranger.remove()
