@@ -240,8 +240,8 @@ describe("the audit log", () => {
       ["--actor", "quite@example.com", /no actor has this id or name: did you mean quiet@example\.com\?/],
       ["--action", "secret.raed", /no action secret\.raed: did you mean secret\.read\?/],
       ["--resource-type", "secrets", /no resource type secrets: did you mean secret\?/],
-      ["--since", "yesterday", /^coffer: --since must be a date, a date and time in UTC/],
-      ["--until", "2026-13-01", /^coffer: --until must be a date, or a date and time in UTC/],
+      ["--since", "someday", /^coffer: --since must be a date, a date and time with a zone/],
+      ["--until", "2026-13-01", /^coffer: --until must be a date, a date and time with a zone/],
       ["--actor", " ", /^coffer: --actor must be an id, an e-mail address or the name/],
       ["--after", "5", /^coffer: --after must be the next_cursor of an earlier page/]
     ] as const) {

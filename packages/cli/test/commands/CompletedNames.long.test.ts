@@ -100,7 +100,7 @@ const cases: ReadonlyArray<Case> = [
   ["coffer init --org g", ["globex"]],
   ["coffer member remove gr", ["grace@example.com"]],
   ["coffer acl table ada", ["ada@example.com"]],
-  ["coffer acl grant account:", ["account:ci"]],
+  ["coffer acl grant acc", ["account:ci"]],
   ["coffer acl grant ada@example.com pre", ["preview"]],
   ["coffer acl explain ada@example.com webshop/pre", ["webshop/preview"]],
   ["coffer secret get -e prod ", ["ONLY_PROD"]],

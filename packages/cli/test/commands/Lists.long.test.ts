@@ -30,6 +30,7 @@ const lists: ReadonlyArray<readonly [name: string, ...more: ReadonlyArray<string
   ["environment list"],
   ["environment revisions"],
   ["secret list"],
+  ["ls"],
   ["secret find", "DATABASE"],
   ["secret due"],
   ["secret versions", key],

@@ -127,7 +127,7 @@ describe("help is there at any place in front of --", () => {
   ])("coffer %s: %j", async (command, args) => {
     const { code, stderr, stdout } = await home.coffer(args)
     assert.deepStrictEqual([code, stderr], [0, ""])
-    assert.match(stdout, new RegExp(`^USAGE\n  coffer ${command} `))
+    assert.match(stdout, new RegExp(`^USAGE\n  coffer ${command}[ \\n]`))
   })
 
   it.each([

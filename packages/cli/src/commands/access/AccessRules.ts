@@ -1,4 +1,4 @@
-import { idOf } from "../../grammar/IdKinds.js"
+import { idOf, isShortId } from "../../grammar/IdKinds.js"
 import { type AclExplanation, type AclRule, Permission } from "@coffer/domain/access/AclRule"
 import type { OrgPath } from "@coffer/domain/api/Paths"
 import { defined } from "@coffer/domain/base/Defined"
@@ -193,8 +193,13 @@ const revoke = atOrg("revoke", {
     yes
   },
   place: ({ place }) => defined({ org: place?.org }),
-  check: ({ about, place }) =>
-    typeof about === "string" && place !== undefined ? "a rule is named by its id alone: leave PLACE out" : undefined,
+  check: ({ about, place }) => {
+    if (typeof about === "string")
+      return place === undefined ? undefined : "a rule is named by its id alone: leave PLACE out"
+    return place?.isHere === true && place.env !== undefined && !isShortId(place.env)
+      ? "name either a rule by its id, or a subject: coffer acl list shows them"
+      : undefined
+  },
   run: ({ call, json, options: { about, place, yes }, path, settings }) =>
     Effect.gen(function* () {
       if (typeof about === "string") {
