@@ -58,6 +58,7 @@ const onBothInLongTier = [
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
   "members/{Consent,Departures,Invitations}",
+  "observability/Usage",
   "model/Races",
   "operations/Drain",
   "passkeys/Passkeys",

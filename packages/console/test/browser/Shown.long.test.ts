@@ -95,6 +95,14 @@ describe.skipIf(!hasBrowser())(`the console shows what it leaves out${why}`, { t
     await visit.close()
   })
 
+  it("server: how much is on it, and how many people", async () => {
+    const visit = await Visit.open("/-/server", await Person.login("root@example.com"))
+    await visit.sees(/^[0-9.]+ [KM]iB, [0-9,]+ organizations?$/)
+    await visit.sees(/^[0-9,]+, of whom [0-9,]+ (is a superadmin|are superadmins)/)
+    await visit.isAccessible("server")
+    await visit.close()
+  })
+
   it("matrix: environments for which it has no column are named", async () => {
     const wes = await Person.login("wes@example.com")
     await wes.organization("wide", { dev: { A: "1" } })

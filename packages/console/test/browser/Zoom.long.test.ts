@@ -17,7 +17,7 @@ const addresses = Object.entries(bases).flatMap(([at, base]) =>
   )
 )
 
-/** What stands beyond the right edge of the window, but for what scrolls sideways by itself. */
+/** Elements beyond the right edge of the window, without those that scroll sideways by themselves. */
 const beyond = `{
   const scrolls = (one) => one.closest(".matrix-scroller, .tabs, pre, .scroll-x") !== null
   const seen = [...document.querySelectorAll("#console :is(a, button, h1, h2, h3, input, select, textarea, th, td, p, time)")]

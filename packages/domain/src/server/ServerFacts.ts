@@ -1,5 +1,5 @@
 import * as Schema from "effect/Schema"
-import { Count, extensibleEnum, field, optional } from "../base/Schemas.js"
+import { Count, extensibleEnum, field, list, optional } from "../base/Schemas.js"
 
 /** The features that this server offers, as far as its settings decide it. */
 export const ServerFacts = Schema.Struct({
@@ -21,6 +21,16 @@ export const ServerFacts = Schema.Struct({
 }).annotations({ identifier: "ServerFacts", description: "what this server offers" })
 export type ServerFacts = typeof ServerFacts.Type
 
+/** How much is on the server. */
+export const ServerUsage = Schema.Struct({
+  database_bytes: field(Count, "the size of the database", 41_943_040),
+  organizations: field(Count, "the number of organizations", 12),
+  people: field(Count, "the number of people who can log in", 140),
+  superadmins: field(Count, "the number of superadmins among them", 2),
+  disabled: field(Count, "the number of people who are disabled", 3)
+}).annotations({ identifier: "ServerUsage", description: "how much is on the server" })
+export type ServerUsage = typeof ServerUsage.Type
+
 /** A setting as `coffer-server check` prints it. Secrets are not shown. */
 export const ServerSetting = Schema.Struct({
   variable: field(Schema.String, "the name of the environment variable", "SERVICE_PORT"),
@@ -33,3 +43,8 @@ export const ServerSetting = Schema.Struct({
   group: optional(Schema.String, "the part of the documentation that describes it", "Listening")
 }).annotations({ identifier: "ServerSetting", description: "a setting of the server, never a secret" })
 export type ServerSetting = typeof ServerSetting.Type
+
+export const ServerSettings = Schema.Struct({
+  ...list(ServerSetting).fields,
+  usage: optional(ServerUsage, "how much is on the server")
+}).annotations({ identifier: "ServerSettings", description: "the settings of the server, and how much is on it" })

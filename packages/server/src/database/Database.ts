@@ -120,6 +120,8 @@ export class Database extends Context.Tag("@coffer/server/Database")<
      * that one server uses at a time.
      */
     readonly clockExpression: string
+    /** The expression of the size of the database in bytes. */
+    readonly sizeExpression: string
     /** The condition that the server of a row of `instances` may have a session at the database. */
     readonly mayHaveSession: string
     /** Whether a join may be LATERAL. */

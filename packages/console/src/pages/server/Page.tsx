@@ -1,5 +1,5 @@
 import type { Backup } from "@coffer/domain/server/Backup"
-import type { ServerSetting } from "@coffer/domain/server/ServerFacts"
+import type { ServerSetting, ServerUsage } from "@coffer/domain/server/ServerFacts"
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
@@ -18,10 +18,7 @@ import { sizeOf } from "../backups/BackupSize.js"
 
 const readHealth = Effect.suspend(() => call("system", (api) => api.ready()))
 
-const readSettings = Effect.map(
-  Effect.suspend(() => call("server", (api) => api.settings())),
-  ({ data }) => data
-)
+const readSettings = Effect.suspend(() => call("server", (api) => api.settings()))
 
 const readLastBackup = Effect.suspend((): Effect.Effect<Backup | null> =>
   facts.value?.backups === true
@@ -52,7 +49,26 @@ const LastBackup = () => {
   )
 }
 
-const Health = () => {
+const count = (number: number, one: string, many = `${one}s`): string =>
+  `${number.toLocaleString("en")} ${number === 1 ? one : many}`
+
+/** How much is on the server. */
+const Usage = ({ of }: { readonly of: ServerUsage }) => (
+  <>
+    <dt>Database</dt>
+    <dd>
+      {sizeOf(of.database_bytes)}, {count(of.organizations, "organization")}
+    </dd>
+    <dt>People</dt>
+    <dd>
+      {of.people.toLocaleString("en")}, of whom {count(of.superadmins, "is a superadmin", "are superadmins")}
+      {of.disabled > 0 && `; ${of.disabled.toLocaleString("en")} more disabled`}{" "}
+      <Link to={serverAddress("users")}>People</Link>
+    </dd>
+  </>
+)
+
+const Health = ({ usage }: { readonly usage: ServerUsage | undefined }) => {
   const health = useLoad("health", () => readHealth)
   const version = useLoad("version", () => Effect.promise(serverVersion))
   return (
@@ -69,6 +85,7 @@ const Health = () => {
           <dd>
             <LastBackup />
           </dd>
+          {usage !== undefined && <Usage of={usage} />}
         </dl>
       )}
     </Reading>
@@ -119,10 +136,10 @@ export const Page = () => {
   return (
     <section class="wide-page">
       <PageHead title="Server" />
-      <Health />
+      <Health usage={settings.loaded.value.value?.usage} />
       <h2>Settings</h2>
       <p>They come from environment variables and change with a restart. Of a secret, only whether it is set.</p>
-      <Reading of={settings}>{(found) => <Settings found={found} />}</Reading>
+      <Reading of={settings}>{({ data }) => <Settings found={data} />}</Reading>
     </section>
   )
 }

@@ -53,6 +53,7 @@ export const dialectOn = (reading: SqlConnection.Connection, fence: string) =>
     clock: clockOn(reading),
     textOf: textAt(clockExpression, fence),
     clockExpression,
+    sizeExpression: "pg_database_size(current_database())",
     mayHaveSession,
     hasLateral: true,
     rowLock: "FOR UPDATE",

@@ -123,6 +123,7 @@ const open = <E>(
       pool: null,
       textOf,
       clockExpression: "NULL",
+      sizeExpression: "(SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size())",
       // Nor is a silent one, whose time is of this clock, paused.
       mayHaveSession: "FALSE",
       hasLateral: false,

@@ -4,6 +4,7 @@ import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import { Access } from "../../access/Access.js"
 import { ServerConfig, type Settings } from "../../base/Config.js"
+import { readUsage } from "./UsageRepo.js"
 import { GivenSettings } from "../../base/config/ShownSettings.js"
 
 const factsOf = ({ backups, broker, brokerUrl, orgCreation, trashDays }: Settings): ServerFacts => ({
@@ -18,8 +19,14 @@ export const ServerHttp = HttpApiBuilder.group(Api, "server", (handlers) =>
     const access = yield* Access
     const config = yield* ServerConfig
     const data = yield* GivenSettings
+    const usage = yield* readUsage
     return handlers
       .handle("show", () => Effect.succeed(factsOf(config)))
-      .handle("settings", () => Effect.as(access.serverPlace("server.settings"), { data }))
+      .handle("settings", () =>
+        Effect.zipRight(
+          access.serverPlace("server.settings"),
+          Effect.map(usage, (found) => ({ data, usage: found }))
+        )
+      )
   })
 )
