@@ -69,7 +69,7 @@ A place is one argument: \`[ORG/]PROJECT/ENV\`, of which \`service.yml\` or \`-o
 
 \`--for\` takes how long something lasts: \`30s\`, \`15m\`, \`8h\`, \`30d\` or \`12w\`. \`--until\` takes when it ends: a date, which means its beginning in UTC, or a date and time with a zone, such as \`2027-01-31T08:00+01:00\`. \`--since\` and \`--until\` of \`coffer audit\` take both forms, \`yesterday\` and \`today\`. Other times have names of their own and take the same forms, such as \`--grace\` and \`--requests-wait\`.
 
-Commands and options of earlier releases work as before, throughout 0.x, although the help no longer shows them: \`acl grant --email … --project-pattern …\`, \`--expires\`, \`--ttl\`, \`approval\` and others. Two lines had another \`--for\`: in \`coffer delegate\` it is the name where there is no \`--name\`, and in \`coffer service-account create\` it is the program where its value is the name of one.
+Commands and options of earlier releases work as before, throughout 0.x, although the help no longer shows them: \`acl grant --email … --project-pattern …\`, \`--expires\`, \`--ttl\`, \`approval\` and others. Two lines had another \`--for\`: in \`coffer delegate\` it is the name where there is no \`--name\`. In \`coffer service-account create\` it is the program where its value names one.
 
 # Values that refer to others
 With \`--expand\`, \`\${KEY}\` in a value stands for another secret of the environment, and \`\${environment:KEY}\` for one of another environment: see [references](values.md#references).
