@@ -31,15 +31,18 @@ const makeFolder = (folder: string, given: string) =>
     Effect.mapError(({ reason }) => new DevRefused({ message: `the folder ${given} cannot be made: ${reason}` }))
   )
 
+const namesOf = (environment: Environment, pattern: RegExp): ReadonlyArray<string> =>
+  Object.keys(environment).filter((name) => pattern.test(name) && !!environment[name])
+
 /** Settings without those of another server's data and address. */
 const onlyOwn = (environment: Environment, kept: Environment, file: string) => {
-  const outside = Object.keys(environment).filter((name) => refused.test(name) && !!environment[name])
+  const outside = namesOf(environment, refused)
   if (outside.length > 0) {
     return new DevRefused({
       message: `dev has a database, a key and an address of its own: unset ${outside.join(", ")}`
     })
   }
-  const exposing = Object.keys(kept).filter((name) => /^SERVICE_(?:HOST|DATABASE_)/.test(name) && !!kept[name])
+  const exposing = namesOf(kept, /^SERVICE_(?:HOST|DATABASE_)/)
   return exposing.length === 0
     ? Effect.succeed(Record.filter(environment, (value, name) => taken.includes(name) && !!value))
     : new DevRefused({
@@ -80,13 +83,18 @@ export const ownServer = <A, E, R>(
     }
     const kept = yield* readEnv(file)
     if (!anySettings) yield* onlyOwn({}, kept, file)
+    const given = { ...kept, ...own }
+    const isElsewhere = namesOf(given, /^SERVICE_DATABASE_/).length > 0
     const merged: Environment = {
-      SERVICE_DB_PATH: relative("", join(folder, "service.db")),
+      ...(isElsewhere ? {} : { SERVICE_DB_PATH: relative("", join(folder, "service.db")) }),
       ...(anySettings ? {} : { SERVICE_LOG_LEVEL: "warn" }),
       ...Record.filter(kept, (_, name) => !isGiven(own, name)),
       ...own
     }
+    const hasOthers = namesOf(given, /^SERVICE_(?:HOST|DATABASE_|DB_PATH)/).length > 0
     return yield* serve(merged).pipe(
-      Effect.provideService(Listening, (url) => Console.log(described(url, folder, merged["SMTP_HOST"] !== "log")))
+      Effect.provideService(Listening, (url) =>
+        Console.log(hasOthers ? `Coffer is at ${url}.` : described(url, folder, merged["SMTP_HOST"] !== "log"))
+      )
     )
   })

@@ -75,6 +75,16 @@ describe("coffer-server dev without a seed", () => {
     assert.include(mixed.err, "dev takes --data with a folder;")
   })
 
+  it("serves with all settings of the environment where it is told to, and says only where", async () => {
+    const { left, tmp } = place()
+    const settings = { ...anyPort, SERVICE_HOST: "127.0.0.1", SERVICE_DB_PATH: "other.db" }
+    const { out, stop } = start(tmp, ["--data", ".", "--any-settings"], settings)
+    assert.match(await out, /^Coffer is at http:\/\/127\.0\.0\.1:\d+\.\n$/)
+    await stop("SIGTERM")
+    assert.includeMembers(left(), [".env", "other.db"])
+    assert.notInclude(left(), "service.db")
+  })
+
   it("names the setting of another port when its port is taken", async () => {
     const { tmp } = place()
     const first = await served(tmp, ["--data", "one"])
