@@ -196,7 +196,7 @@ describe("names at the tab key", () => {
     for (const request of asked) {
       assert.match(
         request,
-        /^GET \/api\/orgs(\/[a-z]+\/(members|service-accounts(\/[0-9a-f-]+\/federations)?|projects(\/[a-z]+\/envs(\/[a-z]+\/secrets)?)?))?$/
+        /^GET \/api\/orgs(\/[a-z]+\/(members|groups|service-accounts(\/[0-9a-f-]+\/federations)?|projects(\/[a-z]+\/envs(\/[a-z]+\/secrets)?)?))?$/
       )
     }
     assert.include(asked, `GET ${globex}`)

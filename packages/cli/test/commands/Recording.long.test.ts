@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { assert, it } from "vitest"
 import { tree } from "../../src/Commands.js"
+import { shownNodes } from "../../src/grammar/Tree.js"
 import { finish } from "../support/Programs.js"
 
 const page = readFileSync(new URL("../../../../docs/cli.md", import.meta.url), "utf8")
@@ -15,8 +16,8 @@ it("is what the client does: docs/cli.md, command by command", { timeout: 240_00
 })
 
 it("shows every command", () => {
-  const names = tree.nodes.flatMap((node) =>
-    node.type === "command" ? [node.name] : node.commands.map(({ name }) => `${node.name} ${name}`)
+  const names = shownNodes(tree.nodes).flatMap((node) =>
+    node.type === "command" ? [node.name] : shownNodes(node.commands).map(({ name }) => `${node.name} ${name}`)
   )
   const shown = (name: string) => new RegExp(`^\\$ (.*[|&;] |\\w+="[^"\\n]*" )?coffer ${name}( |$)`, "m").test(page)
   const missing = names.filter((name) => !shown(name))

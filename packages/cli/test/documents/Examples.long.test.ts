@@ -31,6 +31,9 @@ const needsOtherSide =
 
 /** Examples that ask a person: BrowserLogin.long.test.ts has one at a terminal, with a browser, and Passkeys.test.ts a passkey. */
 const asksPerson = [
+  // Needs a clipboard: Clip.long.test.ts has one.
+  "coffer get API_KEY --clip",
+  "coffer secret get API_KEY --clip",
   "coffer login",
   "coffer login --device",
   "coffer reauthenticate",
@@ -122,7 +125,7 @@ describe("the examples of the help", () => {
   }
 
   it.each(sorted)("$line works", { timeout: 60_000 }, async (example) => {
-    const { after, before } = scenes[example.path] ?? {}
+    const { after, before } = scenes[example.path] ?? scenes[`secret ${example.path}`] ?? {}
     if (!isLoggedIn) await stage.logIn("ada@example.com")
     isLoggedIn = !endsSession.includes(example.path) || example.line.includes("--others")
     await take(before)

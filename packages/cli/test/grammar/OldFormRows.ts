@@ -119,9 +119,15 @@ export const rows: ReadonlyArray<Row> = [
     now: "helper aws --access-key-id API_KEY --secret-access-key LEVEL --for 1h"
   },
   // The log
-  { old: "audit list --project webshop --env dev --limit 3", now: "audit list webshop/dev --limit 3" },
-  { old: "audit list --project webshop --limit 3", now: "audit list webshop/* --limit 3" },
-  { old: "audit list --env dev --limit 3 --since 24h", now: "audit list */dev --limit 3 --since 24h" },
+  {
+    old: "audit list --project webshop --env dev --action secret.set",
+    now: "audit list webshop/dev --action secret.set"
+  },
+  { old: "audit list --project webshop --action secret.set", now: "audit list webshop/* --action secret.set" },
+  {
+    old: "audit list --env dev --action secret.set --since 24h",
+    now: "audit list */dev --action secret.set --since 24h"
+  },
   // Delegations come last: the lines behind them would take them.
   {
     old: "delegate --for claude --place acme/webshop/dev --ttl 2h --only API_KEY",

@@ -18,7 +18,7 @@ export const dailyCommands = [
     "coffer set API_KEY < key.txt",
     "coffer set TOKEN --generate"
   ]),
-  daily(get, "get", ["coffer get API_KEY", "coffer get API_KEY --clip", "coffer get API_KEY -e prod"]),
+  daily(get, "get", ["coffer get API_KEY", "coffer get API_KEY --clip", "coffer get API_KEY -e webshop/dev"]),
   daily(list, "ls", ["coffer ls", "coffer ls webshop/prod", "coffer ls --all-envs"]),
   daily(edit, "edit", ["coffer edit", "coffer edit API_KEY DATABASE_URL"])
 ] as const
