@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { arch, availableParallelism, cpus, release, totalmem, type } from "node:os"
 
 /** All cores of the machine, read before this process is pinned to one. */
@@ -24,8 +24,13 @@ export const useEveryCore = () => {
   if (cores !== null) spawnSync("taskset", ["-a", "-c", "-p", `0-${coreCount - 1}`, String(process.pid)])
 }
 
-const versionOf = (name) =>
-  JSON.parse(readFileSync(new URL(`../../../../node_modules/${name}/package.json`, import.meta.url), "utf8")).version
+/** The folders of the programs' dependencies, and of the tools that only tests and benchmarks need. */
+const installed = ["../../../../node_modules/", "../../../node_modules/"]
+
+const versionOf = (name) => {
+  const files = installed.map((folder) => new URL(`${folder}${name}/package.json`, import.meta.url))
+  return JSON.parse(readFileSync(files.find((file) => existsSync(file)) ?? files[0], "utf8")).version
+}
 
 export const describe = () => ({
   cpu: `${coreCount} × ${cpus()[0]?.model ?? "unknown"}`,
