@@ -42,14 +42,18 @@ export const allEnvsSpec = flag("all-envs", "Compare all environments of the pro
 export const refuse = (problem: string | undefined): Effect.Effect<void, WrongUsage> =>
   problem === undefined ? Effect.void : Effect.fail(new WrongUsage({ message: problem }))
 
-/** Returns the problem with a place that is named twice: by an argument, and by --env. */
-export const placeProblem = (
-  { env: option }: CommandLineSettings,
-  { env: argument }: CommandLineSettings
-): string | undefined =>
-  option === undefined || argument === undefined || option === argument
-    ? undefined
-    : `--env ${option} and ${argument} both name the environment: leave one of them out`
+const partNames = { env: "environment", project: "project", org: "organization" } as const
+
+/** Returns the problem with a place that is named twice: by an argument, and differently by an option. */
+export const placeProblem = (options: CommandLineSettings, argument: CommandLineSettings): string | undefined => {
+  const given = Either.getOrElse(splitPaths(options), () => options)
+  const problems = (["env", "project", "org"] as const).flatMap((key) => {
+    const [option, named] = [given[key], argument[key]]
+    if (option === undefined || named === undefined || option === named) return []
+    return `--${key} ${option} and ${named} both name the ${partNames[key]}: leave one of them out`
+  })
+  return problems[0]
+}
 
 /** The settings that a command line gives, each by itself. */
 export const placeGiven = (given: CommandLineSettings): Either.Either<CommandLineSettings, WrongUsage> =>

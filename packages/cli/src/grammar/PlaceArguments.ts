@@ -4,9 +4,9 @@ import { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import { Pattern } from "@coffer/domain/base/Pattern"
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
-import { argument, codecOf } from "./Fields.js"
+import { argument, codecOf, requiredOption } from "./Fields.js"
 import { partsOf, pathForms } from "./PlacePath.js"
-import { type ArgumentSpec, type Codec, completedBy } from "./Specs.js"
+import { type ArgumentSpec, type Codec, completedBy, type OptionSpec } from "./Specs.js"
 
 /** A name with the names above it, as far as they are given. */
 export interface Named<Name extends string> {
@@ -43,6 +43,26 @@ export const namedEnv = (description: string, name = "ENV"): ArgumentSpec<Named<
 
 /** The same for an environment that exists, which the tab key completes. */
 export const existingEnv = (description: string, name?: string) => completedBy("env-path", namedEnv(description, name))
+
+/** The same for an option that must be given. */
+export const requiredEnv = (option: string, description: string): OptionSpec<Named<EnvName>> =>
+  completedBy("env-path", requiredOption(option, envCodec, `${description}: ${pathForms.env}`))
+
+/** Two environments of one project. */
+export interface EnvPair {
+  readonly from: Named<EnvName>
+  readonly to: Named<EnvName>
+}
+
+/** The names above two environments of one project, as far as either gives them. */
+export const aboveBoth = ({ from, to }: EnvPair): CommandLineSettings => ({ ...from.above, ...to.above })
+
+/** The problem with two environments that are not of one project; undefined if they can be. */
+export const apart = ({ from, to }: EnvPair): string | undefined => {
+  const differs = (key: "org" | "project") =>
+    from.above[key] !== undefined && to.above[key] !== undefined && from.above[key] !== to.above[key]
+  return differs("org") || differs("project") ? "give two environments of one project" : undefined
+}
 
 /** The project that a command of an organization is about. */
 export const namedProject = (description: string): ArgumentSpec<Named<ProjectName>> =>

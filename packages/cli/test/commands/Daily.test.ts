@@ -110,3 +110,27 @@ describe("coffer open", () => {
     assert.isDefined(own)
   })
 })
+
+describe("two environments of one project", () => {
+  it("are places in env diff, env copy and secret copy", async () => {
+    await place.ok("set", "MOVED=1", "MOVED2=2", "-e", "dev")
+    await place.ok("env", "copy", "acme/webshop/dev", "staging", "--only", "MOVED", "--yes")
+    assert.strictEqual(await valueOf("MOVED", "staging"), "1")
+    await place.ok("secret", "copy", "MOVED2", "-e", "dev", "--to", "webshop/staging", "--yes")
+    assert.strictEqual(await valueOf("MOVED2", "staging"), "2")
+    assert.match(await place.prints("env", "diff", "dev", "acme/webshop/prod"), /^MOVED\tonly in dev$/m)
+  })
+
+  it("are refused before anything is sent where they are of two projects", async () => {
+    for (const argv of [
+      ["env", "diff", "webshop/dev", "api/dev"],
+      ["env", "copy", "acme/webshop/dev", "other/webshop/prod", "--yes"]
+    ]) {
+      const { code, stderr } = await place.home.coffer(argv)
+      assert.deepStrictEqual([code, stderr], [2, "coffer: give two environments of one project\n"])
+    }
+    const { code, stderr } = await place.home.coffer(["secret", "copy", "MOVED", "-p", "webshop", "--to", "api/prod"])
+    assert.strictEqual(code, 2)
+    assert.match(stderr, /both name the project/)
+  })
+})

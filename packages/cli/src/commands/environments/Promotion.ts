@@ -1,38 +1,39 @@
-import { EnvName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { changeMany, dryRun, yes } from "../../changes/BulkChange.js"
 import { defined } from "@coffer/domain/base/Defined"
 import { CannotDo } from "../../base/Failures.js"
 import { asking, atProject } from "../../grammar/Command.js"
-import { argument } from "../../grammar/Fields.js"
-import { completedBy, flag } from "../../grammar/Specs.js"
+import { aboveBoth, apart, existingEnv } from "../../grammar/PlaceArguments.js"
+import { flag } from "../../grammar/Specs.js"
 import { note, printJson, printTable } from "../../terminal/Print.js"
 import { keysOption } from "../secrets/KeyArguments.js"
 
 const only = keysOption("only", "Only these keys, separated by commas")
 
-const from = completedBy("env", argument("FROM", EnvName, "The environment that the values come from"))
-const to = completedBy("env", argument("TO", EnvName, "The environment that they are written to"))
+const from = existingEnv("The environment that the values come from", "FROM")
+const to = existingEnv("The environment that they are written to", "TO")
 
 export const copy = atProject("copy", {
   description: "Write one environment's values to another, without showing them",
   examples: [
     "coffer environment copy staging prod --dry-run",
-    "coffer environment copy staging prod --only API_KEY,DATABASE_URL"
+    "coffer environment copy webshop/staging prod --only API_KEY,DATABASE_URL"
   ],
   options: { from, to, only, dryRun, yes, ...asking },
+  check: apart,
+  place: aboveBoth,
   run: (context) => {
     const { call, options } = context
-    const path = { ...context.path, env_name: options.to }
+    const path = { ...context.path, env_name: options.to.name }
     return changeMany(context, path, ({ dryRun, headers }) => {
-      const payload = { from: options.from, dry_run: dryRun, ...defined({ keys: options.only }) }
+      const payload = { from: options.from.name, dry_run: dryRun, ...defined({ keys: options.only }) }
       return call("environments", (api) => api.copy({ path, headers, payload, withResponse: true }))
     })
   }
 })
 
-const here = completedBy("env", argument("A", EnvName, "An environment"))
-const there = completedBy("env", argument("B", EnvName, "The environment to compare it with"))
+const here = existingEnv("An environment", "A")
+const there = existingEnv("The environment to compare it with", "B")
 
 const exitCode = flag("exit-code", "Exit with 1 when they differ")
 
@@ -46,10 +47,14 @@ const words: Readonly<Record<string, (a: string, b: string) => string>> = {
 
 export const diff = atProject("diff", {
   description: "Which keys differ between two environments, without values",
-  examples: ["coffer environment diff staging prod", "coffer environment diff staging prod --exit-code"],
+  examples: ["coffer environment diff staging prod", "coffer environment diff webshop/staging prod --exit-code"],
   options: { here, there, resolved, exitCode },
-  run: ({ call, json, options: { exitCode, here, resolved, there }, path }) =>
+  check: ({ here, there }) => apart({ from: here, to: there }),
+  place: ({ here, there }) => aboveBoth({ from: here, to: there }),
+  run: ({ call, json, options, path }) =>
     Effect.gen(function* () {
+      const { exitCode, resolved } = options
+      const [here, there] = [options.here.name, options.there.name]
       const response = yield* call("environments", (api) =>
         api.diff({
           path: { ...path, env_name: here },

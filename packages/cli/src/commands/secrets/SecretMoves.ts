@@ -1,4 +1,4 @@
-import { EnvName, SecretKey } from "@coffer/domain/base/Names"
+import { SecretKey } from "@coffer/domain/base/Names"
 import { listOf } from "@coffer/domain/secrets/Bundle"
 import * as Effect from "effect/Effect"
 import { changeMany, dryRun, etagOf, noteUndo, yes } from "../../changes/BulkChange.js"
@@ -6,7 +6,8 @@ import { noteWarnings } from "../../changes/Warnings.js"
 import { defined } from "@coffer/domain/base/Defined"
 import { CannotDo } from "../../base/Failures.js"
 import { asking, atEnv } from "../../grammar/Command.js"
-import { argument, requiredOption } from "../../grammar/Fields.js"
+import { argument } from "../../grammar/Fields.js"
+import { requiredEnv } from "../../grammar/PlaceArguments.js"
 import { completedBy } from "../../grammar/Specs.js"
 import { doneView } from "../../terminal/View.js"
 import { severalKeys } from "./KeyArguments.js"
@@ -15,18 +16,19 @@ export const copy = atEnv("copy", {
   description: "Write secrets of this environment to another one, without showing them",
   examples: [
     "coffer secret copy API_KEY --env staging --to prod --dry-run",
-    "coffer secret copy API_KEY DATABASE_URL --env staging --to prod"
+    "coffer secret copy API_KEY DATABASE_URL --env staging --to webshop/prod"
   ],
   options: {
     keys: severalKeys,
-    to: completedBy("env", requiredOption("to", EnvName, "The environment that they are written to")),
+    to: requiredEnv("to", "The environment that they are written to"),
     dryRun,
     yes,
     ...asking
   },
+  place: ({ to }) => to.above,
   run: (context) => {
     const { call, options, path } = context
-    const target = { ...path, env_name: options.to }
+    const target = { ...path, env_name: options.to.name }
     const keys = [...new Set(options.keys)]
     return changeMany(context, target, ({ dryRun, headers }) =>
       call("environments", (api) =>
