@@ -43,10 +43,13 @@ describe("service-account create --for", () => {
 
   it("refuses what would not work, before anything is made", async () => {
     const refused: ReadonlyArray<readonly [ReadonlyArray<string>, RegExp]> = [
-      [["--for", "dokplay"], new RegExp(`--for takes one of ${programNames.join(", ")}; did you mean dokploy\\?`)],
+      [
+        ["--program", "dokplay"],
+        new RegExp(`--program takes one of ${programNames.join(", ")}; did you mean dokploy\\?`)
+      ],
       [["--for", "dokploy", "--no-key"], /dokploy needs a key, and --no-key makes none/],
       [["--for", "csi-provider"], /csi-provider signs in with the token of its pod, and needs no key: add --no-key/],
-      [["--for", "n8n", "--no-reveal"], /--for n8n is for an account that reads values, and --no-reveal gives none/]
+      [["--for", "n8n", "--no-reveal"], /--program n8n is for an account that reads values, and --no-reveal gives none/]
     ]
     for (const [args, says] of refused) {
       const { code, stderr, stdout } = await create("never", ...args)

@@ -11,13 +11,15 @@ describe("the entry of secret get, set and list", () => {
       "get --raw KEY --server-url=http://localhost",
       "set KEY",
       "set KEY value --if-version 0 --org acme",
+      "set KEY=value",
       "set KEY --file - --allow-empty",
       "set KEY --generate=64,hex",
       "set KEY -- -x",
       "set KEY --reason INC-12",
       "set KEY --break-glass=INC-12 --json",
       "list",
-      "list --env prod --json"
+      "list --env prod --json",
+      "list prod"
     ]) {
       assert.isTrue(isTaken(line), line)
     }
@@ -35,13 +37,13 @@ describe("the entry of secret get, set and list", () => {
       "get KEY --colour",
       "get 1KEY",
       "set",
-      "set KEY=value",
+      "set KEY=value OTHER",
       "set KEY a b",
       "set KEY --generate=0",
       "set KEY x --generate",
       "set KEY --reason=",
       "list --all-envs",
-      "list more",
+      "list prod more",
       "edit KEY",
       "help get"
     ]) {
