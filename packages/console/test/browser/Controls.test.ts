@@ -33,7 +33,7 @@ const pages: ReadonlyArray<readonly [address: string, ...dialogs: ReadonlyArray<
 
 describe.skipIf(!hasBrowser())(`the controls of every page${why}`, { timeout: 300_000 }, () => {
   it("send nothing that writes when one chooses, ticks or presses the arrow keys", async () => {
-    const root = await Person.login("root@example.com")
+    const root = await Person.root()
     await root.organization(org, { dev: { KEY: "1" }, prod: { KEY: "2" } })
     await root.call("POST", `${api}/members`, { email: "grace@example.com", role: "member" })
     await root.call("POST", `${api}/groups`, { name: "backend" })
@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser())(`the controls of every page${why}`, { timeout: 30
   })
 
   it("change a role after it was chosen and confirmed, with a sentence for one's own", async () => {
-    const root = await Person.login("root@example.com")
+    const root = await Person.root()
     const visit = await Visit.open(`/${org}/-/members`, root)
     const roleOf = async (email: string) =>
       (await root.call("GET", `${api}/members`)).data.find((one: { email: string }) => one.email === email).role

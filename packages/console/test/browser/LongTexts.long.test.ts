@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser())(`the longest texts of people${why}`, { timeout: 3
     for (const [person, accepts] of [
       [people.dora, true],
       [await Person.login(invited), false],
-      [await Person.login("root@example.com"), true]
+      [await Person.root(), true]
     ] as const) {
       const other = await look(person, accepts)
       for (const address of addresses) {

@@ -208,7 +208,7 @@ describe.skipIf(!hasBrowser())(`the pages of an organization${why}`, () => {
 
 describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
   it("backups: makes one, checks it, and says what a restore leaves to do", async () => {
-    const root = await Person.login("root@example.com")
+    const root = await Person.root()
     const visit = await Visit.open("/-/backups", root)
     await visit.sees("There are no backups yet")
     await visit.press("Back up now")
@@ -233,7 +233,7 @@ describe.skipIf(!hasBrowser())(`the pages of the server${why}`, () => {
   })
 
   it("people: disables one, and lists the service accounts whose keys the person may know", async () => {
-    const root = await Person.login("root@example.com")
+    const root = await Person.root()
     const leaver = await Person.login("leaver@example.com")
     await leaver.organization("leavers")
     await leaver.call("POST", "/api/orgs/leavers/service-accounts", { name: "deploy", project: "webshop" })

@@ -96,7 +96,7 @@ describe.skipIf(!hasBrowser())(`the console shows what it leaves out${why}`, { t
   })
 
   it("server: how much is on it, and how many people", async () => {
-    const visit = await Visit.open("/-/server", await Person.login("root@example.com"))
+    const visit = await Visit.open("/-/server", await Person.root())
     await visit.sees(/^[0-9.]+ [KM]iB, [0-9,]+ organizations?$/)
     await visit.sees(/^[0-9,]+, of whom [0-9,]+ (is a superadmin|are superadmins)/)
     await visit.isAccessible("server")
@@ -130,7 +130,7 @@ describe.skipIf(!hasBrowser())(`the console shows what it leaves out${why}`, { t
       .getByRole("menuitem", { name: "Protection of the environment prod", includeHidden: true })
       .waitFor({ state: "attached" })
     assert.strictEqual(await note.count(), 0)
-    const root = await Person.login("root@example.com")
+    const root = await Person.root()
     const { data } = await root.call("GET", "/api/users?email=quin@example.com")
     await root.call("POST", `/api/users/${data[0].id}/disable`)
     await visit.page.reload()

@@ -109,7 +109,7 @@ export const fill = async (url: string) => {
   // Another session of the owner, and a person who is disabled.
   await Person.login(of("ada"))
   const carl = await Person.login(of("carl"))
-  const root = await Person.login("root@example.com")
+  const root = await Person.root()
   const { data } = await root.call("GET", `/api/users?email=${carl.email}`)
   await root.call("POST", `/api/users/${data[0].id}/disable`)
   return { ada, root }

@@ -159,6 +159,7 @@ describe("the headers of requests", () => {
       authorization: "a credential: securitySchemes",
       "x-api-key": "a credential: securitySchemes",
       "x-coffer": "of the console, beside its cookie",
+      purpose: "of the console, whose early reads accept no invitation",
       "sec-fetch-site": "of browsers",
       "user-agent": "for the log of sessions",
       "x-coffer-client": "for the log",
