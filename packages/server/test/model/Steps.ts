@@ -88,7 +88,8 @@ const callsOf = <R>(scene: Scene<R>, step: Step) => {
       both(
         `${org} user ${user.n} ${role}`,
         () => model.invite(world, caller, org, user, role),
-        service.invite(caller, org, user, role)
+        // The invited person accepts by a call: the model knows no owner who has not.
+        Effect.tap(service.invite(caller, org, user, role), () => Effect.ignore(service.listMembers(user, org)))
       ),
     setRole: () =>
       both(
