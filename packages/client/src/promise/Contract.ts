@@ -1488,7 +1488,7 @@ export interface Contract {
     /** List the server's settings and where they come from. */
     readonly settings: {
       readonly request: []
-      readonly response: { readonly data: ReadonlyArray<ServerSetting> }
+      readonly response: ServerSettings
       readonly error: "Forbidden" | "Unauthorized"
     }
   }
@@ -3179,6 +3179,19 @@ export interface ServerSetting {
   readonly value: string | null
   readonly source: string
   readonly group?: string
+}
+
+export interface ServerSettings {
+  readonly data: ReadonlyArray<ServerSetting>
+  readonly usage?: ServerUsage
+}
+
+export interface ServerUsage {
+  readonly database_bytes: Count
+  readonly organizations: Count
+  readonly people: Count
+  readonly superadmins: Count
+  readonly disabled: Count
 }
 
 export interface ServiceAccount {
