@@ -48,6 +48,9 @@ export const existingEnv = (description: string, name?: string) => completedBy("
 export const requiredEnv = (option: string, description: string): OptionSpec<Named<EnvName>> =>
   completedBy("env-path", requiredOption(option, envCodec, `${description}: ${pathForms.env}`))
 
+/** The names above the environment of a command, as far as they are given. */
+export const aboveOf = ({ env }: { readonly env: Named<EnvName> }): CommandLineSettings => env.above
+
 /** Two environments of one project. */
 export interface EnvPair {
   readonly from: Named<EnvName>

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
 import { asking, atProject, group, wide, yes } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
-import { existingEnv, type Named, namedEnv } from "../../grammar/PlaceArguments.js"
+import { aboveOf, existingEnv, namedEnv } from "../../grammar/PlaceArguments.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
 import { endOf, lasting, oldEnd } from "../../grammar/Times.js"
 import { doneView, listView } from "../../terminal/View.js"
@@ -65,8 +65,6 @@ const list = atProject("list", {
     )
   }
 })
-
-const aboveOf = ({ env: { above } }: { readonly env: Named<EnvName> }) => above
 
 const create = atProject("create", {
   description: "Create an environment, empty or as a copy of another, without showing a value",

@@ -1,13 +1,12 @@
 import { defined } from "@coffer/domain/base/Defined"
 import type { EnvPath } from "@coffer/domain/api/Paths"
-import type { EnvName } from "@coffer/domain/base/Names"
 import { Approvers, approverRoles, type Protection, protectionTerms } from "@coffer/domain/access/Protection"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { asking, atProject, type Call, yes } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
-import { existingEnv, type Named } from "../../grammar/PlaceArguments.js"
+import { aboveOf, existingEnv } from "../../grammar/PlaceArguments.js"
 import { flag, old, oneOf } from "../../grammar/Specs.js"
 import type { Codec } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -16,8 +15,6 @@ import { doneView } from "../../terminal/View.js"
 import { approversText } from "../requests/RequestView.js"
 
 const env = existingEnv("The environment")
-
-const aboveOf = ({ env: { above } }: { readonly env: Named<EnvName> }) => above
 
 const isRole = (text: string): boolean => approverRoles.some((role) => role === text)
 
