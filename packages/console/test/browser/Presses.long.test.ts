@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
 import { noChromium } from "../../../../scripts/chromium.mjs"
+import { changingCalls } from "../../../domain/test/support/ChangingCalls.js"
 import { pages } from "../../src/pages/Pages.js"
-import { changingCalls } from "../support/ChangingCalls.js"
 import { fill, of, org } from "../support/Everything.js"
 import { Presses } from "../support/Presses.js"
 import { hasBrowser } from "../support/Visit.js"

@@ -1,6 +1,7 @@
 import type { Page, Request } from "playwright-core"
 import { assert, inject } from "vitest"
-import { type ChangingCall, rowOf } from "./ChangingCalls.js"
+import type { ChangingCall } from "../../../domain/test/support/ChangingCalls.js"
+import { rowOf } from "./Endpoints.js"
 import type { Person } from "./Person.js"
 import { Visit } from "./Visit.js"
 

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import ts from "typescript"
 import { assert, describe, it } from "vitest"
-import { changingCalls, isEnding, kinds, mutating } from "../support/ChangingCalls.js"
+import { changingCalls, consoleKinds } from "../../../domain/test/support/ChangingCalls.js"
+import { isEnding, mutating } from "../support/Endpoints.js"
 
 const source = fileURLToPath(new URL("../../src/", import.meta.url))
 
@@ -107,7 +108,7 @@ describe("the calls that change something", () => {
     )
     assert.strictEqual(new Set(changingCalls.map(({ name }) => name)).size, changingCalls.length)
     for (const { by, kind, name } of changingCalls) {
-      assert.include(kinds, kind, name)
+      assert.include([...consoleKinds], kind, name)
       assert.strictEqual(by !== undefined, kind === "undone", name)
       if (by !== undefined)
         assert.isTrue(

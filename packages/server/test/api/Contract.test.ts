@@ -8,7 +8,7 @@ import { HttpApi, HttpApiError, OpenApi } from "@effect/platform"
 import { Context, Either, Option, Schema, SchemaAST } from "effect"
 import { assert, describe, it } from "vitest"
 import type { Json } from "../support/Program.js"
-import { reasons, recentLogins } from "./RecentLogins.js"
+import { loginReasons, wholeCalls } from "../../../domain/test/support/ChangingCalls.js"
 
 interface Endpoint {
   readonly name: string
@@ -94,12 +94,12 @@ describe("a recent login", () => {
 
   it("is asked for, or not for a reason, by every call that changes something, as its row says", () => {
     assert.deepStrictEqual(
-      recentLogins.map(({ call, rule }) => `${call} ${rule}`).sort(),
+      wholeCalls.map(({ call, recentLogin }) => `${call} ${recentLogin}`).sort(),
       mutating.map(({ name, recentLogin }) => `${name} ${String(recentLogin)}`).sort()
     )
-    for (const { call, reason, rule } of recentLogins) {
-      if (rule === "never") assert.property(reasons, reason ?? "", call)
-      else assert.isUndefined(reason, call)
+    for (const { call, loginReason, recentLogin } of wholeCalls) {
+      if (recentLogin === "never") assert.property(loginReasons, loginReason ?? "", call)
+      else assert.isUndefined(loginReason, call)
     }
   })
 
@@ -233,30 +233,13 @@ describe.each(endpoints)("$method $path", (endpoint) => {
   })
 
   it("succeeds with the status that its kind of call has", () => {
-    const creates = [
-      "delegations.create",
-      "passkeys.create",
-      "organizations.create",
-      "exports.create",
-      "imports.create",
-      "members.invite",
-      "projects.create",
-      "environments.create",
-      "serviceAccounts.create",
-      "groups.create",
-      "federations.create",
-      "webhooks.create",
-      "useRules.create",
-      "requests.create",
-      "backups.create"
-    ]
     const expected = ["acl.grant", "groups.addMember"].includes(endpoint.name)
       ? [200, 201]
       : ["auth.verify", "auth.logout"].includes(endpoint.name)
         ? [200, 204]
         : ["environments.bundle", "environments.matrix"].includes(endpoint.name)
           ? [200, 304]
-          : creates.includes(endpoint.name)
+          : /\.(?:create|invite)$/.test(endpoint.name)
             ? [201]
             : method === "DELETE" || /^(?:imports\.(?:declared|secrets)|trash\.erase.*)$/.test(endpoint.name)
               ? [204]

@@ -15,10 +15,11 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Pair, startPair } from "../authorization/Pair.js"
 import { sceneSettings } from "../authorization/Scene.js"
 import { word } from "../authorization/Service.js"
+import { archiveReasons, wholeCalls } from "../../../domain/test/support/ChangingCalls.js"
 import type { Json } from "../support/Program.js"
 import { email } from "../support/Services.js"
 import { accessCases } from "./rules/AccessCases.js"
-import { makesNone, sameRules, withoutCase } from "./rules/Calls.js"
+import { withoutCase } from "./rules/WithoutCase.js"
 import { placeCases } from "./rules/PlaceCases.js"
 import { base, type Content, type RuleCase, secret } from "./rules/Records.js"
 import { secretCases } from "./rules/SecretCases.js"
@@ -40,7 +41,6 @@ const frame = [
 
 interface Call {
   readonly name: string
-  readonly group: string
   readonly codes: ReadonlyArray<string>
   readonly payload: SchemaAST.AST | undefined
 }
@@ -56,15 +56,17 @@ HttpApi.reflect(Api, {
       .map((name) => name.replace(/(?<=[a-z])[A-Z]/g, "_$&").toUpperCase())
     const payload = Option.getOrUndefined(endpoint.payloadSchema)?.ast
     const name = `${group.identifier}.${endpoint.name}`
-    calls.push({ name, group: group.identifier, codes: codes.filter((code) => !frame.includes(code)), payload })
+    calls.push({ name, codes: codes.filter((code) => !frame.includes(code)), payload })
   }
 })
-const makers = calls.filter(({ group, name }) => !(`${group}.*` in makesNone) && !(name in makesNone))
+const rowOf = new Map(wholeCalls.map((row) => [row.call, row]))
+const makers = calls.filter(({ name }) => rowOf.get(name)?.archive !== "none")
 
 describe("the calls that make records of archives", () => {
   it("have a case or a reason for each of their errors", () => {
     const unknown = makers.flatMap(({ codes, name }) => {
-      const names = [name, sameRules[name] ?? name]
+      const row = rowOf.get(name)
+      const names = [name, row?.archive === "as" ? (row.archiveBy ?? "") : name]
       const known = [
         ...cases.filter(({ call }) => names.includes(call)).map(({ error }) => error),
         ...names.flatMap((one) => Object.keys(withoutCase[one] ?? {}))
@@ -76,10 +78,14 @@ describe("the calls that make records of archives", () => {
 
   it("are the only ones in the tables", () => {
     const names = makers.map(({ name }) => name)
-    const groups = calls.map(({ group }) => `${group}.*`)
     assert.includeMembers(names, [...cases.map(({ call }) => call), ...Object.keys(withoutCase)])
-    assert.includeMembers(names, Object.entries(sameRules).flat())
-    assert.includeMembers([...groups, ...calls.map(({ name }) => name)], Object.keys(makesNone))
+    const taken = calls.map(({ name }) => name)
+    for (const { archive, archiveBy, call } of wholeCalls) {
+      assert.include(taken.includes(call) ? ["as", "none", "record"] : ["-"], archive, call)
+      if (archive === "as") assert.include(names, archiveBy, call)
+      else if (archive === "none") assert.property(archiveReasons, archiveBy ?? "", call)
+      else assert.isUndefined(archiveBy, call)
+    }
     const codesOf = new Map(makers.map(({ codes, name }) => [name, codes]))
     const reasons = Object.entries(withoutCase).flatMap(([name, of]) =>
       Object.keys(of).map((code) => [name, code] as const)

@@ -41,39 +41,3 @@ export const withoutCase: Readonly<Record<string, Readonly<Record<string, string
   "dues.update": { NOT_FOUND: namesNothing, LIMIT_EXCEEDED: votes },
   "useRules.create": { NOT_FOUND: namesNothing }
 }
-
-/** Calls that change what another makes, by the same rules. */
-export const sameRules: Readonly<Record<string, string>> = {
-  "members.setRole": "members.invite",
-  "groups.rename": "groups.create",
-  "groups.addMember": "groups.setMembers",
-  "environments.extend": "environments.create",
-  "environments.copy": "secrets.set",
-  "environments.revert": "secrets.set",
-  "secrets.rollback": "secrets.set",
-  "secrets.undelete": "secrets.set",
-  "serviceAccounts.update": "serviceAccounts.create",
-  "webhooks.update": "webhooks.create",
-  "useRules.update": "useRules.create"
-}
-
-/** Calls that make no record of archives. */
-export const makesNone: Readonly<Record<string, string>> = {
-  "auth.*": "sessions stay behind",
-  "passkeys.*": "people belong to the server",
-  "users.*": "people belong to the server",
-  "delegations.*": "a delegation belongs to a person",
-  "exports.*": "makes an archive",
-  "imports.*": "takes an archive",
-  "use.*": "a request to elsewhere leaves a log entry alone",
-  "approvals.*": "requests stay behind",
-  "requests.*": "requests stay behind; what they apply is another call's",
-  "trash.*": "what is removed stays behind",
-  "backups.*": "of the server",
-  "federations.try": "stores nothing",
-  "secrets.destroy": "erases",
-  "serviceAccounts.rotate": "keys stay behind",
-  "webhooks.rotateKey": "keys stay behind",
-  "webhooks.test": "deliveries stay behind",
-  "webhooks.sendAgain": "deliveries stay behind"
-}
