@@ -11,7 +11,9 @@ const bin = (name) => [node, `node_modules/${name}`]
 const compile = ["compile the packages", ...bin("typescript/bin/tsc"), "-b"]
 
 const steps = [
+  ["packages/server/src/database/LaterMigrations.ts", node, "scripts/migrations.mjs"],
   compile,
+  ["packages/server/src/database/sqlite/SchemaDigest.ts", node, "scripts/migrations.mjs", "--digest"],
   ["docs/api.md, docs/configuration.md, docs/observability.md", node, "scripts/reference.mjs"],
   ["packages/client/src/promise/Contract.ts, packages/client/src/promise/Routes.ts", node, "scripts/calls.mjs"],
   ["docs/licences.md", node, "scripts/licences.mjs"],

@@ -1,7 +1,7 @@
 import type { ArchivedDeclarations, ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchivedVersions } from "@coffer/domain/archive/ArchivedSecret"
 import {
-  archivedFields,
+  archivedFieldNames,
   type FieldCounts,
   fieldsOfDeclarations,
   fieldsOfOrganization,
@@ -105,7 +105,7 @@ export const differing = (some: ArchiveCounts, others: ArchiveCounts): ReadonlyA
   const ofFields =
     fields === undefined || otherFields === undefined
       ? []
-      : archivedFields.map((name): Difference => ({ name, numbers: [fields[name], otherFields[name]] }))
+      : archivedFieldNames.map((name): Difference => ({ name, numbers: [fields[name], otherFields[name]] }))
   return [...kinds.map((name): Difference => ({ name, numbers: [some[name], others[name]] })), ...ofFields].filter(
     ({ numbers: [one, other] }) => one !== other
   )

@@ -1,68 +1,56 @@
+import * as Records from "effect/Record"
 import type { ArchivedDeclaration, ArchivedOrganization } from "./ArchivedOrganization.js"
 import type { ArchivedVersion } from "./ArchivedSecret.js"
 
-/** Fields that records have only sometimes, and records that no other number counts: one could get lost although all others are there. */
-export const archivedFields = [
-  "mappings",
-  "projects.order",
-  "projects.previews",
-  "environments.protection",
-  "environments.expires_at",
-  "environments.from",
-  "accounts.project",
-  "accounts.expires_in_days",
-  "accounts.allowed_networks",
-  "federations",
-  "federations.expires_at",
-  "federations.jwks",
-  "federations.kid",
-  "declared.required_in",
-  "declared.pattern",
-  "declared.description",
-  "declared.example",
-  "declared.owner",
-  "versions.revision",
-  "versions.kind",
-  "versions.note",
-  "secrets.expires_at",
-  "secrets.rotate_every_days",
-  "secrets.owner"
-] as const
-export type ArchivedField = (typeof archivedFields)[number]
+interface Counted {
+  /** An example of a count. */
+  readonly example: number
+  /** The plural of those that are counted; by default, the records with the field. */
+  readonly of?: string
+}
+
+const counted = <Name extends string>(fields: Readonly<Record<Name, Counted>>) => fields
+
+/**
+ * Fields that records have only sometimes, and records that no other number counts: one could get lost although all others are
+ * there.
+ */
+export const archivedFields = counted({
+  mappings: { example: 1, of: "groups of the provider that stand for groups" },
+  "projects.order": { example: 3, of: "positions in the orders of environments" },
+  "projects.previews": { example: 1 },
+  "environments.protection": { example: 1 },
+  "environments.expires_at": { example: 1 },
+  "environments.from": { example: 1 },
+  "accounts.project": { example: 1 },
+  "accounts.expires_in_days": { example: 2 },
+  "accounts.allowed_networks": { example: 1 },
+  federations: { example: 2, of: "federations of accounts" },
+  "federations.expires_at": { example: 1 },
+  "federations.jwks": { example: 1 },
+  "federations.kid": { example: 2, of: "uploaded keys of federations that have an id" },
+  "declared.required_in": { example: 12 },
+  "declared.pattern": { example: 4 },
+  "declared.description": { example: 6 },
+  "declared.example": { example: 5 },
+  "declared.owner": { example: 2 },
+  "versions.revision": { example: 42 },
+  "versions.kind": { example: 1 },
+  "versions.note": { example: 3 },
+  "secrets.expires_at": { example: 2 },
+  "secrets.rotate_every_days": { example: 2 },
+  "secrets.owner": { example: 2 }
+})
+export type ArchivedField = keyof typeof archivedFields
+
+export const archivedFieldNames: ReadonlyArray<ArchivedField> = Records.keys(archivedFields)
 
 /** How many records have each field. */
 export type FieldCounts = Readonly<Record<ArchivedField, number>>
 
 /** Adds up counts of fields; one that is missing is 0. */
-export const totalOfFields = (counts: ReadonlyArray<Partial<FieldCounts>>): FieldCounts => {
-  const sum = (name: ArchivedField) => counts.reduce((total, each) => total + (each[name] ?? 0), 0)
-  return {
-    mappings: sum("mappings"),
-    "projects.order": sum("projects.order"),
-    "projects.previews": sum("projects.previews"),
-    "environments.protection": sum("environments.protection"),
-    "environments.expires_at": sum("environments.expires_at"),
-    "environments.from": sum("environments.from"),
-    "accounts.project": sum("accounts.project"),
-    "accounts.expires_in_days": sum("accounts.expires_in_days"),
-    "accounts.allowed_networks": sum("accounts.allowed_networks"),
-    federations: sum("federations"),
-    "federations.expires_at": sum("federations.expires_at"),
-    "federations.jwks": sum("federations.jwks"),
-    "federations.kid": sum("federations.kid"),
-    "declared.required_in": sum("declared.required_in"),
-    "declared.pattern": sum("declared.pattern"),
-    "declared.description": sum("declared.description"),
-    "declared.example": sum("declared.example"),
-    "declared.owner": sum("declared.owner"),
-    "versions.revision": sum("versions.revision"),
-    "versions.kind": sum("versions.kind"),
-    "versions.note": sum("versions.note"),
-    "secrets.expires_at": sum("secrets.expires_at"),
-    "secrets.rotate_every_days": sum("secrets.rotate_every_days"),
-    "secrets.owner": sum("secrets.owner")
-  }
-}
+export const totalOfFields = (counts: ReadonlyArray<Partial<FieldCounts>>): FieldCounts =>
+  Records.map(archivedFields, (_field, name) => counts.reduce((total, each) => total + (each[name] ?? 0), 0))
 
 const having = <A>(records: ReadonlyArray<A>, has: (record: A) => boolean): number => records.filter(has).length
 

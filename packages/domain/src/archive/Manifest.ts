@@ -1,9 +1,10 @@
+import * as Records from "effect/Record"
 import * as Schema from "effect/Schema"
 import { withMessage } from "../base/Message.js"
 import { OrgName } from "../base/Names.js"
 import { body, Count, field, optional } from "../base/Schemas.js"
 import { ArchivedTime } from "./ArchivedOrganization.js"
-import type { ArchivedField } from "./Fields.js"
+import { archivedFields } from "./Fields.js"
 
 /** The format of archives. A program reads the formats that it knows. */
 export const archiveFormat = 1
@@ -20,34 +21,9 @@ const sentCounts = {
   declared: number("declared keys", 12)
 }
 
-const fieldNumber = (name: ArchivedField, example: number) => number(`records with ${name}`, example)
-
-const fieldCounts = Schema.Struct({
-  mappings: number("groups of the provider that stand for groups", 1),
-  "projects.order": number("positions in the orders of environments", 3),
-  "projects.previews": fieldNumber("projects.previews", 1),
-  "environments.protection": fieldNumber("environments.protection", 1),
-  "environments.expires_at": fieldNumber("environments.expires_at", 1),
-  "environments.from": fieldNumber("environments.from", 1),
-  "accounts.project": fieldNumber("accounts.project", 1),
-  "accounts.expires_in_days": fieldNumber("accounts.expires_in_days", 2),
-  "accounts.allowed_networks": fieldNumber("accounts.allowed_networks", 1),
-  federations: number("federations of accounts", 2),
-  "federations.expires_at": fieldNumber("federations.expires_at", 1),
-  "federations.jwks": fieldNumber("federations.jwks", 1),
-  "federations.kid": number("uploaded keys of federations that have an id", 2),
-  "declared.required_in": fieldNumber("declared.required_in", 12),
-  "declared.pattern": fieldNumber("declared.pattern", 4),
-  "declared.description": fieldNumber("declared.description", 6),
-  "declared.example": fieldNumber("declared.example", 5),
-  "declared.owner": fieldNumber("declared.owner", 2),
-  "versions.revision": fieldNumber("versions.revision", 42),
-  "versions.kind": fieldNumber("versions.kind", 1),
-  "versions.note": fieldNumber("versions.note", 3),
-  "secrets.expires_at": fieldNumber("secrets.expires_at", 2),
-  "secrets.rotate_every_days": fieldNumber("secrets.rotate_every_days", 2),
-  "secrets.owner": fieldNumber("secrets.owner", 2)
-} satisfies Record<ArchivedField, unknown>).annotations({
+const fieldCounts = Schema.Struct(
+  Records.map(archivedFields, ({ example, of }, name) => number(of ?? `records with ${name}`, example))
+).annotations({
   identifier: "ArchivedFieldCounts",
   description: "how many records have each field that records have only sometimes"
 })

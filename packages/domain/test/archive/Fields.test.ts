@@ -1,6 +1,6 @@
 import { ArchivedDeclaration, archivedRecords } from "@coffer/domain/archive/ArchivedOrganization"
 import { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
-import { archivedFields } from "@coffer/domain/archive/Fields"
+import { archivedFieldNames } from "@coffer/domain/archive/Fields"
 import { ArchiveCounts } from "@coffer/domain/archive/Manifest"
 import { type Schema, SchemaAST } from "effect"
 import { assert, describe, it } from "vitest"
@@ -58,7 +58,7 @@ const records: ReadonlyArray<readonly [string, Schema.Schema.AnyNoContext]> = [
 
 describe("the fields of an archive", () => {
   const found = records.map(([name, { ast }]) => fieldsOf(name, ast))
-  const counted: ReadonlyArray<string> = archivedFields
+  const counted: ReadonlyArray<string> = archivedFieldNames
 
   it("are counted on both sides where a record may lack them, or have a reason not to be", () => {
     const optional = found.flatMap((record) => record.optional)

@@ -41,6 +41,7 @@ export interface ListCheck {
 export const listWalk = (key: KeyObject) => {
   let last: Pick<ListedLog & ListEnd, "number" | "chain"> = emptyList
   let firstInvalid: number | null = null
+  let awaited: number | null = null
   const missing: globalThis.Array<string> = []
   return {
     reached: () => last.number,
@@ -49,6 +50,12 @@ export const listWalk = (key: KeyObject) => {
       if (!fits) firstInvalid ??= last.number + 1
       else if (row.found === 0) missing.push(row.log)
       last = row
+    },
+    /** Returns whether an end counts rows that may still come, because their logs began meanwhile. Each end is waited for once. */
+    awaits: (end: ListEnd | null): boolean => {
+      if (end === null || end.number <= last.number || end.number === awaited) return false
+      awaited = end.number
+      return true
     },
     /** Compares the last row with the end, which no program without the key can write; null if it is not authentic. */
     close: (end: ListEnd | null): ListCheck => {
@@ -78,7 +85,7 @@ export const makeListCheck = (key: KeyObject) =>
     const walked = Effect.gen(function* () {
       const walk = listWalk(key)
       const pace = pacing()
-      for (let awaited = -1; ;) {
+      for (;;) {
         const rows = yield* rowsAfter({ after: walk.reached(), limit: rowsAtOnce })
         for (const row of rows) {
           walk.add(row)
@@ -87,8 +94,7 @@ export const makeListCheck = (key: KeyObject) =>
         if (rows.length === rowsAtOnce) continue
         // Read after the rows: a log may begin meanwhile. Its row is committed with the end, so it is in the next page.
         const found = yield* readEnd
-        if (found === null || found.number <= walk.reached() || found.number === awaited) return walk.close(found)
-        awaited = found.number
+        if (!walk.awaits(found)) return walk.close(found)
       }
     })
 

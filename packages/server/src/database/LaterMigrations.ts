@@ -1,3 +1,4 @@
+/** Written by scripts/migrations.mjs from the folder migrations. */
 import type { Migration } from "./Migration.js"
 import { auditLogs } from "./migrations/0027_audit_logs.js"
 import { auditRuns } from "./migrations/0028_audit_runs.js"
@@ -28,8 +29,8 @@ import { providerGroups } from "./migrations/0052_provider_groups.js"
 import { waitingRequests } from "./migrations/0053_waiting_requests.js"
 
 /**
- * The migrations of both engines, in order, after those that each engine has in a folder of its own. A test compares the list
- * with the folder `migrations`, whose files have SQLite's numbers.
+ * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
+ * numbers.
  */
 export const laterMigrations: ReadonlyArray<Migration> = [
   auditLogs,

@@ -1,4 +1,9 @@
-/** The archive field that carries each column of the tables of organizations, or the reason why none does. */
+import { fields, isWithin } from "./Fields.js"
+
+/**
+ * The archive field that carries each column of the tables of organizations, or the reason why none does. A column travels in the
+ * field of its own name of its table's record; those that do not are listed.
+ */
 
 /** A column that travels, by the path of the field of an archive that holds it. */
 const travels = (field: string, how?: string) => ({ field, how })
@@ -13,6 +18,29 @@ const place = stays("says in which record it is, by the place in the archive")
 
 export type Column = ReturnType<typeof travels> | ReturnType<typeof stays>
 
+/** The records of archives that hold the columns of a table, by their paths. */
+const records: Readonly<Record<string, string>> = {
+  organizations: "",
+  members: "members",
+  groups: "groups",
+  group_mappings: "mappings",
+  projects: "projects",
+  environments: "projects.environments",
+  previews: "projects.previews",
+  protections: "projects.environments.protection",
+  service_accounts: "accounts",
+  federations: "accounts.federations",
+  acl_rules: "rules",
+  webhooks: "webhooks",
+  declared_keys: "declared",
+  secrets: "versions",
+  secret_versions: "versions",
+  secret_changes: "versions",
+  revision_notes: "versions",
+  secret_dues: "versions.current",
+  use_rules: "versions.current.use_rules"
+}
+
 export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>> = {
   organizations: {
     id,
@@ -20,18 +48,15 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
     revision: stays("counts changes of rights on the server that it leaves"),
     created_at: made,
     updated_at: made,
-    removed_at: live,
-    passkey_recovery: travels("passkey_recovery")
+    removed_at: live
   },
   members: {
     ...{ id, org_id: id, created_at: made, updated_at: made, removed_at: live },
     user_id: travels("members.email"),
-    role: travels("members.role"),
     accepted_at: stays("an archive is its importer's word: each person accepts on the new server")
   },
   groups: {
-    ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live },
-    name: travels("groups.name")
+    ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live }
   },
   group_members: {
     ...{ org_id: id, added_by: made, created_at: made },
@@ -40,63 +65,39 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   group_mappings: {
     org_id: id,
-    provider_group: travels("mappings.provider_group"),
     group_id: travels("mappings.group")
   },
   projects: {
     ...{ id, org_id: id, created_at: made, updated_at: made, removed_at: live },
-    name: travels("projects.name"),
-    revision: stays("counts changes of declared keys on the server that it leaves"),
-    strict: travels("projects.strict")
+    revision: stays("counts changes of declared keys on the server that it leaves")
   },
   environments: {
     ...{ id, project_id: place, created_at: made, updated_at: made, removed_at: live },
-    name: travels("projects.environments.name"),
     revision: travels("versions.revision", "it goes on after the greatest"),
     secret_count: stays("is counted again"),
     value_bytes: stays("is counted again"),
     due_revision: stays("counts changes of due dates on the server that it leaves"),
     position: travels("projects.order"),
     protected: travels("projects.environments.protection"),
-    expires_at: travels("projects.environments.expires_at"),
     announced_end: stays("the new server announces the end itself"),
     source_id: travels("projects.environments.from")
   },
   previews: {
     ...{ project_id: place, updated_by: made, updated_at: made },
-    source_id: travels("projects.previews.from"),
-    pattern: travels("projects.previews.pattern"),
-    max: travels("projects.previews.max"),
-    longest: travels("projects.previews.longest")
+    source_id: travels("projects.previews.from")
   },
   protections: {
     ...{ env_id: place, org_id: id, removed_at: live, updated_by: made, updated_at: made },
-    needed: travels("projects.environments.protection.needed"),
-    approvers: travels("projects.environments.protection.approvers"),
-    self: travels("projects.environments.protection.self"),
-    break_glass: travels("projects.environments.protection.break_glass"),
-    expires_after: travels("projects.environments.protection.expires_after"),
-    passkey: travels("projects.environments.protection.passkey"),
     version: stays("counts changes on the server that it leaves, for requests that stay there")
   },
   service_accounts: {
     ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live, last_used_at: used },
-    project_id: travels("accounts.project"),
-    name: travels("accounts.name"),
-    reveal: travels("accounts.reveal"),
-    expires_in_days: travels("accounts.expires_in_days"),
-    allowed_networks: travels("accounts.allowed_networks")
+    project_id: travels("accounts.project")
   },
   federations: {
     ...{ id, org_id: id, created_by: made, created_at: made, removed_at: live, last_used_at: used },
     service_account_id: place,
-    name: travels("accounts.federations.name"),
-    issuer: travels("accounts.federations.issuer"),
-    audience: stays("names the address of the server: a new one has its own"),
-    conditions: travels("accounts.federations.conditions"),
-    max_age: travels("accounts.federations.max_age"),
-    ttl: travels("accounts.federations.ttl"),
-    expires_at: travels("accounts.federations.expires_at")
+    audience: stays("names the address of the server: a new one has its own")
   },
   federation_keys: {
     federation_id: place,
@@ -107,62 +108,37 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   acl_rules: {
     ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live },
-    subject_type: travels("rules.subject_type"),
     subject_id: travels("rules.subject"),
-    project_pattern: travels("rules.project_pattern"),
-    env_pattern: travels("rules.env_pattern"),
-    permission: travels("rules.permission"),
-    expires_at: travels("rules.expires_at"),
     request_id: stays("rules of requests stay with them")
   },
   webhooks: {
     ...{ id, org_id: id, created_by: made, created_at: made, updated_at: made, removed_at: live, failed_at: used },
-    url: travels("webhooks.url"),
-    events: travels("webhooks.events"),
-    environments: travels("webhooks.environments"),
-    format: travels("webhooks.format"),
     enabled: travels("webhooks.enabled", "an import does not take it over: the receiver lacks the new key"),
     seq: stays("a place in the log of the server that it leaves"),
     key_number: stays("signing keys are new"),
     old_key_until: stays("signing keys are new")
   },
   declared_keys: {
-    ...{ project_id: place, updated_by: made, updated_at: made },
-    key: travels("declared.key"),
-    required_in: travels("declared.required_in"),
-    pattern: travels("declared.pattern"),
-    description: travels("declared.description"),
-    example: travels("declared.example"),
-    owner: travels("declared.owner")
+    ...{ project_id: place, updated_by: made, updated_at: made }
   },
   secrets: {
     ...{ id, env_id: place, removed_at: live, removed_revision: live },
-    key: travels("versions.key"),
     version: travels("versions.version", "of the one with `current`"),
     created_at: travels("versions.created_at", "of the first"),
     updated_at: travels("versions.created_at", "of the last")
   },
   secret_versions: {
     secret_id: place,
-    version: travels("versions.version"),
-    revision: travels("versions.revision"),
     format: travels("versions.kind"),
     kek_id: stays("is of the server's key"),
     wrapped_key: stays("is of the server's key"),
     ciphertext: travels("versions.value"),
-    value_bytes: stays("is counted again"),
-    created_by: travels("versions.created_by"),
-    created_at: travels("versions.created_at"),
-    destroyed_at: travels("versions.destroyed_at")
+    value_bytes: stays("is counted again")
   },
   secret_changes: {
     ...{ env_id: place, secret_id: id },
     revision: travels("versions.revision", "removals stay behind with what was removed"),
-    key: travels("versions.key"),
-    version: travels("versions.version"),
-    change: stays("follows from the version"),
-    created_by: travels("versions.created_by"),
-    created_at: travels("versions.created_at")
+    change: stays("follows from the version")
   },
   secret_changes_since: { env_id: place, revision: stays("the history is whole from the import on") },
   revision_notes: { env_id: place, revision: travels("versions.revision"), note: travels("versions.note") },
@@ -173,17 +149,12 @@ export const columns: Readonly<Record<string, Readonly<Record<string, Column>>>>
   },
   secret_dues: {
     ...{ secret_id: place, org_id: id, env_id: place },
-    owner: travels("versions.current.owner"),
-    expires_at: travels("versions.current.expires_at"),
-    rotate_every_days: travels("versions.current.rotate_every_days"),
     due_at: stays("follows from the others"),
     event_at: stays("follows from the others")
   },
   use_rules: {
     ...{ id, secret_id: place, created_by: made, created_at: made, updated_at: made, removed_at: live },
     terms: travels("versions.current.use_rules"),
-    per_minute: travels("versions.current.use_rules.per_minute"),
-    per_day: travels("versions.current.use_rules.per_day"),
     ...{ minute_at: used, minute_count: used, day_at: used, day_count: used }
   },
   use_rule_accounts: {
@@ -253,4 +224,13 @@ export const without: Readonly<Record<string, string>> = {
   trash: "what was removed stays behind",
   users: "members name people by their addresses; what else a person has belongs to the server",
   wrap_counts: server
+}
+
+/** Returns what becomes of a column; undefined if nothing says so. */
+export const columnOf = (table: string, column: string): Column | undefined => {
+  const listed = columns[table]?.[column]
+  const record = records[table]
+  if (listed !== undefined || record === undefined) return listed
+  const path = record === "" ? column : `${record}.${column}`
+  return fields.some((field) => isWithin(field, path)) ? travels(path) : undefined
 }

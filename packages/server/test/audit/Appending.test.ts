@@ -168,6 +168,22 @@ describe("an append", () => {
     }).pipe(onDamagedDatabase())
   )
 
+  it.effect("records a break where a part of a log is left that no list knows, also by what may begin a log", () =>
+    Effect.gen(function* () {
+      const { add, forget, listed, sql } = yield* scene
+      for (const rest of ["head", "entries"]) {
+        const log = uuid()
+        yield* add(log, 10, "org.create")
+        if (rest === "head") yield* sql`DELETE FROM audit_entries WHERE log = ${log}`
+        else yield* sql`DELETE FROM audit_heads WHERE log = ${log}`
+        yield* sql`DELETE FROM audit_logs WHERE log = ${log}`
+        assert.isNotNull(yield* add(log, 20, "org.create"), rest)
+        assert.isEmpty(yield* listed(log), "the list keeps what it was when the log began")
+        yield* forget(log)
+      }
+    }).pipe(onDamagedDatabase())
+  )
+
   type Damage = (
     sql: SqlClient.SqlClient,
     log: string,

@@ -71,4 +71,20 @@ describe("the list of audit logs", () => {
     assert.strictEqual(check([], null).firstInvalid, 1)
     assert.strictEqual(check(changed(1, { log: "other" }), null).firstInvalid, 2)
   })
+
+  it("awaits the rows of logs that began meanwhile, once for each end", () => {
+    const walk = listWalk(key)
+    const [first, second, third] = [rows[0]!, rows[1]!, rows[2]!]
+    assert.isFalse(walk.awaits(null))
+    assert.isFalse(walk.awaits(emptyList))
+    assert.isTrue(walk.awaits(first))
+    assert.isFalse(walk.awaits(first), "it never came")
+    walk.add(first)
+    assert.isFalse(walk.awaits(first))
+    assert.isTrue(walk.awaits(third))
+    walk.add(second)
+    assert.isFalse(walk.awaits(second), "all rows that this end counts are there")
+    assert.isFalse(walk.awaits(third))
+    assert.isTrue(walk.awaits({ ...third, number: 4 }))
+  })
 })

@@ -11,6 +11,7 @@ import { StartupError } from "../../base/StartupError.js"
 import { keepCopy } from "./Copy.js"
 import { reasonOf } from "../../base/Reason.js"
 import { laterMigrations } from "../LaterMigrations.js"
+import { schemaDigest } from "./SchemaDigest.js"
 import { type Migration, numbered, sqliteStatements } from "../Migration.js"
 import { isSqlError } from "../SqlErrors.js"
 import { clientOf } from "./Connection.js"
@@ -152,12 +153,6 @@ const digestOf = (found: Objects): string =>
     .update(JSON.stringify([...found].sort(([a], [b]) => (a < b ? -1 : 1))))
     .digest("hex")
 
-/**
- * The digest of the schema that `migrations` make. A database with this one is as it should be; for any other, the migrations
- * run in memory, which takes a fifth of a start, and the first object that differs is named. A test holds it.
- */
-export const schemaDigest = "fa6f8635775ca5e92cfe76972ae99445b42c154b36222adf34df407156488f5d"
-
 /** The objects that migrations create. Offline commands open several databases. */
 const expectedObjects = new WeakMap<Migrations, Objects>()
 
@@ -176,9 +171,13 @@ const objectsOf = (all: Migrations) =>
     )
   })
 
+/** The digest of the schema that `migrations` make, which `npm run generate` writes into SchemaDigest.ts. */
+export const currentDigest = Effect.map(objectsOf(migrations), digestOf)
+
 /**
- * Fails unless every object of the schema is as the migrations create it. A planted trigger could, for example, turn
- * the removal of a member into a no-op.
+ * Fails unless every object of the schema is as the migrations create it. A database with the written digest is; for any other,
+ * the migrations run in memory, which takes a fifth of a start, and the first object that differs is named. A planted trigger
+ * could, for example, turn the removal of a member into a no-op.
  */
 const requireSchema = (all: Migrations) =>
   Effect.gen(function* () {

@@ -2,7 +2,7 @@ import { actorName, type UserActor } from "@coffer/domain/access/Actor"
 import type { ArchivedDeclaration, ArchivedOrganization } from "@coffer/domain/archive/ArchivedOrganization"
 import type { ArchivedVersion } from "@coffer/domain/archive/ArchivedSecret"
 import type { ImportFinished, OrganizationImport } from "@coffer/domain/archive/Import"
-import { type ArchivedField, archivedFields, fieldsOfOrganization } from "@coffer/domain/archive/Fields"
+import { type ArchivedField, archivedFieldNames, fieldsOfOrganization } from "@coffer/domain/archive/Fields"
 import type { ArchiveCounts, SentCounts } from "@coffer/domain/archive/Manifest"
 import { Conflict, LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
 import { ImportId, OrgId, ProjectId } from "@coffer/domain/base/Ids"
@@ -62,7 +62,7 @@ const isWrittenLast = (name: ArchivedField) =>
 /** The counts of records, and of their optional fields, that differ from those that were sent. */
 const lostOnTheWay = (sent: SentCounts, found: ArchiveCounts): ReadonlyArray<string> => {
   const names = ["projects", "environments", "secrets", "versions", "use_rules", "declared"] as const
-  const fields = archivedFields.filter((name) => !isWrittenLast(name))
+  const fields = archivedFieldNames.filter((name) => !isWrittenLast(name))
   return [
     ...names.flatMap((name) => lost(name.replace("_", " "), sent[name], found[name])),
     ...fields.flatMap((name) =>
@@ -76,7 +76,7 @@ const lostInWriting = (structure: ArchivedOrganization, { fields, ...found }: Ar
   const counted = fieldsOfOrganization(structure)
   return [
     ...(["groups", "accounts", "webhooks"] as const).flatMap((name) => lost(name, structure[name].length, found[name])),
-    ...archivedFields.flatMap((name) => lost(name, counted[name] ?? fields?.[name] ?? 0, fields?.[name] ?? 0))
+    ...archivedFieldNames.flatMap((name) => lost(name, counted[name] ?? fields?.[name] ?? 0, fields?.[name] ?? 0))
   ]
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { readdirSync, statSync } from "node:fs"
 import { dirname } from "node:path"
-import { schemaDigest } from "@coffer/server/database/sqlite/Migrations"
+import { schemaDigest } from "@coffer/server/database/sqlite/SchemaDigest"
 import { applyRestore } from "@coffer/server/operations/backups/Apply"
 import { assert, describe, it } from "@effect/vitest"
 import Sqlite from "better-sqlite3"
@@ -55,7 +55,7 @@ const filled = (path: string) =>
 
 const started = (path: string) => Effect.provide(Effect.void, servicesAt(path))
 
-it.scoped("a database that the migrations made has the digest that a start compares: write it into Migrations.ts", () =>
+it.scoped("a database that the migrations made has the digest that a start compares: run npm run generate", () =>
   Effect.gen(function* () {
     const path = yield* freshPath
     yield* started(path)
