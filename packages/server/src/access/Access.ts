@@ -8,7 +8,7 @@ import {
 } from "@coffer/domain/access/Actor"
 import type { EnvPath, OrgPath, ProjectPath, SecretPath } from "@coffer/domain/api/Paths"
 import type { Permission } from "@coffer/domain/access/AclRule"
-import { ApprovalRequired, type Forbidden, type NotFound } from "@coffer/domain/errors/Errors"
+import type { ApprovalRequired, Forbidden, NotFound } from "@coffer/domain/errors/Errors"
 import { type EnvId, type OrgId, type ProjectId, type RemovedId, UserId } from "@coffer/domain/base/Ids"
 import type { Role } from "@coffer/domain/directory/Member"
 import type { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
@@ -31,6 +31,7 @@ import type { NamedPlace } from "./place/FreedNames.js"
 import { type Changing, type Guarded, makeGate } from "./gate/Gate.js"
 import { notVisible } from "./place/NotFound.js"
 import type { GateDecision } from "./gate/GateDecision.js"
+import { type HolderChange, makeRemovalVotes } from "./gate/RemovalVotes.js"
 import { makePlaceRefusals, type PathNames } from "./place/PlaceRefusals.js"
 import { type Asked, isPreviewAction, makePreviews } from "./place/Previews.js"
 import { refuse } from "./place/RefusedAccess.js"
@@ -129,6 +130,12 @@ const changingAt = (place: OrgPlace<Action>): Changing => ({
   source: sourceOf(place)
 })
 
+const holderAt = (place: OrgPlace<Action>): HolderChange => ({
+  ...changingAt(place),
+  org: place.org,
+  project: place instanceof ProjectPlace ? place.project.name : null
+})
+
 const guardedOf = (place: EnvPlace<Action>): Guarded => ({
   ...changingAt(place),
   org: place.org,
@@ -154,6 +161,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const { serverPlace, founder, person } = yield* makeServerRights
     const accept = yield* makeAcceptances
     const gate = yield* makeGate
+    const votes = makeRemovalVotes(gate)
     const removed = yield* removedRepo
     const { refuseAt, refuseDelegation } = yield* makePlaceRefusals
     const decideByPreviews = yield* makePreviews
@@ -294,22 +302,9 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       )
 
     /** Lets the removal of an organization or a project, or another name of it, through: with the votes of what it protects. */
-    const admitRemoval = <P extends OrgPlace<"org.delete" | "org.update" | "project.delete" | "project.update">>(
-      place: P
-    ) => {
-      const projectName = place instanceof ProjectPlace ? place.project.name : null
-      const what = place instanceof ProjectPlace ? `project ${place.project.name}` : `organization ${place.org.name}`
-      return Effect.flatMap(gate.protectedBelow(place.org.id, projectName), (rows) =>
-        gate.admitAll(what, rows, ({ env, env_id: envId, project }) => ({
-          ...changingAt(place),
-          org: place.org,
-          envId,
-          project,
-          env,
-          source: { ...sourceOf(place), project, env }
-        }))
-      )
-    }
+    const admitRemoval = (
+      place: OrgPlace<"org.delete" | "org.update"> | ProjectPlace<"project.delete" | "project.update">
+    ) => votes.admitRemoval(holderAt(place))
 
     /** Lets a place take its name, which another protected place may have had. Call it after the statement that takes the name. */
     const admitName = (place: OrgPlace<Action>, named: NamedPlace) => gate.admitName(changingAt(place), named)
@@ -321,45 +316,12 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
         { kind: "org", ...org }
       )
 
-    /**
-     * Lets the restoration or the erasure of a removed project or environment through, unless it is protected or holds what is. The
-     * place is that from which it was removed.
-     *
-     * @param named what it is, for messages, such as `project webshop`
-     */
-    const admitRemoved = <P extends OrgPlace<RemovedAction>>(
-      place: P,
+    /** The same for the restoration or the erasure of what was removed from a place. */
+    const admitRemoved = (
+      from: OrgPlace<RemovedAction>,
       change: "restore" | "erase",
-      { id, named }: { readonly id: string; readonly named: string }
-    ) =>
-      Effect.flatMap(gate.protectedInRemoved(id, change), (rows) =>
-        gate.admitAll(
-          `the removed ${named}`,
-          rows,
-          ({ env, env_id: envId, project }) => ({
-            ...changingAt(place),
-            org: place.org,
-            envId,
-            project,
-            env,
-            source: { ...sourceOf(place), project, env }
-          }),
-          change === "restore"
-            ? (names) =>
-                `one whom the protections of ${names} name may restore it at once, with a reason in X-Coffer-Break-Glass`
-            : (names) => `restore it, and end the protection of ${names} first`
-        )
-      )
-
-    /** Fails if protected environments would go with a removed place in which nobody votes. */
-    const refuseProtected = (id: RemovedId, what: string) =>
-      Effect.flatMap(gate.protectedInRemoved(id, "erase"), (rows) =>
-        rows.length === 0
-          ? Effect.void
-          : new ApprovalRequired({
-              message: `${what} holds protected environments, and nothing was changed: restore it, and end the protection of ${rows.map(({ env, project }) => `${project}/${env}`).join(", ")} first`
-            })
-      )
+      what: { readonly id: string; readonly named: string }
+    ) => votes.admitRemoved(holderAt(from), change, what)
 
     /**
      * Enters an organization that was removed and can be restored. Fails with NotFound for who is neither an owner of it nor a
@@ -434,7 +396,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
       admitOrganization,
       admitRemoved,
       removedOrg,
-      refuseProtected,
+      refuseProtected: votes.refuseProtected,
       within,
       alongside,
       beside,

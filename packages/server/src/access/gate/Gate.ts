@@ -41,6 +41,7 @@ export interface Guarded extends Changing {
 }
 
 const GuardedRow = Schema.Struct({ env_id: EnvId, project: ProjectName, env: EnvName })
+export type GuardedRow = typeof GuardedRow.Type
 
 /** How many protected environments a message names. */
 const maxNamed = 3
@@ -187,8 +188,8 @@ export const makeGate = Effect.gen(function* () {
    */
   const admitAll = Effect.fnUntraced(function* (
     what: string,
-    found: ReadonlyArray<typeof GuardedRow.Type>,
-    guardedOf: (row: typeof GuardedRow.Type) => Guarded,
+    found: ReadonlyArray<GuardedRow>,
+    guardedOf: (row: GuardedRow) => Guarded,
     wayOut: (names: string) => string = (names) => `give ${names} the same protection, or end it, first`
   ) {
     const mode = yield* ChangeMode
@@ -235,3 +236,5 @@ export const makeGate = Effect.gen(function* () {
 
   return { admit, admitAll, admitName, protectedBelow, protectedInRemoved } as const
 })
+
+export type Gate = Effect.Effect.Success<typeof makeGate>
