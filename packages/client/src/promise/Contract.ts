@@ -190,7 +190,18 @@ export interface Contract {
       readonly request: [
         request: {
           readonly path: { readonly org_name: string }
-          readonly urlParams?: { readonly since?: string; readonly until?: string; readonly spans?: number }
+          readonly urlParams?: {
+            readonly action?: string
+            readonly actor?: string
+            readonly actor_id?: string
+            readonly resource_type?: string
+            readonly project?: string
+            readonly env?: string
+            readonly key?: string
+            readonly since?: string
+            readonly until?: string
+            readonly spans?: number
+          }
         }
       ]
       readonly response: AuditActivity

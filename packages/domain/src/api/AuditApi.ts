@@ -27,7 +27,7 @@ import { response } from "./Response.js"
 import { OrgPath, paths } from "./Paths.js"
 import { Admission, Compressible, Polled, requires } from "./Requirement.js"
 
-const filters = {
+const matching = {
   action: optional(AuditAction),
   actor: optional(AuditActor),
   actor_id: optional(AuditActorId),
@@ -36,9 +36,10 @@ const filters = {
   env: optional(AuditEnv),
   key: optional(AuditKey),
   since: optional(AuditSince),
-  until: optional(AuditUntil),
-  limit: optional(LimitParameter)
+  until: optional(AuditUntil)
 }
+
+const filters = { ...matching, limit: optional(LimitParameter) }
 
 const headMessage = withMessage("goes together with chain, and the other way round")
 
@@ -85,20 +86,14 @@ export class AuditApi extends HttpApiGroup.make("audit")
   .add(
     HttpApiEndpoint.get("activity", `${logs}/activity`)
       .setPath(OrgPath)
-      .setUrlParams(
-        Schema.Struct({
-          since: optional(AuditSince),
-          until: optional(AuditUntil),
-          spans: optional(SpansParameter)
-        })
-      )
+      .setUrlParams(Schema.Struct({ ...matching, spans: optional(SpansParameter) }))
       .addSuccess(response(AuditActivity, "The activity"))
       .pipe(requires("audit.read"))
       .annotate(Compressible, true)
       .annotate(OpenApi.Summary, "Count an organization's entries over time, by action and by actor")
       .annotate(
         OpenApi.Description,
-        "For admins and owners. Divides the time from `since` (or the first entry) to `until` (or now) into at most `spans` spans of a round length. Spans begin at round times in UTC, so that the first and the last may reach beyond `since` and `until`. The newest 100,000 entries are counted."
+        "For admins and owners. Divides the time from `since` (or the first entry) to `until` (or now) into at most `spans` spans of a round length. Spans begin at round times in UTC, so that the first and the last may reach beyond `since` and `until`. The filters are those of the log. Up to 100,000 entries are counted, the newest; then `complete` is false."
       )
   )
   .add(

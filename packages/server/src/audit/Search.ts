@@ -202,6 +202,14 @@ export const pageStatement = (filters: Filters, range: Range, hasLateral: boolea
 export const totalStatements = (filters: Filters): ReadonlyArray<Sql<string>> =>
   runsOf(filters).map((where) => sql`SELECT coalesce(sum(k.entries), 0) AS total FROM ${counters} WHERE ${where}`)
 
+/** Statements that select the positions of matching entries in a range, in no order, each up to the limit. An entry is found once. */
+export const matchStatements = (filters: Filters, range: Range): ReadonlyArray<Sql<string>> =>
+  runsOf(filters).map(
+    (where) =>
+      sql`SELECT e.position FROM ${counters} CROSS JOIN audit_postings e
+        WHERE ${where} AND ${match}${within(range, "position", false)} LIMIT ${"limit"}`
+  )
+
 /** Statements whose sum is the number of matching entries in a range; each counts up to the limit. */
 export const countStatements = (filters: Filters, range: Range): ReadonlyArray<Sql<string>> =>
   isWhole(filters)
@@ -209,11 +217,7 @@ export const countStatements = (filters: Filters, range: Range): ReadonlyArray<S
         sql`SELECT count(*) AS total FROM (SELECT 1 FROM audit_entries e
           WHERE true${within(range, "position", true)} LIMIT ${"limit"}) AS found`
       ]
-    : runsOf(filters).map(
-        (where) =>
-          sql`SELECT count(*) AS total FROM (SELECT 1 FROM ${counters} CROSS JOIN audit_postings e
-            WHERE ${where} AND ${match}${within(range, "position", false)} LIMIT ${"limit"}) AS found`
-      )
+    : matchStatements(filters, range).map((found) => sql`SELECT count(*) AS total FROM (${found}) AS found`)
 
 /** The parameter values of the statements above. `positions` are the bounds of the range as positions. */
 export const searchValues = (filters: Filters, range: Range, positions: Bounds, limit: number): Values<string> => ({

@@ -750,7 +750,10 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
     ["an unknown actor among 10,000 members", () => ({ query: "actor=nobody@example.com" })]
   ],
   "GET /api/orgs/:org_name/audit-logs/verify": [["20,120 entries", () => ({})]],
-  "GET /api/orgs/:org_name/audit-logs/activity": [["20,120 entries", () => ({ query: "spans=200" })]],
+  "GET /api/orgs/:org_name/audit-logs/activity": [
+    ["20,120 entries", () => ({ query: "spans=200" })],
+    ["those of an action", () => ({ query: "spans=200&action=secret.set" })]
+  ],
   "GET /api/audit-logs": [
     ["100 long entries", () => ({ query: "limit=100&action=secret.read" })],
     ["100", () => ({ query: "limit=100&action=secret.set" })],

@@ -1,18 +1,11 @@
 import { AuditActivity } from "@coffer/domain/audit/AuditActivity"
-import { Access } from "@coffer/server/access/Access"
-import { Activity, type ActivityRequest } from "@coffer/server/edges/trail/Activity"
+import { EnvName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
+import type { ActivityRequest } from "@coffer/server/edges/trail/Activity"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
 import { onDamaged, onEverything } from "../model/Support.js"
-import { orgPath } from "../support/Services.js"
-import { by, entriesOf, type Log, newOrganization, write } from "./Support.js"
-
-const activity = ({ actor, name }: Log, request: ActivityRequest = {}) =>
-  Effect.gen(function* () {
-    const place = yield* (yield* Access).org(orgPath(name), "audit.read").pipe(by(actor))
-    return yield* (yield* Activity).ofOrganization(place, request)
-  }).pipe(Effect.provide(Activity.Default))
+import { activity, entriesOf, newOrganization, write } from "./Support.js"
 
 /** Copies the newest entry of a log to later times: the log has a clock of its own. */
 const append = (log: string, times: ReadonlyArray<string>, action = "secret.set", actor = "ada@example.com") =>
@@ -114,6 +107,82 @@ describe("the activity of a log", () => {
         FROM audit_entries WHERE log = ${acme.id} AND seq = 1`
       const found = yield* activity(acme, { since: day, until: "2100-03-02" })
       assert.deepStrictEqual([found.complete, found.entries, found.since], [false, 1, `${day}T10:00:00.000Z`])
+    }).pipe(onDamaged)
+  )
+
+  it.live("counts only what fits the filters, in the spans of the whole log", () =>
+    Effect.gen(function* () {
+      const acme = yield* newOrganization("acme")
+      const [web, api] = [
+        { project: "web", env: "prod" },
+        { project: "api", env: "prod" }
+      ]
+      for (const metadata of [
+        { ...web, key: "A" },
+        { ...web, key: "B" },
+        { ...web, keys: [{ key: "A" }, { key: "C" }] },
+        api
+      ]) {
+        yield* write(acme.id, { metadata })
+        yield* write(acme.id, { metadata, actor: "bob", action: "secret.delete" })
+      }
+      const counts = Effect.fnUntraced(function* (request: ActivityRequest) {
+        const found = yield* activity(acme, request)
+        assert.strictEqual(
+          found.entries,
+          found.counts.reduce((sum, count) => sum + count, 0)
+        )
+        return [found.entries, found.actions.length, found.actors.length]
+      })
+      assert.deepStrictEqual(yield* counts({ env: EnvName.make("prod") }), [8, 2, 2])
+      assert.deepStrictEqual(yield* counts({ project: ProjectName.make("web") }), [6, 2, 2])
+      assert.deepStrictEqual(yield* counts({ key: SecretKey.make("A") }), [4, 2, 2])
+      assert.deepStrictEqual(yield* counts({ key: SecretKey.make("C"), actor: "bob@example.com" }), [1, 1, 1])
+      assert.deepStrictEqual(yield* counts({ project: ProjectName.make("web"), action: "secret.set" }), [3, 1, 1])
+      assert.deepStrictEqual(yield* counts({ key: SecretKey.make("A"), until: "2000-01-01" }), [0, 0, 0])
+    }).pipe(onEverything)
+  )
+
+  it.live("finds few entries among many, and leaves out the oldest of too many", () =>
+    Effect.gen(function* () {
+      const acme = yield* newOrganization("acme")
+      const other = yield* newOrganization("other")
+      const sql = yield* SqlClient.SqlClient
+      const metadata = { project: "web", env: "prod", key: "A" }
+      yield* write(acme.id, { metadata })
+      // Adds the entry to the index.
+      yield* activity(acme, { key: SecretKey.make("A") })
+      const [first] = yield* sql<{ run: number; position: number }>`
+        SELECT run, position FROM audit_postings WHERE position = (SELECT max(position) FROM audit_entries)
+          AND run IN (SELECT k.id FROM audit_place_counters k JOIN audit_places p ON p.id = k.place WHERE p.keys = 'A')`
+      const { position = 0, run = 0 } = first ?? {}
+      const after = sql.literal(String(position))
+      /** Copies the entry to later positions of a log, and finds each by its key. */
+      const copy = (log: string, from: number, entries: number, isFound: boolean) =>
+        Effect.gen(function* () {
+          const numbers = sql.literal(
+            `WITH RECURSIVE n (n) AS (SELECT ${from} UNION ALL SELECT n + 1 FROM n WHERE n < ${from + entries - 1})`
+          )
+          yield* sql`INSERT INTO audit_entries
+            (position, id, log, seq, org_id, actor_type, actor_id, actor_name, action, resource_type, metadata, created_at, chain)
+            ${numbers} SELECT ${after} + n, 'copy ' || n, ${log}, 1000 + n, org_id, actor_type, actor_id, actor_name, action,
+              resource_type, metadata, '2100-01-01T0' || (n / 20000) || ':00:00.000Z', chain
+            FROM n CROSS JOIN audit_entries WHERE position = ${position}`
+          if (isFound)
+            yield* sql`INSERT INTO audit_postings (run, position) ${numbers} SELECT ${sql.literal(String(run))}, ${after} + n FROM n`
+        })
+      yield* copy(acme.id, 1, 10, true)
+      yield* copy(other.id, 11, 20_000, false)
+      yield* copy(acme.id, 20_011, 5_000, true)
+      const request = { key: SecretKey.make("A"), until: "2100-01-02" }
+      const few = yield* activity(acme, request)
+      assert.deepStrictEqual([few.entries, few.complete], [5_011, true])
+      yield* copy(acme.id, 25_011, 99_000, true)
+      const many = yield* activity(acme, request)
+      assert.isFalse(many.complete)
+      assert.isAtMost(many.entries, 100_000)
+      assert.isAbove(many.entries, 98_000)
+      assert.isAbove(Date.parse(many.since), Date.parse("2099-12-31"))
     }).pipe(onDamaged)
   )
 })

@@ -11,7 +11,7 @@ import { Effect, TestClock } from "effect"
 import fc from "fast-check"
 import { hasty, holds, onDamaged, onEverything } from "../model/Support.js"
 import { isOnPostgres, orgPath, person, transaction } from "../support/Services.js"
-import { by, list, listAll, type Log, newOrganization, read, verify, write } from "./Support.js"
+import { activity, by, list, listAll, type Log, newOrganization, read, verify, write } from "./Support.js"
 import { isSoak, runs } from "../../../domain/test/support/Runs.js"
 
 const start = Date.UTC(2026, 0, 31, 8)
@@ -142,6 +142,15 @@ describe("the filters of the audit log", () => {
               const told = JSON.stringify(wanted)
               assert.deepStrictEqual(yield* walk((page) => list(acme, page), { ...request, limit }), expected, told)
               assert.strictEqual((yield* list(acme, request)).pagination.total, expected.length, told)
+              const { since: _since, until: _until, ...names } = request
+              const counted = yield* activity(acme, { ...names, until: moment(start + 86_400_000) })
+              assert.isTrue(counted.complete)
+              const fitting = everything.filter(fits(names))
+              assert.strictEqual(counted.entries, fitting.length, told)
+              for (const actor of new Set(everything.map(({ actor_name }) => actor_name))) {
+                const { length } = fitting.filter(({ actor_name }) => actor_name === actor)
+                assert.strictEqual(counted.actors.find(({ name }) => name === actor)?.entries ?? 0, length, told)
+              }
               const all = (yield* walk((page) => listAll(page), { limit: 100 })).filter(fits(request))
               assert.deepStrictEqual(yield* walk((page) => listAll(page), { ...request, limit: 20 }), all, told)
               assert.strictEqual((yield* listAll(request)).pagination.total, all.length, told)

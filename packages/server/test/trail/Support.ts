@@ -5,6 +5,7 @@ import { Access } from "@coffer/server/access/Access"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
 import { Database } from "@coffer/server/database/Database"
 import type { AuditSource } from "@coffer/server/audit/AuditEvent"
+import { Activity, type ActivityRequest } from "@coffer/server/edges/trail/Activity"
 import { type PageRequest, Trail } from "@coffer/server/edges/trail/Trail"
 import type { VerifyRequest } from "@coffer/server/edges/trail/Verification"
 import { Organizations } from "@coffer/server/directory/organizations/Organizations"
@@ -31,6 +32,12 @@ export const list = ({ actor, name }: Log, request: PageRequest = {}) =>
     const place = yield* (yield* Access).org(orgPath(name), "audit.read").pipe(by(actor))
     return yield* (yield* Trail).list(place, request)
   })
+
+export const activity = ({ actor, name }: Log, request: ActivityRequest = {}) =>
+  Effect.gen(function* () {
+    const place = yield* (yield* Access).org(orgPath(name), "audit.read").pipe(by(actor))
+    return yield* (yield* Activity).ofOrganization(place, request)
+  }).pipe(Effect.provide(Activity.Default))
 
 /** In a turn of its own: what is not written by the server itself is seen from the next one on. */
 export const verify = ({ actor, name }: Log, request: VerifyRequest = {}) =>

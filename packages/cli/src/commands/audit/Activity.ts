@@ -4,9 +4,10 @@ import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
 import { atOrg, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
-import { pastMoment, rangeOptions } from "../../grammar/Times.js"
+import { pastMoment } from "../../grammar/Times.js"
 import { note } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
+import { about, filters, namesOf } from "./LogFilters.js"
 
 const By = Schema.Literal("action", "actor").annotations({
   description: "count by action or by actor; default: action"
@@ -28,18 +29,27 @@ const columns = {
 
 export const activity = atOrg("activity", {
   description: "Show how much happened when, by action or by actor",
-  examples: ["coffer audit activity --since yesterday", "coffer audit activity --by actor --spans 24"],
+  examples: [
+    "coffer audit activity --since yesterday",
+    "coffer audit activity webshop/prod --action secret.read --by actor",
+    "coffer audit activity --by actor --spans 24"
+  ],
   options: {
+    about,
     by: option("by", By),
-    ...rangeOptions,
+    ...filters,
     spans: option("spans", SpansParameter),
     wide
   },
-  run: ({ call, options: { by, since, spans, until }, path }) =>
+  place: ({ about }) => defined({ org: about?.org }),
+  run: ({ call, options: { about, action, actor, by, key, resourceType, since, spans, until }, path, settings }) =>
     Effect.map(
-      Effect.flatMap(Effect.all({ since: pastMoment(since), until: pastMoment(until) }), (range) =>
-        call("audit", (api) => api.activity({ path, urlParams: defined({ ...range, spans }) }))
-      ),
+      Effect.gen(function* () {
+        const range = yield* Effect.all({ since: pastMoment(since), until: pastMoment(until) })
+        const { env, project } = yield* namesOf(settings, about)
+        const urlParams = defined({ action, actor, env, key, project, resource_type: resourceType, spans, ...range })
+        return yield* call("audit", (api) => api.activity({ path, urlParams }))
+      }),
       (found) => {
         const data = by === "actor" ? found.actors : found.actions
         const { text } = listView({ data }, columns, "nothing happened in this time")

@@ -1,35 +1,24 @@
 import { AuditCursor, LogCursor } from "@coffer/domain/audit/AuditCursor"
 import { auditCsv, auditCsvHead } from "@coffer/domain/audit/AuditCsv"
 import type { AuditEntry, AuditPage } from "@coffer/domain/audit/AuditEntry"
-import {
-  AuditAction,
-  AuditActor,
-  AuditEnv,
-  AuditKey,
-  AuditProject,
-  AuditResourceType,
-  ChainLink,
-  FromSeqParameter,
-  SeqParameter
-} from "@coffer/domain/audit/AuditFilters"
+import { ChainLink, FromSeqParameter, SeqParameter } from "@coffer/domain/audit/AuditFilters"
 import { auditDeed } from "@coffer/domain/audit/AuditSentence"
 import { patiently } from "@coffer/client/internal/Exchange"
 import type { Settings } from "@coffer/client/internal/Settings"
 import { LimitParameter, maxPageSize } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { defined } from "@coffer/domain/base/Defined"
 import { CannotDo, type Failure, WrongUsage } from "../../base/Failures.js"
 import { atServer, group, org, wide } from "../../grammar/Command.js"
-import { codecOf, option, optionalArgument } from "../../grammar/Fields.js"
-import { patternPlace } from "../../grammar/PlaceArguments.js"
-import { type Codec, completedBy, flag, orOld } from "../../grammar/Specs.js"
-import { pastMoment, rangeOptions } from "../../grammar/Times.js"
+import { option } from "../../grammar/Fields.js"
+import { flag } from "../../grammar/Specs.js"
+import { pastMoment } from "../../grammar/Times.js"
 import { note, printJson, printLine, printList, printMore, toJson, write } from "../../terminal/Print.js"
 import { noteUnmatched } from "../access/UnmatchedPatterns.js"
 import { activity } from "./Activity.js"
 import { follow } from "./Follow.js"
+import { about, filters, type LogPlace, namesOf } from "./LogFilters.js"
 
 const titles = ["time", "actor", "action", "what", "address"]
 const row = (entry: AuditEntry) => [
@@ -44,65 +33,6 @@ const server = flag(
   "server",
   "The log of the whole server, for superadmins: logins, lockouts, and every organization's entries"
 )
-
-const filters = {
-  action: option("action", AuditAction),
-  actor: option("actor", AuditActor),
-  key: option("key", AuditKey),
-  ...rangeOptions,
-  resourceType: option("resource-type", AuditResourceType)
-}
-
-/** The names that entries are about. */
-interface LogPlace {
-  readonly org: string | undefined
-  /** Undefined for any, or for that of the settings. */
-  readonly project: typeof AuditProject.Type | undefined
-  readonly env: typeof AuditEnv.Type | undefined
-  /** Whether an undefined project is that of the settings. */
-  readonly isHere: boolean
-}
-
-const codecs = { project: codecOf(AuditProject), env: codecOf(AuditEnv) }
-
-const anyOr = <A>({ decode }: Codec<A>, name: string, text: string | undefined) =>
-  text === undefined || text === "*" ? Either.right(undefined) : decode(name, text)
-
-const logPlace: Codec<LogPlace> = {
-  value: "text",
-  description: "",
-  decode: (name, text) =>
-    Either.flatMap(patternPlace.decode(name, text), ({ env, org, project }) =>
-      Either.all({
-        org: Either.right(org),
-        project: anyOr(codecs.project, name, project),
-        env: anyOr(codecs.env, name, env),
-        isHere: Either.right(project === undefined)
-      })
-    )
-}
-
-/** Not the shared options: a project in service.yml must not hide the entries of other projects. */
-const oldPlace = { project: option("project", AuditProject), env: option("env", AuditEnv) }
-
-const about = orOld(
-  completedBy(
-    "env-path",
-    optionalArgument(
-      "PLACE",
-      logPlace,
-      "Only entries about this place, by its names at that time, such as webshop/prod, 'webshop/*' or '*/prod'"
-    )
-  ),
-  oldPlace,
-  (names) => Either.right({ ...names, org: undefined, isHere: false })
-)
-
-/** The names that entries are about, with the project of the settings. */
-const namesOf = Effect.fnUntraced(function* (settings: Settings | undefined, place: LogPlace | undefined) {
-  const { env, isHere = false, project } = place ?? {}
-  return { env, project: project ?? (isHere && settings !== undefined ? yield* settings.project : undefined) }
-})
 
 const archive = option(
   "archive",

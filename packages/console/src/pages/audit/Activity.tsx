@@ -1,15 +1,12 @@
 import type { AuditActivity } from "@coffer/domain/audit/AuditActivity"
-import { AuditSince, AuditUntil } from "@coffer/domain/audit/AuditFilters"
-import { defined } from "@coffer/domain/base/Defined"
 import type { OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
-import { call } from "../../client/Calls.js"
 import { Choose } from "../../kit/Choose.js"
 import { useLoad } from "../../kit/Load.js"
 import { Reading } from "../../kit/Reading.js"
 import { wallMillis } from "../../state/ServerTime.js"
-import { decode, type Typed } from "./Filters.js"
-import { followed, pictureOf, timeOf, times } from "./Picture.js"
+import { nameOf, readActivity, type Typed } from "./Filters.js"
+import { pictureOf, timeOf, times } from "./Picture.js"
 
 const height = 72
 const step = 10
@@ -123,15 +120,12 @@ interface ActivityProps {
   readonly choose: Choose
 }
 
-/** How much happened when, by action or by actor: one column a span of time. It follows the filters of time, action and actor. */
+/** How much happened when, by action or by actor: one column a span of time. It counts the entries that fit the filters. */
 export const Activity = ({ choose, org, typed }: ActivityProps) => {
-  const split = useSignal<By>("action")
-  const since = decode(AuditSince, typed.since)
-  const until = decode(AuditUntil, typed.until)
-  const found = useLoad(`${org} ${since ?? ""} ${until ?? ""}`, () =>
-    call("audit", (api) => api.activity({ path: { org_name: org }, urlParams: defined({ since, until }) }))
-  )
-  const shown: By = typed.action !== "" ? "action" : typed.actor !== "" ? "actor" : split.value
+  const chosen = useSignal<By | null>(null)
+  const found = useLoad(nameOf(org, typed), () => readActivity(org, typed))
+  // All columns of one action have one colour: actors tell more then.
+  const split = chosen.value ?? (typed.action === "" ? "action" : "actor")
   return (
     <figure class="audit-activity">
       <figcaption>
@@ -149,20 +143,11 @@ export const Activity = ({ choose, org, typed }: ActivityProps) => {
             {name}
           </button>
         ))}
-        <Choose label="by" value={shown} words={by} choose={(word) => (split.value = word)} />
+        <Choose label="by" value={split} words={by} choose={(word) => (chosen.value = word)} />
       </figcaption>
-      <Reading of={found}>
-        {(activity) => {
-          const part = followed(activity, typed)
-          return part === null ? (
-            <p class="quiet">The picture shows the ten most frequent actions and actors, one filter at a time.</p>
-          ) : (
-            <Picture activity={part} split={shown} choose={choose} />
-          )
-        }}
-      </Reading>
-      {(typed.project !== "" || typed.env !== "" || typed.key !== "") && (
-        <p class="quiet">It regards all projects, environments and keys.</p>
+      {/* The list below says which filter is not valid. */}
+      {found.loaded.value.failure?._tag !== "ValidationError" && (
+        <Reading of={found}>{(activity) => <Picture activity={activity} split={split} choose={choose} />}</Reading>
       )}
     </figure>
   )

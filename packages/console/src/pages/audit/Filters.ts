@@ -35,7 +35,7 @@ export const filtersOf = (query: URLSearchParams): Typed => ({
 export const names = ["actor", "project", "env", "key", "since", "until"] as const
 
 /** Undefined: the text is not complete. */
-export const decode = <A, I>(schema: Schema.Schema<A, I>, text: string): A | undefined =>
+const decode = <A, I>(schema: Schema.Schema<A, I>, text: string): A | undefined =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(text.trim()))
 
 /** Returns the query parameters of the complete filters; a half-typed one is omitted. */
@@ -55,6 +55,10 @@ export const badOf = (typed: Typed): ReadonlyArray<(typeof names)[number]> => {
   const params = paramsOf(typed)
   return names.filter((name) => typed[name].trim() !== "" && params[name] === undefined)
 }
+
+/** Reads how much happened when, of the entries that fit the filters. */
+export const readActivity = (org: OrgName, typed: Typed) =>
+  call("audit", (api) => api.activity({ path: { org_name: org }, urlParams: paramsOf(typed) }))
 
 /** Names a request, so that equal filters are not read twice. */
 export const nameOf = (org: OrgName, typed: Typed): string => JSON.stringify([org, paramsOf(typed)])

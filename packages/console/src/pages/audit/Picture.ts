@@ -50,26 +50,6 @@ export const pictureOf = (activity: AuditActivity, found: ReadonlyArray<Activity
   }
 }
 
-/** The filters of a list that a picture follows beside its time. */
-interface Followed {
-  readonly action: string
-  readonly actor: string
-}
-
-/** The part of an activity that filters leave; null: the server did not count it, because others are more frequent. */
-export const followed = (activity: AuditActivity, { action, actor }: Followed): AuditActivity | null => {
-  if (action === "" && actor === "") return activity
-  const one =
-    action === ""
-      ? activity.actors.find(({ name }) => name === actor)
-      : actor === ""
-        ? activity.actions.find(({ name }) => name === action)
-        : undefined
-  if (one === undefined) return null
-  const only = action === "" ? { actions: [], actors: [one] } : { actions: [one], actors: [] }
-  return { ...activity, entries: one.entries, counts: one.counts, ...only }
-}
-
 /** The time of some columns, as filters name it: from the first to the last of them. */
 export const timeOf = ({ seconds, since }: AuditActivity, first: number, last: number) => {
   const at = (column: number) => new Date(Date.parse(since) + column * seconds * 1_000).toISOString().slice(0, 19) + "Z"

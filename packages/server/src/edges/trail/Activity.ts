@@ -3,8 +3,11 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Place } from "../../access/Access.js"
 import { timestamp } from "../../base/Time.js"
-import { pacing } from "../../base/EventLoop.js"
-import { activityRepo, type CountRow, type Unit } from "./ActivityRepo.js"
+import { mapInSlices, pacing } from "../../base/EventLoop.js"
+import { type Filters, isWhole } from "../../audit/Search.js"
+import { AuditIndex } from "../../audit/AuditIndex.js"
+import { activityRepo, type CountRow, type Positions, type Unit } from "./ActivityRepo.js"
+import { type FilterRequest, makeFilters } from "./TrailFilters.js"
 
 const defaultSpans = 48
 /** At most how many entries are counted: the newest. */
@@ -87,7 +90,7 @@ const tally = ({ seconds, since, until }: Spans) => {
   }
 }
 
-export interface ActivityRequest {
+export interface ActivityRequest extends FilterRequest {
   /** Inclusive. */
   readonly since?: string
   /** Exclusive. */
@@ -95,35 +98,99 @@ export interface ActivityRequest {
   readonly spans?: number
 }
 
+interface Counted {
+  readonly rows: ReadonlyArray<CountRow>
+  readonly spans: Spans
+  readonly isComplete: boolean
+}
+
+/** The spans of time from a moment on; from the wanted one, if it is undefined. */
+type SpansSince = (moment: string | undefined) => Spans
+
 /** How much of an audit log happened when. */
 export class Activity extends Effect.Service<Activity>()("@coffer/server/Activity", {
   effect: Effect.gen(function* () {
     const repo = yield* activityRepo
+    const filtersOf = yield* makeFilters
+
+    /** Counts all entries from a number to below another one; the newest, if there are too many. */
+    const countAll = Effect.fnUntraced(function* (spansSince: SpansSince, log: string, from: number, below: number) {
+      const first = Math.max(from, below - maxCounted)
+      const isComplete = first === from
+      const spans = spansSince(isComplete ? undefined : (yield* repo.momentFrom({ log, seq: first }))?.created_at)
+      const rows: Array<CountRow> = []
+      const pace = pacing()
+      for (let seq = first; seq < below; seq += countedAtOnce) {
+        rows.push(...(yield* repo.counts(spans.unit, log, seq, Math.min(below, seq + countedAtOnce))))
+        yield* pace
+      }
+      const counted: Counted = { rows, spans, isComplete }
+      return counted
+    })
+
+    /**
+     * Counts the entries at some positions that match, from the newest to the oldest, until there are too many. Where few match, a
+     * statement covers more positions. No statement finds more than its positions, so one that covers `countedAtOnce` succeeds.
+     */
+    const matchesAt = Effect.fnUntraced(function* (unit: Unit, filters: Filters, { below: end, from }: Positions) {
+      const rows: Array<CountRow> = []
+      const pace = pacing()
+      let [below, width, entries, oldest] = [end, countedAtOnce, 0, end]
+      while (below > from) {
+        const begin = Math.max(from, below - width)
+        const found = yield* repo.matches(unit, filters, { from: begin, below }, countedAtOnce + 1)
+        const matching = found.reduce((sum, row) => sum + row.entries, 0)
+        yield* pace
+        if (matching > countedAtOnce) {
+          width = Math.max(countedAtOnce, Math.ceil(width / 2))
+          continue
+        }
+        if (entries + matching > maxCounted) break
+        entries += matching
+        oldest = found.reduce((least, row) => Math.min(least, row.oldest), oldest)
+        rows.push(...found)
+        below = begin
+        if (matching < countedAtOnce / 4) width *= 2
+      }
+      return { rows, oldest, reached: below }
+    })
+
+    /** Counts matching entries as `countAll` counts all. Which entries are too many is known once they are counted. */
+    const countMatches = Effect.fnUntraced(function* (spansSince: SpansSince, filters: Filters, positions: Positions) {
+      const wanted = spansSince(undefined)
+      const { oldest, reached, rows } = yield* matchesAt(wanted.unit, filters, positions)
+      if (reached <= positions.from) {
+        const complete: Counted = { rows, spans: wanted, isComplete: true }
+        return complete
+      }
+      const spans = spansSince((yield* repo.momentAt({ position: oldest }))?.created_at)
+      // Shorter spans need the times of the entries to a smaller unit.
+      const exact = yield* matchesAt(spans.unit, filters, { ...positions, from: reached })
+      const counted: Counted = { rows: exact.rows, spans, isComplete: false }
+      return counted
+    })
 
     /** Counts the entries of an organization's log in spans of time. Whole spans are counted: the first may begin earlier. */
     const ofOrganization = Effect.fnUntraced(function* (
       place: Place<"audit.read">,
-      { since, spans: most = defaultSpans, until }: ActivityRequest
+      { since, spans: most = defaultSpans, until, ...request }: ActivityRequest
     ) {
       const log = place.org.id
+      const filters = yield* filtersOf(log, request)
       const to = until === undefined ? yield* Clock.currentTimeMillis : Date.parse(until)
       const oldest = yield* repo.momentFrom({ log, seq: 0 })
       const from = Math.max(0, Math.min(to, Date.parse(since ?? oldest?.created_at ?? timestamp(to))))
       const wanted = spansOf(from, to, most)
       const times = { since: timestamp(wanted.since), until: timestamp(Math.min(wanted.until, lastMoment)) }
       const range = yield* repo.rangeOf(log, times, null)
+      const first = range.from ?? 0
       const below = range.below ?? (yield* repo.endOf(log))
-      const first = Math.max(range.from ?? 0, below - maxCounted)
-      const isComplete = first === (range.from ?? 0)
-      const begin = isComplete ? undefined : yield* repo.momentFrom({ log, seq: first })
-      const spans = begin === undefined ? wanted : spansOf(Date.parse(begin.created_at), to, most)
+      const spansSince: SpansSince = (moment) => (moment === undefined ? wanted : spansOf(Date.parse(moment), to, most))
+      const { isComplete, rows, spans } = isWhole(filters)
+        ? yield* countAll(spansSince, log, first, below)
+        : yield* countMatches(spansSince, filters, yield* repo.positionsOf(filters, first, below))
       const sum = tally(spans)
-      const pace = pacing()
-      for (let seq = first; seq < below; seq += countedAtOnce) {
-        const rows = yield* repo.counts(spans.unit, log, seq, Math.min(below, seq + countedAtOnce))
-        for (const row of rows) sum.add(row)
-        yield* pace
-      }
+      yield* mapInSlices(rows, sum.add)
       const answer: AuditActivity = {
         since: timestamp(spans.since),
         seconds: spans.seconds,
@@ -134,5 +201,6 @@ export class Activity extends Effect.Service<Activity>()("@coffer/server/Activit
     })
 
     return { ofOrganization } as const
-  })
+  }),
+  dependencies: [AuditIndex.Default]
 }) {}
