@@ -1,3 +1,4 @@
+import * as Effect from "effect/Effect"
 import { useAct } from "../kit/Act.js"
 import { Problem } from "../kit/Problem.js"
 import { Link } from "../routing/Link.js"
@@ -46,9 +47,16 @@ const Done = () => {
           type="button"
           disabled={act.isBusy.value}
           onClick={() => {
-            act.run(undo.effect, () => {
-              noteDone("It was taken back.")
+            // One that needs votes became a request: the line of that request says so.
+            const effect = Effect.tapError(undo.effect, ({ _tag }) =>
+              Effect.sync(() => {
+                if (_tag === "ChangeRequested") forgetDone()
+              })
+            )
+            act.run(effect, () => {
+              // It may open the place of before, which is the page that says it.
               undo.done()
+              noteDone("It was taken back.")
             })
           }}
         >

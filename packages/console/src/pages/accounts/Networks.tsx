@@ -7,6 +7,7 @@ import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
 import { DialogButtons } from "../../kit/DialogButtons.js"
 import { TextArea } from "../../kit/TextArea.js"
+import { noteDone } from "../../state/Done.js"
 
 interface NetworksProps {
   readonly org: OrgName
@@ -20,6 +21,14 @@ export const Networks = ({ account, changed, close, org }: NetworksProps) => {
   const { allowed_networks: before = [], id, name } = account
   const text = useSignal(before.join("\n"))
   const act = useAct()
+  const set = (networks: ReadonlyArray<string>, etag: string | undefined) =>
+    call("serviceAccounts", (api) =>
+      api.update({
+        path: { org_name: org, sa_id: id },
+        headers: defined({ "if-match": etag }),
+        payload: { allowed_networks: networks.length === 0 ? null : networks }
+      })
+    )
   const end = () => {
     close()
     // Somebody else has changed them: the next form begins with those.
@@ -42,19 +51,12 @@ export const Networks = ({ account, changed, close, org }: NetworksProps) => {
         kind="primary"
         decide={() => {
           const networks = text.value.split(/[\s,]+/).filter((network) => network !== "")
-          act.run(
-            call("serviceAccounts", (api) =>
-              api.update({
-                path: { org_name: org, sa_id: id },
-                headers: defined({ "if-match": account.etag }),
-                payload: { allowed_networks: networks.length === 0 ? null : networks }
-              })
-            ),
-            () => {
-              close()
-              changed()
-            }
-          )
+          act.run(set(networks, account.etag), ({ etag }) => {
+            close()
+            changed()
+            const from = networks.length === 0 ? "anywhere" : networks.join(", ")
+            noteDone(`${name} may call from ${from}.`, { effect: set(before, etag), done: changed })
+          })
         }}
       />
     </Dialog>

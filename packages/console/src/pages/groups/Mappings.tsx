@@ -13,6 +13,7 @@ import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { TextField } from "../../kit/TextField.js"
 import { missingInOrg } from "../../client/Organizations.js"
+import { noteDone } from "../../state/Done.js"
 import { Visible } from "../../kit/Visible.js"
 
 interface MappingsProps {
@@ -39,6 +40,9 @@ const change = (org: OrgName, f: (mappings: ReadonlyArray<GroupMapping>) => Read
 const isSame = (one: GroupMapping, other: GroupMapping): boolean =>
   one.group === other.group && one.provider_group === other.provider_group
 
+const without = (mapping: GroupMapping) => (mappings: ReadonlyArray<GroupMapping>) =>
+  mappings.filter((one) => !isSame(one, mapping))
+
 const Add = ({ act, changed, groups, org }: EditProps) => {
   const name = useSignal("")
   const chosen = useSignal<GroupName | null>(null)
@@ -55,6 +59,10 @@ const Add = ({ act, changed, groups, org }: EditProps) => {
           () => {
             name.value = ""
             changed()
+            noteDone(`${provider_group} counts as ${group} now.`, {
+              effect: change(org, without({ provider_group, group })),
+              done: changed
+            })
           }
         )
       }}
@@ -96,8 +104,14 @@ const Row = ({ act, changed, mapping, org }: EditProps & { readonly mapping: Gro
             }
             verb="Remove the mapping"
             isDisabled={act.isBusy.value}
-            effect={change(org, (mappings) => mappings.filter((one) => !isSame(one, mapping)))}
-            done={changed}
+            effect={change(org, without(mapping))}
+            done={() => {
+              changed()
+              noteDone(`${provider_group} counts as ${group} no longer.`, {
+                effect: change(org, (mappings) => [...mappings, mapping]),
+                done: changed
+              })
+            }}
           >
             <p>
               Whoever is in <Visible text={provider_group} /> at the provider leaves {group} here, unless somebody added

@@ -16,6 +16,7 @@ import { Rename } from "../../kit/Rename.js"
 import { Link } from "../../routing/Link.js"
 import { orgAddress } from "../../routing/Places.js"
 import { missingInOrg } from "../../client/Organizations.js"
+import { noteDone } from "../../state/Done.js"
 import type { PageProps } from "../PageProps.js"
 import { Mappings } from "./Mappings.js"
 import { Members } from "./Members.js"
@@ -92,9 +93,15 @@ const Row = ({ changed, group, org, show }: RowProps) => {
               hint="Its members and rules stay."
               why={null}
               rename={(next) => call("groups", (api) => api.rename({ path, payload: { name: GroupName.make(next) } }))}
-              done={() => {
+              done={(renamed) => {
                 close()
                 changed()
+                noteDone(`The group ${name} is called ${renamed.name} now.`, {
+                  effect: call("groups", (api) =>
+                    api.rename({ path: { org_name: org, group_name: renamed.name }, payload: { name } })
+                  ),
+                  done: changed
+                })
               }}
             />
           </Dialog>

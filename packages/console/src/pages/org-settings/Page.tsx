@@ -1,5 +1,6 @@
 import { defined } from "@coffer/domain/base/Defined"
 import { orgNameForm, projectNameForm } from "@coffer/domain/base/NameForms"
+import type { OrgName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import { call } from "../../client/Calls.js"
 import { start } from "../../client/Run.js"
@@ -10,9 +11,16 @@ import { Rename } from "../../kit/Rename.js"
 import { orgAddress, serverAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg, readOrganizations } from "../../client/Organizations.js"
+import { noteDone } from "../../state/Done.js"
 import { wayBack } from "../../state/Server.js"
 import type { PageProps } from "../PageProps.js"
 import { PasskeyRecovery } from "./PasskeyRecovery.js"
+
+const rename = (org: OrgName, name: OrgName) =>
+  Effect.zipLeft(
+    call("organizations", (api) => api.update({ path: { org_name: org }, payload: { name } })),
+    readOrganizations
+  )
 
 /** The name of an organization, and its end. */
 export const Page = ({ place: { org } }: PageProps<"org">) => (
@@ -26,14 +34,15 @@ export const Page = ({ place: { org } }: PageProps<"org">) => (
       form={orgNameForm}
       hint="What is in it stays. Addresses and files such as service.yml with the old name stop working."
       why={missingInOrg(org, "org.update")}
-      rename={(name) =>
-        Effect.zipLeft(
-          call("organizations", (api) => api.update({ path: { org_name: org }, payload: { name } })),
-          readOrganizations
-        )
-      }
+      rename={(name) => rename(org, name)}
       done={({ name }) => {
         navigate(orgAddress(name, "settings"), { replace: true })
+        noteDone(`The organization ${org} is called ${name} now.`, {
+          effect: rename(name, org),
+          done: () => {
+            navigate(orgAddress(org, "settings"), { replace: true })
+          }
+        })
       }}
     />
     {missingInOrg(org, "project.restore") === null && (

@@ -7,6 +7,7 @@ import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { missingInOrg } from "../../client/Organizations.js"
+import { noteDone } from "../../state/Done.js"
 
 const words = {
   login: "after a new login",
@@ -24,15 +25,18 @@ export const PasskeyRecovery = ({ org }: { readonly org: OrgName }) => {
   const act = useAct()
   const chosen = useSignal<Word | null>(null)
   const why = missingInOrg(org, "org.update")
+  const set = (passkey_recovery: keyof typeof words) =>
+    call("organizations", (api) => api.update({ path, payload: { passkey_recovery } }))
   const save = () => {
-    const payload = { passkey_recovery: chosen.peek() === words.none ? "none" : "login" } as const
-    act.run(
-      call("organizations", (api) => api.update({ path, payload })),
-      () => {
-        chosen.value = null
-        found.reload()
-      }
-    )
+    const next = chosen.peek() === words.none ? "none" : "login"
+    act.run(set(next), () => {
+      chosen.value = null
+      found.reload()
+      noteDone(`Members remove a passkey that they have lost ${words[next]}.`, {
+        effect: set(next === "none" ? "login" : "none"),
+        done: found.reload
+      })
+    })
   }
   return (
     <Reading of={found}>

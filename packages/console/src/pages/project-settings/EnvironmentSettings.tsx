@@ -16,6 +16,7 @@ import { Table } from "../../kit/Table.js"
 import { Ahead } from "../../kit/When.js"
 import { Link } from "../../routing/Link.js"
 import { envAddress } from "../../routing/Places.js"
+import { noteDone } from "../../state/Done.js"
 import { missingInOrg } from "../../client/Organizations.js"
 import { wayBack } from "../../state/Server.js"
 import type { PlaceAt } from "../PageProps.js"
@@ -178,17 +179,19 @@ const List = ({ place, reload, settings: { environments, own } }: ListProps) => 
   const order = useOrder(lasting.map(({ name }) => name))
   const act = useAct()
   const isAllowed = missingInOrg(org, "project.update") === null
-  const save = (names: ReadonlyArray<EnvName>) => {
-    const path = { org_name: org, project_name: project }
-    act.run(
-      call("projects", (api) => api.rename({ path, payload: { order: names } })),
-      () => {
-        order.reset()
-        reload()
-      }
-    )
-  }
   const hasOwn = environments.some(({ position }) => position !== undefined)
+  const saved = hasOwn ? lasting.map(({ name }) => name) : []
+  const set = (names: ReadonlyArray<EnvName>) =>
+    call("projects", (api) => api.rename({ path: { org_name: org, project_name: project }, payload: { order: names } }))
+  const save = (names: ReadonlyArray<EnvName>) => {
+    act.run(set(names), () => {
+      order.reset()
+      const what =
+        names.length === 0 ? "The environments have their usual order." : "The order of the environments was saved."
+      noteDone(what, { effect: set(saved), done: reload })
+      reload()
+    })
+  }
   return (
     <>
       <Table label="Environments" heads={["Environment", "Order", ""]}>

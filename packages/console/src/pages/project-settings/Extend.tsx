@@ -6,6 +6,7 @@ import { endOf, Ends, useEnd } from "../../kit/Ends.js"
 import { Problem } from "../../kit/Problem.js"
 import { exactly } from "../../kit/Exactly.js"
 import { Ahead } from "../../kit/When.js"
+import { noteDone } from "../../state/Done.js"
 
 interface ExtendProps {
   readonly path: EnvPath
@@ -25,13 +26,14 @@ export const ExtendDialog = ({ changed, close, end: before, mayLast, path }: Ext
   const save = () => {
     if (chosen === null) return
     const { expires_at = null } = chosen
-    act.run(
-      call("environments", (api) => api.extend({ path, payload: { expires_at } })),
-      () => {
-        close()
-        changed()
-      }
-    )
+    const set = (time: string | null) =>
+      call("environments", (api) => api.extend({ path, payload: { expires_at: time } }))
+    act.run(set(expires_at), () => {
+      close()
+      changed()
+      const what = expires_at === null ? `${path.env_name} lasts.` : `${path.env_name} ends at ${exactly(expires_at)}.`
+      noteDone(what, { effect: set(before), done: changed })
+    })
   }
   return (
     <Dialog title={`When ${path.env_name} ends`} busy={act.isBusy} close={close}>

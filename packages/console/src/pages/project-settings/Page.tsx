@@ -10,6 +10,7 @@ import { Rename } from "../../kit/Rename.js"
 import { orgAddress, projectAddress } from "../../routing/Places.js"
 import { navigate } from "../../routing/Router.js"
 import { missingInOrg } from "../../client/Organizations.js"
+import { noteDone } from "../../state/Done.js"
 import { wayBack } from "../../state/Server.js"
 import type { PageProps } from "../PageProps.js"
 import { EnvironmentSettings } from "./EnvironmentSettings.js"
@@ -64,6 +65,14 @@ export const Page = ({ place }: PageProps<"project">) => {
         rename={(name) => call("projects", (api) => api.rename({ path, payload: { name } }))}
         done={({ name }) => {
           navigate(projectAddress(org, name, "settings"), { replace: true })
+          noteDone(`The project ${project} is called ${name} now.`, {
+            effect: call("projects", (api) =>
+              api.rename({ path: { org_name: org, project_name: name }, payload: { name: project } })
+            ),
+            done: () => {
+              navigate(projectAddress(org, project, "settings"), { replace: true })
+            }
+          })
         }}
       />
       <section class="danger-zone">

@@ -13,6 +13,7 @@ import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
 import { When } from "../../kit/When.js"
 import { missingInOrg } from "../../client/Organizations.js"
+import { noteDone } from "../../state/Done.js"
 import type { Settings } from "./Settings.js"
 
 const Terms = body(previewTerms)
@@ -41,6 +42,20 @@ const Facts = ({ now }: { readonly now: Allowed }) => (
   </dl>
 )
 
+/** Says what previews are allowed now. */
+const note = (path: ProjectPath, before: Allowed | null, now: Allowed | null, done: () => void): void => {
+  const what =
+    now === null
+      ? "No previews are allowed any more."
+      : `Previews are allowed: copies of ${now.from} named ${now.pattern}.`
+  const set = ({ from, longest, max, pattern }: Allowed) =>
+    Either.map(decodeForm(Terms, { from, longest, max, pattern }), (payload) =>
+      call("previews", (api) => api.set({ path, payload }))
+    )
+  const undo = before === null ? Either.right(call("previews", (api) => api.remove({ path }))) : set(before)
+  noteDone(what, Either.isRight(undo) ? { effect: undo.right, done } : null)
+}
+
 const Form = ({ path, reload, settings: { environments, previews } }: PreviewsProps) => {
   const act = useAct()
   const names = environments.filter((one) => !ends(one)).map(({ name }) => name)
@@ -64,7 +79,10 @@ const Form = ({ path, reload, settings: { environments, previews } }: PreviewsPr
     const payload = terms.right
     act.run(
       call("previews", (api) => api.set({ path, payload })),
-      reload
+      (now) => {
+        reload()
+        note(path, previews, now, reload)
+      }
     )
   }
   return (
@@ -97,7 +115,10 @@ const Form = ({ path, reload, settings: { environments, previews } }: PreviewsPr
             verb="Allow none"
             isDisabled={act.isBusy.value}
             effect={call("previews", (api) => api.remove({ path }))}
-            done={reload}
+            done={() => {
+              reload()
+              note(path, previews, null, reload)
+            }}
           >
             <p>Only admins create environments of {path.project_name} then. Previews that exist stay until they end.</p>
           </ConfirmButton>

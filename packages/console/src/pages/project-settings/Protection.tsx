@@ -17,6 +17,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { When } from "../../kit/When.js"
+import { noteDone } from "../../state/Done.js"
 
 const Terms = body(protectionTerms)
 
@@ -61,6 +62,26 @@ const Warnings = ({ now: { stuck, without_voters: alone } }: { readonly now: Pro
     )}
   </>
 )
+
+const remove = (path: EnvPath, etag: string | undefined) =>
+  call("protections", (api) => api.remove({ path, headers: defined({ "if-match": etag }) }))
+
+/** Says what became of a protection. Its undo may need votes: then it becomes a request. */
+const note = (path: EnvPath, before: Protection | null, now: Protection | null, done: () => void): void => {
+  const { env_name: name } = path
+  const what =
+    now === null
+      ? `${name} is not protected any more.`
+      : before === null
+        ? `${name} is protected: each change needs ${votersOf(now)}.`
+        : `The protection of ${name} was changed.`
+  const set = ({ approvers, break_glass, expires_after, needed, passkey, self }: Protection) =>
+    Either.map(decodeForm(Terms, { approvers, break_glass, expires_after, needed, passkey, self }), (payload) =>
+      call("protections", (api) => api.set({ path, headers: defined({ "if-match": now?.etag }), payload }))
+    )
+  const undo = before === null ? Either.right(remove(path, now?.etag)) : set(before)
+  noteDone(what, Either.isRight(undo) ? { effect: undo.right, done } : null)
+}
 
 interface FormProps extends ProtectionProps, Found {
   readonly act: Action
@@ -111,7 +132,10 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
     const payload = terms.right
     act.run(
       call("protections", (api) => api.set({ path, headers: defined({ "if-match": now?.etag }), payload })),
-      changed
+      (after) => {
+        changed()
+        note(path, now, after, changed)
+      }
     )
   }
   return (
@@ -162,10 +186,10 @@ const Form = ({ act, changed, close, now, path }: FormProps) => {
               type="button"
               disabled={act.isBusy.value}
               onClick={() => {
-                act.run(
-                  call("protections", (api) => api.remove({ path, headers: defined({ "if-match": now.etag }) })),
-                  changed
-                )
+                act.run(remove(path, now.etag), () => {
+                  changed()
+                  note(path, now, null, changed)
+                })
               }}
             >
               End the protection

@@ -6,6 +6,7 @@ import { Check } from "../../kit/Check.js"
 import { useLoad } from "../../kit/Load.js"
 import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
+import { noteDone } from "../../state/Done.js"
 
 interface StrictProps {
   readonly path: ProjectPath
@@ -36,13 +37,20 @@ export const Strict = ({ path, why }: StrictProps) => {
                 type="button"
                 disabled={act.isBusy.value || chosen.value === null || chosen.value === strict}
                 onClick={() => {
-                  act.run(
-                    call("projects", (api) => api.rename({ path, payload: { strict: chosen.peek() ?? strict } })),
-                    () => {
-                      chosen.value = null
-                      found.reload()
-                    }
-                  )
+                  const set = (isStrict: boolean) =>
+                    call("projects", (api) => api.rename({ path, payload: { strict: isStrict } }))
+                  const next = chosen.peek() ?? strict
+                  act.run(set(next), () => {
+                    chosen.value = null
+                    found.reload()
+                    noteDone(
+                      `Values that break their declared pattern are ${next ? "refused" : "written with a warning"}.`,
+                      {
+                        effect: set(strict),
+                        done: found.reload
+                      }
+                    )
+                  })
                 }}
               >
                 Save<span class="hidden"> what is refused</span>

@@ -22,6 +22,7 @@ import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { missingInOrg } from "../../client/Organizations.js"
 import { Visible } from "../../kit/Visible.js"
+import { noteDone } from "../../state/Done.js"
 
 type KeyPath = ProjectPath & { readonly key: SecretKey }
 
@@ -39,6 +40,14 @@ const textOf = ({ required_in }: Pick<DeclaredKey, "required_in">): string =>
 
 /** An empty field is not declared. */
 const written = (text: Signal<string>) => (text.value === "" ? undefined : text.value)
+
+const remove = (path: KeyPath) => call("declared", (api) => api.delete({ path }))
+
+/** Declares a key as it was. */
+const restore = (path: KeyPath, { description, example, owner, pattern, required_in }: DeclaredKey) =>
+  call("declared", (api) =>
+    api.set({ path, payload: { required_in, ...defined({ description, example, owner, pattern }) } })
+  )
 
 const Form = ({ changed, close, declared, path }: FormProps) => {
   const required = useSignal(declared === null ? "" : textOf(declared))
@@ -65,9 +74,13 @@ const Form = ({ changed, close, declared, path }: FormProps) => {
     }
     act.run(
       call("declared", (api) => api.set({ path, payload })),
-      changed
+      () => {
+        changed()
+        noteDone(`${path.key} is declared.`, { effect: undo, done: changed })
+      }
     )
   }
+  const undo = declared === null ? remove(path) : restore(path, declared)
   return (
     <Dialog title={`Declare ${path.key}`} busy={act.isBusy} close={close}>
       <form onSubmit={submit}>
@@ -103,8 +116,11 @@ const Form = ({ changed, close, declared, path }: FormProps) => {
               title={`Declare ${path.key} no longer`}
               verb="Declare no longer"
               isDisabled={act.isBusy.value}
-              effect={call("declared", (api) => api.delete({ path }))}
-              done={changed}
+              effect={remove(path)}
+              done={() => {
+                changed()
+                noteDone(`${path.key} is declared no longer.`, { effect: restore(path, declared), done: changed })
+              }}
             >
               <p>Its pattern, description, example and owner are gone, and no environment requires it. Values stay.</p>
             </ConfirmButton>

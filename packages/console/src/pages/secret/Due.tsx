@@ -11,6 +11,7 @@ import { useAct } from "../../kit/Act.js"
 import { Fold } from "../../kit/Fold.js"
 import { Problem } from "../../kit/Problem.js"
 import { TextField } from "../../kit/TextField.js"
+import { noteDone } from "../../state/Done.js"
 import { wallMillis } from "../../state/ServerTime.js"
 
 interface DueProps {
@@ -34,11 +35,12 @@ const states = { due: "due soon", overdue: "overdue" }
 export const Due = ({ cell, changed, env, path }: DueProps) => {
   const { due_at, expires_at, owner, rotate_every_days } = cell
   const act = useAct()
-  const [expires, days, who] = [
-    useSignal(expires_at?.replace("T00:00:00.000Z", "") ?? ""),
-    useSignal(rotate_every_days === undefined ? "" : String(rotate_every_days)),
-    useSignal<string>(owner ?? "")
-  ]
+  const texts = [
+    expires_at?.replace("T00:00:00.000Z", "") ?? "",
+    rotate_every_days === undefined ? "" : String(rotate_every_days),
+    owner ?? ""
+  ] as const
+  const [expires, days, who] = [useSignal(texts[0]), useSignal(texts[1]), useSignal<string>(texts[2])]
   const isTried = useSignal(false)
   const given = {
     expires_at: orNone(Expiry, expires.value),
@@ -51,10 +53,23 @@ export const Due = ({ cell, changed, env, path }: DueProps) => {
     isTried.value = true
     const payload = Either.all(given)
     if (Either.isLeft(payload)) return
-    act.run(
-      call("dues", (api) => api.update({ path, payload: payload.right })),
-      changed
-    )
+    const set = (terms: typeof payload.right) => call("dues", (api) => api.update({ path, payload: terms }))
+    const before = Either.all({
+      expires_at: orNone(Expiry, expires_at ?? ""),
+      rotate_every_days: Either.right(rotate_every_days ?? null),
+      owner: orNone(Email, owner ?? "")
+    })
+    const takenBack = () => {
+      ;[expires.value, days.value, who.value] = texts
+      changed()
+    }
+    act.run(set(payload.right), () => {
+      changed()
+      noteDone(
+        `The due date of ${path.key} in ${path.env_name} was saved.`,
+        Either.isRight(before) ? { effect: set(before.right), done: takenBack } : null
+      )
+    })
   }
   const summary = (
     <>

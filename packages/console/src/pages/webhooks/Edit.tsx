@@ -4,7 +4,8 @@ import { defaultFormat, originOf, type Webhook, webhookFormats } from "@coffer/d
 import { call } from "../../client/Calls.js"
 import { useAct } from "../../kit/Act.js"
 import { Dialog } from "../../kit/Dialog.js"
-import { Form } from "./Form.js"
+import { noteDone } from "../../state/Done.js"
+import { Form, type Subscription } from "./Form.js"
 
 interface EditProps {
   readonly org: OrgName
@@ -17,6 +18,11 @@ interface EditProps {
 export const Edit = ({ changed, close, org, webhook }: EditProps) => {
   const act = useAct()
   const path = { org_name: org, webhook_id: webhook.id }
+  const { environments, etag, events, url } = webhook
+  const format = webhookFormats.find((one) => one === webhook.format) ?? defaultFormat
+  const before: Subscription = { url, events, environments, format }
+  const set = (payload: Subscription, match: string | undefined) =>
+    call("webhooks", (api) => api.update({ path, headers: defined({ "if-match": match }), payload }))
   const end = () => {
     close()
     // Somebody else has changed it: the next form begins with that.
@@ -26,17 +32,18 @@ export const Edit = ({ changed, close, org, webhook }: EditProps) => {
     <Dialog title={`Webhook to ${originOf(webhook.url)}`} busy={act.isBusy} close={end}>
       <Form
         verb="Save"
-        from={{ ...webhook, format: webhookFormats.find((one) => one === webhook.format) ?? defaultFormat }}
+        from={before}
         act={act}
         close={end}
         submit={(payload) => {
-          act.run(
-            call("webhooks", (api) => api.update({ path, headers: defined({ "if-match": webhook.etag }), payload })),
-            () => {
-              close()
-              changed()
-            }
-          )
+          act.run(set(payload, etag), (saved) => {
+            close()
+            changed()
+            noteDone(`The webhook to ${originOf(payload.url)} was changed.`, {
+              effect: set(before, saved.etag),
+              done: changed
+            })
+          })
         }}
       />
     </Dialog>

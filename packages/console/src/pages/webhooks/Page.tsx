@@ -138,7 +138,7 @@ const Row = ({ changed, org, show, webhook }: RowProps) => {
             <MenuItem
               run={() => {
                 act.run(enable(true), () => {
-                  noteDone(`${address} is enabled again.`)
+                  noteDone(`${address} is enabled again.`, { effect: enable(false), done: changed })
                   changed()
                 })
               }}
