@@ -3,6 +3,7 @@ import { readFile, rm } from "node:fs/promises"
 import { basename, dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import { build } from "esbuild"
+import { leanToolProtocol } from "./tool-protocol.mjs"
 
 export const root = new URL("../", import.meta.url)
 
@@ -45,7 +46,7 @@ export const optional = ["@coffer/server/*"]
 export const settings = (version) => ({
   absWorkingDir: fileURLToPath(root),
   bundle: true,
-  plugins: [withoutStreams],
+  plugins: [withoutStreams, leanToolProtocol],
   platform: "node",
   target: "node20",
   chunkNames: "chunk-[hash]",

@@ -9,7 +9,7 @@ import { once } from "node:events"
 import { tmpdir } from "node:os"
 import { fileURLToPath } from "node:url"
 
-const ceiling = 3
+const ceiling = 2.5
 const rounds = Number(process.argv[2] ?? 25)
 const program = fileURLToPath(new URL("../bin/coffer-mcp.js", import.meta.url))
 const env = { PATH: process.env.PATH, HOME: process.env.HOME }

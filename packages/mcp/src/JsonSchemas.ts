@@ -5,11 +5,17 @@ import * as Record from "effect/Record"
 import type * as Schema from "effect/Schema"
 import * as SchemaAST from "effect/SchemaAST"
 
+type Json = boolean | null | number | string | Array<Json> | JsonObject
+
+interface JsonObject {
+  [name: string]: Json
+}
+
 /** A schema of JSON as the protocol wants it: an object at the root. */
 export interface ObjectSchema {
-  readonly [keyword: string]: unknown
+  readonly [keyword: string]: Json
   readonly type: "object"
-  readonly properties: Record<string, object>
+  readonly properties: Record<string, JsonObject>
   readonly required: Array<string>
 }
 
@@ -17,18 +23,24 @@ type Node = Readonly<Record<string, unknown>>
 
 const objectOf = (node: unknown): object => (Predicate.isObject(node) ? node : {})
 
+const isScalar = (node: unknown): node is boolean | number | string =>
+  Predicate.isBoolean(node) || Predicate.isNumber(node) || Predicate.isString(node)
+
 const make = (schema: Schema.Schema.Any, reduce: (node: Node) => Node): ObjectSchema => {
   const definitions: Record<string, JSONSchema.JsonSchema7> = {}
   const root = JSONSchema.fromAST(schema.ast, { definitions, topLevelReferenceStrategy: "skip" })
 
   // Many hosts do not resolve references, so they are inlined. No schema is recursive.
-  const inPlace = (node: unknown): unknown => {
+  const inPlace = (node: unknown): Json => {
     if (Array.isArray(node)) return node.map(inPlace)
-    if (!Predicate.isRecord(node)) return node
+    if (Predicate.isRecord(node)) return schemaOf(node)
+    return isScalar(node) ? node : null
+  }
+  const schemaOf = (node: Node): JsonObject => {
     const { $ref, allOf, ...rest } = node
-    if (typeof $ref === "string") return inPlace({ ...definitions[$ref.replace("#/$defs/", "")], ...rest })
+    if (typeof $ref === "string") return schemaOf({ ...definitions[$ref.replace("#/$defs/", "")], ...rest })
     // A field that has its own description, and a named schema.
-    if (Array.isArray(allOf)) return inPlace({ ...objectOf(allOf[0]), ...rest })
+    if (Array.isArray(allOf)) return schemaOf({ ...objectOf(allOf[0]), ...rest })
     return Record.map(reduce(rest), (value, keyword) =>
       // The keys of `properties` are field names, not keywords.
       keyword === "properties" && Predicate.isRecord(value) ? Record.map(value, inPlace) : inPlace(value)
@@ -38,7 +50,7 @@ const make = (schema: Schema.Schema.Any, reduce: (node: Node) => Node): ObjectSc
   const properties = "properties" in root ? root.properties : {}
   return {
     type: "object",
-    properties: Record.map(properties, (property) => objectOf(inPlace(property))),
+    properties: Record.map(properties, (property) => schemaOf({ ...property })),
     required: "required" in root ? root.required : []
   }
 }
@@ -63,9 +75,9 @@ const describe = (schema: Schema.Schema.Any, properties: ObjectSchema["propertie
       Option.getOrUndefined(SchemaAST.getDescriptionAnnotation(signature)) ?? descriptionOf(signature.type)
     ])
   )
-  return Record.map(properties, (property, name) => {
+  return Record.map(properties, (property, name): JsonObject => {
     const description = descriptions.get(name)
-    return { ...property, ...(description !== undefined && { description }) }
+    return description === undefined ? property : { ...property, description }
   })
 }
 

@@ -161,7 +161,7 @@ describe("the package of the client", () => {
 
   it("has the licence of every package in it", () => {
     const text = readFileSync(join(modules, "coffer/THIRD-PARTY-LICENCES.txt"), "utf8")
-    for (const name of ["effect", "@effect/cli", "yaml", "@modelcontextprotocol/sdk", "zod"]) {
+    for (const name of ["effect", "@effect/cli", "yaml", "@modelcontextprotocol/server", "zod"]) {
       assert.match(text, new RegExp(`^${name} [0-9.]+ \\((MIT|ISC)\\)$`, "m"))
     }
   })

@@ -104,7 +104,7 @@ const clientRow = {
       result("coffer --version", ratioOf(cli.stdout, /coffer --version .* ([\d.]+) times/), 2.5),
       result("coffer run -- true", ratioOf(cli.stdout, /coffer run -- true .* ([\d.]+) times/), 3),
       result("coffer secret get", ratioOf(cli.stdout, /coffer secret get .* ([\d.]+) times/), 4),
-      result("tool server to tools/list", ratioOf(mcp.stdout, /ratio ([\d.]+)/), 3)
+      result("tool server to tools/list", ratioOf(mcp.stdout, /ratio ([\d.]+)/), 2.5)
     ]
   }
 }
