@@ -1,7 +1,8 @@
 import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { mapInSlices, pacing } from "../base/EventLoop.js"
+import { backgroundPacing, pacing } from "../base/EventLoop.js"
+import { Database } from "../database/Database.js"
 import { query, sql } from "../database/Query.js"
 import { knownRows } from "./KnownRows.js"
 import { type KeyedTerm, type SearchTerm, termKey, termsOf } from "./SearchTerms.js"
@@ -100,6 +101,7 @@ const searchTerm = ({ actor_name, env, keys, log, project }: KeyedTerm): SearchT
 /** The statements of the search index, which follows the entries of each log. */
 export const indexRepo = Effect.gen(function* () {
   const { all, first, insert, insertReturning, locking, returning, write } = yield* query
+  const { isAwaited } = yield* Database
 
   const entriesAfter = all(IndexedRow)`
     SELECT position, log, seq, actor_id, actor_name, action, resource_type, metadata FROM audit_entries
@@ -108,12 +110,14 @@ export const indexRepo = Effect.gen(function* () {
   /** Reads the entries of a log behind a number, up to another one, until the batch is full. It is empty if they were removed. */
   const read = Effect.fnUntraced(function* (log: string, from: number, to: number, maxEntries: number) {
     const collected = collect(from, maxEntries)
+    const pace = backgroundPacing(() => false)
     let reached = from
     while (!collected.isFull()) {
       const rows = yield* entriesAfter({ log, from: reached, to })
-      yield* mapInSlices(rows, collected.add)
+      for (const row of rows) collected.add(row)
       reached = rows.at(-1)?.seq ?? reached
       if (rows.length < rowsAtOnce) break
+      yield* pace
     }
     return collected.batch(reached)
   })
@@ -185,7 +189,7 @@ export const indexRepo = Effect.gen(function* () {
     yield* addState([{ log, seq: 0 }])
     const [reached] = (yield* lockState({ log })) ?? [yield* readState({ log })]
     if (reached?.seq !== batch.from) return
-    const pace = pacing()
+    const pace = backgroundPacing(isAwaited)
     yield* nameActors(log, batch.actors)
     const found: Array<readonly [place: number, kind: string, run: Run]> = []
     for (const { place: term, runs } of batch.places) {

@@ -89,14 +89,23 @@ export const pause = (millis: number) =>
 /** How long `pacing` lets work run before it waits for the next tick, in milliseconds. */
 const { total: sliceMillis } = sharedBounds.eventLoop
 
-/** Returns an effect to run between the steps of long work: waits for the next tick once a slice has passed. */
-export const pacing = () => {
+/** The same for work that no request waits for: a request would wait for a whole slice in each of its turns. */
+const backgroundMillis = 1
+
+const pacingBy = (slice: () => number) => {
   let begun = performance.now()
   const wait = Effect.map(nextTick, () => {
     begun = performance.now()
   })
-  return Effect.suspend(() => (performance.now() - begun < sliceMillis ? Effect.void : wait))
+  return Effect.suspend(() => (performance.now() - begun < slice() ? Effect.void : wait))
 }
+
+/** Returns an effect to run between the steps of long work: waits for the next tick once a slice has passed. */
+export const pacing = () => pacingBy(() => sliceMillis)
+
+/** `pacing` in short slices, while nobody waits for the work. */
+export const backgroundPacing = (isAwaited: () => boolean) =>
+  pacingBy(() => (isAwaited() ? sliceMillis : backgroundMillis))
 
 /** `Effect.forEach` that yields to the event loop after each slice of time. */
 export const forEachInSlices = <A, B, E, R>(

@@ -1,5 +1,6 @@
 import { ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
+import { indexRepo } from "@coffer/server/audit/IndexRepo"
 import { nextTick } from "@coffer/server/base/EventLoop"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
@@ -98,6 +99,27 @@ describe("the search index of an audit log", () => {
       for (let n = 0; n < 3; n++) yield* write(acme.id, { metadata: { ...metadata, keys } })
       assert.strictEqual(yield* totalOf(acme), 453)
       assert.isTrue((yield* verify(acme)).valid)
+    }).pipe(onEverything)
+  )
+
+  it.effect("reads a batch in short slices: sockets and timers run in between", () =>
+    Effect.gen(function* () {
+      const acme = yield* newOrganization("acme")
+      const happenings = Array.from({ length: 500 }, () => ({ metadata }))
+      for (let n = 0; n < 4; n++) yield* write(acme.id, ...happenings)
+      const repo = yield* indexRepo
+      let ticks = 0
+      let isOver = false
+      const count = () => {
+        ticks++
+        if (!isOver) setImmediate(count)
+      }
+      setImmediate(count)
+      const batch = yield* repo.read(acme.id, 0, 2_001, 2_000)
+      isOver = true
+      assert.strictEqual(batch.to, 2_000)
+      // It takes 20 ms or more, and a slice one.
+      assert.isAtLeast(ticks, 5)
     }).pipe(onEverything)
   )
 
