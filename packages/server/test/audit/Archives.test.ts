@@ -6,7 +6,7 @@ import { ProjectName } from "@coffer/domain/base/Names"
 import { AuditIndex } from "@coffer/server/audit/AuditIndex"
 import { ServerConfig } from "@coffer/server/base/Config"
 import { Database } from "@coffer/server/database/Database"
-import { fencedByNothing } from "@coffer/server/database/jobs/Lease"
+import { type Fenced, fencedByNothing, isLeaseLost, LeaseLost } from "@coffer/server/database/jobs/Lease"
 import { AuditArchives } from "@coffer/server/operations/audit-archives/AuditArchives"
 import { makeObjectStore } from "@coffer/server/operations/backups/ConfiguredStore"
 import { type ObjectStore, StoreFailure } from "@coffer/server/operations/backups/ObjectStore"
@@ -47,10 +47,14 @@ const store = Effect.flatMap(ServerConfig, ({ backups }) =>
   backups === null ? Effect.dieMessage("no store") : makeObjectStore(backups)
 )
 
-const archive = (before: string, changed: (store: ObjectStore) => ObjectStore = (same) => same) =>
+const archive = (
+  before: string,
+  changed: (store: ObjectStore) => ObjectStore = (same) => same,
+  fenceOf: (database: Database["Type"]) => Fenced = fencedByNothing
+) =>
   Effect.gen(function* () {
-    const database = yield* Database
-    return yield* (yield* AuditArchives).archive(changed(yield* store), before, fencedByNothing(database))
+    const fenced = fenceOf(yield* Database)
+    return yield* (yield* AuditArchives).archive(changed(yield* store), before, fenced)
   })
 
 const filesIn = (directory: string) =>
@@ -208,6 +212,23 @@ describe("archives of the audit log", () => {
     )
   )
 
+  it.effect("hold at most 4 MiB of metadata and one entry more: they are made in memory", () =>
+    withArchives()((directory) =>
+      Effect.gen(function* () {
+        yield* TestClock.setTime(start)
+        const acme = yield* newOrganization("acme")
+        for (let n = 0; n < 40; n++) yield* write(acme.id, { metadata: { text: "x".repeat(250_000) } })
+        yield* TestClock.adjust("2 days")
+        yield* write(acme.id, { metadata })
+        yield* archive(at(1))
+        const sizes = filesIn(directory).map((file) => gunzipSync(readFileSync(file)).length)
+        assert.isAbove(sizes.length, 2)
+        for (const size of sizes) assert.isBelow(size, 4.5 * 1024 * 1024)
+        assert.deepInclude(yield* verify(acme), { valid: true, entries: 1, archived: 41 })
+      })
+    )
+  )
+
   it.effect("wait for the audit stream: what it has not read stays", () =>
     withArchives({ SERVICE_AUDIT_STREAM: "stdout" })(() =>
       Effect.gen(function* () {
@@ -243,6 +264,9 @@ describe("archives of the audit log", () => {
         assert.isFalse(archives.some(({ log }) => log === acme.id))
         assert.isTrue(archives.some(({ log }) => log === other.id))
         assert.deepInclude(yield* verify(acme), { valid: false, first_invalid_seq: 3 })
+        const lost: Fenced = () => Effect.die(new LeaseLost({ job: "archive" }))
+        const late = yield* Effect.exit(archive(at(4), undefined, () => lost))
+        assert.isTrue(Exit.isFailure(late) && isLeaseLost(late.cause), "a server that lost the job reports no log")
       }).pipe(Effect.scoped, Effect.provide(servicesWith(place, { BACKUP_DIR: directory })))
     }).pipe(Effect.scoped)
   )

@@ -108,6 +108,7 @@ export class AuditArchives extends Effect.Service<AuditArchives>()("@coffer/serv
           entries.push(entry)
           characters += entry.metadata.length
           last = entry.seq
+          if (characters >= maxCharacters) break
           yield* pace
         }
         if (rows.length === 0) break
@@ -236,7 +237,10 @@ export class AuditArchives extends Effect.Service<AuditArchives>()("@coffer/serv
             Effect.zipRight(plan(log, seq, before)),
             Effect.flatMap(({ to }) => archiveLog(store, fenced, log, to)),
             Effect.map((rows) => made.push(...rows)),
-            Effect.catchTag("NotArchived", ({ message }) => Effect.succeed(problems.push(message)))
+            // A log whose entries another server moves meanwhile looks damaged: the fence tells.
+            Effect.catchTag("NotArchived", ({ message }) =>
+              Effect.map(fenced(Effect.void), () => problems.push(message))
+            )
           )
         }
         return { archives: made, problems } as const
