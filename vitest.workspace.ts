@@ -66,7 +66,7 @@ const onBothInLongTier = [
   "projects/Projects",
   "requests/{Changes,FreedNames,LastVoters,LateVotes,NamedIds,Votes}",
   "secrets/{Bundles,Matrix,Secrets}",
-  "stall/Tenants",
+  "stall/{Archives,Tenants}",
   "trail/{Pages,Queue}",
   "trash/Trash",
   "upgrades/Upgrades",
