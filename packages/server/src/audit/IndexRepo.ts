@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { backgroundPacing, pacing } from "../base/EventLoop.js"
 import { Database } from "../database/Database.js"
-import { query, sql } from "../database/Query.js"
+import { listed, valuesOf } from "../database/ListedValues.js"
+import { joined, query, sql } from "../database/Query.js"
 import { knownRows } from "./KnownRows.js"
 import { type KeyedTerm, type SearchTerm, termKey, termsOf } from "./SearchTerms.js"
 
@@ -39,6 +40,8 @@ interface Run {
   readonly resource_type: string
   readonly positions: Array<number>
 }
+
+type PlacedRun = readonly [place: number, kind: string, run: Run]
 
 /** Identifies a run at its place. */
 const kindOf = ({ action, actor_id, resource_type }: Omit<Run, "positions">): string =>
@@ -87,6 +90,27 @@ const collect = (from: number, maxEntries: number) => {
     batch: (to: number): IndexBatch => ({ from, to, actors: [...actors.values()], places: [...places.values()] })
   } as const
 }
+
+/** How many rows a statement of the index writes at most. */
+const slotCount = 100
+const slots = Array.range(0, slotCount - 1)
+
+/** The runs and positions of postings as a list of rows. The first row has the types. */
+const pairs = joined(
+  slots.map((slot) =>
+    slot === 0
+      ? sql`(CAST(${"run_0"} AS BIGINT), CAST(${"position_0"} AS BIGINT))`
+      : sql`(${`run_${slot}`}, ${`position_${slot}`})`
+  ),
+  sql`, `
+)
+
+/** The postings of runs, in order. */
+const postingsOf = (found: ReadonlyArray<PlacedRun>, ids: ReadonlyMap<string, number>) =>
+  found.flatMap(([place, kind, { positions }]) => {
+    const run = ids.get(`${place} ${kind}`) ?? 0
+    return positions.map((position) => ({ run, position }))
+  })
 
 const inOrder = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
@@ -151,12 +175,8 @@ export const indexRepo = Effect.gen(function* () {
       DO UPDATE SET entries = audit_place_counters.entries + excluded.entries`
   )
 
-  const findRun = first(IdRow)`
-    SELECT id FROM audit_place_counters
-    WHERE place = ${"place"} AND actor_id = ${"actor_id"} AND action = ${"action"} AND resource_type = ${"resource_type"}`
-  const deletePosting = write`DELETE FROM audit_postings WHERE run = ${"run"} AND position = ${"position"}`
-  const countLess = write`UPDATE audit_place_counters SET entries = entries - ${"entries"} WHERE id = ${"run"}`
-  const deleteEmpty = write`DELETE FROM audit_place_counters WHERE id = ${"run"} AND entries = 0`
+  const deletePostings = write`DELETE FROM audit_postings WHERE (run, position) IN (VALUES ${pairs})`
+  const deleteEmpty = write`DELETE FROM audit_place_counters WHERE entries <= 0 AND id IN (${listed("run", slots)})`
 
   const places = knownRows<number>()
   const actors = knownRows<true>()
@@ -184,6 +204,37 @@ export const indexRepo = Effect.gen(function* () {
     for (const { name } of unknown) yield* actors.remember(name, true)
   })
 
+  /**
+   * Adds to the counters of runs, or subtracts. Returns the ids of the runs. In the order of the tables: adjacent rows share pages, and
+   * servers lock the counters of all logs in one order.
+   */
+  const countRuns = Effect.fnUntraced(function* (found: Array<PlacedRun>, sign: 1 | -1) {
+    const pace = backgroundPacing(isAwaited)
+    found.sort(([place, kind], [other, kindThere]) => place - other || inOrder(kind, kindThere))
+    const counters = found.map(([place, , { positions, ...kind }]) => ({
+      ...kind,
+      place,
+      entries: sign * positions.length
+    }))
+    const ids = new Map<string, number>()
+    for (const some of Array.chunksOf(counters, slotCount)) {
+      for (const { id, place, ...run } of yield* countAtPlaces(some)) ids.set(`${place} ${kindOf(run)}`, id)
+      yield* pace
+    }
+    return ids
+  })
+
+  /** Runs a statement with a slot for each of some rows. Slots that are left repeat the first row. */
+  const inSlots = Effect.fnUntraced(function* <Row>(
+    rows: ReadonlyArray<Row>,
+    statement: (some: ReadonlyArray<Row>) => ReturnType<typeof deleteEmpty>
+  ) {
+    const pace = backgroundPacing(isAwaited)
+    for (const some of Array.chunksOf(rows, slotCount)) {
+      yield* Effect.zipRight(statement(slots.map((slot) => some[slot] ?? some[0])), pace)
+    }
+  })
+
   /** Adds a batch to the index, unless another server, or another request, has done so since it was read. */
   const post = Effect.fnUntraced(function* (log: string, batch: IndexBatch) {
     yield* addState([{ log, seq: 0 }])
@@ -191,25 +242,16 @@ export const indexRepo = Effect.gen(function* () {
     if (reached?.seq !== batch.from) return
     const pace = backgroundPacing(isAwaited)
     yield* nameActors(log, batch.actors)
-    const found: Array<readonly [place: number, kind: string, run: Run]> = []
+    const found: Array<PlacedRun> = []
     for (const { place: term, runs } of batch.places) {
       const place = yield* placeId(term)
       for (const [kind, run] of runs) found.push([place, kind, run])
       yield* pace
     }
-    // In the order of the tables: adjacent rows share pages, and servers lock the counters of all logs in one order.
-    found.sort(([place, kind], [other, kindThere]) => place - other || inOrder(kind, kindThere))
-    const counters = found.map(([place, , { positions, ...kind }]) => ({ ...kind, place, entries: positions.length }))
-    const ids = new Map<string, number>()
-    for (const some of Array.chunksOf(counters, rowsAtOnce * 4)) {
-      for (const { id, place, ...run } of yield* countAtPlaces(some)) ids.set(`${place} ${kindOf(run)}`, id)
-      yield* pace
+    const ids = yield* countRuns(found, 1)
+    for (const some of Array.chunksOf(postingsOf(found, ids), slotCount)) {
+      yield* Effect.zipRight(insertPostings(some), pace)
     }
-    const postings = found.flatMap(([place, kind, { positions }]) => {
-      const run = ids.get(`${place} ${kind}`) ?? 0
-      return positions.map((position) => ({ run, position }))
-    })
-    for (const some of Array.chunksOf(postings, rowsAtOnce * 4)) yield* Effect.zipRight(insertPostings(some), pace)
     yield* setState({ log, seq: batch.to })
   })
 
@@ -222,22 +264,26 @@ export const indexRepo = Effect.gen(function* () {
   /** Takes the entries of a batch out of the index, which holds them and is locked. */
   const unpost = Effect.fnUntraced(function* (batch: IndexBatch) {
     const pace = pacing()
-    const found: Array<readonly [place: number, kind: string, run: Run]> = []
+    const found: Array<PlacedRun> = []
     for (const { place: term, runs } of batch.places) {
       const place = places.find(termKey(term)) ?? (yield* findPlace(searchTerm(term)))?.id
       if (place !== undefined) for (const [kind, run] of runs) found.push([place, kind, run])
       yield* pace
     }
-    // In the order of `post`.
-    found.sort(([place, kind], [other, kindThere]) => place - other || inOrder(kind, kindThere))
-    for (const [place, , { positions, ...kind }] of found) {
-      const run = (yield* findRun({ place, ...kind }))?.id
-      if (run === undefined) continue
-      yield* countLess({ run, entries: positions.length })
-      for (const position of positions) yield* deletePosting({ run, position })
-      yield* deleteEmpty({ run })
-      yield* pace
-    }
+    const ids = yield* countRuns(found, -1)
+    yield* inSlots(postingsOf(found, ids), (some) =>
+      deletePostings({
+        ...valuesOf(
+          "run",
+          some.map(({ run }) => run)
+        ),
+        ...valuesOf(
+          "position",
+          some.map(({ position }) => position)
+        )
+      })
+    )
+    yield* inSlots([...ids.values()], (some) => deleteEmpty(valuesOf("run", some)))
   })
 
   return {

@@ -61,7 +61,7 @@ const copyOf = ({ log, name: source }: Effect.Effect.Success<typeof filled>) =>
       ),
       entries: (
         await rows<{ readonly seq: number }>(`SELECT seq FROM audit_entries WHERE log = '${log}' ORDER BY seq`)
-      ).map(({ seq }) => Number(seq))
+      ).map(({ seq }) => seq)
     })
 
     return {
@@ -88,15 +88,15 @@ const copyOf = ({ log, name: source }: Effect.Effect.Success<typeof filled>) =>
         const { archives, entries: there } = await kept()
         let archived = 0
         for (const { first_seq, last_seq, name } of archives) {
-          assert.strictEqual(Number(first_seq), archived + 1, `${round}: archives follow each other`)
-          archived = Number(last_seq)
+          assert.strictEqual(first_seq, archived + 1, `${round}: archives follow each other`)
+          archived = last_seq
           const lines = gunzipSync(await readFile(join(folder, name)))
             .toString("utf8")
             .trimEnd()
             .split("\n")
             .slice(1, -1)
           const numbers = lines.map((line) => (JSON.parse(line) as { readonly seq: number }).seq)
-          const expected = Array.from({ length: archived - Number(first_seq) + 1 }, (_, n) => Number(first_seq) + n)
+          const expected = Array.from({ length: archived - first_seq + 1 }, (_, n) => first_seq + n)
           assert.deepStrictEqual(numbers, expected, round)
         }
         const [first = entries + 2] = there
