@@ -16,15 +16,25 @@ const named = new Map()
 
 const nameIn = (reference) => reference.slice("#/components/schemas/".length)
 
+const pagination = ["has_next", "limit", "next_cursor"]
+
+const isPage = (properties) =>
+  Object.keys(properties).sort().join() === "data,pagination" &&
+  Object.keys(properties.pagination.properties ?? {})
+    .sort()
+    .join() === pagination.join()
+
 const object = ({ additionalProperties, properties, required = [] }) => {
   if (properties === undefined) {
     const value = typeof additionalProperties === "object" ? typeOf(additionalProperties) : "unknown"
     return `Readonly<Record<string, ${value}>>`
   }
   const fields = Object.entries(properties).map(
-    ([name, schema]) => `readonly ${JSON.stringify(name)}${required.includes(name) ? "" : "?"}: ${typeOf(schema)}`
+    ([name, schema]) => `${JSON.stringify(name)}${required.includes(name) ? "" : "?"}: ${typeOf(schema)}`
   )
-  return `{ ${fields.join("; ")} }`
+  if (Object.keys(properties).join() === "data") return `List<${typeOf(properties.data.items)}>`
+  if (isPage(properties)) return `Page<${typeOf(properties.data.items)}>`
+  return `Readonly<{ ${fields.join("; ")} }>`
 }
 
 const typeOf = (schema) => {
@@ -58,6 +68,20 @@ const typeOf = (schema) => {
 
 const contentOf = (body) => body?.content?.["application/json"]?.schema
 
+/** The fields of a body, each with `!` if it must be given; `*` for a body whose fields have any name. */
+const fieldsOf = (schema) => {
+  if (schema.$ref !== undefined) return fieldsOf(components.schemas[nameIn(schema.$ref)])
+  const choices = (schema.anyOf ?? schema.oneOf)?.map(fieldsOf)
+  if (choices !== undefined) {
+    const names = [...new Set(choices.flat().map((field) => field.replace("!", "")))]
+    return names.map((name) => (choices.every((fields) => fields.includes(`${name}!`)) ? `${name}!` : name))
+  }
+  const { properties, required = [] } = schema
+  return properties === undefined
+    ? ["*"]
+    : Object.keys(properties).map((name) => (required.includes(name) ? `${name}!` : name))
+}
+
 const tagsIn = (schema) => (schema.anyOf ?? [schema]).map(({ $ref }) => nameIn($ref))
 
 /** Parameters of one kind as the type of an object; undefined if there are none. */
@@ -65,8 +89,11 @@ const parametersOf = (operation, kind) => {
   const found = (operation.parameters ?? []).filter((each) => each.in === kind)
   if (found.length === 0) return undefined
   const properties = Object.fromEntries(found.map(({ name, schema }) => [name, schema]))
+  const isPlain = kind === "path" && found.every(({ schema }) => typeOf(schema) === "string")
   return {
-    type: object({ properties, required: found.filter((each) => each.required).map(({ name }) => name) }),
+    type: isPlain
+      ? `Path<${found.map(({ name }) => JSON.stringify(name)).join(" | ")}>`
+      : object({ properties, required: found.filter((each) => each.required).map(({ name }) => name) }),
     found
   }
 }
@@ -84,9 +111,9 @@ const endpoint = (method, path, operation) => {
   const needsQuery = inQuery?.found.some(({ required }) => required) === true
   const payload = contentOf(operation.requestBody)
   const parts = [
-    ...(inPath === undefined ? [] : [`readonly path: ${inPath.type}`]),
-    ...(inQuery === undefined ? [] : [`readonly urlParams${needsQuery ? "" : "?"}: ${inQuery.type}`]),
-    ...(payload === undefined ? [] : [`readonly payload: ${typeOf(payload)}`])
+    ...(inPath === undefined ? [] : [`path: ${inPath.type}`]),
+    ...(inQuery === undefined ? [] : [`urlParams${needsQuery ? "" : "?"}: ${inQuery.type}`]),
+    ...(payload === undefined ? [] : [`payload: ${typeOf(payload)}`])
   ]
   const isNeeded = inPath !== undefined || needsQuery || payload !== undefined
   const [group, name] = operation.operationId.split(".")
@@ -94,7 +121,14 @@ const endpoint = (method, path, operation) => {
     ...{ group, name, failures, parts, isNeeded },
     summary: operation.summary,
     response: [...new Set(response)].join(" | "),
-    route: `${method.toUpperCase()} ${path}`
+    route: [
+      method.toUpperCase(),
+      path,
+      (inQuery?.found ?? []).map(({ name, required }) => (required ? `${name}!` : name)).join(),
+      ...(payload === undefined ? [] : [fieldsOf(payload).join()])
+    ]
+      .join(" ")
+      .trimEnd()
   }
 }
 
@@ -118,6 +152,16 @@ const union = (tags) =>
         .map((tag) => JSON.stringify(tag))
         .join(" | ")
 
+/** The errors that many calls may meet together. */
+const sets = { Denied: ["Forbidden", "Unauthorized"], Voted: ["ApprovalRequired", "ChangeRequested"] }
+
+const errorsOf = (tags) => {
+  const named = Object.entries(sets).filter(([, set]) => set.every((tag) => tags.includes(tag)))
+  const others = tags.filter((tag) => !named.some(([, set]) => set.includes(tag)))
+  const all = [...named.map(([name]) => name), ...(others.length === 0 ? [] : [union(others)])]
+  return all.length === 0 ? "" : `, ${all.join(" | ")}`
+}
+
 const grouped = (print) =>
   groups
     .map(
@@ -134,11 +178,11 @@ const written = "Written by scripts/calls.mjs from the contract: change that, th
 const contract = grouped(
   ({ failures, isNeeded, name, parts, response, summary }) =>
     `/** ${summary}. */
-    readonly ${name}: {
-      readonly request: [${parts.length === 0 ? "" : `request${isNeeded ? "" : "?"}: { ${parts.join("; ")} }`}]
-      readonly response: ${response === "" ? "void" : response}
-      readonly error: ${union(failures.filter((tag) => !common.includes(tag)))}
-    }`
+    readonly ${name}: Endpoint<
+      [${parts.length === 0 ? "" : `request${isNeeded ? "" : "?"}: { ${parts.join("; ")} }`}],
+      ${response === "" ? "void" : response}
+      ${errorsOf(failures.filter((tag) => !common.includes(tag)))}
+    >`
 ).map((text) => `readonly ${text.trim()}`)
 
 const types = `/** The calls of the HTTP API, as JSON has their requests and responses. ${written} */
@@ -146,8 +190,28 @@ const types = `/** The calls of the HTTP API, as JSON has their requests and res
 /** The errors that any call may meet. */
 export type CommonTag = ${union(common)}
 
+/** The errors of a caller who may not do this. */
+type Denied = ${union(sets.Denied)}
+
+/** The errors of a change that may need votes. */
+type Voted = ${union(sets.Voted)}
+
 /** All errors of the contract. */
 export type ApiTag = ${union([...errors.map(({ name }) => name), "ChangeRequested"])}
+
+/** The names of a path. */
+type Path<Name extends string> = Readonly<Record<Name, string>>
+
+type List<Item> = Readonly<{ data: ReadonlyArray<Item> }>
+
+type Page<Item> = List<Item> & Readonly<{ pagination: Readonly<{ limit: number; has_next: boolean; next_cursor: string | null }> }>
+
+/** A call: its one request, or none, its response, and its errors besides the common ones. */
+interface Endpoint<Request extends ReadonlyArray<unknown>, Response, Failure = never> {
+  readonly request: Request
+  readonly response: Response
+  readonly error: Failure
+}
 
 export interface Contract {
 ${contract.join("\n")}
@@ -155,16 +219,14 @@ ${contract.join("\n")}
 
 ${[...named]
   .sort(([a], [b]) => (a < b ? -1 : 1))
-  .map(([name, type]) =>
-    components.schemas[name].properties ? `export interface ${name} ${type}` : `export type ${name} = ${type}`
-  )
+  .map(([name, type]) => `export type ${name} = ${type}`)
   .join("\n\n")}
 `
 
 const routes = `/** ${written} */
 import type { ApiTag, Contract } from "./Contract.js"
 
-/** The method and path of each call. */
+/** The method and path of each call, and the names of its query and body, with \`!\` those that must be given. */
 export const routes: { readonly [Group in keyof Contract]: { readonly [Name in keyof Contract[Group]]: string } } = {
 ${grouped(({ name, route }) => `${name}: ${JSON.stringify(route)},`).join(",\n")}
 }

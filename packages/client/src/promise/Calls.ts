@@ -10,6 +10,7 @@ import { type HttpResponse, textOf } from "../internal/Send.js"
 import type { Api, Asking, Call, Group } from "./CallTypes.js"
 import { CallError } from "./CallError.js"
 import type { ChangeRequested } from "./Contract.js"
+import { problemOf, routeOf, unknownName } from "./CheckRequest.js"
 import { apiErrors, routes } from "./Routes.js"
 
 interface Parts {
@@ -24,14 +25,13 @@ const encodePart = (name: string, value: string | undefined) =>
     ? Either.left(new InvalidRequest({ field: `path.${name}`, reason: "must name something" }))
     : Either.right(encodeURIComponent(value))
 
-const requestOf = (
-  base: string,
-  route: string,
-  { path = {}, payload, urlParams = {} }: Parts
-): Either.Either<ApiRequest, InvalidRequest> => {
-  const [method = "GET", template = ""] = route.split(" ")
-  const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => name)
-  const encoded = Either.all(Object.fromEntries(names.map((name) => [name, encodePart(name, path[name])])))
+const requestOf = (base: string, text: string, given: Parts): Either.Either<ApiRequest, InvalidRequest> => {
+  const route = routeOf(text)
+  const problem = problemOf(route, given)
+  if (problem !== undefined) return Either.left(problem)
+  const { path = {}, payload, urlParams = {} } = given
+  const { method, template } = route
+  const encoded = Either.all(Object.fromEntries(route.path.all.map((name) => [name, encodePart(name, path[name])])))
   return Either.map(encoded, (parts) => {
     const url = new URL(base + template.replace(/\{(\w+)\}/g, (_, name: string) => parts[name] ?? ""))
     for (const [name, value] of Object.entries(urlParams))
@@ -75,6 +75,15 @@ const asked =
 const isApi = <Name extends Group>(made: object, group: Name): made is Api<Name> =>
   Object.keys(routes[group]).every((name) => name in made)
 
+/** Fails with a sentence for the name of a call that does not exist. A promise that resolves with the calls asks for `then`. */
+const knownCalls = <A extends object>(group: string, calls: A): A =>
+  new Proxy(calls, {
+    get: (target, name) => {
+      if (typeof name === "symbol" || name === "then" || Object.hasOwn(target, name)) return Reflect.get(target, name)
+      throw failureOf(unknownName(`call of ${group}`, name, Object.keys(target)))
+    }
+  })
+
 /** Makes calls over an exchange, whose requests have the credential, deadlines and retries. */
 export const callsOver =
   ({ send, url }: Exchange): Call =>
@@ -91,8 +100,10 @@ export const callsOver =
         )
         return Either.getOrThrowWith(sent, (failure) => failure)
       }
+    if (!Object.hasOwn(routes, group)) throw failureOf(unknownName("group of calls", group, Object.keys(routes)))
     const found: Readonly<Record<string, string>> = routes[group]
-    const api = Object.fromEntries(Object.entries(found).map(([name, route]) => [name, callOf(route)]))
+    const made = Object.fromEntries(Object.entries(found).map(([name, route]) => [name, callOf(route)]))
+    const api = knownCalls(group, made)
     if (!isApi(api, group)) throw new Error(`there is no group ${group} of calls`)
     return f(api)
   }

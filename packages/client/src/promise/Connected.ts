@@ -66,6 +66,6 @@ export interface Connection extends Closable {
     close?: (resource: A) => unknown
   ) => Promise<Reloaded<A>>
   readonly call: Call
-  /** Ends the requests for changes, and closes what `reload` has opened. */
+  /** Ends the requests for changes, and closes what `reload` has opened, once the work with it has ended. */
   readonly close: () => Promise<void>
 }

@@ -13,6 +13,12 @@ export type CommonTag =
   | "UnsupportedMediaType"
   | "ValidationError"
 
+/** The errors of a caller who may not do this. */
+type Denied = "Forbidden" | "Unauthorized"
+
+/** The errors of a change that may need votes. */
+type Voted = "ApprovalRequired" | "ChangeRequested"
+
 /** All errors of the contract. */
 export type ApiTag =
   | "ApprovalNeeded"
@@ -52,2194 +58,1502 @@ export type ApiTag =
   | "UseWidens"
   | "ValidationError"
 
+/** The names of a path. */
+type Path<Name extends string> = Readonly<Record<Name, string>>
+
+type List<Item> = Readonly<{ data: ReadonlyArray<Item> }>
+
+type Page<Item> = List<Item> &
+  Readonly<{ pagination: Readonly<{ limit: number; has_next: boolean; next_cursor: string | null }> }>
+
+/** A call: its one request, or none, its response, and its errors besides the common ones. */
+interface Endpoint<Request extends ReadonlyArray<unknown>, Response, Failure = never> {
+  readonly request: Request
+  readonly response: Response
+  readonly error: Failure
+}
+
 export interface Contract {
   readonly acl: {
     /** Grant a permission by pattern. */
-    readonly grant: {
-      readonly request: [
+    readonly grant: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string }
-          readonly payload:
-            | {
-                readonly subject_type: "user"
-                readonly email: Email
-                readonly project_pattern: Pattern
-                readonly env_pattern: Pattern
-                readonly permission: Permission
-                readonly expires_at?: string
-              }
-            | {
-                readonly subject_type: "service_account"
-                readonly subject_id: string
-                readonly project_pattern: Pattern
-                readonly env_pattern: Pattern
-                readonly permission: Permission
-                readonly expires_at?: string
-              }
-            | {
-                readonly subject_type: "group"
-                readonly group: string
-                readonly project_pattern: Pattern
-                readonly env_pattern: Pattern
-                readonly permission: Permission
-                readonly expires_at?: string
-              }
+          path: Path<"org_name">
+          payload:
+            | Readonly<{
+                subject_type: "user"
+                email: Email
+                project_pattern: Pattern
+                env_pattern: Pattern
+                permission: Permission
+                expires_at?: string
+              }>
+            | Readonly<{
+                subject_type: "service_account"
+                subject_id: string
+                project_pattern: Pattern
+                env_pattern: Pattern
+                permission: Permission
+                expires_at?: string
+              }>
+            | Readonly<{
+                subject_type: "group"
+                group: string
+                project_pattern: Pattern
+                env_pattern: Pattern
+                permission: Permission
+                expires_at?: string
+              }>
         }
-      ]
-      readonly response: AclRule
-      readonly error: "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      AclRule,
+      Denied | "LimitExceeded" | "Reauthenticate"
+    >
     /** List access rules. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<AclRule> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name"> }], List<AclRule>, Denied>
     /** Show what a subject may do in an environment, and why. */
-    readonly explain: {
-      readonly request: [
+    readonly explain: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams: {
-            readonly subject_type: SubjectType
-            readonly email?: Email
-            readonly subject_id?: string
-            readonly project: string
-            readonly env: string
-          }
+          path: Path<"org_name">
+          urlParams: Readonly<{
+            subject_type: SubjectType
+            email?: Email
+            subject_id?: string
+            project: string
+            env: string
+          }>
         }
-      ]
-      readonly response: AclExplanation
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+      ],
+      AclExplanation,
+      Denied
+    >
     /** Show what a subject may do in each environment, and why. */
-    readonly access: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams?: { readonly subject?: string; readonly limit?: number; readonly after?: string }
-        }
-      ]
-      readonly response: AccessPage
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly access: Endpoint<
+      [request: { path: Path<"org_name">; urlParams?: Readonly<{ subject?: string; limit?: number; after?: string }> }],
+      AccessPage,
+      Denied
+    >
     /** Revoke an access rule. */
-    readonly revoke: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly rule_id: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly revoke: Endpoint<[request: { path: Path<"org_name" | "rule_id"> }], void, Denied>
   }
   readonly approvals: {
     /** List requests with secrets that wait for a person. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<Approval> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name"> }], List<Approval>, Denied>
     /** Approve a request with a secret. */
-    readonly approve: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly approval_id: string } }]
-      readonly response: Approval
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly approve: Endpoint<
+      [request: { path: Path<"org_name" | "approval_id"> }],
+      Approval,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Refuse a request with a secret. */
-    readonly refuse: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly approval_id: string } }]
-      readonly response: Approval
-      readonly error: "Conflict" | "Forbidden" | "Unauthorized"
-    }
+    readonly refuse: Endpoint<[request: { path: Path<"org_name" | "approval_id"> }], Approval, Denied | "Conflict">
   }
   readonly audit: {
     /** Read an organization's audit log, newest first. */
-    readonly list: {
-      readonly request: [
+    readonly list: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams?: {
-            readonly action?: string
-            readonly actor?: string
-            readonly actor_id?: string
-            readonly resource_type?: string
-            readonly project?: string
-            readonly env?: string
-            readonly key?: string
-            readonly since?: string
-            readonly until?: string
-            readonly limit?: number
-            readonly after?: string
-          }
+          path: Path<"org_name">
+          urlParams?: Readonly<{
+            action?: string
+            actor?: string
+            actor_id?: string
+            resource_type?: string
+            project?: string
+            env?: string
+            key?: string
+            since?: string
+            until?: string
+            limit?: number
+            after?: string
+          }>
         }
-      ]
-      readonly response: AuditPage
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+      ],
+      AuditPage,
+      Denied
+    >
     /** Check that no entry of an organization's log was changed, removed or inserted. */
-    readonly verify: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams?: { readonly from_seq?: number; readonly seq?: number; readonly chain?: string }
-        }
-      ]
-      readonly response: AuditVerification
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly verify: Endpoint<
+      [request: { path: Path<"org_name">; urlParams?: Readonly<{ from_seq?: number; seq?: number; chain?: string }> }],
+      AuditVerification,
+      Denied
+    >
     /** Count an organization's entries over time, by action and by actor. */
-    readonly activity: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams?: {
-            readonly action?: string
-            readonly actor?: string
-            readonly actor_id?: string
-            readonly resource_type?: string
-            readonly project?: string
-            readonly env?: string
-            readonly key?: string
-            readonly since?: string
-            readonly until?: string
-            readonly spans?: number
-          }
-        }
-      ]
-      readonly response: AuditActivity
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly activity: Endpoint<
+      [request: { path: Path<"org_name">; urlParams?: Readonly<{ since?: string; until?: string; spans?: number }> }],
+      AuditActivity,
+      Denied
+    >
     /** Read all audit logs, including those of removed organizations. */
-    readonly listAll: {
-      readonly request: [
+    readonly listAll: Endpoint<
+      [
         request?: {
-          readonly urlParams?: {
-            readonly action?: string
-            readonly actor?: string
-            readonly actor_id?: string
-            readonly resource_type?: string
-            readonly project?: string
-            readonly env?: string
-            readonly key?: string
-            readonly since?: string
-            readonly until?: string
-            readonly limit?: number
-            readonly after?: string
-            readonly org_id?: string
-          }
+          urlParams?: Readonly<{
+            action?: string
+            actor?: string
+            actor_id?: string
+            resource_type?: string
+            project?: string
+            env?: string
+            key?: string
+            since?: string
+            until?: string
+            limit?: number
+            after?: string
+            org_id?: string
+          }>
         }
-      ]
-      readonly response: AuditPage
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+      ],
+      AuditPage,
+      Denied
+    >
     /** Check the log of entries without an organization, or that of one organization. */
-    readonly verifyAll: {
-      readonly request: [
-        request?: {
-          readonly urlParams?: {
-            readonly from_seq?: number
-            readonly seq?: number
-            readonly chain?: string
-            readonly org_id?: string
-          }
-        }
-      ]
-      readonly response: AuditVerification
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly verifyAll: Endpoint<
+      [request?: { urlParams?: Readonly<{ from_seq?: number; seq?: number; chain?: string; org_id?: string }> }],
+      AuditVerification,
+      Denied
+    >
   }
   readonly auth: {
     /** Show the ways to log in. */
-    readonly methods: {
-      readonly request: []
-      readonly response: LoginMethods
-      readonly error: never
-    }
+    readonly methods: Endpoint<[], LoginMethods>
     /** Ask for a login code by e-mail. */
-    readonly login: {
-      readonly request: [request: { readonly payload: { readonly email: Email } }]
-      readonly response: { readonly message: string }
-      readonly error: "Forbidden" | "RateLimited"
-    }
+    readonly login: Endpoint<
+      [request: { payload: Readonly<{ email: Email }> }],
+      Readonly<{ message: string }>,
+      "Forbidden" | "RateLimited"
+    >
     /** Exchange a login code for a session. */
-    readonly verify: {
-      readonly request: [
+    readonly verify: Endpoint<
+      [
         request: {
-          readonly payload: {
-            readonly email: Email
-            readonly code: LoginCode
-            readonly session?: "token" | "cookie"
-            readonly machine?: string
-          }
+          payload: Readonly<{ email: Email; code: LoginCode; session?: "token" | "cookie"; machine?: string }>
         }
-      ]
-      readonly response: { readonly token: string } | void
-      readonly error: "Forbidden" | "InvalidCode" | "LockedOut"
-    }
+      ],
+      Readonly<{ token: string }> | void,
+      "Forbidden" | "InvalidCode" | "LockedOut"
+    >
     /** Begin a login that a person approves in a browser. */
-    readonly device: {
-      readonly request: [request: { readonly payload: { readonly machine?: string } }]
-      readonly response: DeviceLogin
-      readonly error: "Forbidden" | "RateLimited"
-    }
+    readonly device: Endpoint<
+      [request: { payload: Readonly<{ machine?: string }> }],
+      DeviceLogin,
+      "Forbidden" | "RateLimited"
+    >
     /** Exchange an approved login for a session token. */
-    readonly token: {
-      readonly request: [
-        request: {
-          readonly payload: {
-            readonly device_code?: DeviceCode
-            readonly code?: LoopbackCode
-            readonly verifier?: CodeVerifier
-          }
-        }
-      ]
-      readonly response: { readonly token: string }
-      readonly error: "AuthorizationPending" | "Forbidden" | "InvalidCode" | "SlowDown"
-    }
+    readonly token: Endpoint<
+      [request: { payload: Readonly<{ device_code?: DeviceCode; code?: LoopbackCode; verifier?: CodeVerifier }> }],
+      Readonly<{ token: string }>,
+      "AuthorizationPending" | "Forbidden" | "InvalidCode" | "SlowDown"
+    >
     /** Sign a service account in with a token of a federation's issuer. */
-    readonly federate: {
-      readonly request: [request: { readonly payload: { readonly token: string; readonly account: AccountReference } }]
-      readonly response: { readonly token: string; readonly expires_at: Timestamp }
-      readonly error: "IssuerUnavailable" | "RateLimited" | "Unauthorized"
-    }
+    readonly federate: Endpoint<
+      [request: { payload: Readonly<{ token: string; account: AccountReference }> }],
+      Readonly<{ token: string; expires_at: Timestamp }>,
+      "IssuerUnavailable" | "RateLimited" | "Unauthorized"
+    >
     /** End the current session. */
-    readonly logout: {
-      readonly request: []
-      readonly response: ProviderLogout | void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly logout: Endpoint<[], ProviderLogout | void, Denied>
     /** Show the owner of the credential. */
-    readonly me: {
-      readonly request: []
-      readonly response: User | ServiceAccountIdentity
-      readonly error: "Unauthorized"
-    }
+    readonly me: Endpoint<[], User | ServiceAccountIdentity, "Unauthorized">
     /** List the caller's own sessions. */
-    readonly sessions: {
-      readonly request: []
-      readonly response: { readonly data: ReadonlyArray<Session> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly sessions: Endpoint<[], List<Session>, Denied>
     /** End all of the caller's sessions. */
-    readonly endSessions: {
-      readonly request: [request?: { readonly urlParams?: { readonly others?: "1" } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly endSessions: Endpoint<[request?: { urlParams?: Readonly<{ others?: "1" }> }], void, Denied>
     /** End one of the caller's sessions. */
-    readonly endSession: {
-      readonly request: [request: { readonly path: { readonly session_id: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly endSession: Endpoint<[request: { path: Path<"session_id"> }], void, Denied>
   }
   readonly backups: {
     /** Back up the database now. */
-    readonly create: {
-      readonly request: []
-      readonly response: Backup
-      readonly error: "BackupFailed" | "BackupsDisabled" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly create: Endpoint<[], Backup, Denied | "BackupFailed" | "BackupsDisabled" | "Reauthenticate">
     /** List backups. */
-    readonly list: {
-      readonly request: []
-      readonly response: BackupList
-      readonly error: "BackupFailed" | "BackupsDisabled" | "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[], BackupList, Denied | "BackupFailed" | "BackupsDisabled">
     /** Decrypt a backup into a file beside the database. */
-    readonly restore: {
-      readonly request: [request: { readonly path: { readonly backup_id: string } }]
-      readonly response: Restore
-      readonly error:
-        | "BackupFailed"
-        | "BackupsDisabled"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+    readonly restore: Endpoint<
+      [request: { path: Path<"backup_id"> }],
+      Restore,
+      Denied | "BackupFailed" | "BackupsDisabled" | "Conflict" | "DecryptionFailed" | "Reauthenticate"
+    >
     /** Restore a backup into a temporary file and check all of it. */
-    readonly drill: {
-      readonly request: [request: { readonly payload: { readonly backup_id?: string } }]
-      readonly response: Drill
-      readonly error: "BackupFailed" | "BackupsDisabled" | "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly drill: Endpoint<
+      [request: { payload: Readonly<{ backup_id?: string }> }],
+      Drill,
+      Denied | "BackupFailed" | "BackupsDisabled" | "Conflict" | "Reauthenticate"
+    >
   }
   readonly declared: {
     /** List the keys that a project declares. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly project_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<DeclaredKey> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name" | "project_name"> }], List<DeclaredKey>, Denied>
     /** Show what a project declares of a key. */
-    readonly get: {
-      readonly request: [
-        request: { readonly path: { readonly org_name: string; readonly project_name: string; readonly key: string } }
-      ]
-      readonly response: DeclaredKey
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name" | "project_name" | "key"> }], DeclaredKey, Denied>
     /** Declare a key, or replace what is declared of it. */
-    readonly set: {
-      readonly request: [
+    readonly set: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly key: string }
-          readonly payload: {
-            readonly required_in?: RequiredIn
-            readonly pattern?: string
-            readonly description?: string
-            readonly example?: string
-            readonly owner?: string
-          }
+          path: Path<"org_name" | "project_name" | "key">
+          payload: Readonly<{
+            required_in?: RequiredIn
+            pattern?: string
+            description?: string
+            example?: string
+            owner?: string
+          }>
         }
-      ]
-      readonly response: DeclaredKey
-      readonly error: "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+      ],
+      DeclaredKey,
+      Denied | "LimitExceeded"
+    >
     /** Declare a key no longer. */
-    readonly delete: {
-      readonly request: [
-        request: { readonly path: { readonly org_name: string; readonly project_name: string; readonly key: string } }
-      ]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly delete: Endpoint<[request: { path: Path<"org_name" | "project_name" | "key"> }], void, Denied>
     /** Compare an environment with what its project declares, without returning values. */
-    readonly check: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-        }
-      ]
-      readonly response: KeyCheck
-      readonly error: "DecryptionFailed" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+    readonly check: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name"> }],
+      KeyCheck,
+      Denied | "DecryptionFailed" | "LimitExceeded"
+    >
   }
   readonly delegations: {
     /** Delegate a part of one's rights to an agent or a script. */
-    readonly create: {
-      readonly request: [
+    readonly create: Endpoint<
+      [
         request: {
-          readonly payload: {
-            readonly name: string
-            readonly org: string
-            readonly project: string
-            readonly env: string
-            readonly permission: "use" | "read" | "write"
-            readonly keys?: ReadonlyArray<string>
-            readonly reveal?: boolean
-            readonly expires_in: number
-          }
+          payload: Readonly<{
+            name: string
+            org: string
+            project: string
+            env: string
+            permission: "use" | "read" | "write"
+            keys?: ReadonlyArray<string>
+            reveal?: boolean
+            expires_in: number
+          }>
         }
-      ]
-      readonly response: NewDelegation
-      readonly error: "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      NewDelegation,
+      Denied | "LimitExceeded" | "Reauthenticate"
+    >
     /** List the caller's own delegations. */
-    readonly list: {
-      readonly request: []
-      readonly response: { readonly data: ReadonlyArray<Delegation> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[], List<Delegation>, Denied>
     /** Revoke one of the caller's delegations. */
-    readonly revoke: {
-      readonly request: [request: { readonly path: { readonly delegation_id: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly revoke: Endpoint<[request: { path: Path<"delegation_id"> }], void, Denied>
   }
   readonly dues: {
     /** Set when a secret is due, and its owner. */
-    readonly update: {
-      readonly request: [
+    readonly update: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-          readonly payload: {
-            readonly expires_at?: string | null
-            readonly rotate_every_days?: number | null
-            readonly owner?: Email | null
-          }
+          path: Path<"org_name" | "project_name" | "env_name" | "key">
+          payload: Readonly<{ expires_at?: string | null; rotate_every_days?: number | null; owner?: Email | null }>
         }
-      ]
-      readonly response: SecretListed
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "DecryptionFailed" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+      ],
+      SecretListed,
+      Denied | Voted | "DecryptionFailed" | "LimitExceeded"
+    >
     /** List the secrets of an organization that are due, without returning values. */
-    readonly list: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams?: { readonly within?: string; readonly limit?: number; readonly after?: string }
-        }
-      ]
-      readonly response: DuePage
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<
+      [request: { path: Path<"org_name">; urlParams?: Readonly<{ within?: string; limit?: number; after?: string }> }],
+      DuePage,
+      Denied
+    >
   }
   readonly environments: {
     /** Create an environment, empty or as a copy of another. */
-    readonly create: {
-      readonly request: [
+    readonly create: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string }
-          readonly payload: {
-            readonly name: string
-            readonly from?: string
-            readonly keys?: ReadonlyArray<string>
-            readonly expires_at?: string
-          }
+          path: Path<"org_name" | "project_name">
+          payload: Readonly<{ name: string; from?: string; keys?: ReadonlyArray<string>; expires_at?: string }>
         }
-      ]
-      readonly response: Environment
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "PatternBroken"
-        | "ReferenceRefused"
-        | "Unauthorized"
-        | "UseWidens"
-    }
+      ],
+      Environment,
+      | Denied
+      | Voted
+      | "Conflict"
+      | "DecryptionFailed"
+      | "LimitExceeded"
+      | "PatternBroken"
+      | "ReferenceRefused"
+      | "UseWidens"
+    >
     /** List environments. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly project_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<Environment> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name" | "project_name"> }], List<Environment>, Denied>
     /** Set when an environment ends. */
-    readonly extend: {
-      readonly request: [
+    readonly extend: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly payload: { readonly expires_at: string | null }
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{ expires_at: string | null }>
         }
-      ]
-      readonly response: Environment
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      Environment,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
+    >
     /** Remove an environment. */
-    readonly delete: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly urlParams?: { readonly force?: "1" }
-        }
-      ]
-      readonly response: void
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name">; urlParams?: Readonly<{ force?: "1" }> }],
+      void,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** Compare the keys of all environments of a project, without returning values. */
-    readonly matrix: {
-      readonly request: [
+    readonly matrix: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string }
-          readonly urlParams?: { readonly envs?: string; readonly format?: "full" | "compact" }
+          path: Path<"org_name" | "project_name">
+          urlParams?: Readonly<{ envs?: string; format?: "full" | "compact" }>
         }
-      ]
-      readonly response: Matrix | CompactMatrix
-      readonly error: "Forbidden" | "RateLimited" | "Unauthorized"
-    }
+      ],
+      Matrix | CompactMatrix,
+      Denied | "RateLimited"
+    >
     /** Read every secret of an environment. */
-    readonly bundle: {
-      readonly request: [
+    readonly bundle: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly urlParams?: { readonly keys?: string; readonly format?: "list" | "object"; readonly raw?: "1" }
+          path: Path<"org_name" | "project_name" | "env_name">
+          urlParams?: Readonly<{ keys?: string; format?: "list" | "object"; raw?: "1" }>
         }
-      ]
-      readonly response: Bundle | BundleObject
-      readonly error: "DecryptionFailed" | "Forbidden" | "ReferenceRefused" | "Unauthorized"
-    }
+      ],
+      Bundle | BundleObject,
+      Denied | "DecryptionFailed" | "ReferenceRefused"
+    >
     /** Write and delete secrets of an environment, all or nothing. */
-    readonly writeBundle: {
-      readonly request: [
+    readonly writeBundle: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly payload: {
-            readonly set?: SecretValues
-            readonly references?: SecretValues
-            readonly delete?: ReadonlyArray<string>
-            readonly force?: boolean
-            readonly note?: string
-            readonly dry_run?: boolean
-          }
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{
+            set?: SecretValues
+            references?: SecretValues
+            delete?: ReadonlyArray<string>
+            force?: boolean
+            note?: string
+            dry_run?: boolean
+          }>
         }
-      ]
-      readonly response: BundleWritten
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "PatternBroken"
-        | "ReferenceRefused"
-        | "Unauthorized"
-        | "UseWidens"
-    }
+      ],
+      BundleWritten,
+      | Denied
+      | Voted
+      | "Conflict"
+      | "DecryptionFailed"
+      | "LimitExceeded"
+      | "PatternBroken"
+      | "ReferenceRefused"
+      | "UseWidens"
+    >
     /** Copy secrets from another environment, without returning values. */
-    readonly copy: {
-      readonly request: [
+    readonly copy: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly payload: { readonly from: string; readonly keys?: ReadonlyArray<string>; readonly dry_run?: boolean }
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{ from: string; keys?: ReadonlyArray<string>; dry_run?: boolean }>
         }
-      ]
-      readonly response: BundleWritten
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "PatternBroken"
-        | "ReferenceRefused"
-        | "Unauthorized"
-        | "UseWidens"
-    }
+      ],
+      BundleWritten,
+      | Denied
+      | Voted
+      | "Conflict"
+      | "DecryptionFailed"
+      | "LimitExceeded"
+      | "PatternBroken"
+      | "ReferenceRefused"
+      | "UseWidens"
+    >
     /** Compare the keys of two environments, without returning values. */
-    readonly diff: {
-      readonly request: [
+    readonly diff: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly urlParams: { readonly with: string; readonly resolved?: "1" }
+          path: Path<"org_name" | "project_name" | "env_name">
+          urlParams: Readonly<{ with: string; resolved?: "1" }>
         }
-      ]
-      readonly response: Diff
-      readonly error: "DecryptionFailed" | "Forbidden" | "RateLimited" | "ReferenceRefused" | "Unauthorized"
-    }
+      ],
+      Diff,
+      Denied | "DecryptionFailed" | "RateLimited" | "ReferenceRefused"
+    >
     /** List the changes of an environment, newest first, without values. */
-    readonly revisions: {
-      readonly request: [
+    readonly revisions: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly urlParams?: { readonly limit?: number; readonly before?: number }
+          path: Path<"org_name" | "project_name" | "env_name">
+          urlParams?: Readonly<{ limit?: number; before?: number }>
         }
-      ]
-      readonly response: { readonly data: ReadonlyArray<Revision> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+      ],
+      List<Revision>,
+      Denied
+    >
     /** Revert an environment to a revision, without returning values. */
-    readonly revert: {
-      readonly request: [
+    readonly revert: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly payload: { readonly to: Count; readonly force?: boolean; readonly dry_run?: boolean }
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{ to: Count; force?: boolean; dry_run?: boolean }>
         }
-      ]
-      readonly response: BundleWritten
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "ReferenceRefused"
-        | "Unauthorized"
-        | "UseWidens"
-    }
+      ],
+      BundleWritten,
+      Denied | Voted | "Conflict" | "DecryptionFailed" | "LimitExceeded" | "ReferenceRefused" | "UseWidens"
+    >
   }
   readonly exports: {
     /** Ask to take an organization out. */
-    readonly create: {
-      readonly request: [
-        request: { readonly path: { readonly org_name: string }; readonly payload: { readonly versions?: boolean } }
-      ]
-      readonly response: OrganizationExport
-      readonly error: "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly create: Endpoint<
+      [request: { path: Path<"org_name">; payload: Readonly<{ versions?: boolean }> }],
+      OrganizationExport,
+      Denied | "LimitExceeded" | "Reauthenticate"
+    >
     /** List exports that have not ended. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<OrganizationExport> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name"> }], List<OrganizationExport>, Denied>
     /** Show an export. */
-    readonly get: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly export_id: string } }]
-      readonly response: OrganizationExport
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name" | "export_id"> }], OrganizationExport, Denied>
     /** End an export. */
-    readonly end: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly export_id: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly end: Endpoint<[request: { path: Path<"org_name" | "export_id"> }], void, Denied>
     /** Approve another owner's export. */
-    readonly approve: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly export_id: string } }]
-      readonly response: OrganizationExport
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly approve: Endpoint<
+      [request: { path: Path<"org_name" | "export_id"> }],
+      OrganizationExport,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Read the structure of an organization that is exported. */
-    readonly structure: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly export_id: string } }]
-      readonly response: ExportedStructure
-      readonly error: "ApprovalNeeded" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+    readonly structure: Endpoint<
+      [request: { path: Path<"org_name" | "export_id"> }],
+      ExportedStructure,
+      Denied | "ApprovalNeeded" | "LimitExceeded"
+    >
     /** Read the declared keys of a project that is exported. */
-    readonly declared: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly export_id: string }
-          readonly urlParams: { readonly project: string }
-        }
-      ]
-      readonly response: ArchivedDeclarations
-      readonly error: "ApprovalNeeded" | "Forbidden" | "Unauthorized"
-    }
+    readonly declared: Endpoint<
+      [request: { path: Path<"org_name" | "export_id">; urlParams: Readonly<{ project: string }> }],
+      ArchivedDeclarations,
+      Denied | "ApprovalNeeded"
+    >
     /** Read secrets of an environment that is exported. */
-    readonly secrets: {
-      readonly request: [
+    readonly secrets: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly export_id: string }
-          readonly urlParams: { readonly project: string; readonly env: string; readonly after?: string }
+          path: Path<"org_name" | "export_id">
+          urlParams: Readonly<{ project: string; env: string; after?: string }>
         }
-      ]
-      readonly response: ExportedVersions
-      readonly error: "ApprovalNeeded" | "DecryptionFailed" | "Forbidden" | "Unauthorized"
-    }
+      ],
+      ExportedVersions,
+      Denied | "ApprovalNeeded" | "DecryptionFailed"
+    >
   }
   readonly federations: {
     /** Let a service account sign in with an issuer's tokens. */
-    readonly create: {
-      readonly request: [
+    readonly create: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly sa_id: string }
-          readonly payload: {
-            readonly name: string
-            readonly issuer: Issuer
-            readonly jwks?: PublicKeys
-            readonly conditions: Conditions
-            readonly max_age?: number
-            readonly ttl?: number
-            readonly expires_at?: string
-          }
+          path: Path<"org_name" | "sa_id">
+          payload: Readonly<{
+            name: string
+            issuer: Issuer
+            jwks?: PublicKeys
+            conditions: Conditions
+            max_age?: number
+            ttl?: number
+            expires_at?: string
+          }>
         }
-      ]
-      readonly response: Federation
-      readonly error: "Conflict" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      Federation,
+      Denied | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** List the federations of a service account. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly sa_id: string } }]
-      readonly response: { readonly data: ReadonlyArray<Federation> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name" | "sa_id"> }], List<Federation>, Denied>
     /** Try a token against the federations of a service account. */
-    readonly try: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly sa_id: string }
-          readonly payload: { readonly token: string }
-        }
-      ]
-      readonly response: FederationTrial
-      readonly error: "Forbidden" | "IssuerUnavailable" | "RateLimited" | "Unauthorized"
-    }
+    readonly try: Endpoint<
+      [request: { path: Path<"org_name" | "sa_id">; payload: Readonly<{ token: string }> }],
+      FederationTrial,
+      Denied | "IssuerUnavailable" | "RateLimited"
+    >
     /** Revoke a federation and its sessions. */
-    readonly revoke: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly sa_id: string; readonly federation_id: string }
-        }
-      ]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly revoke: Endpoint<[request: { path: Path<"org_name" | "sa_id" | "federation_id"> }], void, Denied>
   }
   readonly groups: {
     /** Create a group. */
-    readonly create: {
-      readonly request: [
-        request: { readonly path: { readonly org_name: string }; readonly payload: { readonly name: string } }
-      ]
-      readonly response: Group
-      readonly error: "Conflict" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+    readonly create: Endpoint<
+      [request: { path: Path<"org_name">; payload: Readonly<{ name: string }> }],
+      Group,
+      Denied | "Conflict" | "LimitExceeded"
+    >
     /** List groups. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<Group> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name"> }], List<Group>, Denied>
     /** Show a group. */
-    readonly get: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly group_name: string } }]
-      readonly response: Group
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name" | "group_name"> }], Group, Denied>
     /** Rename a group. */
-    readonly rename: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly group_name: string }
-          readonly payload: { readonly name: string }
-        }
-      ]
-      readonly response: Group
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly rename: Endpoint<
+      [request: { path: Path<"org_name" | "group_name">; payload: Readonly<{ name: string }> }],
+      Group,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Remove a group and its access rules. */
-    readonly remove: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly group_name: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly remove: Endpoint<[request: { path: Path<"org_name" | "group_name"> }], void, Denied | "Reauthenticate">
     /** List the members of a group. */
-    readonly members: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly group_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<GroupMember> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly members: Endpoint<[request: { path: Path<"org_name" | "group_name"> }], List<GroupMember>, Denied>
     /** Set all members of a group. */
-    readonly setMembers: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly group_name: string }
-          readonly payload: { readonly emails: ReadonlyArray<string> }
-        }
-      ]
-      readonly response: Group
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly setMembers: Endpoint<
+      [request: { path: Path<"org_name" | "group_name">; payload: Readonly<{ emails: ReadonlyArray<string> }> }],
+      Group,
+      Denied | "Reauthenticate"
+    >
     /** Add a member to a group. */
-    readonly addMember: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly group_name: string }
-          readonly payload: { readonly email: Email }
-        }
-      ]
-      readonly response: GroupMember
-      readonly error: "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly addMember: Endpoint<
+      [request: { path: Path<"org_name" | "group_name">; payload: Readonly<{ email: Email }> }],
+      GroupMember,
+      Denied | "LimitExceeded" | "Reauthenticate"
+    >
     /** Remove a member from a group. */
-    readonly removeMember: {
-      readonly request: [
-        request: { readonly path: { readonly org_name: string; readonly group_name: string; readonly user_id: string } }
-      ]
-      readonly response: void
-      readonly error: "Conflict" | "Forbidden" | "Unauthorized"
-    }
+    readonly removeMember: Endpoint<
+      [request: { path: Path<"org_name" | "group_name" | "user_id"> }],
+      void,
+      Denied | "Conflict"
+    >
     /** List group mappings of the identity provider. */
-    readonly mappings: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: GroupMappings
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly mappings: Endpoint<[request: { path: Path<"org_name"> }], GroupMappings, Denied>
     /** Set group mappings of the identity provider. */
-    readonly setMappings: {
-      readonly request: [
+    readonly setMappings: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string }
-          readonly payload: {
-            readonly mappings: ReadonlyArray<{ readonly provider_group: string; readonly group: string }>
-          }
+          path: Path<"org_name">
+          payload: Readonly<{ mappings: ReadonlyArray<Readonly<{ provider_group: string; group: string }>> }>
         }
-      ]
-      readonly response: GroupMappings
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      GroupMappings,
+      Denied | "Reauthenticate"
+    >
   }
   readonly history: {
     /** List the changes of all environments of a project, newest first, without values. */
-    readonly list: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string }
-          readonly urlParams?: { readonly limit?: number; readonly after?: string }
-        }
-      ]
-      readonly response: ProjectRevisions
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<
+      [request: { path: Path<"org_name" | "project_name">; urlParams?: Readonly<{ limit?: number; after?: string }> }],
+      ProjectRevisions,
+      Denied
+    >
   }
   readonly imports: {
     /** Start to import an organization. */
-    readonly create: {
-      readonly request: [request: { readonly payload: { readonly name: string; readonly organization: string } }]
-      readonly response: OrganizationImport
-      readonly error: "Conflict" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly create: Endpoint<
+      [request: { payload: Readonly<{ name: string; organization: string }> }],
+      OrganizationImport,
+      Denied | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** Import declared keys of a project. */
-    readonly declared: {
-      readonly request: [
+    readonly declared: Endpoint<
+      [
         request: {
-          readonly path: { readonly import_id: string }
-          readonly payload: { readonly project: string; readonly data: ReadonlyArray<ArchivedDeclaration> }
+          path: Path<"import_id">
+          payload: Readonly<{ project: string; data: ReadonlyArray<ArchivedDeclaration> }>
         }
-      ]
-      readonly response: void
-      readonly error: "Conflict" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+      ],
+      void,
+      Denied | "Conflict" | "LimitExceeded"
+    >
     /** Import secrets of an environment. */
-    readonly secrets: {
-      readonly request: [
+    readonly secrets: Endpoint<
+      [
         request: {
-          readonly path: { readonly import_id: string }
-          readonly payload: {
-            readonly project: string
-            readonly env: string
-            readonly data: ReadonlyArray<ArchivedVersion>
-          }
+          path: Path<"import_id">
+          payload: Readonly<{ project: string; env: string; data: ReadonlyArray<ArchivedVersion> }>
         }
-      ]
-      readonly response: void
-      readonly error: "Conflict" | "DecryptionFailed" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+      ],
+      void,
+      Denied | "Conflict" | "DecryptionFailed" | "LimitExceeded"
+    >
     /** Verify an imported organization, and make it visible. */
-    readonly finish: {
-      readonly request: [
-        request: {
-          readonly path: { readonly import_id: string }
-          readonly payload: { readonly counts: SentCounts; readonly name?: string }
-        }
-      ]
-      readonly response: ImportFinished
-      readonly error:
-        "Conflict" | "DecryptionFailed" | "Forbidden" | "LimitExceeded" | "ReferenceRefused" | "Unauthorized"
-    }
+    readonly finish: Endpoint<
+      [request: { path: Path<"import_id">; payload: Readonly<{ counts: SentCounts; name?: string }> }],
+      ImportFinished,
+      Denied | "Conflict" | "DecryptionFailed" | "LimitExceeded" | "ReferenceRefused"
+    >
     /** Give up an import. */
-    readonly abandon: {
-      readonly request: [request: { readonly path: { readonly import_id: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly abandon: Endpoint<[request: { path: Path<"import_id"> }], void, Denied>
   }
   readonly keys: {
     /** Find keys by a part of their name, without returning values. */
-    readonly find: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams: { readonly query: string; readonly limit?: number; readonly after?: string }
-        }
-      ]
-      readonly response: FoundKeyPage
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly find: Endpoint<
+      [request: { path: Path<"org_name">; urlParams: Readonly<{ query: string; limit?: number; after?: string }> }],
+      FoundKeyPage,
+      Denied
+    >
   }
   readonly members: {
     /** Invite a person by e-mail. */
-    readonly invite: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string }
-          readonly payload: { readonly email: Email; readonly role?: Role }
-        }
-      ]
-      readonly response: Member
-      readonly error: "Conflict" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly invite: Endpoint<
+      [request: { path: Path<"org_name">; payload: Readonly<{ email: Email; role?: Role }> }],
+      Member,
+      Denied | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** List members and their roles. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<Member> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name"> }], List<Member>, Denied>
     /** Change a member's role. */
-    readonly setRole: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly user_id: string }
-          readonly payload: { readonly role: Role }
-        }
-      ]
-      readonly response: Member
-      readonly error: "Conflict" | "Forbidden" | "LastOwner" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly setRole: Endpoint<
+      [request: { path: Path<"org_name" | "user_id">; payload: Readonly<{ role: Role }> }],
+      Member,
+      Denied | "Conflict" | "LastOwner" | "Reauthenticate"
+    >
     /** Remove a member and their access rules. */
-    readonly remove: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly user_id: string } }]
-      readonly response: void
-      readonly error: "Conflict" | "Forbidden" | "LastOwner" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly remove: Endpoint<
+      [request: { path: Path<"org_name" | "user_id"> }],
+      void,
+      Denied | "Conflict" | "LastOwner" | "Reauthenticate"
+    >
     /** Leave an organization, or decline an invitation. */
-    readonly leave: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: void
-      readonly error: "Conflict" | "Forbidden" | "LastOwner" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly leave: Endpoint<
+      [request: { path: Path<"org_name"> }],
+      void,
+      Denied | "Conflict" | "LastOwner" | "Reauthenticate"
+    >
   }
   readonly organizations: {
     /** Create an organization. */
-    readonly create: {
-      readonly request: [request: { readonly payload: { readonly name: string } }]
-      readonly response: Organization
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Conflict" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+    readonly create: Endpoint<
+      [request: { payload: Readonly<{ name: string }> }],
+      Organization,
+      Denied | Voted | "Conflict" | "LimitExceeded"
+    >
     /** List the caller's organizations. */
-    readonly list: {
-      readonly request: []
-      readonly response: { readonly data: ReadonlyArray<Organization> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[], List<Organization>, Denied>
     /** Show an organization. */
-    readonly get: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: Organization
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name"> }], Organization, Denied>
     /** Rename an organization, or change its settings. */
-    readonly update: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string }
-          readonly payload: { readonly name?: string; readonly passkey_recovery?: "login" | "none" }
-        }
-      ]
-      readonly response: Organization
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+    readonly update: Endpoint<
+      [request: { path: Path<"org_name">; payload: Readonly<{ name?: string; passkey_recovery?: "login" | "none" }> }],
+      Organization,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** Remove an organization. */
-    readonly delete: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: void
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name"> }],
+      void,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
+    >
   }
   readonly overview: {
     /** Show how much is in each project of an organization, and its last change. */
-    readonly show: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams?: { readonly limit?: number; readonly after?: string }
-        }
-      ]
-      readonly response: Overview
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly show: Endpoint<
+      [request: { path: Path<"org_name">; urlParams?: Readonly<{ limit?: number; after?: string }> }],
+      Overview,
+      Denied
+    >
   }
   readonly passkeys: {
     /** List the caller's own passkeys. */
-    readonly list: {
-      readonly request: []
-      readonly response: { readonly data: ReadonlyArray<Passkey> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[], List<Passkey>, Denied>
     /** Register a passkey. */
-    readonly create: {
-      readonly request: [
-        request: { readonly payload: { readonly name: string; readonly credential: RegistrationResponse } }
-      ]
-      readonly response: Passkey
-      readonly error: "Conflict" | "Forbidden" | "InvalidCode" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly create: Endpoint<
+      [request: { payload: Readonly<{ name: string; credential: RegistrationResponse }> }],
+      Passkey,
+      Denied | "Conflict" | "InvalidCode" | "LimitExceeded" | "Reauthenticate"
+    >
     /** Begin to register a passkey. */
-    readonly options: {
-      readonly request: []
-      readonly response: RegistrationOptions
-      readonly error: "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly options: Endpoint<[], RegistrationOptions, Denied | "LimitExceeded" | "Reauthenticate">
     /** Remove one of the caller's passkeys. */
-    readonly delete: {
-      readonly request: [request: { readonly path: { readonly passkey_id: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly delete: Endpoint<[request: { path: Path<"passkey_id"> }], void, Denied | "Reauthenticate">
     /** Begin a proof with a passkey. */
-    readonly challenge: {
-      readonly request: [request: { readonly payload: { readonly session_id?: string } }]
-      readonly response: AssertionOptions
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly challenge: Endpoint<[request: { payload: Readonly<{ session_id?: string }> }], AssertionOptions, Denied>
     /** Prove a session with a passkey. */
-    readonly verify: {
-      readonly request: [request: { readonly payload: { readonly credential: AssertionResponse } }]
-      readonly response: ProvenSession
-      readonly error: "Forbidden" | "InvalidCode" | "Unauthorized"
-    }
+    readonly verify: Endpoint<
+      [request: { payload: Readonly<{ credential: AssertionResponse }> }],
+      ProvenSession,
+      Denied | "InvalidCode"
+    >
   }
   readonly previews: {
     /** Show what previews a project allows. */
-    readonly get: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly project_name: string } }]
-      readonly response: Previews
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name" | "project_name"> }], Previews, Denied>
     /** Allow previews in a project. */
-    readonly set: {
-      readonly request: [
+    readonly set: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string }
-          readonly payload: {
-            readonly from: string
-            readonly pattern: Pattern
-            readonly max?: number
-            readonly longest?: string
-          }
+          path: Path<"org_name" | "project_name">
+          payload: Readonly<{ from: string; pattern: Pattern; max?: number; longest?: string }>
         }
-      ]
-      readonly response: Previews
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      Previews,
+      Denied | "Reauthenticate"
+    >
     /** Allow no previews in a project any more. */
-    readonly remove: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly project_name: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly remove: Endpoint<[request: { path: Path<"org_name" | "project_name"> }], void, Denied | "Reauthenticate">
   }
   readonly projects: {
     /** Create a project. */
-    readonly create: {
-      readonly request: [
-        request: { readonly path: { readonly org_name: string }; readonly payload: { readonly name: string } }
-      ]
-      readonly response: Project
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Conflict" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+    readonly create: Endpoint<
+      [request: { path: Path<"org_name">; payload: Readonly<{ name: string }> }],
+      Project,
+      Denied | Voted | "Conflict" | "LimitExceeded"
+    >
     /** List projects. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<Project> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name"> }], List<Project>, Denied>
     /** Show a project. */
-    readonly get: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly project_name: string } }]
-      readonly response: Project
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name" | "project_name"> }], Project, Denied>
     /** Rename a project, make it strict, or order its environments. */
-    readonly rename: {
-      readonly request: [
+    readonly rename: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string }
-          readonly payload: {
-            readonly name?: string
-            readonly strict?: boolean
-            readonly order?: ReadonlyArray<string>
-          }
+          path: Path<"org_name" | "project_name">
+          payload: Readonly<{ name?: string; strict?: boolean; order?: ReadonlyArray<string> }>
         }
-      ]
-      readonly response: Project
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+      ],
+      Project,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** Remove a project. */
-    readonly delete: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly project_name: string } }]
-      readonly response: void
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name"> }],
+      void,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
+    >
   }
   readonly protections: {
     /** Show how an environment is protected. */
-    readonly get: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-        }
-      ]
-      readonly response: Protection
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name" | "project_name" | "env_name"> }], Protection, Denied>
     /** Protect an environment. */
-    readonly set: {
-      readonly request: [
+    readonly set: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly payload: {
-            readonly needed: number
-            readonly approvers: "owners" | "admins" | ReadonlyArray<string>
-            readonly self?: boolean
-            readonly break_glass?: ReadonlyArray<string>
-            readonly expires_after?: string
-            readonly passkey?: boolean
-          }
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{
+            needed: number
+            approvers: "owners" | "admins" | ReadonlyArray<string>
+            self?: boolean
+            break_glass?: ReadonlyArray<string>
+            expires_after?: string
+            passkey?: boolean
+          }>
         }
-      ]
-      readonly response: Protection
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+      ],
+      Protection,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** End the protection of an environment. */
-    readonly remove: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-        }
-      ]
-      readonly response: void
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+    readonly remove: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name"> }],
+      void,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
   }
   readonly requests: {
     /** Ask for access to an environment for a while. */
-    readonly create: {
-      readonly request: [
+    readonly create: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string }
-          readonly payload: {
-            readonly kind: "access"
-            readonly project: string
-            readonly env: string
-            readonly permission: Permission
-            readonly expires_in: number
-            readonly reason: string
-          }
+          path: Path<"org_name">
+          payload: Readonly<{
+            kind: "access"
+            project: string
+            env: string
+            permission: Permission
+            expires_in: number
+            reason: string
+          }>
         }
-      ]
-      readonly response: ApprovalRequest
-      readonly error: "Conflict" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+      ],
+      ApprovalRequest,
+      Denied | "Conflict" | "LimitExceeded"
+    >
     /** List requests for access and for changes. */
-    readonly list: {
-      readonly request: [
+    readonly list: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string }
-          readonly urlParams?: {
-            readonly state?: "pending" | "done" | "refused" | "withdrawn" | "expired" | "outdated"
-            readonly kind?: "access" | "change"
-            readonly limit?: number
-            readonly after?: string
-          }
+          path: Path<"org_name">
+          urlParams?: Readonly<{
+            state?: "pending" | "done" | "refused" | "withdrawn" | "expired" | "outdated"
+            kind?: "access" | "change"
+            limit?: number
+            after?: string
+          }>
         }
-      ]
-      readonly response: RequestPage
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+      ],
+      RequestPage,
+      Denied
+    >
     /** Show a request, without values. */
-    readonly get: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly request_id: string } }]
-      readonly response: ApprovalRequest
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name" | "request_id"> }], ApprovalRequest, Denied>
     /** Read the values that a pending change sets. */
-    readonly values: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly request_id: string } }]
-      readonly response: { readonly data: ReadonlyArray<RequestedValue> }
-      readonly error: "Conflict" | "DecryptionFailed" | "Forbidden" | "Unauthorized"
-    }
+    readonly values: Endpoint<
+      [request: { path: Path<"org_name" | "request_id"> }],
+      List<RequestedValue>,
+      Denied | "Conflict" | "DecryptionFailed"
+    >
     /** Approve a request. */
-    readonly approve: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly request_id: string }
-          readonly payload: { readonly comment?: string }
-        }
-      ]
-      readonly response: ApprovalRequest
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly approve: Endpoint<
+      [request: { path: Path<"org_name" | "request_id">; payload: Readonly<{ comment?: string }> }],
+      ApprovalRequest,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Refuse a request. */
-    readonly refuse: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly request_id: string }
-          readonly payload: { readonly comment?: string }
-        }
-      ]
-      readonly response: ApprovalRequest
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly refuse: Endpoint<
+      [request: { path: Path<"org_name" | "request_id">; payload: Readonly<{ comment?: string }> }],
+      ApprovalRequest,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Withdraw one's own request. */
-    readonly withdraw: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly request_id: string } }]
-      readonly response: ApprovalRequest
-      readonly error: "Conflict" | "Forbidden" | "Unauthorized"
-    }
+    readonly withdraw: Endpoint<
+      [request: { path: Path<"org_name" | "request_id"> }],
+      ApprovalRequest,
+      Denied | "Conflict"
+    >
   }
   readonly secrets: {
     /** Write a new version of a secret. */
-    readonly set: {
-      readonly request: [
+    readonly set: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-          readonly payload: {
-            readonly value: string
-            readonly kind?: "text" | "reference"
-            readonly expected_version?: Count
-          }
+          path: Path<"org_name" | "project_name" | "env_name" | "key">
+          payload: Readonly<{ value: string; kind?: "text" | "reference"; expected_version?: Count }>
         }
-      ]
-      readonly response: SecretWritten
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "PatternBroken"
-        | "ReferenceRefused"
-        | "Unauthorized"
-        | "UseWidens"
-    }
+      ],
+      SecretWritten,
+      | Denied
+      | Voted
+      | "Conflict"
+      | "DecryptionFailed"
+      | "LimitExceeded"
+      | "PatternBroken"
+      | "ReferenceRefused"
+      | "UseWidens"
+    >
     /** Read the current or an earlier version of a secret. */
-    readonly get: {
-      readonly request: [
+    readonly get: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-          readonly urlParams?: { readonly version?: number; readonly raw?: "1" }
+          path: Path<"org_name" | "project_name" | "env_name" | "key">
+          urlParams?: Readonly<{ version?: number; raw?: "1" }>
         }
-      ]
-      readonly response: SecretRead
-      readonly error: "DecryptionFailed" | "Forbidden" | "ReferenceRefused" | "Unauthorized"
-    }
+      ],
+      SecretRead,
+      Denied | "DecryptionFailed" | "ReferenceRefused"
+    >
     /** Remove a secret. */
-    readonly delete: {
-      readonly request: [
+    readonly delete: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-          readonly urlParams?: { readonly expected_version?: number; readonly force?: "1" }
+          path: Path<"org_name" | "project_name" | "env_name" | "key">
+          urlParams?: Readonly<{ expected_version?: number; force?: "1" }>
         }
-      ]
-      readonly response: void
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Unauthorized"
-    }
+      ],
+      void,
+      Denied | Voted | "Conflict" | "DecryptionFailed" | "LimitExceeded"
+    >
     /** List keys, without returning values. */
-    readonly list: {
-      readonly request: [
+    readonly list: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly urlParams?: {
-            readonly due_within?: string
-            readonly removed?: "1"
-            readonly key?: string
-            readonly limit?: number
-            readonly after?: string
-          }
+          path: Path<"org_name" | "project_name" | "env_name">
+          urlParams?: Readonly<{ due_within?: string; removed?: "1"; key?: string; limit?: number; after?: string }>
         }
-      ]
-      readonly response: {
-        readonly data: ReadonlyArray<SecretListed>
-        readonly pagination?: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-      }
-      readonly error: "DecryptionFailed" | "Forbidden" | "Unauthorized"
-    }
+      ],
+      Page<SecretListed>,
+      Denied | "DecryptionFailed"
+    >
     /** List what a secret refers to and what refers to it, without values. */
-    readonly references: {
-      readonly request: [
-        request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-        }
-      ]
-      readonly response: SecretReferences
-      readonly error: "DecryptionFailed" | "Forbidden" | "Unauthorized"
-    }
+    readonly references: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "key"> }],
+      SecretReferences,
+      Denied | "DecryptionFailed"
+    >
     /** List a secret's versions, newest first, without values. */
-    readonly versions: {
-      readonly request: [
+    readonly versions: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-          readonly urlParams?: { readonly limit?: number; readonly before?: number; readonly compare?: "1" }
+          path: Path<"org_name" | "project_name" | "env_name" | "key">
+          urlParams?: Readonly<{ limit?: number; before?: number; compare?: "1" }>
         }
-      ]
-      readonly response: { readonly data: ReadonlyArray<SecretVersion> }
-      readonly error: "DecryptionFailed" | "Forbidden" | "RateLimited" | "Unauthorized"
-    }
+      ],
+      List<SecretVersion>,
+      Denied | "DecryptionFailed" | "RateLimited"
+    >
     /** Restore an earlier value as a new version, without returning it. */
-    readonly rollback: {
-      readonly request: [
+    readonly rollback: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-          readonly payload: { readonly version: Count; readonly expected_version?: Count }
+          path: Path<"org_name" | "project_name" | "env_name" | "key">
+          payload: Readonly<{ version: Count; expected_version?: Count }>
         }
-      ]
-      readonly response: SecretWritten
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "ReferenceRefused"
-        | "Unauthorized"
-        | "UseWidens"
-    }
+      ],
+      SecretWritten,
+      Denied | Voted | "Conflict" | "DecryptionFailed" | "LimitExceeded" | "ReferenceRefused" | "UseWidens"
+    >
     /** Restore a removed secret with its versions. */
-    readonly undelete: {
-      readonly request: [
-        request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-        }
-      ]
-      readonly response: SecretWritten
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "ReferenceRefused"
-        | "Unauthorized"
-        | "UseWidens"
-    }
+    readonly undelete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "key"> }],
+      SecretWritten,
+      Denied | Voted | "Conflict" | "DecryptionFailed" | "LimitExceeded" | "ReferenceRefused" | "UseWidens"
+    >
     /** Erase earlier versions permanently. */
-    readonly destroy: {
-      readonly request: [
+    readonly destroy: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-          readonly payload: { readonly versions: ReadonlyArray<Count> }
+          path: Path<"org_name" | "project_name" | "env_name" | "key">
+          payload: Readonly<{ versions: ReadonlyArray<Count> }>
         }
-      ]
-      readonly response: SecretDestroyed
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+      ],
+      SecretDestroyed,
+      Denied | Voted | "Conflict" | "DecryptionFailed" | "LimitExceeded" | "Reauthenticate"
+    >
   }
   readonly server: {
     /** Show what this server offers. */
-    readonly show: {
-      readonly request: []
-      readonly response: ServerFacts
-      readonly error: "Unauthorized"
-    }
+    readonly show: Endpoint<[], ServerFacts, "Unauthorized">
     /** List the server's settings and where they come from. */
-    readonly settings: {
-      readonly request: []
-      readonly response: ServerSettings
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly settings: Endpoint<[], ServerSettings, Denied>
   }
   readonly serviceAccounts: {
     /** Create a service account. */
-    readonly create: {
-      readonly request: [
+    readonly create: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string }
-          readonly payload: {
-            readonly name: string
-            readonly project?: string
-            readonly reveal?: boolean
-            readonly key?: boolean
-            readonly allowed_networks?: ReadonlyArray<string>
-            readonly expires_in_days?: number
-          }
+          path: Path<"org_name">
+          payload: Readonly<{
+            name: string
+            project?: string
+            reveal?: boolean
+            key?: boolean
+            allowed_networks?: ReadonlyArray<string>
+            expires_in_days?: number
+          }>
         }
-      ]
-      readonly response: NewServiceAccount
-      readonly error: "Conflict" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      NewServiceAccount,
+      Denied | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** List service accounts. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<ServiceAccount> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name"> }], List<ServiceAccount>, Denied>
     /** Change the networks that a service account may call from. */
-    readonly update: {
-      readonly request: [
+    readonly update: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly sa_id: string }
-          readonly payload: { readonly allowed_networks?: ReadonlyArray<string> | null }
+          path: Path<"org_name" | "sa_id">
+          payload: Readonly<{ allowed_networks?: ReadonlyArray<string> | null }>
         }
-      ]
-      readonly response: ServiceAccount
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      ServiceAccount,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Revoke a service account and its access rules. */
-    readonly revoke: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly sa_id: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly revoke: Endpoint<[request: { path: Path<"org_name" | "sa_id"> }], void, Denied | "Reauthenticate">
     /** Give a service account a new key, or its first one. */
-    readonly rotate: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly sa_id: string }
-          readonly payload: { readonly grace_seconds?: number }
-        }
-      ]
-      readonly response: ServiceAccountWithKey
-      readonly error: "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly rotate: Endpoint<
+      [request: { path: Path<"org_name" | "sa_id">; payload: Readonly<{ grace_seconds?: number }> }],
+      ServiceAccountWithKey,
+      Denied | "LimitExceeded" | "Reauthenticate"
+    >
   }
   readonly system: {
     /** Check that the server is up. */
-    readonly health: {
-      readonly request: []
-      readonly response: Health
-      readonly error: never
-    }
+    readonly health: Endpoint<[], Health>
     /** Check that the database responds and the audit log can be written. */
-    readonly ready: {
-      readonly request: []
-      readonly response: Health
-      readonly error: "NotReady"
-    }
+    readonly ready: Endpoint<[], Health, "NotReady">
     /** Get this API definition as OpenAPI. */
-    readonly openApi: {
-      readonly request: []
-      readonly response: Readonly<Record<string, unknown>>
-      readonly error: never
-    }
+    readonly openApi: Endpoint<[], Readonly<Record<string, unknown>>>
   }
   readonly trash: {
     /** List removed organizations. */
-    readonly organizations: {
-      readonly request: [request?: { readonly urlParams?: { readonly name?: string } }]
-      readonly response: { readonly data: ReadonlyArray<Removed> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly organizations: Endpoint<[request?: { urlParams?: Readonly<{ name?: string }> }], List<Removed>, Denied>
     /** Restore a removed organization. */
-    readonly restoreOrganization: {
-      readonly request: [
-        request: { readonly path: { readonly removed_id: string }; readonly payload: { readonly name?: string } }
-      ]
-      readonly response: Organization
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly restoreOrganization: Endpoint<
+      [request: { path: Path<"removed_id">; payload: Readonly<{ name?: string }> }],
+      Organization,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Erase a removed organization for good. */
-    readonly eraseOrganization: {
-      readonly request: [
-        request: { readonly path: { readonly removed_id: string }; readonly payload: { readonly name: string } }
-      ]
-      readonly response: void
-      readonly error: "ApprovalRequired" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly eraseOrganization: Endpoint<
+      [request: { path: Path<"removed_id">; payload: Readonly<{ name: string }> }],
+      void,
+      Denied | "ApprovalRequired" | "Reauthenticate"
+    >
     /** List removed projects. */
-    readonly projects: {
-      readonly request: [
-        request: { readonly path: { readonly org_name: string }; readonly urlParams?: { readonly name?: string } }
-      ]
-      readonly response: { readonly data: ReadonlyArray<Removed> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly projects: Endpoint<
+      [request: { path: Path<"org_name">; urlParams?: Readonly<{ name?: string }> }],
+      List<Removed>,
+      Denied
+    >
     /** Restore a removed project. */
-    readonly restoreProject: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly removed_id: string }
-          readonly payload: { readonly name?: string }
-        }
-      ]
-      readonly response: Project
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+    readonly restoreProject: Endpoint<
+      [request: { path: Path<"org_name" | "removed_id">; payload: Readonly<{ name?: string }> }],
+      Project,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** Erase a removed project for good. */
-    readonly eraseProject: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly removed_id: string }
-          readonly payload: { readonly name: string }
-        }
-      ]
-      readonly response: void
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly eraseProject: Endpoint<
+      [request: { path: Path<"org_name" | "removed_id">; payload: Readonly<{ name: string }> }],
+      void,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
+    >
     /** List removed environments. */
-    readonly environments: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string }
-          readonly urlParams?: { readonly name?: string }
-        }
-      ]
-      readonly response: { readonly data: ReadonlyArray<Removed> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly environments: Endpoint<
+      [request: { path: Path<"org_name" | "project_name">; urlParams?: Readonly<{ name?: string }> }],
+      List<Removed>,
+      Denied
+    >
     /** Restore a removed environment. */
-    readonly restoreEnvironment: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly removed_id: string }
-          readonly payload: { readonly name?: string }
-        }
-      ]
-      readonly response: Environment
-      readonly error:
-        | "ApprovalRequired"
-        | "ChangeRequested"
-        | "Conflict"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Reauthenticate"
-        | "Unauthorized"
-    }
+    readonly restoreEnvironment: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "removed_id">; payload: Readonly<{ name?: string }> }],
+      Environment,
+      Denied | Voted | "Conflict" | "LimitExceeded" | "Reauthenticate"
+    >
     /** Erase a removed environment for good. */
-    readonly eraseEnvironment: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly removed_id: string }
-          readonly payload: { readonly name: string }
-        }
-      ]
-      readonly response: void
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly eraseEnvironment: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "removed_id">; payload: Readonly<{ name: string }> }],
+      void,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
+    >
   }
   readonly use: {
     /** List what the caller may use, without values. */
-    readonly uses: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-        }
-      ]
-      readonly response: { readonly data: ReadonlyArray<Use> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly uses: Endpoint<[request: { path: Path<"org_name" | "project_name" | "env_name"> }], List<Use>, Denied>
     /** Make a request with secrets, without seeing them. */
-    readonly use: {
-      readonly request: [
+    readonly use: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly project_name: string; readonly env_name: string }
-          readonly payload: {
-            readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
-            readonly url: string
-            readonly headers?: Readonly<Record<string, string>>
-            readonly body?: string
-            readonly body_base64?: string
-            readonly secrets: ReadonlyArray<string>
-          }
+          path: Path<"org_name" | "project_name" | "env_name">
+          payload: Readonly<{
+            method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
+            url: string
+            headers?: Readonly<Record<string, string>>
+            body?: string
+            body_base64?: string
+            secrets: ReadonlyArray<string>
+          }>
         }
-      ]
-      readonly response: UseResponse
-      readonly error:
-        | "ApprovalNeeded"
-        | "BrokerDisabled"
-        | "DecryptionFailed"
-        | "Forbidden"
-        | "LimitExceeded"
-        | "Unauthorized"
-        | "UpstreamFailed"
-        | "UseBudget"
-        | "UseRefused"
-    }
+      ],
+      UseResponse,
+      | Denied
+      | "ApprovalNeeded"
+      | "BrokerDisabled"
+      | "DecryptionFailed"
+      | "LimitExceeded"
+      | "UpstreamFailed"
+      | "UseBudget"
+      | "UseRefused"
+    >
   }
   readonly useRules: {
     /** List the use rules of a secret. */
-    readonly list: {
-      readonly request: [
-        request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-        }
-      ]
-      readonly response: { readonly data: ReadonlyArray<UseRule> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "key"> }],
+      List<UseRule>,
+      Denied
+    >
     /** Let accounts use a secret without seeing it. */
-    readonly create: {
-      readonly request: [
+    readonly create: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-          }
-          readonly payload: {
-            readonly hosts: ReadonlyArray<string>
-            readonly paths: ReadonlyArray<string>
-            readonly place: Placement
-            readonly accounts: ReadonlyArray<string>
-            readonly methods?: ReadonlyArray<string>
-            readonly per_minute?: number
-            readonly per_day?: number
-            readonly response?: "status" | "json" | "text"
-            readonly max_kib?: number
-            readonly approval?: "none" | "each"
-            readonly expires_at?: string | null
-          }
+          path: Path<"org_name" | "project_name" | "env_name" | "key">
+          payload: Readonly<{
+            hosts: ReadonlyArray<string>
+            paths: ReadonlyArray<string>
+            place: Placement
+            accounts: ReadonlyArray<string>
+            methods?: ReadonlyArray<string>
+            per_minute?: number
+            per_day?: number
+            response?: "status" | "json" | "text"
+            max_kib?: number
+            approval?: "none" | "each"
+            expires_at?: string | null
+          }>
         }
-      ]
-      readonly response: UseRule
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      UseRule,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
+    >
     /** Change a use rule. */
-    readonly update: {
-      readonly request: [
+    readonly update: Endpoint<
+      [
         request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-            readonly use_rule_id: string
-          }
-          readonly payload: {
-            readonly hosts?: ReadonlyArray<string>
-            readonly paths?: ReadonlyArray<string>
-            readonly place?: Placement
-            readonly accounts?: ReadonlyArray<string>
-            readonly methods?: ReadonlyArray<string>
-            readonly per_minute?: number
-            readonly per_day?: number
-            readonly response?: "status" | "json" | "text"
-            readonly max_kib?: number
-            readonly approval?: "none" | "each"
-            readonly expires_at?: string | null
-          }
+          path: Path<"org_name" | "project_name" | "env_name" | "key" | "use_rule_id">
+          payload: Readonly<{
+            hosts?: ReadonlyArray<string>
+            paths?: ReadonlyArray<string>
+            place?: Placement
+            accounts?: ReadonlyArray<string>
+            methods?: ReadonlyArray<string>
+            per_minute?: number
+            per_day?: number
+            response?: "status" | "json" | "text"
+            max_kib?: number
+            approval?: "none" | "each"
+            expires_at?: string | null
+          }>
         }
-      ]
-      readonly response: UseRule
-      readonly error:
-        "ApprovalRequired" | "ChangeRequested" | "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      UseRule,
+      Denied | Voted | "LimitExceeded" | "Reauthenticate"
+    >
     /** Remove a use rule. */
-    readonly delete: {
-      readonly request: [
-        request: {
-          readonly path: {
-            readonly org_name: string
-            readonly project_name: string
-            readonly env_name: string
-            readonly key: string
-            readonly use_rule_id: string
-          }
-        }
-      ]
-      readonly response: void
-      readonly error: "ApprovalRequired" | "ChangeRequested" | "Forbidden" | "LimitExceeded" | "Unauthorized"
-    }
+    readonly delete: Endpoint<
+      [request: { path: Path<"org_name" | "project_name" | "env_name" | "key" | "use_rule_id"> }],
+      void,
+      Denied | Voted | "LimitExceeded"
+    >
   }
   readonly users: {
     /** List all users, by e-mail. */
-    readonly list: {
-      readonly request: [
+    readonly list: Endpoint<
+      [
         request?: {
-          readonly urlParams?: {
-            readonly email?: string
-            readonly disabled?: "true" | "false"
-            readonly limit?: number
-            readonly after?: string
-          }
+          urlParams?: Readonly<{ email?: string; disabled?: "true" | "false"; limit?: number; after?: string }>
         }
-      ]
-      readonly response: UserPage
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+      ],
+      UserPage,
+      Denied
+    >
     /** Disable a user: sessions and login codes end at once. */
-    readonly disable: {
-      readonly request: [request: { readonly path: { readonly user_id: string } }]
-      readonly response: DisabledUser
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly disable: Endpoint<
+      [request: { path: Path<"user_id"> }],
+      DisabledUser,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Enable a disabled user. */
-    readonly enable: {
-      readonly request: [request: { readonly path: { readonly user_id: string } }]
-      readonly response: UserRecord
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly enable: Endpoint<[request: { path: Path<"user_id"> }], UserRecord, Denied | "Reauthenticate">
     /** End a user's sessions and pending login code. */
-    readonly endSessions: {
-      readonly request: [request: { readonly path: { readonly user_id: string } }]
-      readonly response: UserRecord
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly endSessions: Endpoint<[request: { path: Path<"user_id"> }], UserRecord, Denied>
   }
   readonly webhooks: {
     /** Create a webhook. */
-    readonly create: {
-      readonly request: [
+    readonly create: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string }
-          readonly payload: {
-            readonly url: WebhookUrl
-            readonly events: ReadonlyArray<string>
-            readonly environments?: ReadonlyArray<string>
-            readonly format?: "coffer" | "slack" | "discord" | "teams" | "ntfy"
-          }
+          path: Path<"org_name">
+          payload: Readonly<{
+            url: WebhookUrl
+            events: ReadonlyArray<string>
+            environments?: ReadonlyArray<string>
+            format?: "coffer" | "slack" | "discord" | "teams" | "ntfy"
+          }>
         }
-      ]
-      readonly response: WebhookWithKey
-      readonly error: "Forbidden" | "LimitExceeded" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      WebhookWithKey,
+      Denied | "LimitExceeded" | "Reauthenticate"
+    >
     /** List the webhooks of an organization. */
-    readonly list: {
-      readonly request: [request: { readonly path: { readonly org_name: string } }]
-      readonly response: { readonly data: ReadonlyArray<Webhook> }
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly list: Endpoint<[request: { path: Path<"org_name"> }], List<Webhook>, Denied>
     /** Read a webhook. */
-    readonly get: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly webhook_id: string } }]
-      readonly response: Webhook
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly get: Endpoint<[request: { path: Path<"org_name" | "webhook_id"> }], Webhook, Denied>
     /** Change, disable or enable a webhook. */
-    readonly update: {
-      readonly request: [
+    readonly update: Endpoint<
+      [
         request: {
-          readonly path: { readonly org_name: string; readonly webhook_id: string }
-          readonly payload: {
-            readonly url?: WebhookUrl
-            readonly events?: ReadonlyArray<string>
-            readonly environments?: ReadonlyArray<string>
-            readonly format?: "coffer" | "slack" | "discord" | "teams" | "ntfy"
-            readonly enabled?: boolean
-            readonly skip?: boolean
-          }
+          path: Path<"org_name" | "webhook_id">
+          payload: Readonly<{
+            url?: WebhookUrl
+            events?: ReadonlyArray<string>
+            environments?: ReadonlyArray<string>
+            format?: "coffer" | "slack" | "discord" | "teams" | "ntfy"
+            enabled?: boolean
+            skip?: boolean
+          }>
         }
-      ]
-      readonly response: Webhook
-      readonly error: "Conflict" | "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+      ],
+      Webhook,
+      Denied | "Conflict" | "Reauthenticate"
+    >
     /** Remove a webhook and its signing keys. */
-    readonly delete: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly webhook_id: string } }]
-      readonly response: void
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly delete: Endpoint<[request: { path: Path<"org_name" | "webhook_id"> }], void, Denied>
     /** Replace the signing key of a webhook. */
-    readonly rotateKey: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly webhook_id: string }
-          readonly payload: { readonly grace_seconds?: number }
-        }
-      ]
-      readonly response: WebhookWithKey
-      readonly error: "Forbidden" | "Reauthenticate" | "Unauthorized"
-    }
+    readonly rotateKey: Endpoint<
+      [request: { path: Path<"org_name" | "webhook_id">; payload: Readonly<{ grace_seconds?: number }> }],
+      WebhookWithKey,
+      Denied | "Reauthenticate"
+    >
     /** Send a test event to a webhook. */
-    readonly test: {
-      readonly request: [request: { readonly path: { readonly org_name: string; readonly webhook_id: string } }]
-      readonly response: WebhookDelivery
-      readonly error: "Forbidden" | "RateLimited" | "Unauthorized"
-    }
+    readonly test: Endpoint<
+      [request: { path: Path<"org_name" | "webhook_id"> }],
+      WebhookDelivery,
+      Denied | "RateLimited"
+    >
     /** List the deliveries of a webhook, newest first. */
-    readonly deliveries: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly webhook_id: string }
-          readonly urlParams?: { readonly limit?: number; readonly after?: string }
-        }
-      ]
-      readonly response: WebhookDeliveryPage
-      readonly error: "Forbidden" | "Unauthorized"
-    }
+    readonly deliveries: Endpoint<
+      [request: { path: Path<"org_name" | "webhook_id">; urlParams?: Readonly<{ limit?: number; after?: string }> }],
+      WebhookDeliveryPage,
+      Denied
+    >
     /** Send an event again. */
-    readonly sendAgain: {
-      readonly request: [
-        request: {
-          readonly path: { readonly org_name: string; readonly webhook_id: string; readonly delivery_id: string }
-        }
-      ]
-      readonly response: WebhookDelivery
-      readonly error: "Forbidden" | "RateLimited" | "Unauthorized"
-    }
+    readonly sendAgain: Endpoint<
+      [request: { path: Path<"org_name" | "webhook_id" | "delivery_id"> }],
+      WebhookDelivery,
+      Denied | "RateLimited"
+    >
   }
 }
 
-export interface AccessPage {
-  readonly data: ReadonlyArray<EnvironmentAccess>
-  readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-}
+export type AccessPage = Page<EnvironmentAccess>
 
-export interface AccessReason {
-  readonly permission: OpenPermission
-  readonly by: Ground
-  readonly role?: string
-  readonly rule_id?: string
-  readonly group?: string
-  readonly expires_at?: Timestamp
-  readonly limited_by?: string
-  readonly project_pattern?: string
-  readonly env_pattern?: string
-}
+export type AccessReason = Readonly<{
+  permission: OpenPermission
+  by: Ground
+  role?: string
+  rule_id?: string
+  group?: string
+  expires_at?: Timestamp
+  limited_by?: string
+  project_pattern?: string
+  env_pattern?: string
+}>
 
 export type AccountReference = string
 
-export interface AclExplanation {
-  readonly allowed: ReadonlyArray<OpenPermission>
-  readonly because: ReadonlyArray<AclReason>
-  readonly via?: string
-}
+export type AclExplanation = Readonly<{
+  allowed: ReadonlyArray<OpenPermission>
+  because: ReadonlyArray<AclReason>
+  via?: string
+}>
 
-export interface AclReason {
-  readonly permission: OpenPermission
-  readonly by: Ground
-  readonly role?: string
-  readonly rule_id?: string
-  readonly group?: string
-  readonly expires_at?: Timestamp
-  readonly limited_by?: string
-}
+export type AclReason = Readonly<{
+  permission: OpenPermission
+  by: Ground
+  role?: string
+  rule_id?: string
+  group?: string
+  expires_at?: Timestamp
+  limited_by?: string
+}>
 
-export interface AclRule {
-  readonly id: string
-  readonly subject_type: OpenSubjectType
-  readonly subject_id: string
-  readonly email?: Email
-  readonly name?: string
-  readonly group?: string
-  readonly project_pattern: string
-  readonly env_pattern: string
-  readonly permission: OpenPermission
-  readonly expires_at?: Timestamp
-  readonly request_id?: string
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-}
+export type AclRule = Readonly<{
+  id: string
+  subject_type: OpenSubjectType
+  subject_id: string
+  email?: Email
+  name?: string
+  group?: string
+  project_pattern: string
+  env_pattern: string
+  permission: OpenPermission
+  expires_at?: Timestamp
+  request_id?: string
+  created_by: string
+  created_at: Timestamp
+  updated_at: Timestamp
+}>
 
-export interface ActivityKind {
-  readonly name: string
-  readonly entries: Count
-  readonly counts: ReadonlyArray<Count>
-}
+export type ActivityKind = Readonly<{ name: string; entries: Count; counts: ReadonlyArray<Count> }>
 
 export type ActorType = "user" | "service_account" | "system"
 
-export interface Approval {
-  readonly id: string
-  readonly state: ApprovalState
-  readonly project: string
-  readonly env: string
-  readonly account: string
-  readonly secrets: ReadonlyArray<string>
-  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly body_base64?: string
-  readonly created_at: Timestamp
-  readonly expires_at: Timestamp
-}
+export type Approval = Readonly<{
+  id: string
+  state: ApprovalState
+  project: string
+  env: string
+  account: string
+  secrets: ReadonlyArray<string>
+  method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE"
+  url: string
+  headers: Readonly<Record<string, string>>
+  body?: string
+  body_base64?: string
+  created_at: Timestamp
+  expires_at: Timestamp
+}>
 
-export interface ApprovalRequest {
-  readonly id: string
-  readonly kind: RequestKind
-  readonly state: RequestState
-  readonly project: string
-  readonly env: string
-  readonly requester: string
-  readonly reason?: string
-  readonly call?: string
-  readonly details?: ReadonlyArray<string>
-  readonly keys?: ReadonlyArray<RequestedKey>
-  readonly permission?: OpenPermission
-  readonly expires_in?: Count
-  readonly rule_id?: string
-  readonly revision?: Count
-  readonly needed: Count
-  readonly votes: ReadonlyArray<RequestVote>
-  readonly outdated?: ReadonlyArray<string>
-  readonly may_vote: boolean
-  readonly is_own: boolean
-  readonly was_waiting?: boolean
-  readonly created_at: Timestamp
-  readonly expires_at: Timestamp
-  readonly decided_at?: Timestamp
-}
+export type ApprovalRequest = Readonly<{
+  id: string
+  kind: RequestKind
+  state: RequestState
+  project: string
+  env: string
+  requester: string
+  reason?: string
+  call?: string
+  details?: ReadonlyArray<string>
+  keys?: ReadonlyArray<RequestedKey>
+  permission?: OpenPermission
+  expires_in?: Count
+  rule_id?: string
+  revision?: Count
+  needed: Count
+  votes: ReadonlyArray<RequestVote>
+  outdated?: ReadonlyArray<string>
+  may_vote: boolean
+  is_own: boolean
+  was_waiting?: boolean
+  created_at: Timestamp
+  expires_at: Timestamp
+  decided_at?: Timestamp
+}>
 
 export type ApprovalState = "pending" | "approved" | "refused" | "used"
 
-export interface ArchiveCounts {
-  readonly projects: Count
-  readonly environments: Count
-  readonly secrets: Count
-  readonly versions: Count
-  readonly use_rules: Count
-  readonly declared: Count
-  readonly members: Count
-  readonly groups: Count
-  readonly accounts: Count
-  readonly rules: Count
-  readonly webhooks: Count
-  readonly fields?: ArchivedFieldCounts
-}
+export type ArchiveCounts = Readonly<{
+  projects: Count
+  environments: Count
+  secrets: Count
+  versions: Count
+  use_rules: Count
+  declared: Count
+  members: Count
+  groups: Count
+  accounts: Count
+  rules: Count
+  webhooks: Count
+  fields?: ArchivedFieldCounts
+}>
 
-export interface ArchivedAccount {
-  readonly name: string
-  readonly project?: string
-  readonly reveal: boolean
-  readonly expires_in_days?: number
-  readonly allowed_networks?: ReadonlyArray<string>
-  readonly federations: ReadonlyArray<ArchivedFederation>
-}
+export type ArchivedAccount = Readonly<{
+  name: string
+  project?: string
+  reveal: boolean
+  expires_in_days?: number
+  allowed_networks?: ReadonlyArray<string>
+  federations: ReadonlyArray<ArchivedFederation>
+}>
 
-export interface ArchivedCurrentVersion {
-  readonly expires_at?: ArchivedTime
-  readonly rotate_every_days?: number
-  readonly owner?: Email
-  readonly use_rules: ReadonlyArray<ArchivedUseRule>
-}
+export type ArchivedCurrentVersion = Readonly<{
+  expires_at?: ArchivedTime
+  rotate_every_days?: number
+  owner?: Email
+  use_rules: ReadonlyArray<ArchivedUseRule>
+}>
 
-export interface ArchivedDeclaration {
-  readonly key: string
-  readonly required_in?: RequiredIn
-  readonly pattern?: string
-  readonly description?: string
-  readonly example?: string
-  readonly owner?: string
-}
+export type ArchivedDeclaration = Readonly<{
+  key: string
+  required_in?: RequiredIn
+  pattern?: string
+  description?: string
+  example?: string
+  owner?: string
+}>
 
-export interface ArchivedDeclarations {
-  readonly data: ReadonlyArray<ArchivedDeclaration>
-}
+export type ArchivedDeclarations = List<ArchivedDeclaration>
 
-export interface ArchivedFederation {
-  readonly name: string
-  readonly issuer: Issuer
-  readonly jwks?: PublicKeys
-  readonly conditions: Conditions
-  readonly max_age: number
-  readonly ttl: number
-  readonly expires_at?: ArchivedTime
-}
+export type ArchivedFederation = Readonly<{
+  name: string
+  issuer: Issuer
+  jwks?: PublicKeys
+  conditions: Conditions
+  max_age: number
+  ttl: number
+  expires_at?: ArchivedTime
+}>
 
-export interface ArchivedFieldCounts {
-  readonly mappings: Count
-  readonly "projects.order": Count
-  readonly "projects.previews": Count
-  readonly "environments.protection": Count
-  readonly "environments.expires_at": Count
-  readonly "environments.from": Count
-  readonly "accounts.project": Count
-  readonly "accounts.expires_in_days": Count
-  readonly "accounts.allowed_networks": Count
-  readonly federations: Count
-  readonly "federations.expires_at": Count
-  readonly "federations.jwks": Count
-  readonly "federations.kid": Count
-  readonly "declared.required_in": Count
-  readonly "declared.pattern": Count
-  readonly "declared.description": Count
-  readonly "declared.example": Count
-  readonly "declared.owner": Count
-  readonly "versions.revision": Count
-  readonly "versions.kind": Count
-  readonly "versions.note": Count
-  readonly "secrets.expires_at": Count
-  readonly "secrets.rotate_every_days": Count
-  readonly "secrets.owner": Count
-}
+export type ArchivedFieldCounts = Readonly<{
+  mappings: Count
+  "projects.order": Count
+  "projects.previews": Count
+  "environments.protection": Count
+  "environments.expires_at": Count
+  "environments.from": Count
+  "accounts.project": Count
+  "accounts.expires_in_days": Count
+  "accounts.allowed_networks": Count
+  federations: Count
+  "federations.expires_at": Count
+  "federations.jwks": Count
+  "federations.kid": Count
+  "declared.required_in": Count
+  "declared.pattern": Count
+  "declared.description": Count
+  "declared.example": Count
+  "declared.owner": Count
+  "versions.revision": Count
+  "versions.kind": Count
+  "versions.note": Count
+  "secrets.expires_at": Count
+  "secrets.rotate_every_days": Count
+  "secrets.owner": Count
+}>
 
-export interface ArchivedGroup {
-  readonly name: string
-  readonly members: ReadonlyArray<string>
-}
+export type ArchivedGroup = Readonly<{ name: string; members: ReadonlyArray<string> }>
 
-export interface ArchivedMapping {
-  readonly provider_group: ProviderGroup
-  readonly group: string
-}
+export type ArchivedMapping = Readonly<{ provider_group: ProviderGroup; group: string }>
 
-export interface ArchivedMember {
-  readonly email: Email
-  readonly role: Role
-}
+export type ArchivedMember = Readonly<{ email: Email; role: Role }>
 
-export interface ArchivedOrganization {
-  readonly passkey_recovery: "login" | "none"
-  readonly members: ReadonlyArray<ArchivedMember>
-  readonly groups: ReadonlyArray<ArchivedGroup>
-  readonly mappings: ReadonlyArray<ArchivedMapping>
-  readonly projects: ReadonlyArray<ArchivedProject>
-  readonly accounts: ReadonlyArray<ArchivedAccount>
-  readonly rules: ReadonlyArray<ArchivedRule>
-  readonly webhooks: ReadonlyArray<ArchivedWebhook>
-}
+export type ArchivedOrganization = Readonly<{
+  passkey_recovery: "login" | "none"
+  members: ReadonlyArray<ArchivedMember>
+  groups: ReadonlyArray<ArchivedGroup>
+  mappings: ReadonlyArray<ArchivedMapping>
+  projects: ReadonlyArray<ArchivedProject>
+  accounts: ReadonlyArray<ArchivedAccount>
+  rules: ReadonlyArray<ArchivedRule>
+  webhooks: ReadonlyArray<ArchivedWebhook>
+}>
 
-export interface ArchivedPlace {
-  readonly name: string
-  readonly protection?: ArchivedProtection
-  readonly expires_at?: ArchivedTime
-  readonly from?: string
-}
+export type ArchivedPlace = Readonly<{
+  name: string
+  protection?: ArchivedProtection
+  expires_at?: ArchivedTime
+  from?: string
+}>
 
-export interface ArchivedPreviews {
-  readonly from: string
-  readonly pattern: Pattern
-  readonly max?: number
-  readonly longest?: string
-}
+export type ArchivedPreviews = Readonly<{ from: string; pattern: Pattern; max?: number; longest?: string }>
 
-export interface ArchivedProject {
-  readonly name: string
-  readonly strict: boolean
-  readonly order?: ReadonlyArray<string>
-  readonly previews?: ArchivedPreviews
-  readonly environments: ReadonlyArray<ArchivedPlace>
-}
+export type ArchivedProject = Readonly<{
+  name: string
+  strict: boolean
+  order?: ReadonlyArray<string>
+  previews?: ArchivedPreviews
+  environments: ReadonlyArray<ArchivedPlace>
+}>
 
-export interface ArchivedProtection {
-  readonly needed: number
-  readonly approvers: "owners" | "admins" | ReadonlyArray<string>
-  readonly self?: boolean
-  readonly break_glass?: ReadonlyArray<string>
-  readonly expires_after?: string
-  readonly passkey?: boolean
-}
+export type ArchivedProtection = Readonly<{
+  needed: number
+  approvers: "owners" | "admins" | ReadonlyArray<string>
+  self?: boolean
+  break_glass?: ReadonlyArray<string>
+  expires_after?: string
+  passkey?: boolean
+}>
 
-export interface ArchivedRule {
-  readonly subject_type: "user" | "service_account" | "group"
-  readonly subject: string
-  readonly project_pattern: Pattern
-  readonly env_pattern: Pattern
-  readonly permission: Permission
-  readonly expires_at?: ArchivedTime
-}
+export type ArchivedRule = Readonly<{
+  subject_type: "user" | "service_account" | "group"
+  subject: string
+  project_pattern: Pattern
+  env_pattern: Pattern
+  permission: Permission
+  expires_at?: ArchivedTime
+}>
 
 export type ArchivedTime = string
 
-export interface ArchivedUseRule {
-  readonly hosts: ReadonlyArray<string>
-  readonly methods: ReadonlyArray<string>
-  readonly paths: ReadonlyArray<string>
-  readonly place: Placement
-  readonly accounts: ReadonlyArray<string>
-  readonly per_minute: number
-  readonly per_day: number
-  readonly response: "status" | "json" | "text"
-  readonly max_kib: number
-  readonly approval: "none" | "each"
-  readonly expires_at: ArchivedTime | null
-}
+export type ArchivedUseRule = Readonly<{
+  hosts: ReadonlyArray<string>
+  methods: ReadonlyArray<string>
+  paths: ReadonlyArray<string>
+  place: Placement
+  accounts: ReadonlyArray<string>
+  per_minute: number
+  per_day: number
+  response: "status" | "json" | "text"
+  max_kib: number
+  approval: "none" | "each"
+  expires_at: ArchivedTime | null
+}>
 
-export interface ArchivedVersion {
-  readonly key: string
-  readonly version: Count
-  readonly kind?: "text" | "reference"
-  readonly value?: string
-  readonly created_at: ArchivedTime
-  readonly created_by: string
-  readonly revision?: Count
-  readonly note?: string
-  readonly destroyed_at?: ArchivedTime
-  readonly current?: ArchivedCurrentVersion
-}
+export type ArchivedVersion = Readonly<{
+  key: string
+  version: Count
+  kind?: "text" | "reference"
+  value?: string
+  created_at: ArchivedTime
+  created_by: string
+  revision?: Count
+  note?: string
+  destroyed_at?: ArchivedTime
+  current?: ArchivedCurrentVersion
+}>
 
-export interface ArchivedWebhook {
-  readonly url: WebhookUrl
-  readonly events: ReadonlyArray<string>
-  readonly environments: ReadonlyArray<string>
-  readonly format?: "coffer" | "slack" | "discord" | "teams" | "ntfy"
-  readonly enabled: boolean
-}
+export type ArchivedWebhook = Readonly<{
+  url: WebhookUrl
+  events: ReadonlyArray<string>
+  environments: ReadonlyArray<string>
+  format?: "coffer" | "slack" | "discord" | "teams" | "ntfy"
+  enabled: boolean
+}>
 
-export interface AssertionOptions {
-  readonly challenge: string
-  readonly timeout: Count
-  readonly rpId: string
-  readonly allowCredentials: ReadonlyArray<CredentialDescriptor>
-  readonly userVerification: "required"
-}
+export type AssertionOptions = Readonly<{
+  challenge: string
+  timeout: Count
+  rpId: string
+  allowCredentials: ReadonlyArray<CredentialDescriptor>
+  userVerification: "required"
+}>
 
-export interface AssertionResponse {
-  readonly id: string
-  readonly response: { readonly clientDataJSON: string; readonly authenticatorData: string; readonly signature: string }
-}
+export type AssertionResponse = Readonly<{
+  id: string
+  response: Readonly<{ clientDataJSON: string; authenticatorData: string; signature: string }>
+}>
 
 export type AuditAction =
   | "auth.login"
@@ -2348,210 +1662,193 @@ export type AuditAction =
   | "audit.archive"
   | "access.denied"
 
-export interface AuditActivity {
-  readonly since: Timestamp
-  readonly seconds: number
-  readonly complete: boolean
-  readonly entries: Count
-  readonly counts: ReadonlyArray<Count>
-  readonly actions: ReadonlyArray<ActivityKind>
-  readonly actors: ReadonlyArray<ActivityKind>
-}
+export type AuditActivity = Readonly<{
+  since: Timestamp
+  seconds: number
+  complete: boolean
+  entries: Count
+  counts: ReadonlyArray<Count>
+  actions: ReadonlyArray<ActivityKind>
+  actors: ReadonlyArray<ActivityKind>
+}>
 
-export interface AuditEntry {
-  readonly id: string
-  readonly seq: Count
-  readonly actor_type: ActorType
-  readonly actor_id: string | null
-  readonly actor_name: string
-  readonly action: AuditAction
-  readonly resource_type: ResourceType
-  readonly resource_id: string | null
-  readonly org_id: string | null
-  readonly ip_address: string | null
-  readonly metadata: Readonly<Record<string, unknown>>
-  readonly created_at: Timestamp
-}
+export type AuditEntry = Readonly<{
+  id: string
+  seq: Count
+  actor_type: ActorType
+  actor_id: string | null
+  actor_name: string
+  action: AuditAction
+  resource_type: ResourceType
+  resource_id: string | null
+  org_id: string | null
+  ip_address: string | null
+  metadata: Readonly<Record<string, unknown>>
+  created_at: Timestamp
+}>
 
-export interface AuditPage {
-  readonly data: ReadonlyArray<AuditEntry>
-  readonly pagination: {
-    readonly total: Count
-    readonly at_least?: boolean
-    readonly archived?: Count
-    readonly limit: Count
-    readonly has_next: boolean
-    readonly next_cursor: string | null
-  }
-}
+export type AuditPage = Readonly<{
+  data: ReadonlyArray<AuditEntry>
+  pagination: Readonly<{
+    total: Count
+    at_least?: boolean
+    archived?: Count
+    limit: Count
+    has_next: boolean
+    next_cursor: string | null
+  }>
+}>
 
-export interface AuditVerification {
-  readonly valid: boolean
-  readonly entries: Count
-  readonly head: { readonly seq: Count; readonly chain: string } | null
-  readonly first_invalid_seq: Count | null
-  readonly archived?: Count
-  readonly missing?: ReadonlyArray<string>
-  readonly first_invalid_log?: Count
-}
+export type AuditVerification = Readonly<{
+  valid: boolean
+  entries: Count
+  head: Readonly<{ seq: Count; chain: string }> | null
+  first_invalid_seq: Count | null
+  archived?: Count
+  missing?: ReadonlyArray<string>
+  first_invalid_log?: Count
+}>
 
-export interface Backup {
-  readonly id: string
-  readonly created_at: Timestamp
-  readonly size_bytes: Int
-  readonly trigger: BackupTrigger
-  readonly key_fingerprint: string
-  readonly instance: string
-}
+export type Backup = Readonly<{
+  id: string
+  created_at: Timestamp
+  size_bytes: Int
+  trigger: BackupTrigger
+  key_fingerprint: string
+  instance: string
+}>
 
-export interface BackupCounts {
-  readonly organizations: Int
-  readonly projects: Int
-  readonly environments: Int
-  readonly secrets: Int
-  readonly versions: Int
-  readonly entries: Int
-}
+export type BackupCounts = Readonly<{
+  organizations: Int
+  projects: Int
+  environments: Int
+  secrets: Int
+  versions: Int
+  entries: Int
+}>
 
-export interface BackupList {
-  readonly data: ReadonlyArray<Backup>
-  readonly server: BackupServer
-}
+export type BackupList = Readonly<{ data: ReadonlyArray<Backup>; server: BackupServer }>
 
-export interface BackupServer {
-  readonly instance: string
-  readonly organizations: Int
-}
+export type BackupServer = Readonly<{ instance: string; organizations: Int }>
 
 export type BackupTrigger = "manual" | "scheduled"
 
-export interface Bundle {
-  readonly revision: Count
-  readonly data: ReadonlyArray<BundledSecret>
-  readonly errors?: ReadonlyArray<BundleError>
-}
+export type Bundle = Readonly<{
+  revision: Count
+  data: ReadonlyArray<BundledSecret>
+  errors?: ReadonlyArray<BundleError>
+}>
 
-export interface BundleError {
-  readonly key: string
-  readonly code: string
-  readonly message: string
-}
+export type BundleError = Readonly<{ key: string; code: string; message: string }>
 
 export type BundleObject = Readonly<Record<string, string>>
 
-export interface BundleWritten {
-  readonly revision: Count
-  readonly data: ReadonlyArray<SecretChange>
-  readonly warnings?: ReadonlyArray<KeyWarning>
-}
+export type BundleWritten = Readonly<{
+  revision: Count
+  data: ReadonlyArray<SecretChange>
+  warnings?: ReadonlyArray<KeyWarning>
+}>
 
-export interface BundledSecret {
-  readonly key: string
-  readonly value: string
-  readonly version: Count
-  readonly updated_at: Timestamp
-  readonly kind?: SecretKind
-}
+export type BundledSecret = Readonly<{
+  key: string
+  value: string
+  version: Count
+  updated_at: Timestamp
+  kind?: SecretKind
+}>
 
 export type Change = "created" | "updated" | "unchanged" | "deleted"
 
-export interface ChangeRequested {
-  readonly id: string
-  readonly kind: RequestKind
-  readonly state: RequestState
-  readonly project: string
-  readonly env: string
-  readonly requester: string
-  readonly reason?: string
-  readonly call?: string
-  readonly details?: ReadonlyArray<string>
-  readonly keys?: ReadonlyArray<RequestedKey>
-  readonly permission?: OpenPermission
-  readonly expires_in?: Count
-  readonly rule_id?: string
-  readonly revision?: Count
-  readonly needed: Count
-  readonly votes: ReadonlyArray<RequestVote>
-  readonly outdated?: ReadonlyArray<string>
-  readonly may_vote: boolean
-  readonly is_own: boolean
-  readonly was_waiting?: boolean
-  readonly created_at: Timestamp
-  readonly expires_at: Timestamp
-  readonly decided_at?: Timestamp
-}
+export type ChangeRequested = Readonly<{
+  id: string
+  kind: RequestKind
+  state: RequestState
+  project: string
+  env: string
+  requester: string
+  reason?: string
+  call?: string
+  details?: ReadonlyArray<string>
+  keys?: ReadonlyArray<RequestedKey>
+  permission?: OpenPermission
+  expires_in?: Count
+  rule_id?: string
+  revision?: Count
+  needed: Count
+  votes: ReadonlyArray<RequestVote>
+  outdated?: ReadonlyArray<string>
+  may_vote: boolean
+  is_own: boolean
+  was_waiting?: boolean
+  created_at: Timestamp
+  expires_at: Timestamp
+  decided_at?: Timestamp
+}>
 
 export type CodeVerifier = string
 
-export interface CompactFacts {
-  readonly row: Count
-  readonly cell: Count
-  readonly kind?: SecretKind
-  readonly expires_at?: Timestamp
-  readonly rotate_every_days?: Count
-  readonly owner?: Email
-  readonly due_at?: Timestamp
-}
+export type CompactFacts = Readonly<{
+  row: Count
+  cell: Count
+  kind?: SecretKind
+  expires_at?: Timestamp
+  rotate_every_days?: Count
+  owner?: Email
+  due_at?: Timestamp
+}>
 
-export interface CompactMatrix {
-  readonly environments: ReadonlyArray<MatrixEnvironment>
-  readonly others: ReadonlyArray<string>
-  readonly writers: ReadonlyArray<string>
-  readonly writes: ReadonlyArray<ReadonlyArray<Int>>
-  readonly facts: ReadonlyArray<CompactFacts>
-  readonly data: ReadonlyArray<CompactRow>
-}
+export type CompactMatrix = Readonly<{
+  environments: ReadonlyArray<MatrixEnvironment>
+  others: ReadonlyArray<string>
+  writers: ReadonlyArray<string>
+  writes: ReadonlyArray<ReadonlyArray<Int>>
+  facts: ReadonlyArray<CompactFacts>
+  data: ReadonlyArray<CompactRow>
+}>
 
-export interface CompactRow {
-  readonly key: string
-  readonly cells: ReadonlyArray<ReadonlyArray<Int | null> | null>
-}
+export type CompactRow = Readonly<{ key: string; cells: ReadonlyArray<ReadonlyArray<Int | null> | null> }>
 
 export type Conditions = Readonly<Record<string, string>>
 
 export type Count = number
 
-export interface CreatedAccount {
-  readonly id: string
-  readonly name: string
-  readonly org: string
-  readonly project: string | null
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp | null
-}
+export type CreatedAccount = Readonly<{
+  id: string
+  name: string
+  org: string
+  project: string | null
+  created_at: Timestamp
+  last_used_at: Timestamp | null
+}>
 
-export interface CredentialDescriptor {
-  readonly id: string
-  readonly type: "public-key"
-  readonly transports?: ReadonlyArray<string>
-}
+export type CredentialDescriptor = Readonly<{ id: string; type: "public-key"; transports?: ReadonlyArray<string> }>
 
-export interface DeclaredKey {
-  readonly key: string
-  readonly required_in: RequiredIn
-  readonly pattern?: string
-  readonly description?: string
-  readonly example?: string
-  readonly owner?: string
-  readonly updated_at: Timestamp
-  readonly updated_by: string
-}
+export type DeclaredKey = Readonly<{
+  key: string
+  required_in: RequiredIn
+  pattern?: string
+  description?: string
+  example?: string
+  owner?: string
+  updated_at: Timestamp
+  updated_by: string
+}>
 
 export type DelegatedPermission = "use" | "read" | "write"
 
-export interface Delegation {
-  readonly id: string
-  readonly name: string
-  readonly org: string
-  readonly project: string
-  readonly env: string
-  readonly permission: DelegatedPermission
-  readonly reveal: boolean
-  readonly keys?: ReadonlyArray<string>
-  readonly expires_at: Timestamp
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp | null
-}
+export type Delegation = Readonly<{
+  id: string
+  name: string
+  org: string
+  project: string
+  env: string
+  permission: DelegatedPermission
+  reveal: boolean
+  keys?: ReadonlyArray<string>
+  expires_at: Timestamp
+  created_at: Timestamp
+  last_used_at: Timestamp | null
+}>
 
 export type DeliveryKind = "event" | "test" | "again"
 
@@ -2562,282 +1859,262 @@ export type DeliveryState = "pending" | "delivered" | "failed" | "skipped"
 
 export type DeviceCode = string
 
-export interface DeviceLogin {
-  readonly device_code: DeviceCode
-  readonly user_code: string
-  readonly verification_uri: string
-  readonly verification_uri_complete: string
-  readonly expires_in: Count
-  readonly interval: Count
-}
+export type DeviceLogin = Readonly<{
+  device_code: DeviceCode
+  user_code: string
+  verification_uri: string
+  verification_uri_complete: string
+  expires_in: Count
+  interval: Count
+}>
 
-export interface Diff {
-  readonly data: ReadonlyArray<SecretDifference>
-}
+export type Diff = List<SecretDifference>
 
 export type Difference = "only_here" | "only_there" | "same" | "different"
 
-export interface DisabledUser {
-  readonly id: string
-  readonly email: Email
-  readonly name: string
-  readonly is_superadmin: boolean
-  readonly disabled_at: Timestamp | null
-  readonly created_at: Timestamp
-  readonly last_seen_at: Timestamp | null
-  readonly organizations: Count
-  readonly sessions: Count
-  readonly service_accounts: ReadonlyArray<CreatedAccount>
-}
+export type DisabledUser = Readonly<{
+  id: string
+  email: Email
+  name: string
+  is_superadmin: boolean
+  disabled_at: Timestamp | null
+  created_at: Timestamp
+  last_seen_at: Timestamp | null
+  organizations: Count
+  sessions: Count
+  service_accounts: ReadonlyArray<CreatedAccount>
+}>
 
-export interface Drill {
-  readonly backup: Backup
-  readonly valid: boolean
-  readonly problems: ReadonlyArray<string>
-  readonly age_seconds: Int
-  readonly seconds: number
-  readonly counts: BackupCounts | null
-}
+export type Drill = Readonly<{
+  backup: Backup
+  valid: boolean
+  problems: ReadonlyArray<string>
+  age_seconds: Int
+  seconds: number
+  counts: BackupCounts | null
+}>
 
-export interface DuePage {
-  readonly data: ReadonlyArray<DueSecret>
-  readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-}
+export type DuePage = Page<DueSecret>
 
-export interface DueSecret {
-  readonly project: string
-  readonly env: string
-  readonly key: string
-  readonly version: Count
-  readonly updated_at: Timestamp
-  readonly expires_at?: Timestamp
-  readonly rotate_every_days?: Count
-  readonly owner?: Email
-  readonly due_at: Timestamp
-}
+export type DueSecret = Readonly<{
+  project: string
+  env: string
+  key: string
+  version: Count
+  updated_at: Timestamp
+  expires_at?: Timestamp
+  rotate_every_days?: Count
+  owner?: Email
+  due_at: Timestamp
+}>
 
 export type Email = string
 
-export interface Environment {
-  readonly id: string
-  readonly name: string
-  readonly position?: Count
-  readonly protected?: boolean
-  readonly expires_at?: Timestamp
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-}
+export type Environment = Readonly<{
+  id: string
+  name: string
+  position?: Count
+  protected?: boolean
+  expires_at?: Timestamp
+  created_at: Timestamp
+  updated_at: Timestamp
+}>
 
-export interface EnvironmentAccess {
-  readonly project: string
-  readonly env: string
-  readonly position?: Count
-  readonly permission: OpenPermission | null
-  readonly because?: AccessReason
-}
+export type EnvironmentAccess = Readonly<{
+  project: string
+  env: string
+  position?: Count
+  permission: OpenPermission | null
+  because?: AccessReason
+}>
 
 export type Erased = "now" | "pending"
 
 export type ExportState = "waiting" | "ready"
 
-export interface ExportedStructure {
-  readonly name: string
-  readonly server: string
-  readonly counts: ArchiveCounts
-  readonly organization: ArchivedOrganization
-}
+export type ExportedStructure = Readonly<{
+  name: string
+  server: string
+  counts: ArchiveCounts
+  organization: ArchivedOrganization
+}>
 
-export interface ExportedVersions {
-  readonly revision: Count
-  readonly data: ReadonlyArray<ArchivedVersion>
-  readonly next_cursor: string | null
-}
+export type ExportedVersions = Readonly<{
+  revision: Count
+  data: ReadonlyArray<ArchivedVersion>
+  next_cursor: string | null
+}>
 
-export interface Federation {
-  readonly id: string
-  readonly name: string
-  readonly issuer: Issuer
-  readonly audience: string
-  readonly conditions: Conditions
-  readonly key_ids: ReadonlyArray<string | null> | null
-  readonly max_age: number
-  readonly ttl: number
-  readonly expires_at: Timestamp | null
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp | null
-}
+export type Federation = Readonly<{
+  id: string
+  name: string
+  issuer: Issuer
+  audience: string
+  conditions: Conditions
+  key_ids: ReadonlyArray<string | null> | null
+  max_age: number
+  ttl: number
+  expires_at: Timestamp | null
+  created_by: string
+  created_at: Timestamp
+  last_used_at: Timestamp | null
+}>
 
-export interface FederationTrial {
-  readonly takes: string | null
-  readonly signed: boolean
-  readonly issuer: string | null
-  readonly federations: ReadonlyArray<{
-    readonly name: string
-    readonly failed: ReadonlyArray<{ readonly claim: string; readonly expected: string; readonly found: string | null }>
-  }>
-}
+export type FederationTrial = Readonly<{
+  takes: string | null
+  signed: boolean
+  issuer: string | null
+  federations: ReadonlyArray<
+    Readonly<{
+      name: string
+      failed: ReadonlyArray<Readonly<{ claim: string; expected: string; found: string | null }>>
+    }>
+  >
+}>
 
-export interface FoundKey {
-  readonly project: string
-  readonly env: string
-  readonly key: string
-  readonly version: Count
-  readonly updated_at: Timestamp
-  readonly kind?: SecretKind
-  readonly declared: boolean
-}
+export type FoundKey = Readonly<{
+  project: string
+  env: string
+  key: string
+  version: Count
+  updated_at: Timestamp
+  kind?: SecretKind
+  declared: boolean
+}>
 
-export interface FoundKeyPage {
-  readonly data: ReadonlyArray<FoundKey>
-  readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-}
+export type FoundKeyPage = Page<FoundKey>
 
 export type Ground = "superadmin" | "role" | "rule"
 
-export interface Group {
-  readonly id: string
-  readonly name: string
-  readonly members: Count
-  readonly rules: Count
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-}
+export type Group = Readonly<{
+  id: string
+  name: string
+  members: Count
+  rules: Count
+  created_by: string
+  created_at: Timestamp
+  updated_at: Timestamp
+}>
 
-export interface GroupMapping {
-  readonly provider_group: ProviderGroup
-  readonly group: string
-}
+export type GroupMapping = Readonly<{ provider_group: ProviderGroup; group: string }>
 
-export interface GroupMappings {
-  readonly data: ReadonlyArray<GroupMapping>
-  readonly claim: string | null
-}
+export type GroupMappings = Readonly<{ data: ReadonlyArray<GroupMapping>; claim: string | null }>
 
-export interface GroupMember {
-  readonly user_id: string
-  readonly email: Email
-  readonly name: string
-  readonly added_by?: string
-  readonly created_at?: Timestamp
-  readonly provider_group?: string
-  readonly login_ends_at?: Timestamp
-}
+export type GroupMember = Readonly<{
+  user_id: string
+  email: Email
+  name: string
+  added_by?: string
+  created_at?: Timestamp
+  provider_group?: string
+  login_ends_at?: Timestamp
+}>
 
-export interface Health {
-  readonly status: "ok"
-}
+export type Health = Readonly<{ status: "ok" }>
 
-export interface ImportFinished {
-  readonly organization: Organization
-  readonly counts: ArchiveCounts
-  readonly left_out?: ReadonlyArray<string>
-}
+export type ImportFinished = Readonly<{
+  organization: Organization
+  counts: ArchiveCounts
+  left_out?: ReadonlyArray<string>
+}>
 
 export type Int = number
 
 export type Issuer = string
 
-export interface KeyCheck {
-  readonly declared: Count
-  readonly missing: ReadonlyArray<string>
-  readonly extra: ReadonlyArray<string>
-  readonly breaks: ReadonlyArray<string> | null
-}
+export type KeyCheck = Readonly<{
+  declared: Count
+  missing: ReadonlyArray<string>
+  extra: ReadonlyArray<string>
+  breaks: ReadonlyArray<string> | null
+}>
 
 export type KeyProblem = "breaks_pattern" | "required"
 
-export interface KeyWarning {
-  readonly key: string
-  readonly problem: KeyProblem
-}
+export type KeyWarning = Readonly<{ key: string; problem: KeyProblem }>
 
 export type LoginCode = string
 
-export interface LoginMethods {
-  readonly email: boolean
-  readonly provider: { readonly name: string; readonly issuer: string } | null
-  readonly public_url: string | null
-}
+export type LoginMethods = Readonly<{
+  email: boolean
+  provider: Readonly<{ name: string; issuer: string }> | null
+  public_url: string | null
+}>
 
 export type LoopbackCode = string
 
-export interface Matrix {
-  readonly environments: ReadonlyArray<MatrixEnvironment>
-  readonly others: ReadonlyArray<string>
-  readonly data: ReadonlyArray<MatrixRow>
-}
+export type Matrix = Readonly<{
+  environments: ReadonlyArray<MatrixEnvironment>
+  others: ReadonlyArray<string>
+  data: ReadonlyArray<MatrixRow>
+}>
 
-export interface MatrixCell {
-  readonly version: Count
-  readonly updated_at: Timestamp
-  readonly updated_by: string
-  readonly same: Count | null
-  readonly kind?: SecretKind
-  readonly expires_at?: Timestamp
-  readonly rotate_every_days?: Count
-  readonly owner?: Email
-  readonly due_at?: Timestamp
-}
+export type MatrixCell = Readonly<{
+  version: Count
+  updated_at: Timestamp
+  updated_by: string
+  same: Count | null
+  kind?: SecretKind
+  expires_at?: Timestamp
+  rotate_every_days?: Count
+  owner?: Email
+  due_at?: Timestamp
+}>
 
-export interface MatrixEnvironment {
-  readonly name: string
-  readonly position?: Count
-  readonly protected?: boolean
-  readonly expires_at?: Timestamp
-  readonly allowed: ReadonlyArray<OpenPermission>
-  readonly reveals: boolean
-  readonly revision: Count | null
-  readonly etag: string | null
-}
+export type MatrixEnvironment = Readonly<{
+  name: string
+  position?: Count
+  protected?: boolean
+  expires_at?: Timestamp
+  allowed: ReadonlyArray<OpenPermission>
+  reveals: boolean
+  revision: Count | null
+  etag: string | null
+}>
 
-export interface MatrixRow {
-  readonly key: string
-  readonly cells: ReadonlyArray<MatrixCell | null>
-}
+export type MatrixRow = Readonly<{ key: string; cells: ReadonlyArray<MatrixCell | null> }>
 
-export interface Member {
-  readonly user_id: string
-  readonly email: Email
-  readonly name: string
-  readonly role: OpenRole
-  readonly created_at: Timestamp
-  readonly accepted?: boolean
-  readonly has_access?: boolean
-  readonly last_seen_at?: Timestamp | null
-}
+export type Member = Readonly<{
+  user_id: string
+  email: Email
+  name: string
+  role: OpenRole
+  created_at: Timestamp
+  accepted?: boolean
+  has_access?: boolean
+  last_seen_at?: Timestamp | null
+}>
 
-export interface NewDelegation {
-  readonly id: string
-  readonly name: string
-  readonly org: string
-  readonly project: string
-  readonly env: string
-  readonly permission: DelegatedPermission
-  readonly reveal: boolean
-  readonly keys?: ReadonlyArray<string>
-  readonly expires_at: Timestamp
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp | null
-  readonly token: string
-}
+export type NewDelegation = Readonly<{
+  id: string
+  name: string
+  org: string
+  project: string
+  env: string
+  permission: DelegatedPermission
+  reveal: boolean
+  keys?: ReadonlyArray<string>
+  expires_at: Timestamp
+  created_at: Timestamp
+  last_used_at: Timestamp | null
+  token: string
+}>
 
-export interface NewServiceAccount {
-  readonly id: string
-  readonly name: string
-  readonly project: string | null
-  readonly reveal: boolean
-  readonly allowed_networks?: ReadonlyArray<string>
-  readonly network_notes?: ReadonlyArray<string>
-  readonly key_hint: string
-  readonly expires_at: Timestamp | null
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp | null
-  readonly etag?: string
-  readonly api_key?: string
-}
+export type NewServiceAccount = Readonly<{
+  id: string
+  name: string
+  project: string | null
+  reveal: boolean
+  allowed_networks?: ReadonlyArray<string>
+  network_notes?: ReadonlyArray<string>
+  key_hint: string
+  expires_at: Timestamp | null
+  created_by: string
+  created_at: Timestamp
+  last_used_at: Timestamp | null
+  etag?: string
+  api_key?: string
+}>
 
 export type OpenPermission = "use" | "read" | "write" | "admin"
 
@@ -2847,62 +2124,57 @@ export type OpenSubjectType = "user" | "service_account" | "group"
 
 export type OrgCreation = "anyone" | "superadmin"
 
-export interface Organization {
-  readonly id: string
-  readonly name: string
-  readonly role: OpenRole | null
-  readonly accepted?: boolean
-  readonly passkey_recovery?: PasskeyRecovery
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-}
+export type Organization = Readonly<{
+  id: string
+  name: string
+  role: OpenRole | null
+  accepted?: boolean
+  passkey_recovery?: PasskeyRecovery
+  created_at: Timestamp
+  updated_at: Timestamp
+}>
 
-export interface OrganizationExport {
-  readonly id: string
-  readonly state: ExportState
-  readonly versions: boolean
-  readonly created_by: string
-  readonly approved_by?: string
-  readonly created_at: Timestamp
-  readonly expires_at: Timestamp
-}
+export type OrganizationExport = Readonly<{
+  id: string
+  state: ExportState
+  versions: boolean
+  created_by: string
+  approved_by?: string
+  created_at: Timestamp
+  expires_at: Timestamp
+}>
 
-export interface OrganizationImport {
-  readonly id: string
-  readonly name: string
-  readonly left_out: ReadonlyArray<string>
-  readonly created_at: Timestamp
-  readonly expires_at: Timestamp
-}
+export type OrganizationImport = Readonly<{
+  id: string
+  name: string
+  left_out: ReadonlyArray<string>
+  created_at: Timestamp
+  expires_at: Timestamp
+}>
 
-export interface Overview {
-  readonly projects: Count
-  readonly failing_webhooks?: Count
-  readonly due?: ReadonlyArray<DueSecret>
-  readonly more_due?: boolean
-  readonly waiting?: Count
-  readonly data: ReadonlyArray<ProjectOverview>
-  readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-}
+export type Overview = Readonly<{
+  projects: Count
+  failing_webhooks?: Count
+  due?: ReadonlyArray<DueSecret>
+  more_due?: boolean
+  waiting?: Count
+  data: ReadonlyArray<ProjectOverview>
+  pagination: Readonly<{ limit: Count; has_next: boolean; next_cursor: string | null }>
+}>
 
-export interface OwnDelegation {
-  readonly id: string
-  readonly name: string
-  readonly org: string
-  readonly project: string
-  readonly env: string
-  readonly permission: DelegatedPermission
-  readonly reveal: boolean
-  readonly keys?: ReadonlyArray<string>
-  readonly expires_at: Timestamp
-}
+export type OwnDelegation = Readonly<{
+  id: string
+  name: string
+  org: string
+  project: string
+  env: string
+  permission: DelegatedPermission
+  reveal: boolean
+  keys?: ReadonlyArray<string>
+  expires_at: Timestamp
+}>
 
-export interface Passkey {
-  readonly id: string
-  readonly name: string
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp | null
-}
+export type Passkey = Readonly<{ id: string; name: string; created_at: Timestamp; last_used_at: Timestamp | null }>
 
 export type PasskeyRecovery = "login" | "none"
 
@@ -2911,141 +2183,112 @@ export type Pattern = string
 export type Permission = "use" | "read" | "write" | "admin"
 
 export type Placement =
-  | { readonly in: "header"; readonly name: string; readonly format: string }
-  | { readonly in: "query"; readonly name: string }
-  | { readonly in: "basic"; readonly user: string }
-  | { readonly in: "hmac-sha256"; readonly header: string; readonly format: string }
-  | { readonly in: "aws-sigv4"; readonly service: string; readonly region: string; readonly access_key_id: string }
+  | Readonly<{ in: "header"; name: string; format: string }>
+  | Readonly<{ in: "query"; name: string }>
+  | Readonly<{ in: "basic"; user: string }>
+  | Readonly<{ in: "hmac-sha256"; header: string; format: string }>
+  | Readonly<{ in: "aws-sigv4"; service: string; region: string; access_key_id: string }>
 
-export interface Previews {
-  readonly from: string
-  readonly pattern: string
-  readonly max: number
-  readonly longest: string
-  readonly updated_by: string
-  readonly updated_at: Timestamp
-}
+export type Previews = Readonly<{
+  from: string
+  pattern: string
+  max: number
+  longest: string
+  updated_by: string
+  updated_at: Timestamp
+}>
 
-export interface Project {
-  readonly id: string
-  readonly name: string
-  readonly strict?: boolean
-  readonly order?: ReadonlyArray<string>
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-}
+export type Project = Readonly<{
+  id: string
+  name: string
+  strict?: boolean
+  order?: ReadonlyArray<string>
+  created_at: Timestamp
+  updated_at: Timestamp
+}>
 
-export interface ProjectOverview {
-  readonly project: string
-  readonly environments: Count
-  readonly keys: Count
-  readonly changed_at: Timestamp | null
-  readonly changed_by: string | null
-}
+export type ProjectOverview = Readonly<{
+  project: string
+  environments: Count
+  keys: Count
+  changed_at: Timestamp | null
+  changed_by: string | null
+}>
 
-export interface ProjectRevision {
-  readonly env: string
-  readonly revision: Count
-  readonly created_at: Timestamp
-  readonly created_by: string | null
-  readonly keys: ReadonlyArray<RevisionKey>
-  readonly request_id?: string
-  readonly approved_by?: ReadonlyArray<string>
-  readonly note?: string
-}
+export type ProjectRevision = Readonly<{
+  env: string
+  revision: Count
+  created_at: Timestamp
+  created_by: string | null
+  keys: ReadonlyArray<RevisionKey>
+  request_id?: string
+  approved_by?: ReadonlyArray<string>
+  note?: string
+}>
 
-export interface ProjectRevisions {
-  readonly data: ReadonlyArray<ProjectRevision>
-  readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-}
+export type ProjectRevisions = Page<ProjectRevision>
 
-export interface Protection {
-  readonly needed: number
-  readonly approvers: "owners" | "admins" | ReadonlyArray<string>
-  readonly self: boolean
-  readonly break_glass: ReadonlyArray<Email>
-  readonly expires_after: string
-  readonly passkey: boolean
-  readonly without_voters?: ReadonlyArray<Email>
-  readonly stuck?: boolean
-  readonly version: Count
-  readonly updated_by: string
-  readonly updated_at: Timestamp
-  readonly etag?: string
-}
+export type Protection = Readonly<{
+  needed: number
+  approvers: "owners" | "admins" | ReadonlyArray<string>
+  self: boolean
+  break_glass: ReadonlyArray<Email>
+  expires_after: string
+  passkey: boolean
+  without_voters?: ReadonlyArray<Email>
+  stuck?: boolean
+  version: Count
+  updated_by: string
+  updated_at: Timestamp
+  etag?: string
+}>
 
-export interface ProvenSession {
-  readonly session_id: string
-  readonly passkey_at: Timestamp
-}
+export type ProvenSession = Readonly<{ session_id: string; passkey_at: Timestamp }>
 
 export type ProviderGroup = string
 
-export interface ProviderLogout {
-  readonly provider_logout_url: string
-}
+export type ProviderLogout = Readonly<{ provider_logout_url: string }>
 
-export interface PublicKeys {
-  readonly keys: ReadonlyArray<Readonly<Record<string, unknown>>>
-}
+export type PublicKeys = Readonly<{ keys: ReadonlyArray<Readonly<Record<string, unknown>>> }>
 
-export interface RegistrationOptions {
-  readonly challenge: string
-  readonly timeout: Count
-  readonly rp: { readonly id: string; readonly name: string }
-  readonly user: { readonly id: string; readonly name: string; readonly displayName: string }
-  readonly pubKeyCredParams: ReadonlyArray<{ readonly alg: Int; readonly type: "public-key" }>
-  readonly excludeCredentials: ReadonlyArray<CredentialDescriptor>
-  readonly authenticatorSelection: { readonly residentKey: "preferred"; readonly userVerification: "required" }
-  readonly attestation: "none"
-}
+export type RegistrationOptions = Readonly<{
+  challenge: string
+  timeout: Count
+  rp: Readonly<{ id: string; name: string }>
+  user: Readonly<{ id: string; name: string; displayName: string }>
+  pubKeyCredParams: ReadonlyArray<Readonly<{ alg: Int; type: "public-key" }>>
+  excludeCredentials: ReadonlyArray<CredentialDescriptor>
+  authenticatorSelection: Readonly<{ residentKey: "preferred"; userVerification: "required" }>
+  attestation: "none"
+}>
 
-export interface RegistrationResponse {
-  readonly id: string
-  readonly response: {
-    readonly clientDataJSON: string
-    readonly attestationObject: string
-    readonly transports?: ReadonlyArray<string>
-  }
-}
+export type RegistrationResponse = Readonly<{
+  id: string
+  response: Readonly<{ clientDataJSON: string; attestationObject: string; transports?: ReadonlyArray<string> }>
+}>
 
-export interface Removed {
-  readonly id: string
-  readonly name: string
-  readonly protected?: boolean
-  readonly removed_by: string
-  readonly removed_at: Timestamp
-  readonly restorable_until: Timestamp
-}
+export type Removed = Readonly<{
+  id: string
+  name: string
+  protected?: boolean
+  removed_by: string
+  removed_at: Timestamp
+  restorable_until: Timestamp
+}>
 
 export type RequestKind = "access" | "change"
 
-export interface RequestPage {
-  readonly data: ReadonlyArray<ApprovalRequest>
-  readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-}
+export type RequestPage = Page<ApprovalRequest>
 
 export type RequestState = "pending" | "done" | "refused" | "withdrawn" | "expired" | "outdated"
 
-export interface RequestVote {
-  readonly by: string
-  readonly vote: Vote
-  readonly comment?: string
-  readonly created_at: Timestamp
-}
+export type RequestVote = Readonly<{ by: string; vote: Vote; comment?: string; created_at: Timestamp }>
 
 export type RequestedChange = "created" | "updated" | "deleted" | "undeleted" | "destroyed" | "due" | "use_rule"
 
-export interface RequestedKey {
-  readonly key: string
-  readonly change: RequestedChange
-  readonly version: Count
-}
+export type RequestedKey = Readonly<{ key: string; change: RequestedChange; version: Count }>
 
-export interface RequestedValue {
-  readonly key: string
-  readonly value: string
-}
+export type RequestedValue = Readonly<{ key: string; value: string }>
 
 export type RequiredIn = "*" | ReadonlyArray<string>
 
@@ -3071,341 +2314,295 @@ export type ResourceType =
   | "backup"
   | "server"
 
-export interface Restore {
-  readonly id: string
-  readonly path: string
-  readonly size_bytes: Int
-  readonly counts: BackupCounts
-}
+export type Restore = Readonly<{ id: string; path: string; size_bytes: Int; counts: BackupCounts }>
 
-export interface Revision {
-  readonly revision: Count
-  readonly created_at: Timestamp
-  readonly created_by: string | null
-  readonly keys: ReadonlyArray<RevisionKey>
-  readonly request_id?: string
-  readonly approved_by?: ReadonlyArray<string>
-  readonly note?: string
-}
+export type Revision = Readonly<{
+  revision: Count
+  created_at: Timestamp
+  created_by: string | null
+  keys: ReadonlyArray<RevisionKey>
+  request_id?: string
+  approved_by?: ReadonlyArray<string>
+  note?: string
+}>
 
 export type RevisionChange = "created" | "updated" | "deleted" | "undeleted"
 
-export interface RevisionKey {
-  readonly key: string
-  readonly version: Count
-  readonly change: RevisionChange
-}
+export type RevisionKey = Readonly<{ key: string; version: Count; change: RevisionChange }>
 
 export type Role = "member" | "developer" | "admin" | "owner"
 
-export interface SecretChange {
-  readonly key: string
-  readonly version: Count
-  readonly change: Change
-}
+export type SecretChange = Readonly<{ key: string; version: Count; change: Change }>
 
-export interface SecretDestroyed {
-  readonly data: ReadonlyArray<SecretVersion>
-  readonly erased: Erased
-}
+export type SecretDestroyed = Readonly<{ data: ReadonlyArray<SecretVersion>; erased: Erased }>
 
-export interface SecretDifference {
-  readonly key: string
-  readonly status: Difference
-}
+export type SecretDifference = Readonly<{ key: string; status: Difference }>
 
 export type SecretKind = "text" | "reference"
 
-export interface SecretListed {
-  readonly key: string
-  readonly version: Count
-  readonly updated_at: Timestamp
-  readonly removed_at?: Timestamp
-  readonly removed_by?: string | null
-  readonly expires_at?: Timestamp
-  readonly rotate_every_days?: Count
-  readonly owner?: Email
-  readonly due_at?: Timestamp
-}
+export type SecretListed = Readonly<{
+  key: string
+  version: Count
+  updated_at: Timestamp
+  removed_at?: Timestamp
+  removed_by?: string | null
+  expires_at?: Timestamp
+  rotate_every_days?: Count
+  owner?: Email
+  due_at?: Timestamp
+}>
 
-export interface SecretPlace {
-  readonly env: string
-  readonly key: string
-}
+export type SecretPlace = Readonly<{ env: string; key: string }>
 
-export interface SecretRead {
-  readonly key: string
-  readonly value: string
-  readonly version: Count
-  readonly kind?: SecretKind
-}
+export type SecretRead = Readonly<{ key: string; value: string; version: Count; kind?: SecretKind }>
 
-export interface SecretReferences {
-  readonly kind: SecretKind
-  readonly refers_to: ReadonlyArray<SecretPlace>
-  readonly referred_by: ReadonlyArray<SecretPlace>
-  readonly hidden: Count
-}
+export type SecretReferences = Readonly<{
+  kind: SecretKind
+  refers_to: ReadonlyArray<SecretPlace>
+  referred_by: ReadonlyArray<SecretPlace>
+  hidden: Count
+}>
 
 export type SecretValues = Readonly<Record<string, string>>
 
-export interface SecretVersion {
-  readonly version: Count
-  readonly created_at: Timestamp
-  readonly created_by: string
-  readonly current: boolean
-  readonly destroyed: boolean
-  readonly kind?: SecretKind
-  readonly same?: boolean | null
-  readonly bytes_up_to?: Count
-}
+export type SecretVersion = Readonly<{
+  version: Count
+  created_at: Timestamp
+  created_by: string
+  current: boolean
+  destroyed: boolean
+  kind?: SecretKind
+  same?: boolean | null
+  bytes_up_to?: Count
+}>
 
-export interface SecretWritten {
-  readonly key: string
-  readonly version: Count
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-  readonly warnings?: ReadonlyArray<KeyWarning>
-}
+export type SecretWritten = Readonly<{
+  key: string
+  version: Count
+  created_at: Timestamp
+  updated_at: Timestamp
+  warnings?: ReadonlyArray<KeyWarning>
+}>
 
-export interface SentCounts {
-  readonly projects: Count
-  readonly environments: Count
-  readonly secrets: Count
-  readonly versions: Count
-  readonly use_rules: Count
-  readonly declared: Count
-  readonly fields?: ArchivedFieldCounts
-}
+export type SentCounts = Readonly<{
+  projects: Count
+  environments: Count
+  secrets: Count
+  versions: Count
+  use_rules: Count
+  declared: Count
+  fields?: ArchivedFieldCounts
+}>
 
-export interface ServerFacts {
-  readonly uses: boolean
-  readonly backups: boolean
-  readonly org_creation: OrgCreation
-  readonly trash_days?: Count
-}
+export type ServerFacts = Readonly<{ uses: boolean; backups: boolean; org_creation: OrgCreation; trash_days?: Count }>
 
-export interface ServerSetting {
-  readonly variable: string
-  readonly value: string | null
-  readonly source: string
-  readonly group?: string
-}
+export type ServerSetting = Readonly<{ variable: string; value: string | null; source: string; group?: string }>
 
-export interface ServerSettings {
-  readonly data: ReadonlyArray<ServerSetting>
-  readonly usage?: ServerUsage
-}
+export type ServerSettings = Readonly<{ data: ReadonlyArray<ServerSetting>; usage?: ServerUsage }>
 
-export interface ServerUsage {
-  readonly database_bytes: Count
-  readonly organizations: Count
-  readonly people: Count
-  readonly superadmins: Count
-  readonly disabled: Count
-}
+export type ServerUsage = Readonly<{
+  database_bytes: Count
+  organizations: Count
+  people: Count
+  superadmins: Count
+  disabled: Count
+}>
 
-export interface ServiceAccount {
-  readonly id: string
-  readonly name: string
-  readonly project: string | null
-  readonly reveal: boolean
-  readonly allowed_networks?: ReadonlyArray<string>
-  readonly network_notes?: ReadonlyArray<string>
-  readonly key_hint: string
-  readonly expires_at: Timestamp | null
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp | null
-  readonly etag?: string
-}
+export type ServiceAccount = Readonly<{
+  id: string
+  name: string
+  project: string | null
+  reveal: boolean
+  allowed_networks?: ReadonlyArray<string>
+  network_notes?: ReadonlyArray<string>
+  key_hint: string
+  expires_at: Timestamp | null
+  created_by: string
+  created_at: Timestamp
+  last_used_at: Timestamp | null
+  etag?: string
+}>
 
-export interface ServiceAccountIdentity {
-  readonly id: string
-  readonly type: "service_account"
-  readonly name: string
-  readonly org: string
-  readonly project: string | null
-  readonly is_superadmin: false
-  readonly via?: string
-}
+export type ServiceAccountIdentity = Readonly<{
+  id: string
+  type: "service_account"
+  name: string
+  org: string
+  project: string | null
+  is_superadmin: false
+  via?: string
+}>
 
-export interface ServiceAccountWithKey {
-  readonly id: string
-  readonly name: string
-  readonly project: string | null
-  readonly reveal: boolean
-  readonly allowed_networks?: ReadonlyArray<string>
-  readonly network_notes?: ReadonlyArray<string>
-  readonly key_hint: string
-  readonly expires_at: Timestamp | null
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp | null
-  readonly etag?: string
-  readonly api_key: string
-}
+export type ServiceAccountWithKey = Readonly<{
+  id: string
+  name: string
+  project: string | null
+  reveal: boolean
+  allowed_networks?: ReadonlyArray<string>
+  network_notes?: ReadonlyArray<string>
+  key_hint: string
+  expires_at: Timestamp | null
+  created_by: string
+  created_at: Timestamp
+  last_used_at: Timestamp | null
+  etag?: string
+  api_key: string
+}>
 
-export interface Session {
-  readonly id: string
-  readonly created_at: Timestamp
-  readonly last_used_at: Timestamp
-  readonly ip_address: string | null
-  readonly program?: string
-  readonly machine?: string
-  readonly user_agent?: string
-  readonly passkey_at?: Timestamp
-  readonly current: boolean
-}
+export type Session = Readonly<{
+  id: string
+  created_at: Timestamp
+  last_used_at: Timestamp
+  ip_address: string | null
+  program?: string
+  machine?: string
+  user_agent?: string
+  passkey_at?: Timestamp
+  current: boolean
+}>
 
 export type SubjectType = "user" | "service_account"
 
 export type Timestamp = string
 
-export interface Use {
-  readonly key: string
-  readonly hosts: ReadonlyArray<string>
-  readonly methods: ReadonlyArray<string>
-  readonly paths: ReadonlyArray<string>
-  readonly response: "status" | "json" | "text"
-  readonly max_kib: number
-  readonly approval: "none" | "each"
-  readonly left_this_minute: number
-  readonly left_today: number
-  readonly expires_at: Timestamp | null
-}
+export type Use = Readonly<{
+  key: string
+  hosts: ReadonlyArray<string>
+  methods: ReadonlyArray<string>
+  paths: ReadonlyArray<string>
+  response: "status" | "json" | "text"
+  max_kib: number
+  approval: "none" | "each"
+  left_this_minute: number
+  left_today: number
+  expires_at: Timestamp | null
+}>
 
-export interface UseResponse {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body?: string
-  readonly body_base64?: string
-  readonly truncated: boolean
-  readonly scrubbed: number
-}
+export type UseResponse = Readonly<{
+  status: number
+  headers: Readonly<Record<string, string>>
+  body?: string
+  body_base64?: string
+  truncated: boolean
+  scrubbed: number
+}>
 
-export interface UseRule {
-  readonly id: string
-  readonly key: string
-  readonly hosts: ReadonlyArray<string>
-  readonly methods: ReadonlyArray<string>
-  readonly paths: ReadonlyArray<string>
-  readonly place: Placement
-  readonly accounts: ReadonlyArray<string>
-  readonly per_minute: number
-  readonly per_day: number
-  readonly response: "status" | "json" | "text"
-  readonly max_kib: number
-  readonly approval: "none" | "each"
-  readonly expires_at: string | null
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-}
+export type UseRule = Readonly<{
+  id: string
+  key: string
+  hosts: ReadonlyArray<string>
+  methods: ReadonlyArray<string>
+  paths: ReadonlyArray<string>
+  place: Placement
+  accounts: ReadonlyArray<string>
+  per_minute: number
+  per_day: number
+  response: "status" | "json" | "text"
+  max_kib: number
+  approval: "none" | "each"
+  expires_at: string | null
+  created_by: string
+  created_at: Timestamp
+  updated_at: Timestamp
+}>
 
-export interface User {
-  readonly id: string
-  readonly type: "user"
-  readonly email: Email
-  readonly name: string
-  readonly is_superadmin: boolean
-  readonly delegation?: OwnDelegation
-}
+export type User = Readonly<{
+  id: string
+  type: "user"
+  email: Email
+  name: string
+  is_superadmin: boolean
+  delegation?: OwnDelegation
+}>
 
-export interface UserPage {
-  readonly data: ReadonlyArray<UserRecord>
-  readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-}
+export type UserPage = Page<UserRecord>
 
-export interface UserRecord {
-  readonly id: string
-  readonly email: Email
-  readonly name: string
-  readonly is_superadmin: boolean
-  readonly disabled_at: Timestamp | null
-  readonly created_at: Timestamp
-  readonly last_seen_at: Timestamp | null
-  readonly organizations: Count
-  readonly sessions: Count
-}
+export type UserRecord = Readonly<{
+  id: string
+  email: Email
+  name: string
+  is_superadmin: boolean
+  disabled_at: Timestamp | null
+  created_at: Timestamp
+  last_seen_at: Timestamp | null
+  organizations: Count
+  sessions: Count
+}>
 
 export type Vote = "approve" | "refuse"
 
-export interface Webhook {
-  readonly id: string
-  readonly url: string
-  readonly events: ReadonlyArray<string>
-  readonly environments: ReadonlyArray<string>
-  readonly format?: WebhookFormat
-  readonly enabled: boolean
-  readonly failed_at: Timestamp | null
-  readonly pending: Count
-  readonly old_key_until: Timestamp | null
-  readonly failing?: WebhookFailing
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-  readonly etag?: string
-}
+export type Webhook = Readonly<{
+  id: string
+  url: string
+  events: ReadonlyArray<string>
+  environments: ReadonlyArray<string>
+  format?: WebhookFormat
+  enabled: boolean
+  failed_at: Timestamp | null
+  pending: Count
+  old_key_until: Timestamp | null
+  failing?: WebhookFailing
+  created_by: string
+  created_at: Timestamp
+  updated_at: Timestamp
+  etag?: string
+}>
 
-export interface WebhookDelivery {
-  readonly id: string
-  readonly kind: DeliveryKind
-  readonly event: WebhookEvent
-  readonly state: DeliveryState
-  readonly tries: Count
-  readonly status: Count | null
-  readonly reason: DeliveryReason | null
-  readonly next_try_at: Timestamp | null
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-}
+export type WebhookDelivery = Readonly<{
+  id: string
+  kind: DeliveryKind
+  event: WebhookEvent
+  state: DeliveryState
+  tries: Count
+  status: Count | null
+  reason: DeliveryReason | null
+  next_try_at: Timestamp | null
+  created_at: Timestamp
+  updated_at: Timestamp
+}>
 
-export interface WebhookDeliveryPage {
-  readonly data: ReadonlyArray<WebhookDelivery>
-  readonly pagination: { readonly limit: Count; readonly has_next: boolean; readonly next_cursor: string | null }
-}
+export type WebhookDeliveryPage = Page<WebhookDelivery>
 
-export interface WebhookEvent {
-  readonly event: string
-  readonly id: string
-  readonly time: Timestamp
-  readonly organization: string
-  readonly project: string | null
-  readonly environment: string | null
-  readonly key: string | null
-  readonly version: Count | null
-  readonly subject: string | null
-  readonly due_at: Timestamp | null
-  readonly actor: string
-}
+export type WebhookEvent = Readonly<{
+  event: string
+  id: string
+  time: Timestamp
+  organization: string
+  project: string | null
+  environment: string | null
+  key: string | null
+  version: Count | null
+  subject: string | null
+  due_at: Timestamp | null
+  actor: string
+}>
 
-export interface WebhookFailing {
-  readonly since: Timestamp
-  readonly tries: Count
-  readonly status: Count | null
-  readonly reason: string | null
-  readonly next_try_at: Timestamp | null
-}
+export type WebhookFailing = Readonly<{
+  since: Timestamp
+  tries: Count
+  status: Count | null
+  reason: string | null
+  next_try_at: Timestamp | null
+}>
 
 export type WebhookFormat = "coffer" | "slack" | "discord" | "teams" | "ntfy"
 
 export type WebhookUrl = string
 
-export interface WebhookWithKey {
-  readonly id: string
-  readonly url: string
-  readonly events: ReadonlyArray<string>
-  readonly environments: ReadonlyArray<string>
-  readonly format?: WebhookFormat
-  readonly enabled: boolean
-  readonly failed_at: Timestamp | null
-  readonly pending: Count
-  readonly old_key_until: Timestamp | null
-  readonly failing?: WebhookFailing
-  readonly created_by: string
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-  readonly etag?: string
-  readonly signing_key: string
-}
+export type WebhookWithKey = Readonly<{
+  id: string
+  url: string
+  events: ReadonlyArray<string>
+  environments: ReadonlyArray<string>
+  format?: WebhookFormat
+  enabled: boolean
+  failed_at: Timestamp | null
+  pending: Count
+  old_key_until: Timestamp | null
+  failing?: WebhookFailing
+  created_by: string
+  created_at: Timestamp
+  updated_at: Timestamp
+  etag?: string
+  signing_key: string
+}>

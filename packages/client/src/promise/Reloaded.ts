@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks"
 import { renewing } from "../internal/Renewal.js"
 import type { Closable } from "./Closable.js"
 
@@ -7,9 +8,15 @@ export interface Reloaded<A> extends Closable {
   readonly current: A
   /** Does some work with the resource, which is not closed before the work has ended. */
   readonly use: <B>(work: (resource: A) => B | PromiseLike<B>) => Promise<B>
-  /** Ends the renewal. Closes the resource once the work with it has ended. */
+  /** Ends the renewal. Closes the resource once the work with it has ended; inside of `use`, it does not wait for that. */
   readonly close: () => Promise<void>
 }
+
+/** The work of `use` that runs here. */
+const running = new AsyncLocalStorage<{ hasEnded: boolean }>()
+
+/** Work that waits for an end that waits for the work would wait forever. */
+const waits = (): boolean => running.getStore()?.hasEnded ?? true
 
 /** The parts of a connection that a reload needs. `get` and `values` are of the same moment. */
 interface Watched {
@@ -57,7 +64,8 @@ export const reload = async <Key extends string, A>(
   const stop = () => {
     isClosed = true
     end()
-    return renewal.close().finally(() => opened.delete(stop))
+    const ended = renewal.close().finally(() => opened.delete(stop))
+    return waits() ? ended : Promise.resolve()
   }
   opened.add(stop)
   return {
@@ -68,9 +76,11 @@ export const reload = async <Key extends string, A>(
       if (isClosed) throw new Error(`${name} is closed`)
       const { hold, resource } = renewal.current()
       const release = hold()
+      const state = { hasEnded: false }
       try {
-        return await work(resource)
+        return await running.run(state, async () => work(resource))
       } finally {
+        state.hasEnded = true
         release()
       }
     },

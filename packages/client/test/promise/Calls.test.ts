@@ -75,6 +75,59 @@ describe("coffer.call", () => {
     assert.deepStrictEqual(coffer.all(), { A: "1" })
   })
 
+  it.each([
+    ["secrts", "get", {}, "secrts: there is no such group of calls; did you mean secrets?"],
+    ["secrets", "gett", {}, "gett: there is no such call of secrets; did you mean get?"],
+    ["secrets", "get", undefined, "path.org_name: is missing; this call takes org_name, project_name, env_name, key"],
+    ["secrets", "get", "canary", "request: must be an object with path, urlParams or payload"],
+    [
+      "secrets",
+      "get",
+      { params: path },
+      "params: there is no such part of a call; it is one of path, urlParams, payload"
+    ],
+    ["secrets", "get", { path }, "path.key: is missing; this call takes org_name, project_name, env_name, key"],
+    [
+      "secrets",
+      "get",
+      { path: { ...path, name: "canary" } },
+      "path.key: is missing; this call takes org_name, project_name, env_name, key"
+    ],
+    ["secrets", "get", { path: { ...path, key: 7 } }, "path.key: must be a text"],
+    [
+      "secrets",
+      "get",
+      { path: { ...path, key: "A" }, urlParams: { verson: 1 } },
+      "urlParams.verson: there is no such name; did you mean version?"
+    ],
+    [
+      "secrets",
+      "get",
+      { path: { ...path, key: "A" }, urlParams: { version: null } },
+      "urlParams.version: must be a text, a number or a boolean"
+    ],
+    ["secrets", "get", { path: { ...path, key: "A" }, payload: { value: "canary" } }, "payload: this call takes none"],
+    ["secrets", "set", { path: { ...path, key: "A" } }, "payload: is missing"],
+    ["secrets", "set", { path: { ...path, key: "A" }, payload: "canary" }, "payload: must be an object"],
+    [
+      "secrets",
+      "set",
+      { path: { ...path, key: "A" }, payload: { valu: "canary" } },
+      "payload.valu: there is no such name; did you mean value?"
+    ],
+    ["secrets", "set", { path: { ...path, key: "A" }, payload: {} }, "payload.value: is missing"],
+    ["auth", "me", { urlParams: { limit: 1 } }, "urlParams.limit: this call takes none"]
+  ])("sends nothing for %s.%s %j, and says why", async (group, name, request, sentence) => {
+    const untyped: { readonly call: (...args: ReadonlyArray<unknown>) => Promise<unknown> } = Object.create(coffer)
+    await place.bridge.close()
+    const made = untyped.call(group, (api: Readonly<Record<string, (given: unknown) => unknown>>) =>
+      api[name]?.(request)
+    )
+    const error = await failure(made)
+    await place.bridge.open()
+    assert.deepInclude(error, { reason: "InvalidRequest", status: undefined, message: sentence })
+  })
+
   it("says that a change of a protected environment waits for votes, with its reason", async () => {
     await place.environment("live", { A: "1" })
     await place.ok("environment", "protect", "live", "--needed", "1", "--self")

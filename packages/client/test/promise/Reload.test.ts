@@ -84,6 +84,36 @@ describe("coffer.reload", () => {
     await coffer.close()
   })
 
+  it.each(["the connection", "the resource"])(
+    "closes %s inside of its use, and the resource after the work",
+    async (what) => {
+      await place.environment("app4", { A: "1" })
+      const coffer = await connect(options("app4"))
+      const log: Array<string> = []
+      const one = await coffer.reload(
+        ["A"],
+        () => "one",
+        (name) => void log.push(`close ${name}`)
+      )
+      const two = await coffer.reload(
+        ["A"],
+        () => "two",
+        (name) => void log.push(`close ${name}`)
+      )
+      let finish: () => void = () => undefined
+      const other = two.use(() => new Promise<void>((resolve) => (finish = resolve)))
+      await one.use(async () => {
+        await (what === "the resource" ? one : coffer).close()
+        log.push("work")
+      })
+      finish()
+      await other
+      await coffer.close()
+      assert.deepStrictEqual(log, ["work", "close one", "close two"])
+      await place.ok("env", "delete", "app4", "--yes")
+    }
+  )
+
   it("fails at first if a key does not exist", async () => {
     await place.environment("app3", { A: "1" })
     const coffer = await connect(options("app3"))
