@@ -21,15 +21,15 @@ const session = `
 The server's address comes from \`--server-url\`, from \`SERVICE_SERVER_URL\` or from \`service.yml\`.
 $ coffer version
 $ coffer health
-\`coffer login\` opens your browser, if the server has an address for browsers (\`SERVICE_PUBLIC_URL\`), and else asks for a code by e-mail. [Signing in with coffer login](sessions.md#signing-in-with-coffer-login) describes both, and \`--device\` for machines without a browser.
+\`coffer login\` opens your browser, if the server has an address for browsers (\`SERVICE_PUBLIC_URL\`), and else asks for a code by e-mail. [Signing in with coffer login](sessions.md#signing-in-with-coffer-login) describes both, and \`--device\` for machines without a browser. \`coffer in\` and \`coffer out\` are short for \`coffer login\` and \`coffer logout\`.
 $ coffer login --email ada@example.com
 $ coffer login --email ada@example.com --code {code}
 $ coffer whoami
 $ coffer org create acme
 $ coffer project create webshop --org acme
-$ coffer init --org acme --project webshop --env dev
+$ coffer init acme/webshop/dev
 $ cat service.yml
-At a terminal, \`coffer init\` lists what there is to choose from, and offers to create what is missing. The commands below take organization, project and environment from \`service.yml\`.
+At a terminal, \`coffer init\` logs in if there is no session, lists what there is to choose from, and offers to create what is missing. The commands below take organization, project and environment from \`service.yml\`.
 \`coffer doctor\` checks all that the client needs, and names the next step where something is wrong. It shows where each setting comes from, and no secret. With a problem, it ends with exit code 1.
 $ coffer doctor
 The client of a release holds the SHA-256 of each file of its release's web console, and \`coffer doctor\` compares what the server serves with them. It then says \`the same as the release 0.3.0: 130 files\`, that the console is of another version, for which it has no list, or names the file that differs. The server lists its own files at \`/console.json\`. This finds files that somebody changed on the server or on the way to you. It does not find a server that gives browsers other files than \`coffer doctor\`.
@@ -169,7 +169,7 @@ $ coffer secret delete DATABASE_URL --yes
 $ coffer secret undelete DATABASE_URL
 
 # Files
-\`import\`, and other readers of each format, read the exact bytes that \`export\` wrote. On a terminal, \`secret import\`, \`environment copy\` and \`environment revert\` show their changes and ask for confirmation. Otherwise they create secrets without asking, and need \`--yes\` to overwrite or delete any. The last line says how to revert the change.
+\`import\`, and other readers of each format, read the exact bytes that \`export\` wrote. On a terminal, \`import\`, \`environment copy\` and \`environment revert\` show their changes and ask for confirmation. Otherwise they create secrets without asking, and need \`--yes\` to overwrite or delete any. The last line says how to revert the change.
 Each format is for its own reader. \`env\`, the default, is for dotenv and its like, and \`docker\` for \`docker run --env-file\`. A shell must not source these two: it would run commands in values such as \`$(…)\`. \`shell\` is for bash, dash, zsh, busybox and fish, which all read the same bytes; \`--output\` with a name that ends in \`.sh\` selects it. \`eval "$(coffer secret export --format shell)"\` sets variables, and in fish \`coffer secret export --format shell | source\`. Some variables are refused by name, or left out with \`--skip-unsupported\`. They are those that one of these shells keeps for itself, such as \`path\` of zsh. They are also [what \`run\` leaves out](run.md#which-variables-the-program-sees), such as \`PROMPT_COMMAND\`, unless \`--allow-env\` names it.
 
 An exported \`.env\` file is read to the same bytes by dotenv of npm, python-dotenv, godotenv, compose-go (Docker Compose) and \`node --env-file\`. A value that one of them would change, such as one with a carriage return or \`\${…}\`, is refused by its key. The message names formats that can hold it. An imported \`.env\` file is read as dotenv of npm reads it; standard error names the line of each value that other readers take differently, such as \`$NAME\`, which Coffer keeps as it is. With \`--expand\`, \`$NAME\` and \`\${NAME}\` outside single quotes become [references](values.md#references) where NAME is another key of the file.
@@ -178,16 +178,16 @@ An export with \`--output\` replaces an empty file and its own earlier export. A
 $ coffer secret export --output dev.env
 $ cat dev.env
 $ printf 'API_KEY=fourth\\nMOTD="Hello\\nworld"\\n' > new.env
-$ coffer secret import new.env --dry-run
-$ coffer secret import new.env
-$ coffer secret import new.env --yes
+$ coffer import new.env --dry-run
+$ coffer import new.env
+$ coffer import new.env --yes
 $ coffer secret export --format shell
 $ coffer secret export --format docker
 $ coffer secret export --format json
 $ coffer secret export --format yaml --only MOTD
 $ coffer secret export --format yaml --except MOTD
 $ printf '{"A": "1", "B": 2}' > bad.json
-$ coffer secret import bad.json
+$ coffer import bad.json
 
 \`secret edit\` opens all secrets of the environment, or the named ones, in \`$VISUAL\`, \`$EDITOR\` or \`vi\`. It shows what would change, by key, and asks; if somebody else has changed the environment meanwhile, it writes nothing and continues from the newest state. The file has mode 0600 and is in memory (\`$XDG_RUNTIME_DIR\` or \`/dev/shm\`) where the system offers that; it is overwritten and removed when the editor ends. Turn off backups and undo files that your editor keeps elsewhere.
 $ EDITOR="sed -i s/Hello/Goodbye/" coffer secret edit MOTD --yes
@@ -278,7 +278,7 @@ $ coffer service-account list
 $ coffer acl grant account:ci webshop/dev read --json
 $ coffer service-account edit ci --network 10.20.0.0/16 --network 127.0.0.0/8
 $ coffer service-account edit ci --any-network
-$ coffer service-account rotate ci --grace 3600
+$ coffer service-account rotate ci --grace 1h
 $ coffer service-account trust ci --github acme/webshop --repository-id 74 --owner-id 65 --environment production
 $ coffer service-account trust list ci
 $ echo not-a-token | coffer service-account trust try ci --token -
@@ -288,7 +288,7 @@ $ coffer service-account revoke ci --yes
 
 # Webhooks
 The organization's admins have events sent to an address, by signed requests: [Webhooks](webhooks.md) describes them.
-$ coffer webhook create https://hooks.invalid/coffer --event 'acl.*' --event service_account.expiring --environment prod --format slack
+$ coffer webhook create https://hooks.invalid/coffer --event 'acl.*' --event service_account.expiring --at '*/prod' --format slack
 $ coffer webhook list
 $ coffer webhook edit $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --event 'member.*'
 $ coffer webhook rotate $(coffer webhook list --json | grep -om1 '[0-9a-f]\\{8\\}-[0-9a-f-]\\{27\\}') --grace 0
@@ -335,7 +335,7 @@ $ coffer project list --org acme-inc
 $ coffer project get --org acme-inc
 $ coffer project rename shop --org acme-inc
 $ coffer project delete shop --org acme-inc --yes
-$ coffer project restore shop --org acme-inc
+$ coffer project restore acme-inc/shop
 $ coffer project delete shop --org acme-inc --yes
 $ coffer project erase shop --org acme-inc --yes
 $ coffer org leave --org acme-inc --yes

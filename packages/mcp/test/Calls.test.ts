@@ -118,13 +118,13 @@ describe("projects and environments", () => {
     )
     const { restore, ...removed } = await person.use("env_delete", { name: "qa", project: "webshop" })
     assert.deepStrictEqual(removed, { org: "acme", project: "webshop", env: "qa", deleted: true })
-    assert.match(restore, /^until \d{4}-\d\d-\d\dT\S+Z, with: coffer env restore qa --project acme\/webshop$/)
+    assert.match(restore, /^until \d{4}-\d\d-\d\dT\S+Z, with: coffer env restore acme\/webshop\/qa$/)
     assert.isAbove(Date.parse(restore.slice("until ".length, restore.indexOf(","))), Date.now() + 29 * 86_400_000)
     for (const name of ["dev", "staging", "prod"]) await person.use("env_delete", { name, project: "webshop" })
     assert.deepStrictEqual(await person.use("env_list", { project: "webshop" }), none)
 
     const gone = await person.use("project_delete", { name: "webshop" })
-    assert.match(gone.restore, /^until \S+Z, with: coffer project restore webshop --org acme$/)
+    assert.match(gone.restore, /^until \S+Z, with: coffer project restore acme\/webshop$/)
     await person.refused("env_list", { project: "webshop" }, "NOT_FOUND")
   })
 

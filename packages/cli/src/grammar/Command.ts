@@ -51,6 +51,8 @@ export type Report = (sentence: string) => Effect.Effect<void, CannotDo, Output>
 export interface Leaf extends Syntax {
   readonly type: "command"
   readonly name: string
+  /** A second name. */
+  readonly alias?: string
   readonly description: string
   readonly examples: ReadonlyArray<string>
   /** Whether it is an old command: it works as ever, and no help and no completion shows it. */
@@ -84,6 +86,9 @@ export const group = (
   commands,
   ...(alias === undefined ? {} : { alias })
 })
+
+/** A command with a second, shorter name. */
+export const withAlias = (leaf: Leaf, alias: string): Leaf => ({ ...leaf, alias })
 
 /** A command of an earlier release: it works as ever, and no help and no completion shows it. */
 export const oldCommand = (leaf: Leaf): Leaf => ({ ...leaf, isOld: true })

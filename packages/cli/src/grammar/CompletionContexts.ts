@@ -80,7 +80,7 @@ const contextsIn = (commands: ReadonlyArray<Leaf>, first: string): ReadonlyArray
     })
 
 const contextsOf = (node: Group | Leaf): ReadonlyArray<CompletionContext> => {
-  if (node.type === "command") return [leafContext(node, node.name, undefined)]
+  if (node.type === "command") return namesOf(node).map((name) => leafContext(node, name, undefined))
   const commands = shownNodes(node.commands)
   return namesOf(node).flatMap((first) => [
     { first, second: "", words: topLevel(commands), options: [helpOption] },

@@ -38,13 +38,15 @@ const commandsBelow = (path: ReadonlyArray<string>, tree: Tree): ReadonlyArray<I
     .map((node) => commandItem(node))
 }
 
+const sameAs = ({ alias }: Group | Leaf): string => (alias === undefined ? "" : `; coffer ${alias} is the same`)
+
 /** The help of a command. */
 export const commandHelp = (path: ReadonlyArray<string>, leaf: Leaf, tree: Tree, width: Width): string => {
   const room = inside(width)
   const items = usageItems(leaf)
   return [
     ...section("USAGE", usageLines(path, leaf, room)),
-    ...section("DESCRIPTION", wrap(`${leaf.description}.`, room)),
+    ...section("DESCRIPTION", wrap(`${leaf.description}${sameAs(leaf)}.`, room)),
     ...section(
       leaf.examples.length === 1 ? "EXAMPLE" : "EXAMPLES",
       leaf.examples.flatMap((example) => exampleLines(example, room))
@@ -102,10 +104,9 @@ export const groupHelp = (path: ReadonlyArray<string>, group: Group | undefined,
   if (group === undefined) return clientHelp(tree, width)
   const room = inside(width)
   const usage = groupUsage(path)
-  const alias = group.alias === undefined ? "" : `; coffer ${group.alias} is the same`
   return [
     ...section("USAGE", [usage]),
-    ...section("DESCRIPTION", wrap(group.description + alias, room)),
+    ...section("DESCRIPTION", wrap(group.description + sameAs(group), room)),
     ...section("COMMANDS", list(shownNodes(group.commands).map(commandItem), room)),
     ...wrap(`${usage} --help says more about a command.`, width)
   ].join("\n")

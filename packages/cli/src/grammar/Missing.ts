@@ -23,6 +23,8 @@ interface Thing {
   readonly depth: 0 | 1 | 2 | 3
   /** The command that shows what exists, without its place. */
   readonly list: (found: RegExpExecArray) => string
+  /** Whether the command takes its place as an argument. */
+  readonly isPlaced?: true
   readonly shows?: string
   /** The list of the names one of which may be meant. */
   readonly names?: (path: NamePath) => NameList
@@ -33,15 +35,16 @@ const inOrg =
   ([org = ""]: NamePath): NameList =>
     orgList(kind, org)
 
+const isPlaced = true
 const plainly = (list: string) => () => list
 
 /** The kinds of items that can be missing. The first form that fits decides. */
 const things: ReadonlyArray<Thing> = [
   { form: /^organization (\S+) /, depth: 0, list: plainly("coffer org list"), names: placeList },
   { form: /^project (\S+) /, depth: 1, list: plainly("coffer project list"), names: placeList },
-  { form: /^environment (?:\S+\/)?([^\s/]+) /, depth: 2, list: plainly("coffer env list"), names: placeList },
+  { form: /^environment (?:\S+\/)?([^\s/]+) /, depth: 2, list: plainly("coffer env list"), isPlaced, names: placeList },
   { form: /^version \S+ of secret (\S+) /, depth: 3, list: ([, key]) => `coffer secret versions ${key}` },
-  { form: /^revision /, depth: 3, list: plainly("coffer env revisions") },
+  { form: /^revision /, depth: 3, list: plainly("coffer env revisions"), isPlaced },
   {
     form: /^secret (\S+) is removed/,
     depth: 3,
@@ -52,10 +55,11 @@ const things: ReadonlyArray<Thing> = [
     form: /^secret (\S+) was never removed/,
     depth: 3,
     list: plainly("coffer secret list --removed"),
+    isPlaced,
     shows: "shows what can be brought back"
   },
-  { form: /^secret (\S+) /, depth: 3, list: plainly("coffer secret list"), names: placeList },
-  { form: /^key /, depth: 2, list: plainly("coffer declare list") },
+  { form: /^secret (\S+) /, depth: 3, list: plainly("coffer secret list"), isPlaced, names: placeList },
+  { form: /^key /, depth: 2, list: plainly("coffer declare list"), isPlaced },
   { form: /^(\S+@\S+) is not a member /, depth: 1, list: plainly("coffer member list"), names: inOrg("member") },
   { form: /^member | is not a member /, depth: 1, list: plainly("coffer member list") },
   { form: /^service account (\S+) /, depth: 1, list: plainly("coffer service-account list"), names: inOrg("account") },
@@ -115,7 +119,7 @@ export const explainMissing = Effect.fnUntraced(function* (
       message: `${said}; see what exists with coffer org, project, environment or secret list`
     })
   }
-  const { depth, form, list, names: listed, shows = "shows what exists" } = thing
+  const { depth, form, isPlaced = false, list, names: listed, shows = "shows what exists" } = thing
   const found = form.exec(said)
   const path = names.slice(0, depth)
   const place = path.join("/")
@@ -123,7 +127,7 @@ export const explainMissing = Effect.fnUntraced(function* (
   const meant = listed === undefined ? undefined : yield* suggestionFor(exchange, listed(path), name)
   const next = [
     found === null ? "" : list(found),
-    ...(depth === 0 ? [] : [placeOption[depth], place]),
+    ...(depth === 0 ? [] : isPlaced ? [place] : [placeOption[depth], place]),
     ...options
   ].join(" ")
   const question = meant === undefined || meant === name ? "" : `; did you mean ${meant}?`

@@ -4,7 +4,7 @@ import { EnvName, ProjectName } from "@coffer/domain/base/Names"
 import { Pattern } from "@coffer/domain/base/Pattern"
 import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
-import { argument, codecOf, requiredOption } from "./Fields.js"
+import { argument, argumentsOf, codecOf, option, optionalArgument, requiredOption } from "./Fields.js"
 import { partsOf, pathForms } from "./PlacePath.js"
 import { type ArgumentSpec, type Codec, completedBy, type OptionSpec } from "./Specs.js"
 
@@ -44,6 +44,10 @@ export const namedEnv = (description: string, name = "ENV"): ArgumentSpec<Named<
 /** The same for an environment that exists, which the tab key completes. */
 export const existingEnv = (description: string, name?: string) => completedBy("env-path", namedEnv(description, name))
 
+/** The same for an option. */
+export const optionalEnv = (name: string, description: string): OptionSpec<Named<EnvName> | undefined> =>
+  completedBy("env-path", option(name, envCodec, `${description}: ${pathForms.env}`))
+
 /** The same for an option that must be given. */
 export const requiredEnv = (option: string, description: string): OptionSpec<Named<EnvName>> =>
   completedBy("env-path", requiredOption(option, envCodec, `${description}: ${pathForms.env}`))
@@ -71,30 +75,64 @@ export const apart = ({ from, to }: EnvPair): string | undefined => {
 export const namedProject = (description: string): ArgumentSpec<Named<ProjectName>> =>
   argument("PROJECT", projectCodec, `${description}: ${pathForms.project}`)
 
-/** A place whose names may be patterns. */
-export interface PatternPlace {
+/** The project of a command, where it is not the one of the settings. */
+export const optionalProject = completedBy(
+  "project-path",
+  optionalArgument("PROJECT", projectCodec, `The project, where it is not the configured one: ${pathForms.project}`)
+)
+
+/** From one project to two, of which the last is a new name. */
+export const projectAndName = completedBy(
+  "project-path",
+  argumentsOf(
+    "PROJECT",
+    projectCodec,
+    { least: 1, most: 2 },
+    `The project, where it is not the configured one: ${pathForms.project}; and its new name`
+  )
+)
+
+/** The settings that the project of a command gives. */
+export const inProject = ({ project }: { readonly project: Named<ProjectName> | undefined }): CommandLineSettings =>
+  project === undefined ? {} : { ...project.above, project: project.name }
+
+/**
+ * A place in full or in part. Each of its names is a name, a pattern or `*`, as the codecs of the two parts say.
+ */
+export interface PlaceOf<Project, Env> {
   readonly org: string | undefined
   /** Undefined for the project of the settings. */
-  readonly project: Pattern | undefined
-  readonly env: Pattern
+  readonly project: Project | undefined
+  readonly env: Env
 }
 
-const { decode: decodePattern } = codecOf(Pattern)
-
-export const patternPlace: Codec<PatternPlace> = {
+/** Reads `[[ORG/]PROJECT/]ENV`: the one form of a place, for names and for patterns. */
+export const placeOf = <Project, Env>(project: Codec<Project>, env: Codec<Env>): Codec<PlaceOf<Project, Env>> => ({
   value: "text",
   description: "",
   decode: (name, text) => {
-    const [env, project, org] = [...(partsOf(text, 3) ?? [])].reverse()
-    if (env === undefined)
+    const [envName, projectName, org] = [...(partsOf(text, 3) ?? [])].reverse()
+    if (envName === undefined) {
       return Either.left(`${name} must be a place or a pattern, such as webshop/prod or 'webshop/*'`)
+    }
     return Either.all({
       org: Either.right(org),
-      project: project === undefined ? Either.right(undefined) : decodePattern(name, project),
-      env: decodePattern(name, env)
+      project: projectName === undefined ? Either.right(undefined) : project.decode(name, projectName),
+      env: env.decode(name, envName)
     })
   }
-}
+})
+
+/** A part of a place that may be `*`, for any: then null. */
+export const orAny = <A>({ decode, ...rest }: Codec<A>): Codec<A | null> => ({
+  ...rest,
+  decode: (name, text) => (text === "*" ? Either.right(null) : decode(name, text))
+})
+
+const pattern = codecOf(Pattern)
+
+/** A place whose names may be patterns. */
+export const patternPlace = placeOf(pattern, pattern)
 
 /** How a place with patterns is described. */
 export const patternForm = "a place such as webshop/prod, or a pattern such as 'webshop/*' or 'web-*/{dev,staging}'"

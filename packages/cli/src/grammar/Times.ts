@@ -11,7 +11,7 @@ const longest = spanMillis("36500d")
 const isDuration = (text: string): boolean => spanMillis(text) > 0 && spanMillis(text) <= longest
 
 const momentForm =
-  /^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?)(Z|[+-][0-9]{2}:?[0-9]{2}))?$/
+  /^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[T ]([0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?)(Z|[+-][0-9]{2}:?[0-9]{2}))?$/
 
 /**
  * A date, or a date and time with a zone, as the server takes it: in UTC. Undefined if the text is none. JavaScript takes February
@@ -21,7 +21,8 @@ export const utcMoment = (text: string): string | undefined => {
   const [, day = "", time, zone] = momentForm.exec(text) ?? []
   if (day === "" || Number.isNaN(Date.parse(day)) || !new Date(day).toISOString().startsWith(day)) return undefined
   if (time === undefined) return day
-  if (zone === "Z") return `${day}T${time}Z`
+  // The server takes milliseconds.
+  if (zone === "Z" && !/\.[0-9]{4}/.test(time)) return `${day}T${time}Z`
   const millis = Date.parse(`${day}T${time}${zone ?? ""}`)
   return Number.isNaN(millis) ? undefined : new Date(millis).toISOString()
 }
@@ -96,7 +97,7 @@ const days: ReadonlyMap<string, number> = new Map([
 ])
 
 /** A moment of the past: a moment, how long ago, `yesterday` or `today`. */
-const past: Codec<string> = {
+export const past: Codec<string> = {
   value: "text",
   description: "",
   decode: (name, text) => {
@@ -109,12 +110,13 @@ const past: Codec<string> = {
   }
 }
 
-const forms = "a date, a date and time with a zone, a span before now such as 24h, or yesterday"
+/** The forms of a moment of the past, for people. */
+export const pastForms = "a date, a date and time with a zone, a span before now such as 24h, or yesterday"
 
 /** The options of a range of time. */
 export const rangeOptions = {
-  since: option("since", past, `Only entries from this moment on: ${forms}`),
-  until: option("until", past, `Only entries before this moment: ${forms}`)
+  since: option("since", past, `Only entries from this moment on: ${pastForms}`),
+  until: option("until", past, `Only entries before this moment: ${pastForms}`)
 }
 
 /** The moment of `--since` or `--until`, as the server takes it. */

@@ -67,7 +67,7 @@ const beforeDashes = (argv: ReadonlyArray<string>) => {
 }
 
 export const namesOf = (node: Group | Leaf): ReadonlyArray<string> =>
-  node.type === "group" && node.alias !== undefined ? [node.name, node.alias] : [node.name]
+  node.alias === undefined ? [node.name] : [node.name, node.alias]
 
 /** A command line that ends before the name of a command, or goes on with a word that is none. */
 const withoutCommand = (

@@ -18,7 +18,6 @@ const valueNames: Readonly<Record<string, string>> = {
   "as-aws": "SERVICE/REGION/ID",
   "as-password-of": "USER",
   "as-query": "NAME",
-  at: "VERSION",
   before: "TIME",
   "break-glass": "REASON",
   chain: "HASH",
@@ -34,51 +33,45 @@ const valueNames: Readonly<Record<string, string>> = {
   expect: "VERSION",
   for: "DURATION",
   from: "NAME",
-  "from-seq": "N",
   github: "OWNER/REPO",
   gitlab: "GROUP/PROJECT",
   grace: "DURATION",
   instance: "ID",
   jwks: "FILE",
   kubernetes: "NAMESPACE/NAME",
-  limit: "N",
   longest: "DURATION",
   "map-key": "OLD=NEW",
-  max: "N",
   "max-age": "DURATION",
-  "max-kib": "N",
   "may-break-glass": "WHO",
   method: "METHOD",
-  needed: "N",
   only: "KEYS",
   order: "NAMES",
   org: "NAME",
   out: "FILE",
   output: "FILE",
   owner: "ADDRESS",
-  "per-day": "N",
-  "per-minute": "N",
   project: "NAME",
   ref: "REF",
   "required-in": "NAMES",
   "requests-wait": "DURATION",
   "rotate-every": "DURATION",
   secret: "KEY",
-  seq: "N",
   "session-for": "DURATION",
   since: "TIME",
-  spans: "N",
   to: "NAME",
   "to-age": "KEY",
   until: "TIME",
   "watch-interval": "DURATION"
 }
 
+/** The same of whole numbers that are no amount. */
+const numberNames: Readonly<Record<string, string>> = { at: "VERSION", "if-version": "VERSION" }
+
 /** The name of an option's value, as the help shows it: `NAME` in `--env NAME`. */
-const valueName = ({ name, value }: OptionData): string | undefined =>
-  value !== "text" && value !== "integer"
-    ? value
-    : (valueNames[name] ?? (value === "integer" ? "N" : name.slice(name.lastIndexOf("-") + 1).toUpperCase()))
+const valueName = ({ name, value }: OptionData): string | undefined => {
+  if (value === "integer") return numberNames[name] ?? "N"
+  return value === "text" ? (valueNames[name] ?? name.slice(name.lastIndexOf("-") + 1).toUpperCase()) : value
+}
 
 /** How an option is written, such as `--generate[=LENGTH]`: in help, manual pages and messages alike. */
 export const optionText = (option: OptionData): string => {

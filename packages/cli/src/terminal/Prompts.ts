@@ -18,6 +18,10 @@ export const askHidden = (question: string): Effect.Effect<Redacted.Redacted, ne
 export const agrees = (question: string): Effect.Effect<boolean, never, Input> =>
   Effect.map(ask(`${plain(question)} [y/N] `), (answer) => /^y(es)?$/i.test(answer))
 
+/** The same, where Enter means yes. */
+export const agreesByEnter = (question: string): Effect.Effect<boolean, never, Input> =>
+  Effect.map(ask(`${plain(question)} [Y/n] `), (answer) => answer === "" || /^y(es)?$/i.test(answer))
+
 /** Asks for confirmation of a destructive command. Without a terminal, fails unless `yes` is set. */
 export const confirm = (question: string, yes: boolean): Effect.Effect<void, CannotDo | WrongUsage, Input> =>
   Effect.gen(function* () {

@@ -137,3 +137,30 @@ describe("secret export", () => {
     assert.deepStrictEqual([code, stderr.includes("nothing was changed")], [0, true], stderr)
   })
 })
+
+describe("coffer import of a file", () => {
+  it("is coffer secret import", async () => {
+    put(".env", "FROM_FILE=one\nSECOND=two\n")
+    const { stdout } = await ok("import", ".env", "--dry-run", "-e", "imported")
+    assert.strictEqual(stdout, "FROM_FILE\tcreated\t1\nSECOND\tcreated\t1\n")
+    assert.strictEqual((await ok("import", ".env", "-e", "imported")).stdout, stdout)
+    put(".env", "FROM_FILE=other\n")
+    const refused = await place.home.coffer(["import", ".env", "-e", "imported"])
+    assert.strictEqual(refused.code, 2)
+    assert.match(refused.stderr, /this would overwrite or delete 1 secret \(FROM_FILE\)/)
+    await ok("import", ".env", "-e", "imported", "-y")
+    assert.strictEqual(await prints("get", "FROM_FILE", "-e", "imported"), "other")
+  })
+
+  it.each([
+    [["import", ".env", "--map", "a=b"], /--map is not for the import of a file/],
+    [["import", ".env", "other.env"], /the import of a file takes no further argument/],
+    [["import", "doppler", "x.json", "--dry-run"], /--dry-run is not for the import from a tool/],
+    [["import", "dopler"], /TOOL takes one of .*; did you mean doppler\?/],
+    [["import", "-"], /add --format/]
+  ] as const)("refuses %j", async (words, sentence) => {
+    const { code, stderr } = await place.home.coffer(words)
+    assert.strictEqual(code, 2)
+    assert.match(stderr, sentence)
+  })
+})

@@ -149,6 +149,41 @@ describe("init at a terminal", () => {
   })
 })
 
+describe("init at a terminal without a session", () => {
+  const terminalIn = () => {
+    const home = new TestHome(place.server.url)
+    const terminal = new Terminal(home, [node, client, "init"], { cwd: home.folder })
+    return { home, terminal, question: `There is no session at ${place.server.url}. Log in now? [Y/n] ` }
+  }
+
+  it("logs in on Enter, and goes on", async () => {
+    const { home, question, terminal } = terminalIn()
+    await terminal.answer(question, "\r")
+    await terminal.answer("E-mail: ", "ada@example.com\r")
+    await terminal.answer("Code: ", `${await place.server.code("ada@example.com")}\r`)
+    await terminal.answer("org (number or name, empty to leave it out): ", "acme\r")
+    await terminal.answer("project (Enter for webshop, another name to create it, - to leave it out): ", "\r")
+    await terminal.answer("env (number or name, empty to leave it out): ", "dev\r")
+    await terminal.sees("wrote ")
+    assert.strictEqual(await terminal.ended(), 0)
+    const { stdout } = await home.coffer(["whoami"], { cwd: home.folder })
+    assert.include(stdout, "ada@example.com")
+    home.remove()
+  })
+
+  it("takes what is typed, if the person says no", async () => {
+    const { home, question, terminal } = terminalIn()
+    await terminal.answer(question, "n\r")
+    await terminal.sees("there is no session at")
+    await terminal.answer("org (empty to leave it out): ", "acme\r")
+    await terminal.answer("project (empty to leave it out): ", "\r")
+    await terminal.answer("env (empty to leave it out): ", "\r")
+    assert.strictEqual(await terminal.ended(), 0)
+    assert.include(readFileSync(join(home.folder, "service.yml"), "utf8"), 'org: "acme"\n')
+    home.remove()
+  })
+})
+
 describe("init without a terminal", () => {
   it.live("writes no file with the address alone, and says what to give", () =>
     Effect.gen(function* () {
@@ -158,7 +193,7 @@ describe("init without a terminal", () => {
         [code, stderr],
         [
           2,
-          "coffer: nobody can be asked here for the place, and nothing was written: name it, as in coffer init --env ORG/PROJECT/ENV; coffer org list shows the organizations\n"
+          "coffer: nobody can be asked here for the place, and nothing was written: name it, as in coffer init ORG/PROJECT/ENV; coffer org list shows the organizations\n"
         ]
       )
       assert.isUndefined(written())

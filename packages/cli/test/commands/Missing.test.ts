@@ -28,19 +28,19 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "an environment",
     "secret list --env canary",
     "coffer: acme/webshop: environment canary ",
-    "; coffer env list --project acme/webshop shows what exists"
+    "; coffer env list acme/webshop shows what exists"
   ],
   [
     "an environment with two letters swapped",
     "secret list --env pord",
     "coffer: acme/webshop: environment pord ",
-    "did you mean prod? coffer env list --project acme/webshop shows what exists"
+    "did you mean prod? coffer env list acme/webshop shows what exists"
   ],
   [
     "an environment nearly named so",
     "secret list --env stagin",
     "coffer: acme/webshop: environment stagin ",
-    "did you mean staging? coffer env list --project acme/webshop shows what exists"
+    "did you mean staging? coffer env list acme/webshop shows what exists"
   ],
   ["an environment to delete", "env delete prodd --yes", "coffer: acme/webshop: ", "did you mean prod?"],
   ["an environment to compare", "env diff dev stagin", "coffer: acme/webshop: ", "did you mean staging?"],
@@ -48,19 +48,19 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "an environment to run in",
     "run --env prdo -- true",
     "coffer: acme/webshop: ",
-    "did you mean prod? coffer env list --project acme/webshop"
+    "did you mean prod? coffer env list acme/webshop"
   ],
   [
     "a secret",
     "secret get MISSING",
     "coffer: acme/webshop/dev: secret MISSING ",
-    "; coffer secret list --env acme/webshop/dev shows what exists"
+    "; coffer secret list acme/webshop/dev shows what exists"
   ],
   [
     "a secret with two letters swapped",
     "secret get API_KYE",
     "coffer: acme/webshop/dev: secret API_KYE ",
-    "did you mean API_KEY? coffer secret list --env acme/webshop/dev shows what exists"
+    "did you mean API_KEY? coffer secret list acme/webshop/dev shows what exists"
   ],
   ["a secret in other letters", "secret versions api_key", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
   ["a secret to delete", "secret delete API_KEYS --yes", "coffer: acme/webshop/dev: ", "did you mean API_KEY?"],
@@ -75,7 +75,7 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "a secret to undelete",
     "secret undelete NEVER",
     "coffer: acme/webshop/dev: secret NEVER ",
-    "; coffer secret list --removed --env acme/webshop/dev shows what can be brought back"
+    "; coffer secret list --removed acme/webshop/dev shows what can be brought back"
   ],
   [
     "a deleted secret to destroy",
@@ -87,14 +87,9 @@ const cases: ReadonlyArray<readonly [string, string, RegExp | string, string]> =
     "a revision",
     "env revert --to 99 --yes",
     "coffer: acme/webshop/dev: revision 99 ",
-    "; coffer env revisions --env acme/webshop/dev shows what exists"
+    "; coffer env revisions acme/webshop/dev shows what exists"
   ],
-  [
-    "a declared key",
-    "declare rm NOPE --yes",
-    "coffer: acme/webshop: key NOPE ",
-    "; coffer declare list --project acme/webshop"
-  ],
+  ["a declared key", "declare rm NOPE --yes", "coffer: acme/webshop: key NOPE ", "; coffer declare list acme/webshop"],
   [
     "a member",
     "acl grant --email grace@example.com --project-pattern * --env-pattern * --permission read",
@@ -162,7 +157,7 @@ describe("what is missing", () => {
 
   it("names the server in the next step if the command line does", async () => {
     const { stderr } = await place.home.coffer(["secret", "get", "MISSING", "--server-url", place.server.url])
-    assert.include(stderr, `coffer secret list --env acme/webshop/dev --server-url ${place.server.url}`)
+    assert.include(stderr, `coffer secret list acme/webshop/dev --server-url ${place.server.url}`)
   })
 
   it("leads to a command that works", async () => {

@@ -46,7 +46,7 @@ describe("init", () => {
       assert.match(stderr, /^coffer: what is at http:\/\/127\.0\.0\.1:1 could not be looked up: [^\n]+\n/)
       assert.match(
         stderr,
-        /\ncoffer: the file names no project and no env: name all with coffer init --env acme\/PROJECT\/ENV --force\n$/
+        /\ncoffer: the file names no project and no env: name all with coffer init acme\/PROJECT\/ENV --force\n$/
       )
     }
     assert.include(readFileSync(join(stranger.folder, "service.yml"), "utf8"), 'org: "acme"\n')

@@ -31,14 +31,14 @@ describe("a deletion of an environment, a project or an organization", () => {
     const { stderr, stdout } = await ok("env", "delete", "qa", "--yes")
     assert.strictEqual(stdout, "environment qa deleted\n")
     const [, undo = ""] =
-      /^coffer: until \S+Z, bring it back with: coffer (env restore qa --project acme\/webshop)\n$/.exec(stderr) ?? []
+      /^coffer: until \S+Z, bring it back with: coffer (env restore acme\/webshop\/qa)\n$/.exec(stderr) ?? []
     assert.notStrictEqual(undo, "", stderr)
     assert.strictEqual(await prints(...undo.split(" ")), "environment qa restored\n")
     assert.strictEqual(await prints("secret", "get", "A", "--env", "qa"), "one")
 
     const project = await ok("project", "delete", "webshop", "--yes")
-    assert.match(project.stderr, /bring it back with: coffer project restore webshop --org acme\n$/)
-    await ok("project", "restore", "webshop", "--org", "acme")
+    assert.match(project.stderr, /bring it back with: coffer project restore acme\/webshop\n$/)
+    await ok("project", "restore", "acme/webshop")
 
     const org = await ok("org", "delete", "acme", "--yes")
     assert.strictEqual(org.stdout, "organization acme deleted\n")
@@ -101,7 +101,7 @@ describe("coffer env restore", () => {
     assert.strictEqual(none.code, 4)
     assert.match(
       none.stderr,
-      /no deleted environment twin can be restored; coffer env list --removed --project acme\/webshop shows those that can/
+      /no deleted environment twin can be restored; coffer env list acme\/webshop --removed shows those that can/
     )
   })
 })

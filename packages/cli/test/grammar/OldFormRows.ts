@@ -86,7 +86,28 @@ export const rows: ReadonlyArray<Row> = [
     old: "service-account trust ci --github acme/webshop --repository-id 74 --owner-id 65 --ttl 600 --expires-at 2099-01-31T08:00:00Z",
     now: "service-account trust ci --github acme/webshop --repository-id 74 --owner-id 65 --session-for 10m --until 2099-01-31T08:00Z"
   },
+  // Webhooks
+  {
+    old: "webhook create https://hooks.example.com/a --event secret.* --environment webshop/prod --environment web-*/dev",
+    now: "webhook create https://hooks.example.com/a --event secret.* --at prod --at acme/web-*/dev"
+  },
+  {
+    old: "webhook edit ID --environment prod",
+    now: "webhook edit ID --at */prod",
+    id: "webhook list"
+  },
+  // Projects
+  { old: "project get webshop", now: "project get acme/webshop" },
+  { old: "project history --project webshop", now: "project history webshop" },
+  {
+    old: "project allow-previews --from dev --pattern pr-* --longest 7d",
+    now: "project allow-previews --from webshop/dev --pattern pr-* --for 7d"
+  },
+  { old: "project previews --project webshop", now: "project previews webshop" },
+  { old: "declare list --project webshop", now: "declare list webshop" },
   // Environments
+  { old: "env list --project acme/webshop", now: "env list acme/webshop" },
+  { old: "env create pr-0 --from dev", now: "env create pr-0 --from acme/webshop/dev" },
   { old: "env create pr-1 --from dev --expires 7d", now: "env create webshop/pr-1 --from dev --for 7d" },
   { old: "env extend pr-1 --expires 2035-01-01", now: "env extend pr-1 --until 2035-01-01" },
   { old: "env delete pr-1 --project webshop --yes", now: "env delete webshop/pr-1 -y" },

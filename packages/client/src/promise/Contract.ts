@@ -182,7 +182,23 @@ export interface Contract {
     >
     /** Count an organization's entries over time, by action and by actor. */
     readonly activity: Endpoint<
-      [request: { path: Path<"org_name">; urlParams?: Readonly<{ since?: string; until?: string; spans?: number }> }],
+      [
+        request: {
+          path: Path<"org_name">
+          urlParams?: Readonly<{
+            action?: string
+            actor?: string
+            actor_id?: string
+            resource_type?: string
+            project?: string
+            env?: string
+            key?: string
+            since?: string
+            until?: string
+            spans?: number
+          }>
+        }
+      ],
       AuditActivity,
       Denied
     >

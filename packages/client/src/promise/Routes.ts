@@ -19,7 +19,8 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
   audit: {
     list: "GET /api/orgs/{org_name}/audit-logs action,actor,actor_id,resource_type,project,env,key,since,until,limit,after",
     verify: "GET /api/orgs/{org_name}/audit-logs/verify from_seq,seq,chain",
-    activity: "GET /api/orgs/{org_name}/audit-logs/activity since,until,spans",
+    activity:
+      "GET /api/orgs/{org_name}/audit-logs/activity action,actor,actor_id,resource_type,project,env,key,since,until,spans",
     listAll: "GET /api/audit-logs action,actor,actor_id,resource_type,project,env,key,since,until,limit,after,org_id",
     verifyAll: "GET /api/audit-logs/verify from_seq,seq,chain,org_id"
   },

@@ -50,7 +50,7 @@ const foreign: ReadonlyArray<readonly [pattern: RegExp, owner: string]> = [
 const isEncrypted = (value: string) => /^encrypted:[A-Za-z0-9+/=]{20,}$/.test(value)
 
 const encrypted =
-  "is a value that dotenvx encrypted; import what it decrypts: dotenvx decrypt --stdout | coffer secret import - --format env"
+  "is a value that dotenvx encrypted; import what it decrypts: dotenvx decrypt --stdout | coffer import - --format env"
 
 /** Returns the warnings about anything in an entry that a person may not expect. */
 const warningsOf = (entry: Entry): ReadonlyArray<string> => {

@@ -61,7 +61,7 @@ export const envDelete = tool({
       Effect.zipRight(
         restorableBy(
           call("trash", (api) => api.environments({ path, urlParams: { name } })),
-          `coffer env restore ${name} --project ${path.org_name}/${path.project_name}`
+          `coffer env restore ${path.org_name}/${path.project_name}/${name}`
         )
       ),
       Effect.map((restoring) => ({

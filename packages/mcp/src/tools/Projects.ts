@@ -59,7 +59,7 @@ export const projectDelete = tool({
       Effect.zipRight(
         restorableBy(
           call("trash", (api) => api.projects({ path, urlParams: { name } })),
-          `coffer project restore ${name} --org ${path.org_name}`
+          `coffer project restore ${path.org_name}/${name}`
         )
       ),
       Effect.map((restoring) => ({ org: path.org_name, project: name, deleted: true as const, ...restoring }))

@@ -9,7 +9,7 @@ import * as Either from "effect/Either"
 import { NotThere } from "../../base/Failures.js"
 import { atEnv, atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { argument, option, optionalArgument } from "../../grammar/Fields.js"
-import { patternForm, patternPlace } from "../../grammar/PlaceArguments.js"
+import { patternForm, patternPlace, type PlaceOf } from "../../grammar/PlaceArguments.js"
 import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { type Codec, completedBy, orOld } from "../../grammar/Specs.js"
 import { endOf, lasting, oldEnd } from "../../grammar/Times.js"
@@ -126,10 +126,10 @@ const grant = atOrg("grant", {
     })
 })
 
-/** Chooses rules by their patterns; undefined for any. */
+/** Chooses rules by their patterns; null for any. */
 interface RuleFilter {
-  readonly project: Pattern | undefined
-  readonly env: Pattern | undefined
+  readonly project: Pattern | null
+  readonly env: Pattern | null
 }
 
 /** The rules about a subject, of these patterns. */
@@ -143,12 +143,12 @@ const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named
         : named.subject_type === "group"
           ? rule.group === named.group
           : rule.subject_id === named.subject_id) &&
-      (project === undefined || rule.project_pattern === project) &&
-      (env === undefined || rule.env_pattern === env)
+      (project === null || rule.project_pattern === project) &&
+      (env === null || rule.env_pattern === env)
   )
   if (rules.length > 0) return rules
-  const meant = (pattern: string | undefined, patterns: ReadonlyArray<string>) =>
-    pattern === undefined || patterns.includes(pattern) ? undefined : nearest(patterns, pattern)
+  const meant = (pattern: string | null, patterns: ReadonlyArray<string>) =>
+    pattern === null || patterns.includes(pattern) ? undefined : nearest(patterns, pattern)
   const name =
     meant(
       project,
@@ -165,10 +165,8 @@ const rulesAbout = Effect.fnUntraced(function* (call: Call, path: OrgPath, named
 const sentence = (rule: AclRule) =>
   `${rule.permission} of ${subject(rule)} for ${rule.project_pattern}/${rule.env_pattern} (rule ${rule.id})`
 
-const rulePlaceFilter: Codec<RuleFilter & { readonly org: string | undefined; readonly isHere: boolean }> = {
-  ...patternPlace,
-  decode: (name, text) => Either.map(patternPlace.decode(name, text), (place) => ({ ...place, isHere: true }))
-}
+/** The place of rules: by an old option alone, a part can be null for any. */
+const rulePlaces: Codec<PlaceOf<Pattern | null, Pattern | null>> = patternPlace
 
 const revoke = atOrg("revoke", {
   description: "Revoke one rule by its id, or every rule about a subject",
@@ -186,9 +184,9 @@ const revoke = atOrg("revoke", {
       oneWho
     ),
     place: orOld(
-      completedBy("env-path", optionalArgument("PLACE", rulePlaceFilter, "Only the rule of exactly this place")),
+      completedBy("env-path", optionalArgument("PLACE", rulePlaces, "Only the rule of exactly this place")),
       oldPatterns,
-      (filter) => Either.right({ ...filter, org: undefined, isHere: false })
+      ({ env = null, project = null }) => Either.right({ env, project, org: undefined })
     ),
     yes
   },
@@ -196,7 +194,7 @@ const revoke = atOrg("revoke", {
   check: ({ about, place }) => {
     if (typeof about === "string")
       return place === undefined ? undefined : "a rule is named by its id alone: leave PLACE out"
-    return place?.isHere === true && place.env !== undefined && !isShortId(place.env)
+    return place?.project === undefined && typeof place?.env === "string" && !isShortId(place.env)
       ? "name either a rule by its id, or a subject: coffer acl list shows them"
       : undefined
   },
@@ -207,8 +205,7 @@ const revoke = atOrg("revoke", {
         yield* call("acl", (api) => api.revoke({ path: { ...path, rule_id: about } }))
         return doneView(`rule ${about} revoked`)
       }
-      const { env, isHere = false, project: given } = place ?? {}
-      const project = given ?? (isHere ? Pattern.to.make(yield* settings.project) : undefined)
+      const { env, project = Pattern.to.make(yield* settings.project) } = place ?? { env: null, project: null }
       const rules = yield* rulesAbout(call, path, yield* ruleSubjectOf(call, path, about), { env, project })
       if (!yes) yield* Effect.forEach(rules, (rule) => note(`would revoke ${sentence(rule)}`))
       yield* confirm(`Revoke ${rules.length === 1 ? "this rule" : `these ${rules.length} rules`}?`, yes)

@@ -134,7 +134,7 @@ const list = atServer("list", {
   options: { about, org, server, archive, ...filters, ...pages, wide },
   place: placeOf,
   check: ({ about, after, all, archive, follow, limit, org, server }) => {
-    if (archive !== undefined && about?.isHere === true) {
+    if (archive !== undefined && about !== undefined && about.project === undefined) {
       return "an archive is searched without settings: name the project too, as in webshop/prod"
     }
     if (archive !== undefined && (follow || server || org !== undefined)) {

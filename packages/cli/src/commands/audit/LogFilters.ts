@@ -10,8 +10,8 @@ import type { Settings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { codecOf, option, optionalArgument } from "../../grammar/Fields.js"
-import { patternPlace } from "../../grammar/PlaceArguments.js"
-import { type Codec, completedBy, orOld } from "../../grammar/Specs.js"
+import { orAny, placeOf, type PlaceOf } from "../../grammar/PlaceArguments.js"
+import { completedBy, orOld } from "../../grammar/Specs.js"
 import { rangeOptions } from "../../grammar/Times.js"
 
 /** The filters of entries beside the place. */
@@ -23,34 +23,10 @@ export const filters = {
   resourceType: option("resource-type", AuditResourceType)
 }
 
-/** The names that entries are about. */
-export interface LogPlace {
-  readonly org: string | undefined
-  /** Undefined for any, or for that of the settings. */
-  readonly project: typeof AuditProject.Type | undefined
-  readonly env: typeof AuditEnv.Type | undefined
-  /** Whether an undefined project is that of the settings. */
-  readonly isHere: boolean
-}
+/** The names that entries are about; null for any. */
+export type LogPlace = PlaceOf<typeof AuditProject.Type | null, typeof AuditEnv.Type | null>
 
-const codecs = { project: codecOf(AuditProject), env: codecOf(AuditEnv) }
-
-const anyOr = <A>({ decode }: Codec<A>, name: string, text: string | undefined) =>
-  text === undefined || text === "*" ? Either.right(undefined) : decode(name, text)
-
-const logPlace: Codec<LogPlace> = {
-  value: "text",
-  description: "",
-  decode: (name, text) =>
-    Either.flatMap(patternPlace.decode(name, text), ({ env, org, project }) =>
-      Either.all({
-        org: Either.right(org),
-        project: anyOr(codecs.project, name, project),
-        env: anyOr(codecs.env, name, env),
-        isHere: Either.right(project === undefined)
-      })
-    )
-}
+const logPlace = placeOf(orAny(codecOf(AuditProject)), orAny(codecOf(AuditEnv)))
 
 /** Not the shared options: a project in service.yml must not hide the entries of other projects. */
 const oldPlace = { project: option("project", AuditProject), env: option("env", AuditEnv) }
@@ -65,11 +41,12 @@ export const about = orOld(
     )
   ),
   oldPlace,
-  (names) => Either.right({ ...names, org: undefined, isHere: false })
+  ({ env = null, project = null }) => Either.right({ env, project, org: undefined })
 )
 
 /** The names that entries are about, with the project of the settings. */
 export const namesOf = Effect.fnUntraced(function* (settings: Settings | undefined, place: LogPlace | undefined) {
-  const { env, isHere = false, project } = place ?? {}
-  return { env, project: project ?? (isHere && settings !== undefined ? yield* settings.project : undefined) }
+  const { env, project } = place ?? { env: null, project: null }
+  const here = project === undefined && settings !== undefined ? yield* settings.project : undefined
+  return { env: env ?? undefined, project: project ?? here }
 })

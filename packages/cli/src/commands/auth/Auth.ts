@@ -5,7 +5,7 @@ import { loadSettings } from "@coffer/client/internal/Settings"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import { CannotDo } from "../../base/Failures.js"
-import { atServerOrEnv, clientWith, command, json, serverUrl } from "../../grammar/Command.js"
+import { atServerOrEnv, clientWith, command, json, serverUrl, withAlias } from "../../grammar/Command.js"
 import { printLine } from "../../terminal/Print.js"
 import { doneView, printView, recordView } from "../../terminal/View.js"
 import { endedLine, shownDelegations } from "../delegations/StoredDelegations.js"
@@ -91,4 +91,4 @@ const health = command("health", {
     })
 })
 
-export const authCommands = [loginCommand, logout, whoami, health] as const
+export const authCommands = [loginCommand, withAlias(logout, "out"), whoami, health] as const

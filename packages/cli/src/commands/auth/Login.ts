@@ -6,7 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { CannotDo, WrongUsage } from "../../base/Failures.js"
-import { clientWith, command, json, serverUrl } from "../../grammar/Command.js"
+import { clientWith, command, json, serverUrl, withAlias } from "../../grammar/Command.js"
 import { option, optionOrAlone } from "../../grammar/Fields.js"
 import { flag } from "../../grammar/Specs.js"
 import { noBrowserReason } from "../../terminal/Browser.js"
@@ -45,7 +45,7 @@ const loginByAnyBrowser = Effect.fnUntraced(function* (server: ServerUrl, public
 })
 
 /** Logs in as the server and this machine allow, with no other way chosen. */
-const loginAnyhow = Effect.fnUntraced(function* (server: ServerUrl, json: boolean) {
+export const loginAnyhow = Effect.fnUntraced(function* (server: ServerUrl, json: boolean) {
   if (!(yield* canAsk)) return yield* new WrongUsage({ message: "nobody can be asked here: add --email, or --device" })
   yield* settleServer(server)
   const publicUrl = yield* publicUrlOf(server)
@@ -53,7 +53,7 @@ const loginAnyhow = Effect.fnUntraced(function* (server: ServerUrl, json: boolea
   else yield* loginByAnyBrowser(server, publicUrl, json)
 })
 
-export const loginCommand = command("login", {
+const login = command("login", {
   description: "Log in with your browser, with a code by e-mail, or with a session token",
   examples: [
     "coffer login",
@@ -94,3 +94,5 @@ export const loginCommand = command("login", {
       yield* loginWithCode(server, { email: email ?? undefined, code, json })
     })
 })
+
+export const loginCommand = withAlias(login, "in")

@@ -2,7 +2,6 @@ import { completedBy, flag } from "../../grammar/Specs.js"
 import { idOf } from "../../grammar/IdKinds.js"
 import type { Backup, BackupCounts, BackupList } from "@coffer/domain/server/Backup"
 import { BackupId } from "@coffer/domain/base/Ids"
-import { withMessage } from "@coffer/domain/base/Message"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -11,6 +10,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { CannotDo } from "../../base/Failures.js"
 import { atServer, group, wide, yes } from "../../grammar/Command.js"
 import { option, optionalArgument } from "../../grammar/Fields.js"
+import { past, pastForms, pastMoment } from "../../grammar/Times.js"
 import { plural } from "../../terminal/Plural.js"
 import { note, printJson, printLine } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
@@ -64,15 +64,6 @@ const id = completedBy(
   optionalArgument("ID", idOf(BackupId), "The backup's id, as coffer backup list shows it")
 )
 
-const moment = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
-
-const Moment = Schema.String.pipe(
-  Schema.filter(
-    (text) => moment.test(text) && !Number.isNaN(Date.parse(text)),
-    withMessage("must be a moment such as 2026-01-31T12:00:00Z, or a day such as 2026-01-31 (its first moment, in UTC)")
-  )
-)
-
 const holds = (counts: BackupCounts) =>
   [
     plural(counts.organizations, "organization"),
@@ -116,11 +107,7 @@ const restore = atServer("restore", {
   examples: ["coffer backup restore --latest", "coffer backup restore --before 2026-01-31T12:00:00Z"],
   options: {
     latest: flag("latest", "The newest backup of this server; where it is empty, of the one other server in the store"),
-    before: option(
-      "before",
-      Moment,
-      "The newest backup that was made at this moment or earlier (TIME, such as 2026-01-31T12:00:00Z)"
-    ),
+    before: option("before", past, `The newest backup that was made at this moment or earlier: ${pastForms}`),
     instance: option("instance", Schema.String, "Of this instance, with --latest and --before"),
     yes,
     id
@@ -131,7 +118,7 @@ const restore = atServer("restore", {
       const backup = yield* chooseBackup(backups, {
         id: Option.fromNullable(options.id),
         latest: options.latest,
-        before: Option.map(Option.fromNullable(options.before), Date.parse),
+        before: Option.map(Option.fromNullable(yield* pastMoment(options.before)), Date.parse),
         instance: Option.fromNullable(options.instance)
       })
       yield* describe(backups, backup, yield* Clock.currentTimeMillis)

@@ -14,6 +14,7 @@ import { defined } from "@coffer/domain/base/Defined"
 import { WrongUsage } from "../../base/Failures.js"
 import { atProject, wide, yes } from "../../grammar/Command.js"
 import { argument, commas, option, optionalArgument } from "../../grammar/Fields.js"
+import { inProject, optionalProject } from "../../grammar/PlaceArguments.js"
 import { completedBy, flag } from "../../grammar/Specs.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
@@ -125,8 +126,9 @@ const columns = {
 
 const list = atProject("declare list", {
   description: "List the keys that the project declares",
-  examples: ["coffer declare list", "coffer declare list --json"],
-  options: { wide },
+  examples: ["coffer declare list", "coffer declare list webshop --json"],
+  options: { project: optionalProject, wide },
+  place: inProject,
   run: ({ call, path }) =>
     Effect.map(
       call("declared", (api) => api.list({ path })),

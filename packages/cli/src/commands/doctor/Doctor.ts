@@ -3,7 +3,8 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import { CannotDo } from "../../base/Failures.js"
 import { command, env, json, org, project, serverUrl } from "../../grammar/Command.js"
-import { placeGiven } from "../../grammar/Place.js"
+import { placeGiven, placeProblem, refuse } from "../../grammar/Place.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { printTable } from "../../terminal/Print.js"
 import { printView, type View } from "../../terminal/View.js"
 import { checkAccount, checkDelegations } from "./AccountChecks.js"
@@ -46,11 +47,12 @@ const view = (findings: ReadonlyArray<Finding>): View => ({
 
 export const doctorCommand = command("doctor", {
   description: "Check settings, server, clock, credential and rights, and say where each setting comes from",
-  examples: ["coffer doctor", "coffer doctor --env acme/webshop/prod", "coffer doctor --json"],
-  options: { serverUrl, org, project, env, json },
+  examples: ["coffer doctor", "coffer doctor acme/webshop/prod", "coffer doctor --json"],
+  options: { place: optionalPlace, serverUrl, org, project, env, json },
   run: (options) =>
     Effect.gen(function* () {
-      const given = yield* placeGiven(options)
+      yield* refuse(placeProblem(options, inPlace(options)))
+      const given = yield* placeGiven({ ...options, ...inPlace(options) })
       const loaded = yield* Effect.either(loadSettings(given))
       const local = [yield* checkClient, ...(yield* checkFiles)]
       const rest = Either.isLeft(loaded)

@@ -7,8 +7,17 @@ import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
 import { asking, atProject, group, wide, yes } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
-import { aboveOf, existingEnv, namedEnv } from "../../grammar/PlaceArguments.js"
-import { completedBy, flag } from "../../grammar/Specs.js"
+import {
+  aboveBoth,
+  aboveOf,
+  apart,
+  existingEnv,
+  inProject,
+  namedEnv,
+  optionalEnv,
+  optionalProject
+} from "../../grammar/PlaceArguments.js"
+import { flag } from "../../grammar/Specs.js"
 import { endOf, lasting, oldEnd } from "../../grammar/Times.js"
 import { doneView, listView } from "../../terminal/View.js"
 import { until } from "../access/Expires.js"
@@ -39,14 +48,15 @@ const columnsOf = (environments: ReadonlyArray<Environment>) => ({
 
 const kindAt = ({ given, path }: { readonly given: CommandLineSettings; readonly path: ProjectPath }): Kind => ({
   what: "environment",
-  command: "env",
-  place: ` --project ${path.org_name}/${path.project_name}${serverOption(given)}`
+  restore: (name) => `coffer env restore ${path.org_name}/${path.project_name}/${name}${serverOption(given)}`,
+  list: `coffer env list ${path.org_name}/${path.project_name} --removed${serverOption(given)}`
 })
 
 const list = atProject("list", {
   description: "List the environments",
-  examples: ["coffer environment list", "coffer env list --json", "coffer env list --removed"],
-  options: { removed: removedFlag, wide },
+  examples: ["coffer environment list", "coffer env list webshop --json", "coffer env list --removed"],
+  options: { project: optionalProject, removed: removedFlag, wide },
+  place: inProject,
   run: ({ call, given, options, path }) => {
     if (options.removed) {
       return Effect.map(
@@ -71,17 +81,20 @@ const create = atProject("create", {
   examples: ["coffer environment create qa", "coffer env create webshop/pr-42 --from preview --for 7d"],
   options: {
     env: namedEnv("The new environment"),
-    from: completedBy("env", option("from", EnvName, "The environment whose secrets it starts with")),
+    from: optionalEnv("from", "The environment of the project whose secrets it starts with"),
     only: keysOption("only", "Only these keys, separated by commas"),
     end: lasting("it lasts before it is removed", oldEnd("expires")),
     ...asking
   },
-  place: aboveOf,
-  check: ({ from, only }) =>
-    only !== undefined && from === undefined ? "--only needs --from, the environment to copy from" : undefined,
-  run: ({ call, options: { end, env, from, only: keys }, path }) =>
+  place: ({ env, from }) => (from === undefined ? aboveOf({ env }) : aboveBoth({ from, to: env })),
+  check: ({ env, from, only }) => {
+    if (from !== undefined) return apart({ from, to: env })
+    return only === undefined ? undefined : "--only needs --from, the environment to copy from"
+  },
+  run: ({ call, options: { end, env, from: source, only: keys }, path }) =>
     Effect.gen(function* () {
       const { name } = env
+      const from = source?.name
       const expires_at = end === undefined ? undefined : yield* endOf(end)
       const payload = { name, ...defined({ from, keys, expires_at }) }
       const made = yield* call("environments", (api) => api.create({ path, payload }))

@@ -10,12 +10,14 @@ import { canAsk, confirm } from "../../terminal/Prompts.js"
 import { withProgress } from "../../terminal/Progress.js"
 import { apply } from "./Apply.js"
 import { compare, isChanged, placeName } from "./Compare.js"
+import { orFile } from "./FileImport.js"
 import { options } from "./ImportOptions.js"
 import { countUnsupported, printPlan, recordOf } from "./PlanView.js"
 import { readSource } from "./ImportSource.js"
 
-export const importCommand = atOrgAndBelow("import", {
-  description: "Move secrets here from another tool: show the plan, and write it with --apply",
+const fromTool = atOrgAndBelow("import", {
+  description:
+    "Write the secrets of a file, all or none; or move secrets here from another tool: show the plan, and write it with --apply",
   examples: [
     "coffer import doppler secrets.json --map prd=prod",
     "coffer import dotenvx .env --env staging --apply",
@@ -71,3 +73,5 @@ export const importCommand = atOrgAndBelow("import", {
       if (last !== undefined) return yield* json ? new Waits({ message: describe(last).sentence }) : last
     })
 })
+
+export const importCommand = orFile(fromTool, ["coffer import .env", "coffer import secrets.json --dry-run"])

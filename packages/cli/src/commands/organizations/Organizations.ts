@@ -33,8 +33,8 @@ const columns = {
 
 const kindAt = (given: CommandLineSettings): Kind => ({
   what: "organization",
-  command: "org",
-  place: serverOption(given)
+  restore: (name) => `coffer org restore ${name}${serverOption(given)}`,
+  list: `coffer org list --removed${serverOption(given)}`
 })
 
 /** How many invitations are named. Anybody may invite anybody. */

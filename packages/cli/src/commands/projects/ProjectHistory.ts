@@ -4,6 +4,7 @@ import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
 import { atProject, wide } from "../../grammar/Command.js"
 import { option } from "../../grammar/Fields.js"
+import { inProject, optionalProject } from "../../grammar/PlaceArguments.js"
 import { toTerminal } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
 import { columnsFor } from "../environments/Revisions.js"
@@ -12,11 +13,13 @@ const defaultLimit = 20
 
 export const history = atProject("history", {
   description: "List the changes of all environments of the project, newest first, without values",
-  examples: ["coffer project history", "coffer project history --project webshop --limit 5 --json"],
+  examples: ["coffer project history", "coffer project history webshop --limit 5 --json"],
   options: {
+    project: optionalProject,
     limit: option("limit", VersionParameter, `How many revisions to show; ${defaultLimit} when left out`),
     wide
   },
+  place: inProject,
   run: ({ call, options: { limit = defaultLimit }, path }) =>
     Effect.gen(function* () {
       const data: Array<ProjectRevision> = []

@@ -6,8 +6,9 @@ import type { Project } from "@coffer/domain/directory/Project"
 import * as Effect from "effect/Effect"
 import { defined } from "@coffer/domain/base/Defined"
 import { asking, atOrg, atProject, group, wide, yes } from "../../grammar/Command.js"
-import { argument, argumentsOf, commas, option, optionalArgument } from "../../grammar/Fields.js"
-import { completedBy, flag } from "../../grammar/Specs.js"
+import { commas, option } from "../../grammar/Fields.js"
+import { inProject, type Named, namedProject, optionalProject, projectAndName } from "../../grammar/PlaceArguments.js"
+import { flag } from "../../grammar/Specs.js"
 import { doneView, listView, recordView } from "../../terminal/View.js"
 import { allowPreviews, forbidPreviews, previews } from "./Previews.js"
 import { history } from "./ProjectHistory.js"
@@ -30,9 +31,12 @@ const columns = {
 
 const kindAt = ({ given, path }: { readonly given: CommandLineSettings; readonly path: OrgPath }): Kind => ({
   what: "project",
-  command: "project",
-  place: ` --org ${path.org_name}${serverOption(given)}`
+  restore: (name) => `coffer project restore ${path.org_name}/${name}${serverOption(given)}`,
+  list: `coffer project list --removed --org ${path.org_name}${serverOption(given)}`
 })
+
+/** The organization of a named project, if it is given. */
+const ofOrg = ({ project }: { readonly project: Named<ProjectName> }): CommandLineSettings => project.above
 
 const list = atOrg("list", {
   description: "List the projects",
@@ -52,28 +56,21 @@ const list = atOrg("list", {
 
 const create = atOrg("create", {
   description: "Create a project, with the environments dev, staging and prod",
-  examples: ["coffer project create webshop"],
-  options: { name: argument("NAME", ProjectName, "The project's name"), ...asking },
+  examples: ["coffer project create webshop", "coffer project create acme/webshop"],
+  options: { project: namedProject("The new project"), ...asking },
+  place: ofOrg,
   run: ({ call, options, path }) =>
     Effect.map(
-      call("projects", (api) => api.create({ path, payload: { name: options.name } })),
+      call("projects", (api) => api.create({ path, payload: { name: options.project.name } })),
       (made) => doneView(`project ${made.name} created, with the environments dev, staging and prod`, made)
     )
 })
 
-/** The project, where it is not the configured one. */
-const name = completedBy(
-  "project",
-  optionalArgument("NAME", ProjectName, "The project's name, where it is not the configured one")
-)
-
-const placeOf = ({ name }: { readonly name: ProjectName | undefined }) => defined({ project: name })
-
 const get = atProject("get", {
   description: "Show a project",
   examples: ["coffer project get", "coffer project get webshop"],
-  options: { name },
-  place: placeOf,
+  options: { project: optionalProject },
+  place: inProject,
   run: ({ call, path }) =>
     Effect.map(
       call("projects", (api) => api.get({ path })),
@@ -84,24 +81,18 @@ const get = atProject("get", {
     )
 })
 
-const names = completedBy(
-  "project",
-  argumentsOf(
-    "NAME",
-    ProjectName,
-    { least: 1, most: 2 },
-    "The project's name, where it is not the configured one, and the new name"
-  )
-)
-
 const rename = atProject("rename", {
   description: "Rename a project: access rules are patterns over names, look at them too",
   examples: ["coffer project rename webshop shop"],
-  options: { names, ...asking },
-  place: ({ names: [first, second] }) => defined({ project: second === undefined ? undefined : first }),
+  options: { projects: projectAndName, ...asking },
+  check: ({ projects }) =>
+    Object.keys(projects.at(-1)?.above ?? {}).length > 0 ? "the new name is a name alone, without a slash" : undefined,
+  place: ({ projects: [project, next] }) => inProject({ project: next === undefined ? undefined : project }),
   run: ({ call, options, path }) =>
     Effect.map(
-      call("projects", (api) => api.rename({ path, payload: { name: options.names.at(-1) ?? path.project_name } })),
+      call("projects", (api) =>
+        api.rename({ path, payload: { name: options.projects.at(-1)?.name ?? path.project_name } })
+      ),
       (renamed) => doneView(`project ${path.project_name} is now called ${renamed.name}`, renamed)
     )
 })
@@ -115,7 +106,7 @@ const update = atProject("update", {
     "coffer project update --order dev,staging,prod"
   ],
   options: {
-    name,
+    project: optionalProject,
     strict: flag("strict", "Refuse a write whose value breaks the pattern that the project declares"),
     notStrict: flag("not-strict", "Warn of such a write, and make it"),
     order: option(
@@ -132,7 +123,7 @@ const update = atProject("update", {
       ? undefined
       : "give --strict, --not-strict, --order or --usual-order"
   },
-  place: placeOf,
+  place: inProject,
   run: ({ call, options: { notStrict, order, strict, usualOrder }, path }) => {
     const payload = {
       ...((strict || notStrict) && { strict }),
@@ -156,8 +147,8 @@ const update = atProject("update", {
 const remove = atProject("delete", {
   description: "Delete a project, with everything in it; it can be restored for a while",
   examples: ["coffer project delete webshop"],
-  options: { name, yes, ...asking },
-  place: placeOf,
+  options: { project: optionalProject, yes, ...asking },
+  place: inProject,
   run: ({ call, given, options, path }) =>
     Effect.gen(function* () {
       const { project_name } = path
@@ -173,19 +164,21 @@ const remove = atProject("delete", {
     })
 })
 
-const removedName = argument("NAME", ProjectName, "The name that the deleted project had")
+const removedProject = namedProject("The project that was deleted")
 
 const restore = atOrg("restore", {
   description: "Bring a deleted project back, with everything in it, as it was",
   examples: ["coffer project restore webshop", "coffer project restore webshop --as shop-old"],
   options: {
-    name: removedName,
+    project: removedProject,
     as: option("as", ProjectName, "A new name, if its own is in use"),
     id: idOption,
     ...asking
   },
-  run: ({ call, given, options: { as, id, name }, path }) =>
+  place: ofOrg,
+  run: ({ call, given, options: { as, id, project }, path }) =>
     Effect.gen(function* () {
+      const { name } = project
       const list = yield* call("trash", (api) => api.projects({ path, urlParams: { name } }))
       const { id: removed_id } = yield* restorable(list, name, id, kindAt({ given, path }))
       const payload = defined({ name: as })
@@ -197,9 +190,11 @@ const restore = atOrg("restore", {
 const erase = atOrg("erase", {
   description: "Erase a deleted project for good: nothing brings it back",
   examples: ["coffer project erase shop-old"],
-  options: { name: removedName, id: idOption, yes, ...asking },
-  run: ({ call, given, options: { id, name, yes }, path }) =>
+  options: { project: removedProject, id: idOption, yes, ...asking },
+  place: ofOrg,
+  run: ({ call, given, options: { id, project, yes }, path }) =>
     Effect.gen(function* () {
+      const { name } = project
       const list = yield* call("trash", (api) => api.projects({ path, urlParams: { name } }))
       const { id: removed_id } = yield* erasable(list, name, id, kindAt({ given, path }))
       yield* confirmName(`This erases all secrets of the deleted project ${name} for good.`, name, yes)

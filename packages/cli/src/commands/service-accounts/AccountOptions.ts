@@ -6,34 +6,24 @@ import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { codecOf, option } from "../../grammar/Fields.js"
 import { placeSpecs } from "../../grammar/Place.js"
-import { patternPlace } from "../../grammar/PlaceArguments.js"
+import { orAny, placeOf, type PlaceOf } from "../../grammar/PlaceArguments.js"
 import { anyText, type Codec, completedBy, old, type OptionSpec } from "../../grammar/Specs.js"
 
 /** Where an account works: the project that it is bound to, and the environment of a program's lines. */
-interface AccountPlace {
-  readonly org: string | undefined
-  /** Undefined for none, or for that of the settings. */
-  readonly project: ProjectName | undefined
-  readonly env: string | undefined
-  /** Whether an undefined project is that of the settings. */
-  readonly isHere: boolean
-}
+type AccountPlace = PlaceOf<ProjectName | null, string | null>
 
-const codecs = { project: codecOf(ProjectName), env: codecOf(EnvName), days: codecOf(Days) }
+const daysCodec = codecOf(Days)
 
-const place: Codec<AccountPlace> = {
-  value: "text",
-  description: "",
+/** The name of one project: an account is bound to one, or to none. */
+const oneProject: Codec<ProjectName> = {
+  ...codecOf(ProjectName),
   decode: (name, text) =>
-    Either.flatMap(patternPlace.decode(name, text), ({ env, org, project }) =>
-      Either.all({
-        org: Either.right(org),
-        project: project === undefined ? Either.right(undefined) : codecs.project.decode(name, project),
-        env: env === "*" ? Either.right(undefined) : codecs.env.decode(name, env),
-        isHere: Either.right(project === undefined)
-      })
-    )
+    text === "*"
+      ? Either.left(`${name} binds the account to one project, such as webshop/*: leave it out to bind it to none`)
+      : codecOf(ProjectName).decode(name, text)
 }
+
+const place = placeOf(oneProject, orAny(codecOf(EnvName)))
 
 const at = completedBy(
   "env-path",
@@ -56,7 +46,7 @@ export const accountPlace: OptionSpec<AccountPlace> = {
     const [env] = given.get("env") ?? []
     const project = oldProject.decode(given.get("project"), given)
     if (texts === undefined) {
-      return Either.map(project, (project) => ({ org: undefined, project, env, isHere: false }))
+      return Either.map(project, (named) => ({ org: undefined, project: named ?? null, env: env ?? null }))
     }
     return given.has("project") || given.has("env")
       ? Either.left("--at names the project and the environment: leave --project and --env out")
@@ -78,7 +68,7 @@ const days: Codec<number> = {
   decode: (name, text) => {
     const number = spanMillis(text) / spanMillis("1d")
     return Number.isInteger(number)
-      ? codecs.days.decode(name, String(number))
+      ? daysCodec.decode(name, String(number))
       : Either.left(`${name} takes whole days or weeks, such as 90d or 12w`)
   }
 }

@@ -87,7 +87,7 @@ const create = atOrg("create", {
     network,
     terms: keyTerms
   },
-  place: ({ at }) => defined({ org: at.org, env: at.env }),
+  place: ({ at }) => defined({ org: at.org, env: at.env ?? undefined }),
   check: ({ noKey, noReveal, terms: { days, program } }) =>
     noKey && days !== undefined
       ? "--for is how long the key lasts, and --no-key makes none"
@@ -96,7 +96,7 @@ const create = atOrg("create", {
     Effect.gen(function* () {
       const { at, name, network, noKey, noReveal, terms } = options
       const { days, program } = terms
-      const project = at.project ?? (at.isHere ? yield* settings.project : undefined)
+      const { project = yield* settings.project } = at
       const use = program && {
         ...{ program, server: server.base, org: path.org_name, account: name, hasKey: !noKey },
         ...{ project: project ?? (yield* settings.project), env: yield* settings.env }
@@ -104,7 +104,7 @@ const create = atOrg("create", {
       const payload = {
         name,
         ...defined({
-          project,
+          project: project ?? undefined,
           expires_in_days: days,
           reveal: noReveal ? false : undefined,
           key: noKey ? false : undefined,
@@ -112,7 +112,7 @@ const create = atOrg("create", {
         })
       }
       const { api_key, ...made } = yield* call("serviceAccounts", (api) => api.create({ path, payload }))
-      const where = project === undefined ? "PLACE" : `${project}/${at.env?.split("/").at(-1) ?? "ENV"}`
+      const where = project === null ? "PLACE" : `${project}/${at.env?.split("/").at(-1) ?? "ENV"}`
       const grant = `coffer acl grant account:${made.name} ${where} read --org ${path.org_name}`
       const sentence = `service account ${made.name} created in ${path.org_name}; give it access with: ${grant}`
       const lines = use && { lines: stepsFor(use.program, use) }
@@ -153,10 +153,14 @@ const edit = atOrg("edit", {
 
 const rotate = atOrg("rotate", {
   description: "Give a service account a new key and print it, once",
-  examples: ["coffer service-account rotate ci", "coffer service-account rotate ci --grace 3600"],
+  examples: ["coffer service-account rotate ci", "coffer service-account rotate ci --grace 1h"],
   options: {
     nameOrId,
-    grace: option("grace", secondsOf(Grace))
+    grace: option(
+      "grace",
+      secondsOf(Grace),
+      "How long the old key stays valid too, such as 15m, at most 7d; default: not at all"
+    )
   },
   run: ({ call, json, options: { grace, nameOrId }, path }) =>
     Effect.gen(function* () {

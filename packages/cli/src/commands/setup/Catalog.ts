@@ -79,7 +79,7 @@ export const openCatalog = Effect.fnUntraced(function* (server: ServerUrl) {
         {
           what: "environment",
           where: ` in ${org}/${project}`,
-          list: `coffer env list --org ${org} --project ${project}`
+          list: `coffer env list ${org}/${project}`
         },
         (call) =>
           Effect.map(

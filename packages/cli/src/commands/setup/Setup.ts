@@ -1,5 +1,6 @@
 import type { HelperRule } from "@coffer/client/internal/HelperRules"
-import { parseServerUrl } from "@coffer/client/internal/ServerUrl"
+import { credentialFor } from "@coffer/client/internal/ProgramCredential"
+import { parseServerUrl, type ServerUrl } from "@coffer/client/internal/ServerUrl"
 import { readServiceFiles, workingDirectory } from "@coffer/client/internal/ServiceFile"
 import { allowEnvKey, isVariableName, serviceFileName } from "@coffer/client/internal/ServiceFileKeys"
 import { defaultServerUrl } from "@coffer/client/internal/Settings"
@@ -10,14 +11,17 @@ import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Schema from "effect/Schema"
 import { join } from "node:path"
+import { describe } from "../../base/Describe.js"
 import { CannotDo, WrongUsage } from "../../base/Failures.js"
 import { openOutput, type OutputFile, writeOutput } from "../../output/OutputFile.js"
 import { command, env, org, project, serverUrl } from "../../grammar/Command.js"
-import { placeGiven } from "../../grammar/Place.js"
+import { placeGiven, placeProblem, refuse } from "../../grammar/Place.js"
+import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { commas, option, optionalArgument } from "../../grammar/Fields.js"
 import { flag } from "../../grammar/Specs.js"
 import { note, printLine } from "../../terminal/Print.js"
-import { canAsk } from "../../terminal/Prompts.js"
+import { agreesByEnter, canAsk } from "../../terminal/Prompts.js"
+import { loginAnyhow } from "../auth/Login.js"
 import { openCatalog } from "./Catalog.js"
 import { chooseName } from "./NameChoice.js"
 
@@ -62,23 +66,39 @@ const noteMissing = Effect.fnUntraced(function* (
   const missing = Object.entries(names).flatMap(([key, name]) => (name === undefined ? [key] : []))
   if (missing.length === 0 || (yield* canAsk)) return
   const place = [names.org ?? "ORG", names.project ?? "PROJECT", names.env ?? "ENV"].join("/")
-  yield* note(`the file names no ${missing.join(" and no ")}: name all with coffer init --env ${place} --force`)
+  yield* note(`the file names no ${missing.join(" and no ")}: name all with coffer init ${place} --force`)
+})
+
+/** Logs in first, if a person agrees: the lists of what there is need a session. */
+const offerLogin = Effect.fnUntraced(function* (server: ServerUrl) {
+  if (!(yield* canAsk)) return
+  const isMissing = yield* credentialFor(server).pipe(
+    Effect.as(false),
+    Effect.catchAll(({ _tag }) => Effect.succeed(_tag === "NotAuthenticated"))
+  )
+  if (!isMissing || !(yield* agreesByEnter(`There is no session at ${server.origin}. Log in now?`))) return
+  yield* Effect.catchAll(loginAnyhow(server, false), (failure) => note(`not logged in: ${describe(failure).sentence}`))
 })
 
 const init = command("init", {
   description: `Write ${serviceFileName} here, with the settings of this directory`,
   examples: [
-    "coffer init --env acme/webshop/dev",
+    "coffer init acme/webshop/dev",
     "coffer init --org acme --force",
-    "coffer init --env acme/webshop/dev --allow-env NODE_OPTIONS,PYTHONPATH --force"
+    "coffer init acme/webshop/dev --allow-env NODE_OPTIONS,PYTHONPATH --force"
   ],
-  options: { serverUrl, org, project, env, allowEnv, force: flag("force", `Overwrite an existing ${serviceFileName}`) },
+  options: {
+    place: optionalPlace,
+    ...{ serverUrl, org, project, env, allowEnv },
+    force: flag("force", `Overwrite an existing ${serviceFileName}`)
+  },
   run: (options) =>
     Effect.gen(function* () {
       const path = join(yield* workingDirectory, serviceFileName)
       // Before any question is asked.
       const output = yield* openOutput(settingsFile(path, options.force))
-      const place = yield* placeGiven(options)
+      yield* refuse(placeProblem(options, inPlace(options)))
+      const place = yield* placeGiven({ ...options, ...inPlace(options) })
       const variables = yield* Variables
       const names = { org: "SERVICE_ORG", project: "SERVICE_PROJECT", env: "SERVICE_ENV" } as const
       const isNamed =
@@ -88,11 +108,12 @@ const init = command("init", {
         Object.values(names).some((name) => variable(variables, name) !== undefined)
       if (!isNamed && !(yield* canAsk)) {
         return yield* new WrongUsage({
-          message: `nobody can be asked here for the place, and nothing was written: name it, as in coffer init --env ORG/PROJECT/ENV; coffer org list shows the organizations`
+          message: `nobody can be asked here for the place, and nothing was written: name it, as in coffer init ORG/PROJECT/ENV; coffer org list shows the organizations`
         })
       }
       const given = options.serverUrl ?? variable(variables, "SERVICE_SERVER_URL")
       const server = yield* address(given ?? defaultServerUrl)
+      yield* offerLogin(server)
       const catalog = yield* openCatalog(server)
       const org = yield* chooseName({
         key: "org",

@@ -20,11 +20,13 @@ export const idOption = option(
   "The id of the one that is meant, or its first characters, where several had the name"
 )
 
-/** The kind of item that is deleted or restored, and its place as options of the next command. */
+/** The kind of item that is deleted or restored, and the next commands about it. */
 export interface Kind {
   readonly what: "organization" | "project" | "environment"
-  readonly command: "org" | "project" | "env"
-  readonly place: string
+  /** The command that restores the item of a name. */
+  readonly restore: (name: string) => string
+  /** The command that lists those that can be restored. */
+  readonly list: string
 }
 
 /** The options that a next command needs, besides its place. */
@@ -40,10 +42,9 @@ const columns = {
 }
 
 /** The list of what can be restored. */
-export const removedView = (list: { readonly data: ReadonlyArray<Removed> }, { command, place, what }: Kind) => {
+export const removedView = (list: { readonly data: ReadonlyArray<Removed> }, { restore, what }: Kind) => {
   const view = listView(list, columns, `no deleted ${what} can be restored`)
-  const hint =
-    list.data.length === 0 ? Effect.void : note(`bring one back with: coffer ${command} restore NAME${place}`)
+  const hint = list.data.length === 0 ? Effect.void : note(`bring one back with: ${restore("NAME")}`)
   return { ...view, text: Effect.zipLeft(view.text, hint) }
 }
 
@@ -51,14 +52,14 @@ export const removedView = (list: { readonly data: ReadonlyArray<Removed> }, { c
 export const noteRestore = <E extends Failure, R>(
   list: Effect.Effect<{ readonly data: ReadonlyArray<Removed> }, E, R>,
   name: string,
-  { command, place }: Kind
+  { restore }: Kind
 ): Effect.Effect<void, never, Output | R> =>
   Effect.flatMap(
     Effect.orElseSucceed(list, () => ({ data: [] })),
     ({ data: [newest] }) =>
       newest === undefined
         ? Effect.void
-        : note(`until ${newest.restorable_until}, bring it back with: coffer ${command} restore ${name}${place}`)
+        : note(`until ${newest.restorable_until}, bring it back with: ${restore(name)}`)
   )
 
 /** The one that a name means: that of the id, or the one that was deleted last. */
@@ -66,7 +67,7 @@ export const restorable = Effect.fnUntraced(function* (
   { data }: { readonly data: ReadonlyArray<Removed> },
   name: string,
   id: RemovedId | undefined,
-  { command, place, what }: Kind
+  { list, what }: Kind
 ) {
   const meant = id === undefined ? data.slice(0, 1) : data.filter((one) => one.id.startsWith(id))
   if (meant.length > 1) {
@@ -77,7 +78,7 @@ export const restorable = Effect.fnUntraced(function* (
   const [found] = meant
   if (found === undefined) {
     return yield* new NotThere({
-      message: `no deleted ${what} ${name}${id === undefined ? "" : ` with this id`} can be restored; coffer ${command} list --removed${place} shows those that can`
+      message: `no deleted ${what} ${name}${id === undefined ? "" : ` with this id`} can be restored; ${list} shows those that can`
     })
   }
   if (id === undefined && data.length > 1) {
@@ -97,7 +98,7 @@ export const erasable = Effect.fnUntraced(function* (
 ) {
   if (id === undefined && list.data.length > 1) {
     return yield* new WrongUsage({
-      message: `${list.data.length} deleted ${kind.what}s had the name ${name}: say which with --id; coffer ${kind.command} list --removed${kind.place} shows them`
+      message: `${list.data.length} deleted ${kind.what}s had the name ${name}: say which with --id; ${kind.list} shows them`
     })
   }
   return yield* restorable(list, name, id, kind)

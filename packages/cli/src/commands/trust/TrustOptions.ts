@@ -60,8 +60,11 @@ export const trustFields = {
   projectId: option("project-id", id, "The project's id, instead of asking GitLab"),
   apiUrl: option("api-url", Schema.NonEmptyString, "The API to ask for the ids, such as that of GitHub Enterprise"),
   name: option("name", FederationName),
-  ttl: oneOf(option("session-for", secondsOf(Ttl)), old(option("ttl", secondsOf(Ttl), "Old form of --session-for"))),
-  maxAge: option("max-age", secondsOf(MaxAge)),
+  ttl: oneOf(
+    option("session-for", secondsOf(Ttl), "How long a session lasts, from 1m to 1h; default: 15m"),
+    old(option("ttl", secondsOf(Ttl), "Old form of --session-for"))
+  ),
+  maxAge: option("max-age", secondsOf(MaxAge), "The greatest age of a token, from 1m to 15m; default: 10m"),
   end: lasting("it is trusted", old(option("expires-at", Expiry, "Old form of --until")))
 }
 

@@ -9,7 +9,18 @@ import { atOrg, type Call, group, wide, yes } from "../../grammar/Command.js"
 import { note, printJson, write } from "../../terminal/Print.js"
 import { confirm } from "../../terminal/Prompts.js"
 import { doneView, listView } from "../../terminal/View.js"
-import { after, createFields, deliveryId, editFields, grace, id, limit } from "./WebhookOptions.js"
+import {
+  after,
+  createFields,
+  deliveryId,
+  editFields,
+  grace,
+  id,
+  limit,
+  orgOfPlaces,
+  patternsOf,
+  placesProblem
+} from "./WebhookOptions.js"
 import { noteUnmatched, placePatternsOf } from "../access/UnmatchedPatterns.js"
 
 const stateOf = ({ enabled, failed_at }: Webhook): string =>
@@ -58,14 +69,17 @@ const printKey = Effect.fnUntraced(function* (webhook: WebhookWithKey, json: boo
 const create = atOrg("create", {
   description: "Send events to an address, and print the key that signs them, once",
   examples: [
-    "coffer webhook create https://hooks.example.com/coffer --event 'secret.*' --environment prod",
+    "coffer webhook create https://hooks.example.com/coffer --event 'secret.*' --at '*/prod'",
     "coffer webhook create https://hooks.slack.com/services/T0/B0/x --event 'secret.*' --format slack",
     "coffer webhook create https://hooks.example.com/ops --event secret.due --event service_account.expiring"
   ],
   options: createFields,
-  check: ({ events }) => (events.length === 0 ? "name at least one --event, such as 'secret.*'" : undefined),
-  run: ({ call, exchange, json, options: { environments, events, format, url }, path }) =>
+  place: orgOfPlaces,
+  check: ({ events, places }) =>
+    events.length === 0 ? "name at least one --event, such as 'secret.*'" : placesProblem({ places }),
+  run: ({ call, exchange, json, options: { events, format, places, url }, path, settings }) =>
     Effect.gen(function* () {
+      const environments = yield* patternsOf({ places }, settings)
       const payload = { url, events, ...(environments.length > 0 && { environments }), ...defined({ format }) }
       const made = yield* call("webhooks", (api) => api.create({ path, payload }))
       yield* noteUnmatched(exchange, path.org_name, environments.map(placePatternsOf))
@@ -80,16 +94,18 @@ const edit = atOrg("edit", {
     "coffer webhook edit 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de0 --enable"
   ],
   options: editFields,
-  check: ({ disable, enable, environments, events, format, skip, url }) => {
+  place: orgOfPlaces,
+  check: ({ disable, enable, events, format, places, skip, url }) => {
     if (enable && disable) return "give --enable or --disable, not both"
-    const replaces = url !== undefined || format !== undefined || events.length > 0 || environments.length > 0
+    const replaces = url !== undefined || format !== undefined || events.length > 0 || places.length > 0
     return enable || disable || skip || replaces
-      ? undefined
-      : "say what to change: --url, --event, --environment, --format, --enable, --disable or --skip"
+      ? placesProblem({ places })
+      : "say what to change: --url, --event, --at, --format, --enable, --disable or --skip"
   },
-  run: ({ call, exchange, options, path }) =>
+  run: ({ call, exchange, options, path, settings }) =>
     Effect.gen(function* () {
-      const { disable, enable, environments, events, format, id: webhook_id, skip, url } = options
+      const { disable, enable, events, format, id: webhook_id, places, skip, url } = options
+      const environments = yield* patternsOf({ places }, settings)
       const payload = {
         ...defined({
           url,
@@ -122,7 +138,7 @@ const remove = atOrg("delete", {
 
 const rotate = atOrg("rotate", {
   description: "Give a webhook a new signing key and print it, once",
-  examples: ["coffer webhook rotate 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de0 --grace 3600"],
+  examples: ["coffer webhook rotate 0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1de0 --grace 1h"],
   options: { id, grace },
   run: ({ call, json, options: { grace, id: webhook_id }, path }) =>
     Effect.gen(function* () {

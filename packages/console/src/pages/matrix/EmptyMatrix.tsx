@@ -62,7 +62,7 @@ export const EmptyMatrix = ({ model }: { readonly model: Model }) => {
           </div>
           <p class="hint">
             Its environments are {columns.map(({ name }) => name).join(", ")}. From a terminal:{" "}
-            <code>coffer secret import .env --env {first.name}</code>
+            <code>coffer import .env -e {first.name}</code>
           </p>
         </>
       )}
