@@ -7,7 +7,7 @@ import { option } from "../../grammar/Fields.js"
 import { pastMoment } from "../../grammar/Times.js"
 import { note } from "../../terminal/Print.js"
 import { listView } from "../../terminal/View.js"
-import { about, filters, namesOf } from "./LogFilters.js"
+import { filters, namesOf, place } from "./LogFilters.js"
 
 const By = Schema.Literal("action", "actor").annotations({
   description: "count by action or by actor; default: action"
@@ -35,7 +35,7 @@ export const activity = atOrg("activity", {
     "coffer audit activity --by actor --spans 24"
   ],
   options: {
-    about,
+    about: place,
     by: option("by", By),
     ...filters,
     spans: option("spans", SpansParameter),

@@ -28,25 +28,27 @@ export type LogPlace = PlaceOf<typeof AuditProject.Type | null, typeof AuditEnv.
 
 const logPlace = placeOf(orAny(codecOf(AuditProject)), orAny(codecOf(AuditEnv)))
 
+/** The place that entries are about. */
+export const place = completedBy(
+  "env-path",
+  optionalArgument(
+    "PLACE",
+    logPlace,
+    "Only entries about this place, by its names at that time, such as webshop/prod, 'webshop/*' or '*/prod'"
+  )
+)
+
 /** Not the shared options: a project in service.yml must not hide the entries of other projects. */
 const oldPlace = { project: option("project", AuditProject), env: option("env", AuditEnv) }
 
-export const about = orOld(
-  completedBy(
-    "env-path",
-    optionalArgument(
-      "PLACE",
-      logPlace,
-      "Only entries about this place, by its names at that time, such as webshop/prod, 'webshop/*' or '*/prod'"
-    )
-  ),
-  oldPlace,
-  ({ env = null, project = null }) => Either.right({ env, project, org: undefined })
+/** The same, with the options of earlier releases. */
+export const about = orOld(place, oldPlace, ({ env = null, project = null }) =>
+  Either.right({ env, project, org: undefined })
 )
 
 /** The names that entries are about, with the project of the settings. */
-export const namesOf = Effect.fnUntraced(function* (settings: Settings | undefined, place: LogPlace | undefined) {
-  const { env, project } = place ?? { env: null, project: null }
+export const namesOf = Effect.fnUntraced(function* (settings: Settings | undefined, about: LogPlace | undefined) {
+  const { env, project } = about ?? { env: null, project: null }
   const here = project === undefined && settings !== undefined ? yield* settings.project : undefined
   return { env: env ?? undefined, project: project ?? here }
 })
