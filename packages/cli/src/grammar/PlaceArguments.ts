@@ -6,7 +6,7 @@ import * as Either from "effect/Either"
 import type * as Schema from "effect/Schema"
 import { argument, argumentsOf, codecOf, option, optionalArgument, requiredOption } from "./Fields.js"
 import { partsOf, pathForms } from "./PlacePath.js"
-import { type ArgumentSpec, type Codec, completedBy, type OptionSpec } from "./Specs.js"
+import { type ArgumentSpec, type Codec, completedBy, type OptionSpec, repeatedOption } from "./Specs.js"
 
 /** A name with the names above it, as far as they are given. */
 export interface Named<Name extends string> {
@@ -51,6 +51,10 @@ export const optionalEnv = (name: string, description: string): OptionSpec<Named
 /** The same for an option that must be given. */
 export const requiredEnv = (option: string, description: string): OptionSpec<Named<EnvName>> =>
   completedBy("env-path", requiredOption(option, envCodec, `${description}: ${pathForms.env}`))
+
+/** The same for an option that may be given again. */
+export const repeatedEnv = (option: string, description: string): OptionSpec<ReadonlyArray<Named<EnvName>>> =>
+  completedBy("env-path", repeatedOption(option, envCodec, `${description}: ${pathForms.env}; may be given again`))
 
 /** The names above the environment of a command, as far as they are given. */
 export const aboveOf = ({ env }: { readonly env: Named<EnvName> }): CommandLineSettings => env.above

@@ -116,6 +116,30 @@ describe("coffer delegate", () => {
     assert.isFalse(existsSync(file()))
   })
 
+  it("is kept for each of its environments, which its places name, and ends in all of them", async () => {
+    for (const words of [
+      ["acme/webshop/dev", "--also", "staging", "--also", "webshop/staging"],
+      ["--place", "acme/webshop/dev", "--place", "staging"]
+    ]) {
+      assert.match(
+        await prints("delegate", ...words, "--name", "wide"),
+        /^wide may read in acme\/webshop\/dev acme\/webshop\/staging until /
+      )
+      assert.strictEqual(stored().token, stored("staging").token)
+      assert.match(await prints("delegate", "list"), /wide\tacme\/webshop\/dev acme\/webshop\/staging\tread/)
+      assert.match(await prints("whoami"), /^of\s+read on acme\/webshop\/dev and acme\/webshop\/staging$/m)
+      const there = ["secret", "get", "API_KEY", "--non-interactive", "--env"]
+      assert.strictEqual(await prints(...there, "staging"), "in staging")
+      assert.match((await refused(...there, "prod")).stderr, /no delegation is stored for/)
+      for (const _ of ["end", "forget"]) await ok("delegate", "revoke", "wide")
+      assert.deepStrictEqual([existsSync(file()), existsSync(file("staging"))], [false, false])
+    }
+    assert.match(
+      (await refused("delegate", "dev", "--also", "other/webshop/dev", "--name", "wide")).stderr,
+      /a delegation is for environments of one organization: other\/webshop\/dev is not of acme/
+    )
+  })
+
   it("says who a command is, and what it may", async () => {
     const elsewhere = join(place.home.folder, "elsewhere")
     mkdirSync(elsewhere)

@@ -15,12 +15,13 @@ const textOf = ({ expiresAt, id, name, token }: StoredDelegation) =>
   `${JSON.stringify({ id, name, token: Redacted.value(token), expires_at: expiresAt }, null, 2)}\n`
 
 /**
- * Prepares to store the delegation for a place, which replaces an earlier one. Fails if it could not be stored: nobody could use
+ * Prepares to store the delegation for its places, where it replaces earlier ones. Fails if it could not be stored: nobody could use
  * a delegation that is made then.
  */
-export const stageDelegation = Effect.fnUntraced(function* (origin: string, place: DelegatedPlace) {
-  const write = yield* stagePrivate(yield* delegationPath(origin, place))
-  return (delegation: StoredDelegation) => write(textOf(delegation))
+export const stageDelegations = Effect.fnUntraced(function* (origin: string, places: ReadonlyArray<DelegatedPlace>) {
+  const writes = yield* Effect.forEach(places, (place) => Effect.flatMap(delegationPath(origin, place), stagePrivate))
+  return (delegation: StoredDelegation) =>
+    Effect.forEach(writes, (write) => write(textOf(delegation)), { discard: true })
 })
 
 /** The delegations that are stored for a server, by the places' names. */

@@ -339,6 +339,7 @@ export interface Contract {
             org: string
             project: string
             env: string
+            also?: ReadonlyArray<DelegatedEnvironment>
             permission: "use" | "read" | "write"
             keys?: ReadonlyArray<string>
             reveal?: boolean
@@ -1850,6 +1851,8 @@ export type DeclaredKey = Readonly<{
   updated_by: string
 }>
 
+export type DelegatedEnvironment = Readonly<{ project: string; env: string }>
+
 export type DelegatedPermission = "use" | "read" | "write"
 
 export type Delegation = Readonly<{
@@ -1858,6 +1861,7 @@ export type Delegation = Readonly<{
   org: string
   project: string
   env: string
+  also?: ReadonlyArray<DelegatedEnvironment>
   permission: DelegatedPermission
   reveal: boolean
   keys?: ReadonlyArray<string>
@@ -2107,6 +2111,7 @@ export type NewDelegation = Readonly<{
   org: string
   project: string
   env: string
+  also?: ReadonlyArray<DelegatedEnvironment>
   permission: DelegatedPermission
   reveal: boolean
   keys?: ReadonlyArray<string>
@@ -2184,6 +2189,7 @@ export type OwnDelegation = Readonly<{
   org: string
   project: string
   env: string
+  also?: ReadonlyArray<DelegatedEnvironment>
   permission: DelegatedPermission
   reveal: boolean
   keys?: ReadonlyArray<string>

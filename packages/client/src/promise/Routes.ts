@@ -51,7 +51,7 @@ export const routes: { readonly [Group in keyof Contract]: { readonly [Name in k
     check: "GET /api/orgs/{org_name}/projects/{project_name}/envs/{env_name}/check"
   },
   delegations: {
-    create: "POST /api/auth/delegations  name!,org!,project!,env!,permission!,keys,reveal,expires_in!",
+    create: "POST /api/auth/delegations  name!,org!,project!,env!,also,permission!,keys,reveal,expires_in!",
     list: "GET /api/auth/delegations",
     revoke: "DELETE /api/auth/delegations/{delegation_id}"
   },

@@ -1,6 +1,7 @@
 import * as HttpApiMiddleware from "@effect/platform/HttpApiMiddleware"
 import * as HttpApiSecurity from "@effect/platform/HttpApiSecurity"
 import * as OpenApi from "@effect/platform/OpenApi"
+import type * as Array from "effect/Array"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import { Unauthorized } from "../errors/Errors.js"
@@ -54,13 +55,19 @@ export interface UserActor {
   readonly delegation: Delegated | null
 }
 
-/** The part of a person's rights in one environment that an agent or a script has. */
+/** An environment of a delegation. */
+export interface DelegatedPlace {
+  readonly project: { readonly id: ProjectId; readonly name: ProjectName }
+  readonly env: { readonly id: EnvId; readonly name: EnvName }
+}
+
+/** The part of a person's rights in some environments that an agent or a script has. */
 export interface Delegated {
   readonly id: DelegationId
   readonly name: string
   readonly org: { readonly id: OrgId; readonly name: OrgName }
-  readonly project: { readonly id: ProjectId; readonly name: ProjectName }
-  readonly env: { readonly id: EnvId; readonly name: EnvName }
+  /** Those that were neither removed nor have ended, in the order of the person. */
+  readonly places: Array.NonEmptyReadonlyArray<DelegatedPlace>
   readonly permission: DelegablePermission
   readonly reveal: boolean
   /** The only keys that it may name; null: all. */

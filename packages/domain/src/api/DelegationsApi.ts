@@ -6,10 +6,12 @@ import * as Schema from "effect/Schema"
 import { Authentication } from "../access/Actor.js"
 import {
   DelegablePermission,
+  DelegatedEnvironments,
   DelegatedKeys,
   Delegation,
   DelegationName,
   DelegationSeconds,
+  maxDelegatedEnvironments,
   maxDelegations,
   NewDelegation
 } from "../directory/Delegation.js"
@@ -31,6 +33,7 @@ export class DelegationsApi extends HttpApiGroup.make("delegations")
           org: field(OrgName, "the organization's name"),
           project: field(ProjectName, "the project's name"),
           env: field(EnvName, "the environment's name", EnvName.make("dev")),
+          also: DelegatedEnvironments,
           permission: field(DelegablePermission, "the highest permission that it gives"),
           keys: optional(DelegatedKeys, "the only keys that it may name; default: all keys", [
             SecretKey.make("DATABASE_URL")
@@ -49,7 +52,7 @@ export class DelegationsApi extends HttpApiGroup.make("delegations")
       .annotate(OpenApi.Summary, "Delegate a part of one's rights to an agent or a script")
       .annotate(
         OpenApi.Description,
-        `For people, who need the permission themselves. The token is returned only once. It gives what the person may do at that moment, within the scope: it ends with the person's own right. It cannot be renewed, and cannot be used for accounts, rules, delegations, approvals or the audit log. A person has at most ${maxDelegations} at a time.`
+        `For people, who need the permission themselves, in each of up to ${maxDelegatedEnvironments} environments. The token is returned only once. It gives what the person may do at that moment, within the scope: it ends with the person's own right. It cannot be renewed, and cannot be used for accounts, rules, delegations, approvals or the audit log. A person has at most ${maxDelegations} at a time.`
       )
   )
   .add(

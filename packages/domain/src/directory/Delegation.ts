@@ -3,7 +3,7 @@ import { DelegationId } from "../base/Ids.js"
 import { withMessage } from "../base/Message.js"
 import { delegationNameForm, secretKeyForm } from "../base/NameForms.js"
 import { EnvName, OrgName, ProjectName, SecretKey } from "../base/Names.js"
-import { boundedArray, createdAt, extensibleEnum, field, optional, Timestamp } from "../base/Schemas.js"
+import { body, boundedArray, createdAt, extensibleEnum, field, optional, Timestamp } from "../base/Schemas.js"
 
 /** In ascending order. `admin` is never delegated. */
 export const delegablePermissions = ["use", "read", "write"] as const
@@ -11,6 +11,9 @@ export type DelegablePermission = (typeof delegablePermissions)[number]
 
 /** How many delegations of a person may be alive. */
 export const maxDelegations = 10
+
+/** How many environments a delegation may be for. */
+export const maxDelegatedEnvironments = 10
 
 export const DelegationName = Schema.String.pipe(
   Schema.filter((text) => delegationNameForm.pattern.test(text), {
@@ -45,6 +48,30 @@ export const DelegatedKeys = boundedArray(SecretKey, {
   empty: "must name a key, or be left out for all keys"
 })
 
+const environment = {
+  project: field(ProjectName, "the project's name"),
+  env: field(EnvName, "the environment's name", EnvName.make("dev"))
+}
+
+/** An environment that a delegation is for, beside the first. */
+export const DelegatedEnvironment = body(environment).annotations({
+  identifier: "DelegatedEnvironment",
+  description: "an environment of the organization, by the names of its project and its own"
+})
+export type DelegatedEnvironment = typeof DelegatedEnvironment.Type
+
+const someEnvironments = [{ project: ProjectName.make("webshop"), env: EnvName.make("staging") }]
+
+export const DelegatedEnvironments = optional(
+  boundedArray(DelegatedEnvironment, {
+    items: { $ref: "#/components/schemas/DelegatedEnvironment" },
+    max: maxDelegatedEnvironments - 1,
+    text: `at most ${maxDelegatedEnvironments - 1} further environments`
+  }),
+  "further environments of the organization, in which it gives the same permission",
+  someEnvironments
+)
+
 const secondsMessage = withMessage("must be a whole number of seconds from 60 to 31536000 (a year)")
 
 export const DelegationSeconds = Schema.Int.annotations(secondsMessage).pipe(
@@ -61,8 +88,12 @@ const fields = {
   id: field(DelegationId, "its id"),
   name: field(Schema.String, "who or what it is for", "claude"),
   org: field(OrgName, "the organization's name"),
-  project: field(ProjectName, "the project's name"),
-  env: field(EnvName, "the environment's name", EnvName.make("dev")),
+  ...environment,
+  also: optional(
+    Schema.Array(DelegatedEnvironment),
+    "the further environments that it is for; absent: none",
+    someEnvironments
+  ),
   permission: field(
     extensibleEnum("DelegatedPermission", "the highest permission that it gives", delegablePermissions),
     "the highest permission that it gives, if the person has it",

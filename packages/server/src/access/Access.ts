@@ -205,7 +205,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
           if (project_name !== null && (project === null || scopedElsewhere)) {
             return notVisible(`project ${project_name}`)
           }
-          const isNamesake = delegation !== null && env?.id !== delegation.env.id
+          const isNamesake = delegation !== null && delegation.places.every((own) => own.env.id !== env?.id)
           if (env_name !== null && (env === null || isNamesake)) return notVisible(`environment ${env_name}`)
 
           const subject = subjectOf({ actor, grants, role })

@@ -27,6 +27,7 @@ import { packedPostings } from "./migrations/0050_packed_postings.js"
 import { auditArchives } from "./migrations/0051_audit_archives.js"
 import { providerGroups } from "./migrations/0052_provider_groups.js"
 import { waitingRequests } from "./migrations/0053_waiting_requests.js"
+import { delegationEnvironments } from "./migrations/0054_delegation_environments.js"
 
 /**
  * The migrations of both engines, in order, after those that each engine has in a folder of its own. Their files have SQLite's
@@ -59,5 +60,6 @@ export const laterMigrations: ReadonlyArray<Migration> = [
   packedPostings,
   auditArchives,
   providerGroups,
-  waitingRequests
+  waitingRequests,
+  delegationEnvironments
 ]

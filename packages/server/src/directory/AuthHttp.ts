@@ -13,6 +13,7 @@ import * as Layer from "effect/Layer"
 import { Access } from "../access/Access.js"
 import { ServerConfig, type Settings } from "../base/Config.js"
 import { inSteps } from "../database/InSteps.js"
+import { environmentsOf } from "./delegations/DelegatedEnvironments.js"
 import { Exchange } from "./federations/Exchange.js"
 import { longList } from "../http/LongList.js"
 import { NodeRequest } from "../http/NodeRequest.js"
@@ -25,12 +26,11 @@ import { Login } from "./login/Login.js"
 import { clearSessionCookie, cookieReach, setSessionCookie } from "./login/SessionCookie.js"
 import { Sessions } from "./login/Sessions.js"
 
-const own = ({ env, expiresAt, id, keys, name, org, permission, project, reveal }: Delegated): OwnDelegation => ({
+const own = ({ expiresAt, id, keys, name, org, permission, places, reveal }: Delegated): OwnDelegation => ({
   id,
   name,
   org: org.name,
-  project: project.name,
-  env: env.name,
+  ...environmentsOf(places),
   permission,
   reveal,
   ...(keys !== null && { keys: [...keys] }),

@@ -1,4 +1,4 @@
-import type { Delegated } from "@coffer/domain/access/Actor"
+import type { Delegated, DelegatedPlace } from "@coffer/domain/access/Actor"
 import { type Action, needs } from "@coffer/domain/access/Permissions"
 import type { Permission } from "@coffer/domain/access/AclRule"
 import { DelegationId, EnvId, OrgId, ProjectId } from "@coffer/domain/base/Ids"
@@ -18,12 +18,15 @@ import { assert, describe, it } from "@effect/vitest"
 
 const id = "0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"
 const place = { org: "acme", project: "webshop", env: "prod" }
+const at = (project: string, env: string): DelegatedPlace => ({
+  project: { id: ProjectId.make(id), name: ProjectName.make(project) },
+  env: { id: EnvId.make(id), name: EnvName.make(env) }
+})
 const delegated = (changes: Partial<Delegated> = {}): Delegated => ({
   id: DelegationId.make(id),
   name: "ci",
   org: { id: OrgId.make(id), name: OrgName.make("acme") },
-  project: { id: ProjectId.make(id), name: ProjectName.make("webshop") },
-  env: { id: EnvId.make(id), name: EnvName.make("prod") },
+  places: [at("webshop", "prod")],
   permission: "write",
   reveal: true,
   keys: null,
@@ -104,6 +107,25 @@ describe("a delegation", () => {
     ] as const) {
       assert.strictEqual(beyondDelegation(delegated(), "secret.list", at), answer, JSON.stringify(at))
     }
+  })
+
+  it("covers each of its environments, and no environment with the project of one and the name of another", () => {
+    const delegation = delegated({ places: [at("webshop", "prod"), at("webshop", "dev"), at("billing", "prod")] })
+    const elsewhere =
+      "the delegation ci is for environments webshop/prod, webshop/dev, billing/prod of organization acme alone"
+    for (const [project, env, answer] of [
+      ["webshop", "prod", null],
+      ["webshop", "dev", null],
+      ["billing", "prod", null],
+      ["billing", undefined, null],
+      ["billing", "dev", elsewhere],
+      ["other", "prod", elsewhere],
+      ["other", undefined, elsewhere]
+    ] as const) {
+      const asked = { org: "acme", project, env }
+      assert.strictEqual(beyondDelegation(delegation, "secret.list", asked), answer, `${project}/${env}`)
+    }
+    assert.strictEqual(beyondDelegation(delegation, "secret.list", { ...place, org: "other" }), elsewhere)
   })
 
   it("with keys covers these alone, and calls that name no key", () => {

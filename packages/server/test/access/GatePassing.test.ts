@@ -74,10 +74,13 @@ const notNamed = "the protection of webshop/prod does not let you change it at o
 const stuck = { approvers: ["nobody@example.com"] }
 
 const delegationIn = (guarded: Guarded, actor: UserActor): UserActor => {
-  const place = { org: guarded.org, project: { id: guarded.envId, name: guarded.project } }
+  const place = {
+    project: { id: guarded.envId, name: guarded.project },
+    env: { id: guarded.envId, name: EnvName.make(guarded.env) }
+  }
   const delegation = {
-    ...{ id: DelegationId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"), name: "agent", ...place },
-    ...{ env: { id: guarded.envId, name: EnvName.make(guarded.env) }, permission: "write", reveal: true, keys: null },
+    ...{ id: DelegationId.make("0192f0c1-5b7e-7c3a-9d2e-4f6a8b0c1d2e"), name: "agent", org: guarded.org },
+    ...{ places: [place], permission: "write", reveal: true, keys: null },
     ...{ ofSuperadmin: actor.superadmin, createdAt: "2026-01-01T00:00:00.000Z", expiresAt: "2026-01-02T00:00:00.000Z" }
   } as unknown as Delegated
   return { ...actor, delegation }

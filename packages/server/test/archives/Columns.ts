@@ -173,6 +173,7 @@ const log = "the log stays where it was written"
 export const without: Readonly<Record<string, string>> = {
   api_keys: credential,
   delegations: credential,
+  delegation_environments: credential,
   federated_sessions: credential,
   key_sessions: credential,
   client_logins: credential,

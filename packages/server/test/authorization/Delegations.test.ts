@@ -400,6 +400,88 @@ describe("what a delegation does", () => {
     assert.strictEqual(await statusOf(await delegate(), "DELETE", `/api/auth/delegations/${id}`), 403)
   })
 
+  it("is for several environments of an organization, with the right at each that it would have there alone", async () => {
+    const { address, delegated, org, org_name, person } = await scene("developer")
+    const billing = `${org}/projects/billing/envs/prod`
+    await pair.first.asRoot("POST", `${org}/projects`, { name: "billing" })
+    await pair.first.asRoot("PUT", `${billing}/secrets/SHARED`, { value: "of billing" })
+    const grant = (project_pattern: string, env_pattern: string, permission: string): Promise<Json> =>
+      pair.first.asRoot("POST", `${org}/acl`, {
+        ...{ subject_type: "user", email: address, project_pattern, env_pattern, permission }
+      })
+    await grant("webshop", "*", "write")
+    const also = [
+      { project: "webshop", env: "staging" },
+      { project: "billing", env: "prod" },
+      { project: "webshop", env: "prod" }
+    ]
+    // Without the right in one of them, nothing is made.
+    const refused = await delegated({ also }).then(() => assert.fail("delegated"), String)
+    assert.match(refused, /FORBIDDEN.*billing/s)
+    const list = async () => (await send(person.headers, "GET", "/api/auth/delegations")).body.data
+    assert.deepStrictEqual(await list(), [])
+
+    const rule = await grant("billing", "prod", "write")
+    const made = await delegated({ also })
+    assert.deepStrictEqual(made.also, also.slice(0, 2), "each once, in the order of the person")
+    assert.deepStrictEqual((await list())[0].also, made.also)
+    const agent = people(made.token)
+    const me = (await send(agent, "GET", "/api/auth/me")).body.delegation
+    assert.deepStrictEqual([me.project, me.env, me.also], ["webshop", "prod", made.also])
+    const read = (project: string, env: string) =>
+      statusOf(agent, "GET", `${org}/projects/${project}/envs/${env}/secrets/SHARED`)
+    const here = ["webshop/prod", "webshop/staging", "billing/prod"]
+    const answers = async () =>
+      Promise.all(
+        [...here, "webshop/dev", "billing/staging", "nowhere/prod"].map((place) => {
+          const [project = "", env = ""] = place.split("/")
+          return read(project, env)
+        })
+      )
+    assert.deepStrictEqual(await answers(), [200, 200, 200, 403, 403, 403])
+    const vault = { "x-vault-token": String(made.token) }
+    const listed = async (project: string) => (await send(vault, "GET", `/v1/${project}/metadata?list=true`)).body
+    assert.deepStrictEqual((await listed("webshop")).data.keys, ["prod", "staging"])
+    assert.deepStrictEqual((await listed("billing")).data.keys, ["prod"])
+    const entry = (await pair.first.asRoot("GET", `${org}/audit-logs?action=delegation.create`)).data[0]
+    assert.deepStrictEqual(entry.metadata.also, ["webshop/staging", "billing/prod"])
+
+    await pair.first.asRoot("DELETE", `${org}/acl/${rule.id}`)
+    assert.deepStrictEqual(await answers(), [200, 200, 403, 403, 403, 403], "as the person now")
+    // Another name of a project is the name by which it is asked for, and no delegation outlasts a removal.
+    await pair.first.asRoot("PATCH", `${org}/projects/billing`, { name: "bills" })
+    assert.deepStrictEqual((await list())[0].also[1], { project: "bills", env: "prod" })
+    const before = (await send(agent, "GET", "/api/auth/me")).body.delegation.id
+    for (const [env, left] of [
+      ["prod", ["staging", [{ project: "bills", env: "prod" }]]],
+      ["staging", ["prod", undefined]]
+    ] as const) {
+      await pair.first.asRoot("DELETE", `${org}/projects/webshop/envs/${env}?force=1`)
+      const {
+        body: { delegation }
+      } = await send(agent, "GET", "/api/auth/me")
+      assert.deepStrictEqual([delegation.id, delegation.env, delegation.also], [before, ...left])
+    }
+    const { data: removed } = await pair.first.asRoot("GET", `${org}/projects/webshop/trash?name=prod`)
+    await pair.first.asRoot("POST", `${org}/projects/webshop/trash/${removed[0].id}/restore`, {})
+    assert.strictEqual(await read("webshop", "prod"), 403, "what was removed does not come back")
+    await pair.first.asRoot("DELETE", `${org}/projects/bills`)
+    assert.strictEqual(await statusOf(agent, "GET", "/api/auth/me"), 401)
+    assert.deepStrictEqual(await list(), [])
+    assert.strictEqual(org_name, made.org)
+  })
+
+  it("takes at most ten environments, of one organization, each by its names", async () => {
+    const { delegated } = await scene()
+    const refusal = (also: unknown) => delegated({ also }).then(() => assert.fail("delegated"), String)
+    const dev = { project: "webshop", env: "dev" }
+    assert.match(await refusal(Array.from({ length: 10 }, () => dev)), /VALIDATION_ERROR.*at most 9 further/s)
+    assert.match(await refusal([{ ...dev, org: "other" }]), /VALIDATION_ERROR/)
+    assert.match(await refusal([{ project: "webshop" }]), /VALIDATION_ERROR/)
+    assert.match(await refusal([{ ...dev, env: "nowhere" }]), /NOT_FOUND/)
+    assert.isUndefined((await delegated({ also: [] })).also)
+  })
+
   it("needs a person with the permission, and ends in the time that the server allows", async () => {
     const { delegate, delegated, org, person } = await scene("member")
     const refusal = (fields: object) => delegated(fields).then(() => assert.fail("delegated"), String)

@@ -11,7 +11,7 @@ export const delegate = (ada: UserActor, request: Partial<DelegationRequest> = {
     const place = yield* enter(ada, "secret.list")
     const { create } = yield* Delegations
     return yield* transaction(
-      create(place, ada, { name: "claude", permission: "read", expires_in: 8 * 3_600, ...request })
+      create([place], ada, { name: "claude", permission: "read", expires_in: 8 * 3_600, ...request })
     )
   })
 

@@ -12,6 +12,7 @@ import { entries, grant, onDatabase, organization, raw, transaction } from "../s
 
 /** The tables whose rows are deleted, and not by the list of maintenance: what deletes them. */
 const deletedElsewhere: Readonly<Record<string, string>> = {
+  delegation_environments: "the end of the delegation, or of the environment",
   passkeys: "their person, or the end of the account",
   group_members: "a change of the group, or the end of a membership",
   group_mappings: "a change of the mapping",

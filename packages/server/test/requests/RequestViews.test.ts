@@ -119,8 +119,12 @@ describe("a vote", () => {
     id: DelegationId.make(id),
     name: "ci",
     org: { id: OrgId.make(id), name: OrgName.make("acme") },
-    project: { id: ProjectId.make(id), name: ProjectName.make("webshop") },
-    env: { id: EnvId.make(id), name: EnvName.make("prod") },
+    places: [
+      {
+        project: { id: ProjectId.make(id), name: ProjectName.make("webshop") },
+        env: { id: EnvId.make(id), name: EnvName.make("prod") }
+      }
+    ],
     permission: "write",
     reveal: true,
     keys: null,

@@ -358,6 +358,16 @@ export const rows: Readonly<Record<string, ReadonlyArray<Row>>> = {
       keys: Array.from({ length: 100 }, (_, index) => `KEY_${index}`),
       expires_in: 3_600
     })),
+    body("10 environments", ({ attempt }) => ({
+      name: `agent of many ${attempt}`,
+      org: "large",
+      project: "web",
+      env: "full",
+      also: Array.from({ length: 9 }, (_, index) => ({ project: "web", env: ["dev", "staging", "prod"][index % 3] })),
+      permission: "read",
+      expires_in: 3_600
+    })),
+    body("11 environments", () => ({ also: Array.from({ length: 10 }, () => ({ project: "web", env: "dev" })) })),
     body("101 keys", () => ({ keys: Array.from({ length: 101 }, (_, index) => `KEY_${index}`) }))
   ],
   "GET /api/auth/delegations": [plain],

@@ -38,6 +38,8 @@ export const rules: Readonly<Record<string, Rule>> = {
     scopes: ["server", "user", "org"],
     alone: RegExp(`${expired("delegations")}|SET last_used_at = `)
   },
+  // They go with their delegation.
+  delegation_environments: { scopes: ["user", "org"] },
   // The end of a person's account removes all of them.
   passkeys: { scopes: ["server", "user"] },
   passkey_challenges: { scopes: ["user"], alone: RegExp(expired("passkey_challenges")) },

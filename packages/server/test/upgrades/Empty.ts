@@ -2,6 +2,7 @@
 export const empty: Readonly<Record<string, string>> = {
   audit_archives: "the filling archives no entries",
   audit_starts: "no entries left for an archive",
+  delegation_environments: "a further environment of a delegation is optional",
   freed_names: "names of protected places that changed, which the filling does not change",
   "request_votes.comment": "a comment is optional",
   group_logins: "logins that were cut off between their steps",

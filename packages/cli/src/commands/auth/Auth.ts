@@ -10,6 +10,8 @@ import { printLine } from "../../terminal/Print.js"
 import { doneView, printView, recordView } from "../../terminal/View.js"
 import { endedLine, shownDelegations } from "../delegations/StoredDelegations.js"
 import { loginCommand } from "./Login.js"
+import { placeName } from "@coffer/client/internal/DelegationFile"
+import { placesOf } from "../delegations/DelegatedPlaces.js"
 
 const logout = command("logout", {
   description: "End the session, and remove it from this machine",
@@ -65,7 +67,7 @@ const whoami = atServerOrEnv("whoami", {
         ...record,
         ...(delegation !== undefined && {
           delegation: delegation.name,
-          of: `${delegation.permission} on ${delegation.org}/${delegation.project}/${delegation.env}`,
+          of: `${delegation.permission} on ${placesOf(delegation).map(placeName).join(" and ")}`,
           reveal: delegation.reveal,
           ...(delegation.keys !== undefined && { keys: delegation.keys.join(" ") }),
           until: delegation.expires_at

@@ -1,9 +1,16 @@
 import type { PrivateFileError } from "@coffer/client/internal/PrivateFile"
-import { endDelegations, forgetDelegations, stageDelegation } from "@coffer/client/internal/StoredDelegations"
-import { DelegablePermission, type Delegation, DelegationName } from "@coffer/domain/directory/Delegation"
+import { placeName } from "@coffer/client/internal/DelegationFile"
+import { endDelegations, forgetDelegations, stageDelegations } from "@coffer/client/internal/StoredDelegations"
+import {
+  DelegablePermission,
+  type DelegatedEnvironment,
+  type Delegation,
+  DelegationName
+} from "@coffer/domain/directory/Delegation"
+import type { EnvPath } from "@coffer/domain/api/Paths"
 import { DelegationId } from "@coffer/domain/base/Ids"
 import { withMessage } from "@coffer/domain/base/Message"
-import { SecretKey } from "@coffer/domain/base/Names"
+import { type EnvName, ProjectName, SecretKey } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
 import * as Redacted from "effect/Redacted"
@@ -13,12 +20,14 @@ import { CannotDo, NotThere, WrongUsage } from "../../base/Failures.js"
 import { atServer, type Call, wide } from "../../grammar/Command.js"
 import { argument, codecOf, option, repeatedOption } from "../../grammar/Fields.js"
 import { meantBy } from "../../grammar/IdKinds.js"
+import { type Named, repeatedEnv } from "../../grammar/PlaceArguments.js"
 import { inPlace, optionalPlace } from "../../grammar/PlaceForm.js"
 import { anyText, completedBy, flag, type Given, old, type OptionSpec, orOld } from "../../grammar/Specs.js"
 import { duration, millisUntil, moment } from "../../grammar/Times.js"
 import { questionAbout } from "../../grammar/Words.js"
 import { note } from "../../terminal/Print.js"
 import { doneView, listView } from "../../terminal/View.js"
+import { placesOf } from "./DelegatedPlaces.js"
 import { endedLine, shownDelegations } from "./StoredDelegations.js"
 
 /** The name and the length of a delegation. */
@@ -70,7 +79,27 @@ const keysIn = (texts: ReadonlyArray<string>) =>
     () => new WrongUsage({ message: "--only takes secret keys, separated by commas" })
   )
 
-const placeOf = ({ env, org, project }: Delegation) => `${org}/${project}/${env}`
+/** `--place` is an old form, whose first is the place. */
+const furtherEnv = repeatedEnv("also", "Another environment of the organization that it is for")
+const further: typeof furtherEnv = {
+  ...furtherEnv,
+  decode: (texts = [], given) => furtherEnv.decode([...texts, ...(given.get("place") ?? []).slice(1)], given)
+}
+
+/** Reads the further environments of a delegation, whose names above are those of its first where they are left out. */
+const environmentsBeside = (path: EnvPath, further: ReadonlyArray<Named<EnvName>>) =>
+  Effect.forEach(further, ({ above: { org = path.org_name, project = path.project_name }, name }) =>
+    org === path.org_name
+      ? Effect.map(
+          Effect.mapError(Schema.decode(ProjectName)(project), ({ message }) => new WrongUsage({ message })),
+          (projectName): DelegatedEnvironment => ({ project: projectName, env: name })
+        )
+      : new WrongUsage({
+          message: `a delegation is for environments of one organization: ${org}/${project}/${name} is not of ${path.org_name}`
+        })
+  )
+
+const placeOf = (made: Pick<Delegation, "also" | "env" | "org" | "project">) => placesOf(made).map(placeName).join(" ")
 
 const columns = {
   id: ({ id }: Delegation) => id,
@@ -101,13 +130,14 @@ export const delegate = atServer("delegate", {
   examples: [
     "coffer delegate webshop/dev --name claude",
     "coffer delegate webshop/dev --name 'nightly job' --permission write --for 2h --only DATABASE_URL",
-    "coffer delegate dev --name claude --no-reveal"
+    "coffer delegate dev --also staging --name claude --no-reveal"
   ],
   options: {
     naming,
-    place: orOld(optionalPlace, { place: option("place", Schema.String, "Old form of PLACE") }, ({ place }) =>
-      Either.right(place)
+    place: orOld(optionalPlace, { place: repeatedOption("place", Schema.String, "Old form of PLACE") }, ({ place }) =>
+      Either.right(place[0])
     ),
+    also: further,
     permission: option(
       "permission",
       DelegablePermission,
@@ -122,11 +152,12 @@ export const delegate = atServer("delegate", {
   place: inPlace,
   run: ({ call, options, server, settings }) =>
     Effect.gen(function* () {
-      const { naming: named, noReveal, only, permission = "read" } = options
+      const { also: others, naming: named, noReveal, only, permission = "read" } = options
       const { end = "8h", name } = named
       const path = yield* settings.envPath
       const keys = yield* keysIn(only)
       const { env_name: env, org_name: org, project_name: project } = path
+      const also = yield* environmentsBeside(path, others)
       const payload = {
         name,
         org,
@@ -135,11 +166,12 @@ export const delegate = atServer("delegate", {
         permission,
         expires_in: Math.ceil((yield* millisUntil(end)) / 1_000),
         ...defined({
+          also: also.length === 0 ? undefined : also,
           keys: keys.length === 0 ? undefined : keys,
           reveal: noReveal ? false : undefined
         })
       }
-      const store = yield* stageDelegation(server.origin, path)
+      const store = yield* stageDelegations(server.origin, placesOf({ also, env, org, project }))
       const { token, ...made } = yield* Effect.uninterruptibleMask((restore) =>
         Effect.tap(restore(call("delegations", (api) => api.create({ payload }))), (created) =>
           Effect.catchTag(store({ ...created, expiresAt: created.expires_at }), "PrivateFileError", (failure) =>

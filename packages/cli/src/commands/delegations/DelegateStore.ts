@@ -1,6 +1,7 @@
 import { refuseUntrusted } from "@coffer/client/internal/TrustedOrigins"
 import { loadSettings } from "@coffer/client/internal/Settings"
-import { stageDelegation } from "@coffer/client/internal/StoredDelegations"
+import { placeName } from "@coffer/client/internal/DelegationFile"
+import { stageDelegations } from "@coffer/client/internal/StoredDelegations"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
@@ -9,6 +10,7 @@ import { clientWith, command, json, serverUrl } from "../../grammar/Command.js"
 import { readBytes, standardInput } from "../../terminal/Bytes.js"
 import { askHidden, canAsk } from "../../terminal/Prompts.js"
 import { doneView, printView } from "../../terminal/View.js"
+import { placesOf } from "./DelegatedPlaces.js"
 
 const maxInputLength = 1_000
 
@@ -38,10 +40,10 @@ export const delegateStore = command("delegate store", {
       const { call } = yield* clientWith(server, Option.some({ type: "delegation", secret: token }))
       const identity = yield* call("auth", (api) => api.me({}))
       if (identity.type !== "user" || identity.delegation === undefined) return yield* noToken
-      const { env, expires_at: expiresAt, id, name, org, project } = identity.delegation
-      const place = { org_name: org, project_name: project, env_name: env }
-      yield* Effect.flatMap(stageDelegation(server.origin, place), (store) => store({ id, name, token, expiresAt }))
-      const where = `${org}/${project}/${env}`
+      const { expires_at: expiresAt, id, name } = identity.delegation
+      const places = placesOf(identity.delegation)
+      yield* Effect.flatMap(stageDelegations(server.origin, places), (store) => store({ id, name, token, expiresAt }))
+      const where = places.map(placeName).join(" and ")
       yield* printView(
         doneView(
           `commands on this machine that have no terminal take the delegation ${name} in ${where} until ${expiresAt}`,

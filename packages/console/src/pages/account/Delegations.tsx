@@ -10,6 +10,7 @@ import { Menu, MenuItem } from "../../kit/Menu.js"
 import { Reading } from "../../kit/Reading.js"
 import { Table } from "../../kit/Table.js"
 import { Ahead, When } from "../../kit/When.js"
+import { placesOf } from "./DelegatedPlaces.js"
 
 const NewDelegation = later(async () => (await import("./NewDelegation.js")).NewDelegation)
 
@@ -24,14 +25,12 @@ const scopeOf = ({ keys, permission, reveal }: Delegation): string =>
     .join("; ")
 
 const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonly changed: () => void }) => {
-  const { env, expires_at, id, last_used_at, name, org, project } = delegation
+  const { expires_at, id, last_used_at, name } = delegation
   const isOpen = useSignal(false)
   return (
     <tr>
       <th scope="row">{name}</th>
-      <td>
-        {org}/{project}/{env}
-      </td>
+      <td>{placesOf(delegation)}</td>
       <td class="quiet">{scopeOf(delegation)}</td>
       <td class="quiet">
         <Ahead time={expires_at} />
@@ -52,7 +51,7 @@ const Row = ({ changed, delegation }: { readonly delegation: Delegation; readonl
             done={changed}
           >
             <p>
-              Its token ends at once: what {name} runs in {org}/{project}/{env} with it is refused. It cannot be given
+              Its token ends at once: what {name} runs in {placesOf(delegation)} with it is refused. It cannot be given
               back; delegate again for a new token.
             </p>
           </Confirm>
@@ -73,8 +72,8 @@ export const Delegations = () => {
         title="Delegations"
         about={
           <>
-            Parts of your rights for agents and scripts, in one environment and for some hours. On the machine where one
-            is used, <code>coffer delegate</code> makes it in one step.
+            Parts of your rights for agents and scripts, in some environments and for some hours. On the machine where
+            one is used, <code>coffer delegate</code> makes it in one step.
           </>
         }
         create={

@@ -4,10 +4,11 @@ import {
   DelegatedKeys,
   DelegationName,
   DelegationSeconds,
+  maxDelegatedEnvironments,
   type NewDelegation as Made
 } from "@coffer/domain/directory/Delegation"
 import { secretKeyForm } from "@coffer/domain/base/NameForms"
-import type { OrgName } from "@coffer/domain/base/Names"
+import type { EnvName, OrgName } from "@coffer/domain/base/Names"
 import { useSignal } from "@preact/signals"
 import * as Effect from "effect/Effect"
 import * as Either from "effect/Either"
@@ -30,6 +31,7 @@ import { Problem } from "../../kit/Problem.js"
 import { Reading } from "../../kit/Reading.js"
 import { TextField } from "../../kit/TextField.js"
 import { organizations } from "../../client/Organizations.js"
+import { placesOf } from "./DelegatedPlaces.js"
 
 const spans = { "30 minutes": 1_800, "1 hour": 3_600, "8 hours": 28_800, "24 hours": 86_400 } as const
 type Span = keyof typeof spans
@@ -49,6 +51,19 @@ const Terms = Schema.Struct({
   keys: Schema.optionalWith(DelegatedKeys, { exact: true }),
   expires_in: DelegationSeconds
 })
+
+/** The further environments that words name in the chosen project, or the problem with them. */
+const furtherIn = (
+  { env, envs, project }: PlaceChoice,
+  words: ReadonlyArray<string>
+): Either.Either<ReadonlyArray<EnvName>, string> => {
+  const names = (envs.loaded.value.value?.names ?? []).filter((name) => name !== env)
+  const unknown = words.find((word) => names.every((name) => name !== word))
+  if (unknown !== undefined) return Either.left(`${project ?? "The project"} has no other environment ${unknown}.`)
+  return words.length < maxDelegatedEnvironments
+    ? Either.right(names.filter((name) => words.includes(name)))
+    : Either.left(`A delegation is for at most ${maxDelegatedEnvironments} environments.`)
+}
 
 interface FormProps {
   readonly org: OrgName
@@ -77,12 +92,14 @@ const Form = ({ act, children, done, org }: FormProps) => {
   const { found, permissions } = useDelegable(org, choice)
   const name = useSignal("")
   const keys = useSignal("")
+  const others = useSignal("")
   const chosen = useSignal<DelegablePermission>("read")
   const span = useSignal<Span>("8 hours")
   const reveals = useSignal(true)
   const { env, project } = choice
   const permission = permissions.find((one) => one === chosen.value) ?? permissions.at(-1)
   const only = wordsOf(keys.value)
+  const further = furtherIn(choice, wordsOf(others.value))
   const named = decodeForm(DelegationName, name.value.trim())
   const wrong = only.find((word) => !secretKeyForm.is(word))
   const limited = only.length === 0 ? Either.right(undefined) : decodeForm(DelegatedKeys, only)
@@ -94,8 +111,10 @@ const Form = ({ act, children, done, org }: FormProps) => {
   })
   const submit = (event: Event) => {
     event.preventDefault()
-    if (Either.isLeft(terms) || project === undefined || env === undefined || permission === undefined) return
-    const payload = { ...terms.right, org, project, env, permission, reveal: reveals.value }
+    if (Either.isLeft(terms) || Either.isLeft(further)) return
+    if (project === undefined || env === undefined || permission === undefined) return
+    const also = further.right.map((other) => ({ project, env: other }))
+    const payload = { ...terms.right, org, project, env, also, permission, reveal: reveals.value }
     act.run(
       call("delegations", (api) => api.create({ payload })),
       done
@@ -105,6 +124,16 @@ const Form = ({ act, children, done, org }: FormProps) => {
     <form onSubmit={submit}>
       {children}
       <ChoosePlace choice={choice} envLabel="Environment" nothing={`${org} has no project that you may see.`} />
+      <TextField
+        label="Also in"
+        text={others}
+        placeholder="no other environment"
+        isBad={Either.isLeft(further)}
+        hint={Either.match(further, {
+          onLeft: (words) => words,
+          onRight: () => `Other environments of ${project ?? "the project"}, separated by commas. Optional.`
+        })}
+      />
       <TextField
         label="For"
         text={name}
@@ -144,7 +173,10 @@ const Form = ({ act, children, done, org }: FormProps) => {
       )}
       <Problem failure={act.failure.value} />
       <footer>
-        <button class="primary" disabled={act.isBusy.value || permission === undefined || Either.isLeft(terms)}>
+        <button
+          class="primary"
+          disabled={act.isBusy.value || permission === undefined || Either.isLeft(terms) || Either.isLeft(further)}
+        >
           Delegate
         </button>
       </footer>
@@ -154,7 +186,7 @@ const Form = ({ act, children, done, org }: FormProps) => {
 
 /** The token, and how a machine gets it. */
 const Token = ({ changed, made }: { readonly made: Made; readonly changed: () => void }) => {
-  const { env, id, name, org, project, token } = made
+  const { id, name, token } = made
   const line = `coffer delegate store --server-url ${location.origin}`
   return (
     <>
@@ -170,8 +202,7 @@ const Token = ({ changed, made }: { readonly made: Made; readonly changed: () =>
         }}
       />
       <p>
-        Run this where it is used, and paste the token. Commands without a terminal then take it in {org}/{project}/
-        {env}.
+        Run this where it is used, and paste the token. Commands without a terminal then take it in {placesOf(made)}.
       </p>
       <pre class="code-lines" tabIndex={0}>
         {line}

@@ -1,8 +1,8 @@
+import type { Delegated } from "@coffer/domain/access/Actor"
 import { delegablePermissions } from "@coffer/domain/directory/Delegation"
 import {
   ApiKeyId,
   DelegationId,
-  EnvId,
   FederationId,
   OrgId,
   ProjectId,
@@ -10,11 +10,13 @@ import {
   SessionId,
   UserId
 } from "@coffer/domain/base/Ids"
-import { Email, EnvName, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/base/Names"
+import { Email, FederationName, OrgName, ProjectName, ServiceAccountName } from "@coffer/domain/base/Names"
 import * as Effect from "effect/Effect"
+import { flow } from "effect/Function"
 import * as Schema from "effect/Schema"
 import { databaseTime, fenceCheck, query, sql } from "../../database/Query.js"
-import { accountPlaceColumns, joinPlace, liveAs, orgOfPath, placeColumns, placeFields } from "../place/PlaceRow.js"
+import { delegatedOrg, delegatedPlaces, withPlaces } from "./DelegatedPlaces.js"
+import { accountPlaceColumns, joinPlace, orgOfPath, placeColumns, placeFields } from "../place/PlaceRow.js"
 
 const SessionActorRow = Schema.Struct({
   session_id: SessionId,
@@ -46,13 +48,12 @@ const DelegationActorRow = Schema.Struct({
   superadmin: Schema.Number,
   own_org_id: OrgId,
   own_org_name: OrgName,
-  own_project_id: ProjectId,
-  own_project_name: ProjectName,
-  own_env_id: EnvId,
-  own_env_name: EnvName,
+  /** Null if none of its environments is left. */
+  places: Schema.NullOr(Schema.String),
   ...placeFields
 })
-export type DelegationActorRow = typeof DelegationActorRow.Type
+/** A delegation with an environment that is left. */
+export type DelegationActorRow = Omit<typeof DelegationActorRow.Type, "places"> & Pick<Delegated, "places">
 
 const accountFields = {
   account_id: ServiceAccountId,
@@ -102,20 +103,13 @@ export const delegationEnd = sql`
 /** The delegations `d` that have not ended. */
 export const liveDelegation = sql`${delegationEnd} > ${databaseTime}`
 
-/** The place of a delegation `d`, which ends with it. */
-export const delegatedPlace = sql`
-  JOIN environments de ON de.id = d.env_id AND ${liveAs("de")}
-  JOIN projects dp ON dp.id = de.project_id AND dp.removed_at IS NULL
-  JOIN organizations dg ON dg.id = dp.org_id AND dg.removed_at IS NULL`
-
 // The role and the rules are the person's: what the delegation leaves of them is decided with each of them.
 const delegationActor = sql`
   SELECT d.id AS delegation_id, d.name AS delegation_name, d.permission AS permission, d.reveal AS reveal,
     d.keys AS keys, d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at,
     u.id AS user_id, u.email AS email, u.name AS name, u.superadmin AS superadmin,
-    dg.id AS own_org_id, dg.name AS own_org_name, dp.id AS own_project_id, dp.name AS own_project_name,
-    de.id AS own_env_id, de.name AS own_env_name, ${placeColumns(sql`u.id`)}
-  FROM delegations d JOIN users u ON u.id = d.user_id ${delegatedPlace}
+    dg.id AS own_org_id, dg.name AS own_org_name, ${delegatedPlaces} AS places, ${placeColumns(sql`u.id`)}
+  FROM delegations d JOIN users u ON u.id = d.user_id ${delegatedOrg}
   LEFT JOIN organizations o ON ${orgOfPath} ${joinPlace(sql`u.id`)}
   WHERE ${fenceCheck} AND ${liveDelegation} AND u.disabled_at IS NULL`
 
@@ -164,8 +158,11 @@ const federatedActor = sql`
 export const actorRepo = Effect.map(query, ({ first }) => ({
   findSession: first(SessionActorRow)`${sessionActor} AND s.token_hash = ${"hash"} AND s.kind = ${"kind"}`,
   sessionById: first(SessionActorRow)`${sessionActor} AND s.id = ${"id"}`,
-  findDelegation: first(DelegationActorRow)`${delegationActor} AND d.token_hash = ${"hash"}`,
-  delegationById: first(DelegationActorRow)`${delegationActor} AND d.id = ${"id"}`,
+  findDelegation: flow(
+    first(DelegationActorRow)`${delegationActor} AND d.token_hash = ${"hash"}`,
+    Effect.map(withPlaces)
+  ),
+  delegationById: flow(first(DelegationActorRow)`${delegationActor} AND d.id = ${"id"}`, Effect.map(withPlaces)),
   findKey: first(KeyActorRow)`${keyActor} AND k.token_hash = ${"hash"}`,
   keyById: first(KeyActorRow)`${keyActor} AND k.id = ${"id"}`,
   findKeySession: first(KeySessionActorRow)`${keySessionActor} AND s.token_hash = ${"hash"}`,

@@ -115,14 +115,17 @@ const decideByRule = (
 
 /** Says why a delegation does not cover an action at a place; null if it does. Depends on names alone: it reveals nothing. */
 export const beyondDelegation = (
-  { env, keys, name, org, permission, project, reveal }: Delegated,
+  { keys, name, org, permission, places, reveal }: Delegated,
   action: Action,
   place: PlaceNames,
   key?: SecretKey
 ): string | null => {
   const isThere = (asked: string | undefined, own: string) => asked === undefined || asked === own
-  if (place.org !== org.name || !isThere(place.project, project.name) || !isThere(place.env, env.name)) {
-    return `the delegation ${name} is for environment ${project.name}/${env.name} of organization ${org.name} alone`
+  const covers = places.some(({ env, project }) => isThere(place.project, project.name) && isThere(place.env, env.name))
+  if (place.org !== org.name || !covers) {
+    const names = places.map(({ env, project }) => `${project.name}/${env.name}`)
+    const environments = `${names.length === 1 ? "environment" : "environments"} ${names.join(", ")}`
+    return `the delegation ${name} is for ${environments} of organization ${org.name} alone`
   }
   const need: Need = needs[action]
   if (!("permission" in need)) return need.delegable === true ? null : neverDelegated

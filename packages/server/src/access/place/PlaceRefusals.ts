@@ -40,10 +40,10 @@ export const makePlaceRefusals = Effect.map(AuditLog, (audit) => {
       missing
     )
 
-  /** Refuses a call that a delegation may not make. The entry belongs to the delegation's place: the path may name any other. */
+  /** Refuses a call that a delegation may not make. The entry belongs to the delegation's first place: the path may name any other. */
   const refuseDelegation = (
     actor: Actor,
-    { env, org, project }: Delegated,
+    { org, places: [{ env, project }] }: Delegated,
     action: string,
     missing: string,
     path = ""

@@ -2,6 +2,7 @@
 export const shrinkingTables: ReadonlySet<string> = new Set([
   "sessions",
   "delegations",
+  "delegation_environments",
   "passkeys",
   "passkey_challenges",
   "federated_sessions",

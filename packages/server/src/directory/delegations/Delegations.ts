@@ -8,6 +8,7 @@ import {
 import { LimitExceeded, ValidationError } from "@coffer/domain/errors/Errors"
 import { DelegationId } from "@coffer/domain/base/Ids"
 import type { SecretKey } from "@coffer/domain/base/Names"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Redacted from "effect/Redacted"
 import { type Place, sourceOf } from "../../access/Access.js"
@@ -22,6 +23,7 @@ import { method } from "../../base/tracing/Traced.js"
 import { uuidV7 } from "../../base/Uuid.js"
 import { Database } from "../../database/Database.js"
 import { hashToken, mintToken } from "../../keys/Token.js"
+import { environmentsOf } from "./DelegatedEnvironments.js"
 import { type DelegationRow, delegationsRepo } from "./Repo.js"
 
 /** The action that a person must be allowed to do in order to delegate a permission. */
@@ -39,10 +41,11 @@ export interface DelegationRequest {
   readonly expires_in: number
 }
 
-const delegationOf = ({ created_at, ends_at, keys, org_id: _, reveal, ...row }: DelegationRow): Delegation => {
+const delegationOf = ({ created_at, ends_at, keys, org_id: _, places, reveal, ...row }: DelegationRow): Delegation => {
   const only = keysIn(keys)
   return {
     ...row,
+    ...environmentsOf(places),
     reveal: reveal === 1,
     ...(only !== null && { keys: [...only] }),
     created_at: timestamp(created_at),
@@ -50,7 +53,7 @@ const delegationOf = ({ created_at, ends_at, keys, org_id: _, reveal, ...row }: 
   }
 }
 
-/** The delegations of persons: parts of their rights in one environment, for agents and scripts. */
+/** The delegations of persons: parts of their rights in some environments, for agents and scripts. */
 export class Delegations extends Effect.Service<Delegations>()("@coffer/server/Delegations", {
   effect: Effect.gen(function* () {
     const repo = yield* delegationsRepo
@@ -59,11 +62,11 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
     const config = yield* ServerConfig
     const limit = delegationLimit(config)
 
-    /** Makes a delegation at a place, where the person has the permission. Call it in the transaction that enters the place. */
+    /** Makes a delegation at places where the person has the permission. Call it in the transaction that enters them. */
     const create = method(
       "Delegations.create",
       function* (
-        place: Place<"secret.use" | "secret.list" | "secret.write">,
+        entered: Array.NonEmptyReadonlyArray<Place<"secret.use" | "secret.list" | "secret.write">>,
         person: UserActor,
         { expires_in, keys, name, permission, reveal = true }: DelegationRequest
       ) {
@@ -81,14 +84,15 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
         }
         const token = yield* mintToken("delegation")
         const id = DelegationId.make(yield* uuidV7)
+        const places = Array.dedupeWith(entered, (one, other) => one.env.id === other.env.id)
+        const [place, ...others] = places
         const only = keys === undefined ? null : [...new Set(keys)].sort()
         const row: DelegationRow = {
           id,
           name,
           org_id: place.org.id,
           org: place.org.name,
-          project: place.project.name,
-          env: place.env.name,
+          places: Array.map(places, ({ env, project }) => ({ env, project })),
           permission,
           reveal: reveal && permission !== "use" ? 1 : 0,
           keys: only && JSON.stringify(only),
@@ -109,13 +113,23 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
           createdAt: row.created_at,
           endsAt: row.ends_at
         })
+        for (const [index, { env }] of others.entries()) {
+          yield* repo.insertEnvironment({ id, envId: env.id, position: index + 1 })
+        }
         const delegation = delegationOf(row)
-        const { expires_at } = delegation
+        const { also, expires_at } = delegation
         yield* audit.change(sourceOf(place), {
           action: "delegation.create",
           resource_type: "delegation",
           resource_id: id,
-          metadata: { name, permission, reveal: delegation.reveal, ...(only !== null && { keys: only }), expires_at }
+          metadata: {
+            name,
+            permission,
+            reveal: delegation.reveal,
+            ...(only !== null && { keys: only }),
+            ...(also !== undefined && { also: also.map(({ env, project }) => `${project}/${env}`) }),
+            expires_at
+          }
         })
         const made: NewDelegation = { ...delegation, token }
         return made
@@ -132,7 +146,8 @@ export class Delegations extends Effect.Service<Delegations>()("@coffer/server/D
       if (row === undefined || (yield* repo.remove({ id, userId: person.id })).length === 0) {
         return yield* notFound(`delegation ${id}`)
       }
-      const { env, name, org_id: orgId, permission, project } = row
+      const { name, org_id: orgId, permission, places } = row
+      const { env, project } = environmentsOf(places)
       yield* audit.change(
         { ...actorSource(person), orgId, project, env },
         { action: "delegation.revoke", resource_type: "delegation", resource_id: id, metadata: { name, permission } }

@@ -1,5 +1,5 @@
 import { Api } from "@coffer/domain/Api"
-import { Delegation } from "@coffer/domain/directory/Delegation"
+import { type DelegatedEnvironment, Delegation } from "@coffer/domain/directory/Delegation"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -19,12 +19,13 @@ export const DelegationsHttp = HttpApiBuilder.group(Api, "delegations", (handler
     return handlers
       .handle("create", ({ payload }) =>
         Effect.flatMap(person("delegation.create"), (actor) => {
-          const { env: env_name, org: org_name, permission, project: project_name } = payload
-          const names = { org_name, project_name, env_name }
-          return access.change(
+          const { also = [], env, org: org_name, permission, project } = payload
+          const enter = (one: DelegatedEnvironment) =>
             // It changes nothing: a protected environment is delegated as another.
-            access.right(names, neededFor[permission]),
-            (place) => delegations.create(place, actor, payload),
+            access.right({ org_name, project_name: one.project, env_name: one.env }, neededFor[permission])
+          return access.change(
+            Effect.forEach([{ project, env }, ...also] as const, enter),
+            (places) => delegations.create(places, actor, payload),
             // The delegations of a person are counted.
             { also: [userScope(actor.id)] }
           )

@@ -1,8 +1,13 @@
+import type { Delegated } from "@coffer/domain/access/Actor"
 import { DelegationId, OrgId } from "@coffer/domain/base/Ids"
-import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
+import { OrgName } from "@coffer/domain/base/Names"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
+import { flow } from "effect/Function"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { delegatedPlace, delegationEnd, liveDelegation } from "../../access/caller/ActorRepo.js"
+import { delegationEnd, liveDelegation } from "../../access/caller/ActorRepo.js"
+import { delegatedOrg, delegatedPlaces, withPlaces } from "../../access/caller/DelegatedPlaces.js"
 import { databaseTime, query, sql } from "../../database/Query.js"
 import { idRow } from "../../database/Rows.js"
 import { ServerConfig } from "../../base/Config.js"
@@ -14,8 +19,7 @@ const DelegationRow = Schema.Struct({
   name: Schema.String,
   org_id: OrgId,
   org: OrgName,
-  project: ProjectName,
-  env: EnvName,
+  places: Schema.NullOr(Schema.String),
   permission: Schema.String,
   reveal: Schema.Number,
   keys: Schema.NullOr(Schema.String),
@@ -23,7 +27,8 @@ const DelegationRow = Schema.Struct({
   ends_at: Schema.Number,
   last_used_at: Schema.NullOr(Schema.String)
 })
-export type DelegationRow = typeof DelegationRow.Type
+/** A delegation with an environment that is left. */
+export type DelegationRow = Omit<typeof DelegationRow.Type, "places"> & Pick<Delegated, "places">
 
 /** A longer limit must not bring back the delegations that the server's limit ended. */
 export const delegationPurge = Effect.flatMap(ServerConfig, (config) =>
@@ -36,17 +41,23 @@ export const delegationPurge = Effect.flatMap(ServerConfig, (config) =>
 
 export const delegationsRepo = Effect.map(query, ({ all, first, returning, write }) => {
   const ofPerson = sql`
-    SELECT d.id AS id, d.name AS name, dg.id AS org_id, dg.name AS org, dp.name AS project, de.name AS env,
-      d.permission AS permission, d.reveal AS reveal, d.keys AS keys, d.created_at AS created_at,
-      ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at
-    FROM delegations d ${delegatedPlace}
+    SELECT d.id AS id, d.name AS name, dg.id AS org_id, dg.name AS org, ${delegatedPlaces} AS places, d.permission AS permission, d.reveal AS reveal,
+      d.keys AS keys, d.created_at AS created_at, ${delegationEnd} AS ends_at, d.last_used_at AS last_used_at
+    FROM delegations d ${delegatedOrg}
     WHERE d.user_id = ${"userId"} AND ${liveDelegation}`
+
+  const live = all(DelegationRow)`${ofPerson} ORDER BY d.created_at DESC, d.id DESC`
+  const find = first(DelegationRow)`${ofPerson} AND d.id = ${"id"}`
 
   return {
     /** Those of a person that have not ended, newest first. */
-    live: all(DelegationRow)`${ofPerson} ORDER BY d.created_at DESC, d.id DESC`,
+    live: flow(live, Effect.map(Array.filterMap(flow(withPlaces, Option.fromNullable)))),
 
-    find: first(DelegationRow)`${ofPerson} AND d.id = ${"id"}`,
+    find: flow(find, Effect.map(withPlaces)),
+
+    insertEnvironment: write`
+      INSERT INTO delegation_environments (delegation_id, env_id, position)
+      VALUES (${"id"}, ${"envId"}, ${"position"})`,
 
     insert: write`
       INSERT INTO delegations (id, user_id, org_id, env_id, name, token_hash, permission, reveal, keys, created_at, expires_at)

@@ -1,4 +1,4 @@
-import { DelegationId, OrgId, ProjectId, RemovedId } from "@coffer/domain/base/Ids"
+import { DelegationId, EnvId, OrgId, ProjectId, RemovedId } from "@coffer/domain/base/Ids"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { envsIn } from "../../access/place/RemovedPlaces.js"
@@ -36,6 +36,8 @@ const DelegationRow = Schema.Struct({
   person: Schema.String
 })
 
+const MovedRow = Schema.Struct({ env_id: EnvId })
+
 /** Runs a step in a transaction that holds the scope of an organization. */
 export type InOrganization = <A, E>(orgId: OrgId, step: Effect.Effect<A, E, Transaction>) => Effect.Effect<A, E>
 
@@ -62,6 +64,22 @@ export const makeSettling = Effect.gen(function* () {
     FROM ${envsIn} JOIN delegations d ON d.env_id = b.id JOIN users u ON u.id = d.user_id ORDER BY d.id LIMIT ${"limit"}`
 
   const endDelegation = returning(IdRow)`DELETE FROM delegations WHERE id = ${"delegation"} RETURNING id`
+
+  /** Delegations lose the environments that are not their first. */
+  const narrowed = returning(IdRow)`
+    DELETE FROM delegation_environments WHERE (delegation_id, env_id) IN (
+      SELECT x.delegation_id, x.env_id FROM ${envsIn} JOIN delegation_environments x ON x.env_id = b.id
+      LIMIT ${"limit"}) RETURNING delegation_id AS id`
+
+  /** The next environment of a delegation becomes its first. No row if it has no other. */
+  const moved = returning(MovedRow)`
+    UPDATE delegations SET env_id = (
+      SELECT x.env_id FROM delegation_environments x WHERE x.delegation_id = delegations.id ORDER BY x.position LIMIT 1)
+    WHERE id = ${"delegation"} AND EXISTS (
+      SELECT 1 FROM delegation_environments x WHERE x.delegation_id = delegations.id) RETURNING env_id`
+
+  const taken = write`
+    DELETE FROM delegation_environments WHERE delegation_id = ${"delegation"} AND env_id = ${"envId"}`
 
   const approvals = returning(IdRow)`
     DELETE FROM approvals WHERE id IN (
@@ -98,8 +116,15 @@ export const makeSettling = Effect.gen(function* () {
 
   const endDelegations = (row: TrashRow) =>
     Effect.gen(function* () {
+      const others = yield* narrowed({ id: row.id, limit: atOnce })
+      if (others.length === atOnce) return others
       const found = yield* delegations({ id: row.id, limit: atOnce })
       for (const { env, id, name, permission, person, project } of found) {
+        const [first] = yield* moved({ delegation: id })
+        if (first !== undefined) {
+          yield* taken({ delegation: id, envId: first.env_id })
+          continue
+        }
         if ((yield* endDelegation({ delegation: id })).length === 0) continue
         yield* audit.change(
           { ...systemSource("trash", row.org_id), project, env },

@@ -1,6 +1,7 @@
 import { currentActor, delegationOf } from "@coffer/domain/access/Actor"
 import { MethodNotAllowed, NotFound, ValidationError } from "@coffer/domain/errors/Errors"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
+import * as Array from "effect/Array"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
@@ -87,8 +88,14 @@ const KeyValueHttp = HttpApiBuilder.group(VaultApi, "vaultKv", (handlers) =>
       const names = yield* projectOf(headers, path)
       const delegation = delegationOf(yield* currentActor)
       if (delegation !== null) {
-        const place = yield* access.env({ ...names, env_name: delegation.env.name }, "secret.list")
-        return { name: place.project.name, environments: Effect.succeed([place.env]) }
+        const [own] = delegation.places
+        const places = Array.filter(delegation.places, ({ project }) => project.name === names.project_name)
+        // Of another project, the first one is refused.
+        const asked = Array.isNonEmptyReadonlyArray(places) ? places : Array.of(own)
+        const entered = yield* Effect.forEach(asked, ({ env }) =>
+          access.env({ ...names, env_name: env.name }, "secret.list")
+        )
+        return { name: names.project_name, environments: Effect.succeed(entered.map(({ env }) => env)) }
       }
       const place = yield* access.project(names, "env.list")
       return { name: place.project.name, environments: environments.list(place) }
