@@ -47,7 +47,7 @@ describe.skipIf(!Cluster.isThere)("Kubernetes' API server", () => {
   })
 
   it("takes the pods of the pages", async () => {
-    const fragments = ["machines", "connect/kubernetes"].flatMap((page) =>
+    const fragments = ["machines", "operations/helm"].flatMap((page) =>
       [...readFileSync(path(`docs/${page}.md`), "utf8").matchAll(/^```yaml\n([\s\S]*?)^```$/gm)]
         .flatMap(([, text = ""]) => parseAllDocuments(text).map((document): Json => document.toJS()))
         .filter(({ containers }) => containers !== undefined)
