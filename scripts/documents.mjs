@@ -189,6 +189,6 @@ await Promise.all(
 const pictures = await readdir(new URL("docs/", root), { recursive: true })
 await Promise.all(
   pictures
-    .filter((file) => /\.(?:png|svg)$/.test(file))
+    .filter((file) => /\.(?:svg|webp)$/.test(file))
     .map((file) => cp(new URL(`docs/${file}`, root), new URL(`pages/${file}`, target), { recursive: true }))
 )

@@ -4,10 +4,11 @@
  */
 import { once } from "node:events"
 import { createServer } from "node:net"
-import { mkdir, mkdtemp, rm } from "node:fs/promises"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
+import { setTimeout as sleep } from "node:timers/promises"
+import { fileURLToPath, pathToFileURL } from "node:url"
 import { startBuiltServer } from "../packages/client/dist/testing/BuiltServer.js"
 import { chromiumFlags, chromiumPath, noChromium } from "./chromium.mjs"
 import { tools } from "./test-tools.mjs"
@@ -30,10 +31,33 @@ const folder = await mkdtemp(join(tmpdir(), "coffer-pictures-"))
 
 const headers = { "content-type": "application/json", "x-coffer": "1", origin: url }
 
+/** The server runs some days behind: this file has how many milliseconds. */
+const past = join(folder, "past")
+const clock = join(folder, "clock.mjs")
+await writeFile(past, "0")
+await writeFile(
+  clock,
+  `import { readFileSync } from "node:fs"
+const Real = Date
+const now = () => Real.now() - Number(readFileSync(${JSON.stringify(past)}, "utf8"))
+globalThis.Date = class extends Real {
+  constructor(...parts) { super(...(parts.length === 0 ? [now()] : parts)) }
+  static now() { return now() }
+}`
+)
+const day = 86_400_000
+
+/** Sets the clock of the server some days back. */
+const setDaysAgo = (days) => writeFile(past, String(Math.round(days * day)))
+
+const used = []
+
 const login = async (email) => {
   const post = (path, body) => fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) })
   await post("/api/auth/login", { email })
-  const [, code] = await server.err.said(new RegExp(`login code for ${email}: (\\d{6})`))
+  const others = used.map((code) => `(?!${code})`).join("")
+  const [, code = ""] = await server.err.said(new RegExp(`login code for ${email}: ${others}(\\d{6})`))
+  used.push(code)
   const verified = await post("/api/auth/verify", { email, code, session: "cookie" })
   return /^coffer=([^;]+)/.exec(verified.headers.getSetCookie().join("\n"))[1]
 }
@@ -41,72 +65,122 @@ const login = async (email) => {
 const words = ["DATABASE", "STRIPE", "SMTP", "REDIS", "SENTRY", "OAUTH", "S3", "SEARCH", "QUEUE", "SESSION"]
 const parts = ["URL", "API_KEY", "PASSWORD"]
 
-/** A company as it is after some weeks. */
-const prepare = async (cookie) => {
-  const call = async (method, path, body) => {
-    const answer = await fetch(`${url}/api/orgs${path}`, {
-      method,
-      headers: { ...headers, cookie: `coffer=${cookie}` },
-      ...(body !== undefined && { body: JSON.stringify(body) })
-    })
-    const text = await answer.text()
-    if (!answer.ok) throw new Error(`${method} ${path}: ${text}`)
-    return text === "" ? undefined : JSON.parse(text)
-  }
-  await call("POST", "", { name: "acme" })
-  for (const name of ["webshop", "website", "billing"]) await call("POST", "/acme/projects", { name })
-  for (const [index, env] of ["dev", "staging", "prod"].entries()) {
-    const set = {}
-    words.forEach((word, row) =>
-      parts.forEach((part, column) => {
-        const number = row * parts.length + column
-        if ((number + index * 4) % 9 !== 0) set[`${word}_${part}`] = number % 4 === 0 ? "same" : `${env}-${number}`
+const rowOf = (word, part) => words.indexOf(word) * parts.length + parts.indexOf(part)
+
+/** The values of an environment; some are missing, and some the same everywhere. */
+const valuesOf = (env, index) =>
+  Object.fromEntries(
+    words.flatMap((word) =>
+      parts.flatMap((part) => {
+        const number = rowOf(word, part)
+        return (number + index * 4) % 9 === 0
+          ? []
+          : [[`${word}_${part}`, number % 4 === 0 ? "same" : `${env}-${number}`]]
       })
     )
-    await call("PATCH", `/acme/projects/webshop/envs/${env}/bundle`, { set })
+  )
+
+/** Calls below the organizations with a cookie or a key. */
+const caller = (credential) => async (method, path, body) => {
+  const answer = await fetch(`${url}/api/orgs${path}`, {
+    method,
+    headers: { ...headers, ...credential },
+    ...(body !== undefined && { body: JSON.stringify(body) })
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${method} ${path}: ${text}`)
+  return text === "" ? undefined : JSON.parse(text)
+}
+
+const callAs = async (email) => caller({ cookie: `coffer=${await login(email)}` })
+
+const account = async (call, name, more) => {
+  const { api_key, id } = await call("POST", "/acme/service-accounts", { name, project: "webshop", ...more })
+  const rule = { subject_type: "service_account", subject_id: id, project_pattern: "webshop", env_pattern: "prod" }
+  await call("POST", "/acme/acl", { ...rule, permission: "read" })
+  return caller({ "x-api-key": api_key })
+}
+
+/** Makes a company as it is after five weeks. Returns the cookie of its owner. */
+const prepare = async () => {
+  const webshop = "/acme/projects/webshop/envs"
+  await setDaysAgo(34)
+  let ada = await callAs("ada@example.com")
+  await ada("POST", "", { name: "acme" })
+  for (const name of ["webshop", "website", "billing"]) await ada("POST", "/acme/projects", { name })
+  for (const [index, env] of ["dev", "staging", "prod"].entries()) {
+    await ada("PATCH", `${webshop}/${env}/bundle`, { set: valuesOf(env, index) })
   }
+  await setDaysAgo(31)
+  ada = await callAs("ada@example.com")
   for (const [email, role] of [
     ["grace@example.com", "admin"],
-    ["hal@example.com", "developer"],
-    ["a-person-with-a-rather-long-address@a-subdomain.example.com", "member"]
+    ["hal@example.com", "developer"]
   ]) {
-    await call("POST", "/acme/members", { email, role })
+    await ada("POST", "/acme/members", { email, role })
   }
   for (const [name, ...people] of [["backend", "hal@example.com", "grace@example.com"], ["on call"]]) {
-    await call("POST", "/acme/groups", { name })
-    for (const email of people) await call("POST", `/acme/groups/${name}/members`, { email })
+    await ada("POST", "/acme/groups", { name })
+    for (const email of people) await ada("POST", `/acme/groups/${name}/members`, { email })
   }
-  await call("POST", "/acme/acl", {
-    ...{ subject_type: "group", group: "backend", project_pattern: "*", env_pattern: "dev", permission: "write" }
+  const group = { subject_type: "group", group: "backend", project_pattern: "*", env_pattern: "dev" }
+  await ada("POST", "/acme/acl", { ...group, permission: "write" })
+  const hals = { subject_type: "user", email: "hal@example.com" }
+  await ada("POST", "/acme/acl", {
+    ...hals,
+    project_pattern: "web*",
+    env_pattern: "{dev,staging}",
+    permission: "write"
   })
+  await ada("POST", "/acme/acl", { ...hals, project_pattern: "billing", env_pattern: "dev", permission: "read" })
+  const backup = await account(ada, "nightly backup", {})
+  const key = (number) => `${words[number % words.length]}_${parts[number % parts.length]}`
+  for (let days = 30; days >= 1; days--) {
+    const isWeekend = days % 7 < 2
+    await setDaysAgo(days)
+    await backup("GET", `${webshop}/prod/bundle`)
+    // Entries of reads have the time at which they are written.
+    await sleep(1_100)
+    if (isWeekend || days % 2 === 0) continue
+    await setDaysAgo(days - 0.4)
+    const hal = await callAs("hal@example.com")
+    for (let n = 0; n < 2 + (days % 4); n++) await hal("GET", `${webshop}/dev/secrets/REDIS_PASSWORD`)
+    if (days % 3 !== 0) continue
+    const grace = await callAs("grace@example.com")
+    const set = { [key(days)]: `new-${days}`, [key(days + 1)]: `new-${days}` }
+    await grace("PATCH", `${webshop}/${days % 2 === 0 ? "staging" : "dev"}/bundle`, { set })
+    await grace("GET", `${webshop}/prod/secrets/STRIPE_API_KEY`)
+  }
+  await setDaysAgo(0)
+  const cookie = await login("ada@example.com")
+  ada = caller({ cookie: `coffer=${cookie}` })
+  await ada("POST", "/acme/members", {
+    ...{ email: "a-person-with-a-rather-long-address@a-subdomain.example.com", role: "member" }
+  })
+  await ada("PATCH", `${webshop}/prod/secrets/SESSION_URL`, { rotate_every_days: 30 })
+  const deploy = await account(ada, "deploy", { expires_in_days: 10 })
+  await account(ada, "review agent", { reveal: false, expires_in_days: 90 })
+  await deploy("GET", `${webshop}/prod/bundle`)
   // Deliveries fail: no program listens on this port.
   for (const [path, format] of [
     ["/coffer", "coffer"],
     ["/services/T0/B0", "slack"]
   ]) {
     const hook = { url: `http://127.0.0.1:9${path}`, events: ["secret.*", "member.*"], environments: ["prod"], format }
-    await call("POST", "/acme/webhooks", hook)
+    await ada("POST", "/acme/webhooks", hook)
   }
-  await call("PUT", "/acme/projects/billing/envs/prod/secrets/STRIPE_API_KEY", { value: "for the webhooks" })
-  const rule = { subject_type: "user", email: "hal@example.com" }
-  await call("POST", "/acme/acl", {
-    ...rule,
-    project_pattern: "web*",
-    env_pattern: "{dev,staging}",
-    permission: "write"
+  await ada("PUT", "/acme/projects/billing/envs/prod/secrets/STRIPE_API_KEY", { value: "for the webhooks" })
+  await ada("PUT", `${webshop}/prod/protection`, { needed: 1, approvers: "admins" })
+  const request = await fetch(`${url}/api/orgs${webshop}/prod/bundle`, {
+    method: "PATCH",
+    headers: {
+      ...{ ...headers, cookie: `coffer=${await login("grace@example.com")}`, prefer: "respond-async" },
+      "x-coffer-reason": encodeURIComponent("the key of the test account expired")
+    },
+    body: JSON.stringify({ set: { STRIPE_API_KEY: "new" } })
   })
-  await call("POST", "/acme/acl", { ...rule, project_pattern: "billing", env_pattern: "dev", permission: "read" })
-  for (const name of ["deploy", "nightly backup", "review agent"]) {
-    const { id } = await call("POST", "/acme/service-accounts", {
-      name,
-      project: "webshop",
-      reveal: name !== "review agent",
-      ...(name === "deploy" && { expires_in_days: 10 }),
-      ...(name === "review agent" && { expires_in_days: 90 })
-    })
-    const subject = { subject_type: "service_account", subject_id: id }
-    await call("POST", "/acme/acl", { ...subject, project_pattern: "webshop", env_pattern: "prod", permission: "read" })
-  }
+  if (!request.ok) throw new Error(await request.text())
+  return cookie
 }
 
 const pages = {
@@ -174,7 +248,10 @@ const steps = {
     await page.getByRole("group", { name: "Keys" }).waitFor()
   },
   group: open,
-  "service-account": open,
+  "service-account": async (page) => {
+    await open(page)
+    await page.locator("dialog.drawer .loading").waitFor({ state: "detached" })
+  },
   deliveries: open,
   rule: async (page) => {
     await page.getByLabel("Who").selectOption("hal@example.com")
@@ -184,6 +261,16 @@ const steps = {
   }
 }
 
+/** The pictures of the documents. */
+const documented = [
+  ["matrix", "matrix", { width: 1440, height: 760 }],
+  ["key", "key", { width: 1440, height: 760, scheme: "dark" }],
+  ["review", "review", { width: 1024, height: 700 }],
+  ["rule", "rules", { width: 1024, height: 720 }],
+  ["audit", "audit", { width: 1440, height: 860 }],
+  ["members", "phone", { width: 390, height: 720, scheme: "dark" }]
+]
+
 const take = async (page, name, file, { scheme = "light", width = 1280, height = 800 } = {}) => {
   await page.setViewportSize({ width, height })
   await page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" })
@@ -191,12 +278,16 @@ const take = async (page, name, file, { scheme = "light", width = 1280, height =
   await page.waitForLoadState("networkidle")
   await steps[name]?.(page)
   await page.waitForTimeout(100)
-  await page.screenshot({ path: file, fullPage: height === 1 })
+  if (!file.endsWith(".webp")) return void (await page.screenshot({ path: file }))
+  const session = await page.context().newCDPSession(page)
+  const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 85 })
+  await writeFile(file, Buffer.from(data, "base64"))
 }
 
 const path = chromiumPath()
 if (path === undefined) throw new Error(noChromium)
 const { server } = await startBuiltServer(folder, {
+  NODE_OPTIONS: `--import=${pathToFileURL(clock).href}`,
   SERVICE_PORT: String(port),
   SERVICE_PUBLIC_URL: url,
   SUPERADMIN_EMAIL_0: "ada@example.com",
@@ -206,8 +297,7 @@ const { server } = await startBuiltServer(folder, {
 })
 const browser = await chromium.launch({ executablePath: path, args: chromiumFlags })
 try {
-  const cookie = await login("ada@example.com")
-  await prepare(cookie)
+  const cookie = await prepare()
   const context = await browser.newContext({ deviceScaleFactor: 1 })
   await context.addCookies([{ name: "coffer", value: cookie, url, httpOnly: true, sameSite: "Strict" }])
   const page = await context.newPage()
@@ -215,13 +305,11 @@ try {
   if (target === undefined) {
     const pictures = fileURLToPath(new URL("docs/pictures/", root))
     await mkdir(pictures, { recursive: true })
-    for (const [name, file] of [["matrix"], ["rule", "rules"], ["audit"]]) {
-      await take(page, name, `${pictures}${file ?? name}.png`, { height: 720 })
-    }
+    for (const [name, file, look] of documented) await take(page, name, `${pictures}${file}.webp`, look)
   } else {
     await mkdir(target, { recursive: true })
     for (const name of only.length === 0 ? Object.keys(pages) : only) {
-      for (const width of [390, 1280, 1920]) {
+      for (const width of [390, 1024, 1440]) {
         for (const scheme of ["light", "dark"]) {
           await take(page, name, join(target, `${name}-${width}-${scheme}.png`), { scheme, width, height: 900 })
         }

@@ -23,11 +23,11 @@ interface HeadProps {
 /** The head of a page: its title with the count of what it lists, and its button. */
 export const PageHead = ({ about, count, create, isSection = false, title }: HeadProps) => (
   <header class={isSection ? "page-head of-section" : "page-head"}>
-    <div>
+    <div class="page-title">
       {isSection ? <h2>{title}</h2> : <h1>{title}</h1>}{" "}
       {count !== undefined && <span class="count">{count.toLocaleString("en")}</span>}
-      {about !== undefined && <p class="quiet">{about}</p>}
     </div>
+    {about !== undefined && <p class="quiet">{about}</p>}
     {create !== undefined && <div class="page-actions">{create}</div>}
   </header>
 )

@@ -72,6 +72,34 @@ describe.skipIf(!hasBrowser())(`the layout${why}`, () => {
     await visit.close()
   }, 120_000)
 
+  it("keeps the button that creates beside the title on a telephone and in the matrix, and addresses whole in the palette", async () => {
+    const ada = await Person.login("heads@example.com")
+    await ada.organization("heads", { dev: { KEY: "1" }, prod: { KEY: "2" } })
+    const long = "a-person-with-a-rather-long-address@a-subdomain.example.com"
+    await ada.call("POST", "/api/orgs/heads/members", { email: long, role: "member" })
+    const visit = await Visit.open("/heads/-/members", ada)
+    const { page } = visit
+    const topOf = async (selector: string) => (await page.locator(selector).first().boundingBox())?.y ?? 0
+    await page.setViewportSize({ width: 390, height: 844 })
+    for (const [path, title] of [
+      ["/heads/-/members", "h1"],
+      ["/heads/-/accounts", "h1"],
+      ["/heads/webshop", "#matrix-filter"]
+    ] as const) {
+      await page.goto(inject("server").url + path)
+      await page.locator("#page .primary").first().waitFor()
+      assert.closeTo(await topOf("#page .primary"), await topOf(title), 12, path)
+    }
+    await page.setViewportSize({ width: 1024, height: 768 })
+    assert.closeTo(await topOf("#page .primary"), await topOf("#matrix-filter"), 2)
+    await page.keyboard.press("Control+k")
+    await page.locator(".palette input").fill("rather-long")
+    const found = page.getByRole("option", { name: long })
+    await found.waitFor()
+    assert.isBelow((await found.locator("span").first().boundingBox())?.height ?? 99, 30, "the address is on one line")
+    await visit.close()
+  }, 120_000)
+
   it("aligns checkboxes with the first lines of their labels", async () => {
     const ada = await Person.login("aligns@example.com")
     await ada.organization("aligns", { dev: { KEY: "1" } })

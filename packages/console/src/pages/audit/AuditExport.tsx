@@ -121,6 +121,7 @@ export const AuditExport = ({ org, total, typed }: ExportProps) => {
   }
   return (
     <div class="audit-export">
+      <span role="status">{said.value}</span>
       {isSaving ? (
         <>
           <progress aria-label="Entries that are read" value={progress.value?.done} max={progress.value?.of} />
@@ -145,7 +146,6 @@ export const AuditExport = ({ org, total, typed }: ExportProps) => {
           </button>
         ))
       )}
-      <span role="status">{said.value}</span>
       <Problem failure={failure.value} />
     </div>
   )

@@ -73,7 +73,7 @@ const Log = ({ org, typed }: LogProps) => {
         const next = Option.getOrNull(decodeCursor(cursor.value === undefined ? pagination.next_cursor : cursor.value))
         return (
           <>
-            <p class="audit-count">
+            <div class="audit-count">
               <span role="status">
                 {pagination.total}
                 {pagination.at_least === true ? " or more" : ""} {pagination.total === 1 ? "entry" : "entries"}
@@ -81,8 +81,8 @@ const Log = ({ org, typed }: LogProps) => {
               <Check isChecked={isFollowed.value} choose={(isChecked) => (isFollowed.value = isChecked)}>
                 Follow
               </Check>
-            </p>
-            <AuditExport key={name} org={org} typed={typed} total={pagination.total} />
+              <AuditExport key={name} org={org} typed={typed} total={pagination.total} />
+            </div>
             <Known entries={entries} />
             <Entries entries={entries} />
             {next !== null && (

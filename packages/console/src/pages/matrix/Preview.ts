@@ -133,7 +133,6 @@ const toolbar = ({ columns, rows }: Grid): HTMLElement => {
       "matrix-toolbar",
       element("input", ""),
       element("div", "matrix-strip", ...strip, ...(readable.length < 2 ? [] : [compare])),
-      element("span", "space"),
       button("plain dots", icon()),
       button("primary", "New key")
     )

@@ -115,7 +115,6 @@ export const Toolbar = ({ model }: { readonly model: Model }) => {
         <DeletedChip model={model} />
         <CompareWith model={model} />
       </div>
-      <span class="space" />
       <Menu label="More actions">
         <MenuItem
           why={why ?? null}

@@ -170,7 +170,9 @@ export const Page = ({ place: { org } }: PageProps<"org">) => {
           why === null && (
             <>
               <button type="button" onClick={() => (file.value = "")}>
-                Invite many by CSV…
+                <span>
+                  Invite many<span class="wide-only"> by CSV</span>…
+                </span>
               </button>
               <button type="button" class="primary" onClick={() => isInviting.open()}>
                 <Icon of={Plus} />

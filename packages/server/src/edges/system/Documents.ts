@@ -38,7 +38,7 @@ const pageHeaders = (policy: string) =>
 const kinds: Readonly<Record<string, string>> = {
   ".md": "text/markdown; charset=utf-8",
   ".html": "text/html; charset=utf-8",
-  ".png": "image/png",
+  ".webp": "image/webp",
   ".svg": "image/svg+xml"
 }
 
