@@ -8,9 +8,11 @@ import { ChangeMode, type GateDecision, type RequestedChange } from "@coffer/ser
 import { VotesMissing } from "@coffer/server/access/gate/VotesMissing"
 import { freedNamesRepo, type NamedPlace } from "@coffer/server/access/place/FreedNames"
 import { AuditLog } from "@coffer/server/audit/AuditLog"
+import { RequestInfo } from "@coffer/server/base/RequestInfo"
 import { SqlClient } from "@effect/sql"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit } from "effect"
+import { authenticate, session } from "../model/Support.js"
 import { protect } from "../support/Protecting.js"
 import {
   account,
@@ -102,6 +104,79 @@ describe("the source of an entry", () => {
       assert.deepStrictEqual(yield* refusalsSince(before), [
         ["access.denied", ada.email, ["org", prod.org.id], { ...place, action: "secret.list" }]
       ])
+    }).pipe(onDatabase())
+  )
+})
+
+describe("a person who is invited", () => {
+  const acceptance = (sql: SqlClient.SqlClient, { id }: UserActor) =>
+    Effect.map(
+      sql<{ accepted_at: string | null }>`SELECT accepted_at FROM members WHERE user_id = ${id}`,
+      ([row]) => row?.accepted_at ?? null
+    )
+  const ahead = Effect.provideService(RequestInfo, {
+    ...{ id: "", ip: null, client: null, route: null, actor: null, isPrefetch: true }
+  })
+
+  it.effect("accepts by the first allowed call, and by no page reading ahead", () =>
+    Effect.gen(function* () {
+      const { access, dev, sql } = yield* scene
+      yield* sql`UPDATE members SET accepted_at = NULL WHERE user_id = ${dev.id}`
+      const list = access.org(orgPath(), "member.list").pipe(asActor(dev))
+      assert.strictEqual(yield* said(ahead(list)), "NotFound: organization acme does not exist, or is not yours to see")
+      assert.match(yield* said(access.org(orgPath(), "org.update").pipe(asActor(dev))), /^Forbidden/)
+      assert.strictEqual(yield* said(access.org(orgPath(), "member.leave").pipe(asActor(dev))), "done")
+      assert.isNull(yield* acceptance(sql, dev))
+      assert.strictEqual(yield* said(list), "done")
+      assert.isNotNull(yield* acceptance(sql, dev))
+      assert.strictEqual(yield* said(ahead(list)), "done")
+    }).pipe(onDatabase())
+  )
+
+  it.effect("does not accept by an agent, by a request, or by a right of the server", () =>
+    Effect.gen(function* () {
+      const { access, prod, root, sql } = yield* scene
+      const stamp = "2026-01-01T00:00:00.000Z"
+      const row = { id: uuid(), org_id: prod.org.id, user_id: root.id, role: "member", created_at: stamp }
+      yield* sql`INSERT INTO members ${sql.insert({ ...row, updated_at: stamp })}`
+      const update = access.org(orgPath(), "org.update")
+      assert.strictEqual(yield* said(asActor(root)(update)), "done", "as a superadmin")
+      const agent = delegated(root, prod)
+      assert.strictEqual(yield* said(asActor(agent)(access.right(envPath(), "secret.list"))), "done")
+      const requester = new Requester(root, prod.org.id)
+      const asRequester = Effect.provideService(CurrentCaller, requester)
+      assert.strictEqual(yield* said(asRequester(access.org(orgPath(), "member.list"))), "done")
+      assert.isNull(yield* acceptance(sql, root))
+    }).pipe(onDatabase())
+  )
+})
+
+describe("a right beside the one that was entered by", () => {
+  it.effect("is the caller's own, and its lack is no refusal", () =>
+    Effect.gen(function* () {
+      const { access, ada, dev, prod } = yield* scene
+      const before = (yield* entries()).length
+      for (const [actor, may] of [
+        [ada, true],
+        [dev, false]
+      ] as const) {
+        const place = yield* asActor(actor)(access.org(orgPath(), "member.list"))
+        const beside = access.beside(place, "member.invite")
+        assert.strictEqual(beside !== null, may, actor.email)
+        if (beside !== null) assert.deepStrictEqual([beside.action, beside.org], ["member.invite", prod.org])
+      }
+      assert.lengthOf(yield* entries(), before)
+    }).pipe(onDatabase())
+  )
+})
+
+describe("a change", () => {
+  it.effect("runs at the place that it enters", () =>
+    Effect.gen(function* () {
+      const { access, ada, prod } = yield* scene
+      const caller = yield* authenticate(yield* session(ada.id))
+      const changed = access.change(access.org(orgPath(), "org.read"), (place) => Effect.succeed(place.org.id))
+      assert.strictEqual(yield* Effect.provideService(changed, CurrentCaller, caller), prod.org.id)
     }).pipe(onDatabase())
   )
 })
