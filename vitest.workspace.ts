@@ -11,7 +11,7 @@ const alias = [
     replacement: `${import.meta.dirname}/packages/client-effect4/src/index.ts`
   },
   { find: /^@coffer\/client$/, replacement: `${import.meta.dirname}/packages/client/src/index.ts` },
-  { find: /^@coffer\/(client|domain|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
+  { find: /^@coffer\/(client|domain|mcp|server)\/(.*)$/, replacement: `${import.meta.dirname}/packages/$1/src/$2.ts` }
 ]
 
 /**
@@ -57,6 +57,7 @@ const onBothInLongTier = [
   "groups/{Groups,LoginGroups,LoginSteps}",
   "history/{ComparedVersions,Destroy,ProjectHistory,Races,Revert}",
   "limits/Attempts",
+  "mcp/Door",
   "members/{Consent,Departures,Invitations}",
   "observability/Usage",
   "model/Races",

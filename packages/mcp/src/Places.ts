@@ -1,14 +1,13 @@
 import type { EnvPath, OrgPath, ProjectPath } from "@coffer/domain/api/Paths"
 import type { BadServiceFile } from "@coffer/client/internal/ServiceFile"
-import { loadSettings, MissingSettings, type Settings } from "@coffer/client/internal/Settings"
+import type { MissingSettings, Settings } from "@coffer/client/internal/Settings"
 import type { BadSetting } from "@coffer/client/internal/Variables"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { optional } from "@coffer/domain/base/Schemas"
 import * as Effect from "effect/Effect"
-import * as Either from "effect/Either"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import { Pinned } from "./Failures.js"
+import type { Pinned } from "./Failures.js"
 
 const keepsRule = { org: Schema.is(OrgName), project: Schema.is(ProjectName), env: Schema.is(EnvName) } as const
 const names = ["org", "project", "env"] as const
@@ -49,9 +48,14 @@ export interface Paths {
   readonly env: EnvPath
 }
 
+/** The settings that a call needs. */
+export type PlaceSettings = Pick<Settings, "server" | "orgPath" | "projectPath" | "envPath">
+
 /** Returns the path of a call from its parameters and the settings. A failure names everything that is missing. */
 export const pathsOf: {
-  readonly [Depth in keyof Paths]: (settings: Settings) => Effect.Effect<Paths[Depth], BadSetting | MissingSettings>
+  readonly [Depth in keyof Paths]: (
+    settings: PlaceSettings
+  ) => Effect.Effect<Paths[Depth], BadSetting | MissingSettings>
 } = {
   server: () => Effect.succeed({}),
   org: (settings) => settings.orgPath,
@@ -60,42 +64,11 @@ export const pathsOf: {
 }
 
 /** Finds the settings for a call, by the names in its parameters and the names that it concerns. */
-export type FindSettings = (given: Scope, about: Scope) => Effect.Effect<Settings, BadServiceFile | BadSetting | Pinned>
+export type FindSettings = (
+  given: Scope,
+  about: Scope
+) => Effect.Effect<PlaceSettings, BadServiceFile | BadSetting | Pinned>
 
-/** Reads the settings for each call, so that changes apply to the next call. */
-export const freely: FindSettings = (given) => loadSettings(given, "parameter")
-
-const whilePinned = Effect.mapError((failure: BadSetting | MissingSettings) => {
-  if (failure._tag === "BadSetting") return failure
-  const missing = failure.names.map((name) => `SERVICE_${name.toUpperCase()}`).join(", ")
-  const message = `SERVICE_MCP_PIN is on and the place is not configured: ask the user to set ${missing}, and to start coffer-mcp again`
-  return new MissingSettings({ names: failure.names, message })
-})
-
-/**
- * Uses the settings of the start: an agent that can write `service.yml` cannot reach another place with it. Refuses a call that
- * names another place, also if none is configured.
- */
-export const pinned: Effect.Effect<FindSettings> = Effect.gen(function* () {
-  const loaded = yield* Effect.either(loadSettings({}, "parameter"))
-  if (Either.isLeft(loaded)) return (): Effect.Effect<Settings, BadServiceFile> => loaded
-  const settings: Settings = {
-    ...loaded.right,
-    orgPath: whilePinned(loaded.right.orgPath),
-    projectPath: whilePinned(loaded.right.projectPath),
-    envPath: whilePinned(loaded.right.envPath)
-  }
-  const configured: Scope = yield* Effect.all({
-    org: Effect.orElseSucceed(settings.org, () => undefined),
-    project: Effect.orElseSucceed(settings.project, () => undefined),
-    env: Effect.orElseSucceed(settings.env, () => undefined)
-  })
-  return (given: Scope, about: Scope) => {
-    const chosen = names.filter((name) =>
-      [given[name], about[name]].some((text) => text !== undefined && text !== configured[name])
-    )
-    if (chosen.length === 0) return Effect.succeed(settings)
-    const message = `SERVICE_MCP_PIN is on, so a call may not choose its ${chosen.join(", ")}: only the configured place is used`
-    return Effect.fail(new Pinned({ message }))
-  }
-})
+/** The names of a call that differ from those of a place. */
+export const otherNames = (place: Scope, given: Scope, about: Scope): ReadonlyArray<PlaceName> =>
+  names.filter((name) => [given[name], about[name]].some((text) => text !== undefined && text !== place[name]))

@@ -1,6 +1,7 @@
 /** The protocol's side of a tool server, which both doors share: standard input and output, and HTTP. */
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   type ElicitRequestFormParams,
   type ElicitRequestURLParams,
   inputRequired,
@@ -14,6 +15,7 @@ import {
 } from "@modelcontextprotocol/server"
 import * as Predicate from "effect/Predicate"
 import type { Listed } from "./Listing.js"
+import { plain } from "./Plain.js"
 import type { Host, Reply, Use, Visits } from "./ToolResult.js"
 
 const instructions =
@@ -53,6 +55,13 @@ const abilitiesOf = (capabilities: unknown) => {
   return { canVisit, canAsk: Predicate.isRecord(elicitation) && (!canVisit || "form" in elicitation) }
 }
 
+/** The name of the host's program with its version, bounded and without invisible characters. */
+const programOf = (info: unknown): string | undefined => {
+  if (!Predicate.hasProperty(info, "name") || typeof info.name !== "string" || info.name === "") return undefined
+  const version = Predicate.hasProperty(info, "version") && typeof info.version === "string" ? info.version : ""
+  return `${plain(info.name, 64)} ${plain(version, 32)}`.trim()
+}
+
 /** The host of a revision before 2026-07-28: it answers requests of the server during the call. */
 const hostOfSession = (server: Server, { mcpReq }: ServerContext): Host => {
   const { canAsk, canVisit } = abilitiesOf(server.getClientCapabilities())
@@ -70,7 +79,12 @@ const hostOfSession = (server: Server, { mcpReq }: ServerContext): Host => {
     const { action, content } = await elicit(formOf(message), signal)
     return replyOf(action, isTicked(content))
   }
-  return { signal: mcpReq.signal, ask: canAsk ? ask : undefined, visits: canVisit ? visits : undefined }
+  return {
+    signal: mcpReq.signal,
+    ask: canAsk ? ask : undefined,
+    visits: canVisit ? visits : undefined,
+    program: programOf(server.getClientVersion())
+  }
 }
 
 const never = new Promise<never>(() => undefined)
@@ -84,9 +98,8 @@ const keys = { ask: "confirm", visit: "approve" } as const
  */
 const hostOfRounds = ({ mcpReq }: ServerContext) => {
   const { envelope = {}, inputResponses, signal } = mcpReq
-  const { canAsk, canVisit } = abilitiesOf(
-    Predicate.hasProperty(envelope, CLIENT_CAPABILITIES_META_KEY) ? envelope[CLIENT_CAPABILITIES_META_KEY] : undefined
-  )
+  const sent: Readonly<Record<string, unknown>> = { ...envelope }
+  const { canAsk, canVisit } = abilitiesOf(sent[CLIENT_CAPABILITIES_META_KEY])
   const ended = new AbortController()
   let end: (asked: InputRequiredResult) => void = () => undefined
   const asked = new Promise<InputRequiredResult>((resolve) => {
@@ -119,7 +132,8 @@ const hostOfRounds = ({ mcpReq }: ServerContext) => {
           },
           complete: () => Promise.resolve()
         }
-      : undefined
+      : undefined,
+    program: programOf(sent[CLIENT_INFO_META_KEY])
   }
   return { host, asked } as const
 }

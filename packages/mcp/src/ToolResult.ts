@@ -32,6 +32,8 @@ export interface Host {
   readonly ask: ((question: string, signal: AbortSignal) => Promise<Reply>) | undefined
   /** Undefined if the host opens no pages. */
   readonly visits: Visits | undefined
+  /** How the host's program names itself, and its version; undefined if it does not. */
+  readonly program: string | undefined
 }
 
 /** Runs a tool and returns its result, for failures too; undefined if there is no such tool. */

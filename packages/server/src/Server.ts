@@ -70,6 +70,9 @@ import { VaultApi } from "./http/vault/Contract.js"
 import { PreviewsHttp } from "./directory/previews/Http.js"
 import { ProtectionsHttp, RequestsHttp } from "./directory/requests/Http.js"
 import { VaultLive } from "./edges/vault/Http.js"
+import { McpLive } from "./edges/mcp/Http.js"
+import { InProcessLive } from "./http/InProcess.js"
+import { McpApi } from "./http/mcp/McpContract.js"
 import { WebhooksHttp } from "./edges/webhooks/Http.js"
 import { WebhooksJob } from "./edges/webhooks/Job.js"
 
@@ -133,7 +136,9 @@ const announce = Layer.effectDiscard(
 
 const AdmissionLive = Layer.effect(
   Admission,
-  Effect.flatMap(ServerConfig, ({ isBrokerAlone }) => makeAdmission(Api.addHttpApi(VaultApi), isBrokerAlone))
+  Effect.flatMap(ServerConfig, ({ isBrokerAlone }) =>
+    makeAdmission(Api.addHttpApi(VaultApi).addHttpApi(McpApi), isBrokerAlone)
+  )
 )
 
 /** Serves the contract. `around` provides the outer middleware and the pages. */
@@ -144,7 +149,8 @@ const served = <E, R>(around: Layer.Layer<never, E, R>) =>
     Layer.provide(around),
     Layer.provide(ApiLive),
     Layer.provide(HttpRouter.setRouterConfig(routerConfig)),
-    Layer.provide([AuthenticationLive, AdmissionLive])
+    Layer.provide([AuthenticationLive, AdmissionLive]),
+    Layer.provide(InProcessLive)
   )
 
 /** Services of every process. */
@@ -162,7 +168,15 @@ const supported = <A, E, R>(services: Layer.Layer<A, E, R>) =>
   )
 
 /** The outer middleware and the pages of a server. */
-const pages = Layer.mergeAll(BoundaryLive, ConsoleLive, DocumentPagesLive, PagesLive, SecurityTextLive, VaultLive)
+const pages = Layer.mergeAll(
+  BoundaryLive,
+  ConsoleLive,
+  DocumentPagesLive,
+  McpLive,
+  PagesLive,
+  SecurityTextLive,
+  VaultLive
+)
 
 /** Adds what one process of a server does besides serving. */
 const withJobs = <A, E, R>(services: Layer.Layer<A, E, R>) =>

@@ -85,6 +85,8 @@ describe("the settings", () => {
         trustedProxies: null,
         webConsole: true,
         vaultApi: false,
+        mcp: true,
+        mcpOrigins: [],
         corsAllowedOrigins: [],
         backups: null,
         logLevel: LogLevel.Info,
@@ -143,6 +145,8 @@ describe("the settings", () => {
         SERVICE_TLS_MIN_VERSION: "1.2",
         SERVICE_CONSOLE: "0",
         SERVICE_VAULT_API: "1",
+        SERVICE_MCP: "off",
+        SERVICE_MCP_ORIGINS: "https://agents.example.com",
         CORS_ALLOWED_ORIGINS: "https://app.example.com, http://localhost:5173",
         BACKUP_S3_ENDPOINT: "https://s3.example.com/storage",
         BACKUP_S3_REGION: "eu-west-1",
@@ -221,6 +225,8 @@ describe("the settings", () => {
         ],
         webConsole: false,
         vaultApi: true,
+        mcp: false,
+        mcpOrigins: ["https://agents.example.com"],
         corsAllowedOrigins: ["https://app.example.com", "http://localhost:5173"],
         backups: {
           store: {
@@ -671,6 +677,8 @@ describe("a setting that breaks its rule", () => {
     SERVICE_APPROVAL_MAIL: ["off", "2"],
     SERVICE_CONSOLE: ["off", "2"],
     SERVICE_VAULT_API: ["on", "2"],
+    SERVICE_MCP: ["1", "no"],
+    SERVICE_MCP_ORIGINS: ["agents.example.com", "https://agents.example.com/", "*"],
     OTEL_EXPORTER_OTLP_ENDPOINT: ["collector:4318"],
     OTEL_SERVICE_NAME: ["a\tb"],
     OTEL_EXPORTER_OTLP_HEADERS: ["Bearer abc"]

@@ -5,7 +5,7 @@ import * as Array from "effect/Array"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { uuidV7At } from "../base/Uuid.js"
-import { RequestInfo } from "../base/RequestInfo.js"
+import { RequestInfo, type RequestInfoShape } from "../base/RequestInfo.js"
 import type { Draft } from "./Chain.js"
 
 /** The log of events that belong to no organization. */
@@ -67,7 +67,7 @@ export interface EntryGroup {
 const metadataOf = (
   { approval, delegation, env, project, via }: AuditSource,
   { metadata = {} }: AuditEvent,
-  client: string | null
+  { client, program }: Pick<RequestInfoShape, "client" | "program">
 ) => {
   const all: Record<string, unknown> = {}
   if (project !== undefined) all["project"] = project
@@ -80,6 +80,7 @@ const metadataOf = (
     all["approved_by"] = approval.by
   }
   if (client !== null) all["client"] = client
+  if (program !== undefined) all["program"] = program
   return all
 }
 
@@ -96,7 +97,7 @@ export const entryGroup = (
   events: Array.NonEmptyReadonlyArray<AuditEvent>
 ): Effect.Effect<EntryGroup> =>
   Clock.clockWith((clock) =>
-    Effect.map(RequestInfo, ({ client, ip }) => {
+    Effect.map(RequestInfo, (info) => {
       const millis = clock.unsafeCurrentTimeMillis()
       const log = source.orgId ?? systemLog
       let drafts: EntryGroup["drafts"] | null = null
@@ -115,8 +116,8 @@ export const entryGroup = (
             action: event.action,
             resource_type: event.resource_type,
             resource_id: event.resource_id,
-            ip_address: ip,
-            metadata: JSON.stringify(metadataOf(source, event, client))
+            ip_address: info.ip,
+            metadata: JSON.stringify(metadataOf(source, event, info))
           }))
           return drafts
         }

@@ -51,6 +51,10 @@ export interface Settings extends DatabaseSettings, IdentitySettings, OutboundSe
   readonly webConsole: boolean
   /** Whether the server serves the view of Vault's API under /v1. */
   readonly vaultApi: boolean
+  /** Whether the server serves tools to agents at /mcp. */
+  readonly mcp: boolean
+  /** The origins of web pages that may call /mcp. */
+  readonly mcpOrigins: ReadonlyArray<string>
   /** URIs for who finds a security problem; empty: the server names none. */
   readonly securityContacts: ReadonlyArray<string>
   readonly corsAllowedOrigins: ReadonlyArray<string>
@@ -145,6 +149,8 @@ export const loadConfig = (
         trustedProxies: settings.optional("SERVICE_TRUSTED_PROXIES", networksOrNone),
         webConsole: settings.withDefault("SERVICE_CONSOLE", word({ 0: false, 1: true }), true),
         vaultApi: settings.withDefault("SERVICE_VAULT_API", word({ 0: false, 1: true }), false),
+        mcp: settings.withDefault("SERVICE_MCP", word({ off: false, on: true }), true),
+        mcpOrigins: settings.withDefault("SERVICE_MCP_ORIGINS", listOf(origin), []),
         securityContacts: settings.withDefault("SERVICE_SECURITY_CONTACT", listOf(contact), []),
         corsAllowedOrigins: settings.withDefault("CORS_ALLOWED_ORIGINS", listOf(origin), []),
         backups: backups(settings),

@@ -6,6 +6,8 @@ export interface RequestInfoShape {
   readonly ip: string | null
   /** The client program by its own claim: recorded, never trusted. */
   readonly client: string | null
+  /** The program of an agent's host by its own claim, as the tool server has it. */
+  program?: string | undefined
   /** How the program or browser names itself, as it was sent: of any length, and with any characters. */
   readonly userAgent?: string | undefined
   /** Whether a page sent it before its person had seen any of the page. */

@@ -16,6 +16,7 @@ import { conditional } from "./Polled.js"
 import { smallResponse, tooManyResponses } from "./LargeResponses.js"
 import { type ErrorForm, errorResponse, toResponse, unrouted } from "./Failure.js"
 import { isVaultPath } from "./vault/Target.js"
+import { isMcpPath } from "./mcp/McpOrigins.js"
 import { vaultError } from "./vault/Errors.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { refusal } from "./RefusedRequest.js"
@@ -26,6 +27,24 @@ import { routePatternOf } from "./Routes.js"
 
 /** For the access log only: the client closed the connection, which interrupted its request. */
 const clientGone = HttpServerResponse.empty({ status: 499 })
+
+/** The headers that pages of agents may send to the tool server, and read of its responses. */
+const corsForMcp = (allowedOrigins: ReadonlyArray<string>) =>
+  HttpMiddleware.cors({
+    allowedOrigins,
+    allowedMethods: ["POST"],
+    allowedHeaders: [
+      "Authorization",
+      "X-API-Key",
+      "Content-Type",
+      "Accept",
+      "MCP-Protocol-Version",
+      "Mcp-Method",
+      "Mcp-Name"
+    ],
+    exposedHeaders: ["WWW-Authenticate", "Retry-After", "X-Request-Id"],
+    maxAge: 600
+  })
 
 const corsFor = (allowedOrigins: ReadonlyArray<string>) =>
   HttpMiddleware.cors({
@@ -80,12 +99,13 @@ const withPreResponseHandlers = (
 export const BoundaryLive = HttpApiBuilder.middleware(
   Effect.gen(function* () {
     const settings = yield* ServerConfig
-    const { corsAllowedOrigins, tracing, vaultApi } = settings
+    const { corsAllowedOrigins, mcpOrigins, tracing, vaultApi } = settings
     const observe = yield* RequestObserver
     const log = yield* AccessLog
     const compress = makeCompression()
     const hasCors = corsAllowedOrigins.length > 0
     const cors = corsFor(corsAllowedOrigins)
+    const mcpCors = corsForMcp(mcpOrigins)
     return (app) => {
       return Effect.flatMap(NodeRequest.current, (request) => {
         const { headers, info, sentMethod } = request
@@ -96,9 +116,14 @@ export const BoundaryLive = HttpApiBuilder.middleware(
         const routed: HttpApp.Default<MethodNotAllowed | NotFound> = HttpMethod.isHttpMethod(sentMethod)
           ? app
           : unrouted(sentMethod, request.url)
+        const withCors = (app: typeof routed): typeof routed => {
+          if (headers.origin === undefined) return app
+          if (isMcpPath(request.url)) return mcpOrigins.includes(headers.origin) ? mcpCors(app) : app
+          return hasCors ? cors(app) : app
+        }
         const answered =
           refused === null
-            ? Effect.catchAllCause(hasCors && headers.origin !== undefined ? cors(routed) : routed, (cause) =>
+            ? Effect.catchAllCause(withCors(routed), (cause) =>
                 Cause.isInterruptedOnly(cause) ? Effect.succeed(clientGone) : errorResponse(cause, info.id, form)
               )
             : Effect.succeed(form(refused))

@@ -8,8 +8,9 @@ import * as FiberRef from "effect/FiberRef"
 import * as Runtime from "effect/Runtime"
 import * as RuntimeFlags from "effect/RuntimeFlags"
 import * as Scope from "effect/Scope"
-import type { Server } from "node:http"
+import { type Server, ServerResponse } from "node:http"
 import type { BlockList } from "node:net"
+import { type InProcess, ownResponse, ownSource } from "./InProcess.js"
 import { CurrentResponse, makeLargeResponses } from "./LargeResponses.js"
 import { NodeRequest } from "./NodeRequest.js"
 import { writeResponse } from "./NodeResponse.js"
@@ -30,12 +31,15 @@ const inScope = <A, E, R>(app: Effect.Effect<A, E, R>) =>
     )
   )
 
+/** The context of a request. Handlers and middleware have their services from their layers. */
+type OfRequest = CurrentResponse | HttpServerRequest.HttpServerRequest | RequestInfo | Tenant
+
 /**
  * Serves an app on Node's server with one fiber for each request. The fiber's context has the request only: handlers and
  * middleware get their services from their layers. Requests that arrive during the shutdown are served.
  */
 const serveOn =
-  (server: Server, proxies: BlockList | null) =>
+  (server: Server, proxies: BlockList | null, inProcess?: InProcess["Type"]) =>
   (app: HttpApp.Default<unknown>, middleware?: (app: HttpApp.Default<unknown>) => HttpApp.Default<unknown>) =>
     Effect.gen(function* () {
       const { fiberRefs, runtimeFlags } = yield* Effect.runtime()
@@ -49,15 +53,45 @@ const serveOn =
       const inTurn = makeTurns()
       const served = middleware === undefined ? app : middleware(app)
 
+      /** Runs a request in a fiber of its own. */
+      const fork = <A, E>(request: NodeRequest, effect: Effect.Effect<A, E, OfRequest>) => {
+        const context = Context.make(HttpServerRequest.HttpServerRequest, request).pipe(
+          Context.add(RequestInfo, request.info),
+          Context.add(Tenant, request.tenant),
+          Context.add(CurrentResponse, request.memory)
+        )
+        return Runtime.runFork(Runtime.make({ context, fiberRefs, runtimeFlags: flags }))(effect)
+      }
+      const responses = new WeakMap<NodeRequest, ServerResponse>()
+
+      if (inProcess !== undefined) {
+        inProcess.serve = (outer, { program, ...own }) =>
+          Effect.async((resume) => {
+            const source = ownSource(outer, own)
+            // Its memory is released with that of the outer response, which may contain it.
+            const response = new ServerResponse(source)
+            responses.get(outer)?.once("close", () => response.emit("close"))
+            const request = new NodeRequest(source, (tenant) => memoryOf(response, tenant), proxies)
+            request.info.program = program
+            const fiber = fork(request, Effect.flatMap(inScope(served), ownResponse))
+            fiber.addObserver((exit) => {
+              resume(Effect.orDie(exit))
+            })
+            // A change that has begun is finished.
+            return Effect.async<void>((ended) => {
+              fiber.addObserver(() => {
+                ended(Effect.void)
+              })
+              fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
+            })
+          })
+      }
+
       server.on(
         "request",
         withoutOverlap((source, response) => {
           const request = new NodeRequest(source, (tenant) => memoryOf(response, tenant), proxies)
-          const context = Context.make(HttpServerRequest.HttpServerRequest, request).pipe(
-            Context.add(RequestInfo, request.info),
-            Context.add(Tenant, request.tenant),
-            Context.add(CurrentResponse, request.memory)
-          )
+          responses.set(request, response)
           const answered = Effect.flatMap(inScope(served), (answer) => writeResponse(request, response, answer)).pipe(
             // Close the connection; the client would wait for ever otherwise.
             Effect.catchAllCause((cause) =>
@@ -74,7 +108,7 @@ const serveOn =
             begin: (name) => {
               if (response.destroyed) return
               tenant.name = name
-              const fiber = Runtime.runFork(Runtime.make({ context, fiberRefs, runtimeFlags: flags }))(answered)
+              const fiber = fork(request, answered)
               response.on("close", () => {
                 if (!response.writableEnded) fiber.unsafeInterruptAsFork(HttpServerError.clientAbortFiberId)
               })
@@ -88,9 +122,13 @@ const serveOn =
       )
     })
 
-/** The toolkit's server on a listening Node server. `proxies` are the peers whose headers say who the client is; null: all. */
+/**
+ * The toolkit's server on a listening Node server. `proxies` are the peers whose headers say who the client is; null: all.
+ * `inProcess` gets the server's way to itself.
+ */
 export const httpServerOn = (
   server: Server,
   address: HttpServer.Address,
-  proxies: BlockList | null = null
-): HttpServer.HttpServer => HttpServer.make({ address, serve: serveOn(server, proxies) })
+  proxies: BlockList | null = null,
+  inProcess?: InProcess["Type"]
+): HttpServer.HttpServer => HttpServer.make({ address, serve: serveOn(server, proxies, inProcess) })

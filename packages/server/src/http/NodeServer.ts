@@ -17,6 +17,7 @@ import { bodyFails } from "./Body.js"
 import { readCertificate } from "./Certificate.js"
 import { type Handed, HandedConnections } from "./Handed.js"
 import { cutIfSlow } from "./LargeResponses.js"
+import { InProcess } from "./InProcess.js"
 import { answerList, connectionEvent, isAnswered, OneRequest } from "./ListMethod.js"
 import { httpServerOn } from "./NodeHttpServer.js"
 import { renewCertificate } from "./Renewal.js"
@@ -358,17 +359,18 @@ export const NodeHttpServerLive = Layer.unwrapEffect(
       Effect.gen(function* () {
         const proxies = trustedProxies === null ? null : blockListOf(trustedProxies)
         const handed = yield* HandedConnections
+        const inProcess = yield* InProcess
         if (handed !== null) {
           const server = handedServer(handed, tls?.minVersion ?? "TLSv1.3")
           yield* serveHanded(server, handed)
-          return httpServerOn(server, { _tag: "TcpAddress", hostname: host, port }, proxies)
+          return httpServerOn(server, { _tag: "TcpAddress", hostname: host, port }, proxies, inProcess)
         }
         const server: Server = tls === null ? makeServer() : yield* renewedServer(tls)
         const { address } = yield* Effect.mapError(
           NodeHttpServer.make(() => server, { host, port }),
           cannotListen(host, port)
         )
-        return httpServerOn(server, boundTo(server, address), proxies)
+        return httpServerOn(server, boundTo(server, address), proxies, inProcess)
       })
     )
   )

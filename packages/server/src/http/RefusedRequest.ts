@@ -1,8 +1,9 @@
-import { NotFound, ValidationError } from "@coffer/domain/errors/Errors"
+import { Forbidden, NotFound, ValidationError } from "@coffer/domain/errors/Errors"
 import type { IncomingMessage } from "node:http"
 import type { Settings } from "../base/Config.js"
 import { sessionCookie } from "./Browser.js"
 import { isVaultPath } from "./vault/Target.js"
+import { isForeign } from "./mcp/McpOrigins.js"
 import type { NodeRequest } from "./NodeRequest.js"
 
 /** Headers that may occur once only. Of several, Node would keep the first or join them. */
@@ -33,8 +34,12 @@ const asksForWrapping = ({ headers, url }: NodeRequest): boolean => {
   return ttl !== undefined && !/^0*s?$/.test(ttl) && isVaultPath(url)
 }
 
+const foreign = new Forbidden({
+  message: "the origin of this web page may not call the tool server: its operator can add it to SERVICE_MCP_ORIGINS"
+})
+
 /** Returns the error of a request that must not be routed, or null. */
-export const refusal = (request: NodeRequest, settings: Settings): NotFound | ValidationError | null => {
+export const refusal = (request: NodeRequest, settings: Settings): Forbidden | NotFound | ValidationError | null => {
   const twice = repeatedHeader(request.source)
   if (twice !== undefined && twice !== "host") {
     return new ValidationError({ message: `duplicate ${twice} header: send one credential` })
@@ -42,6 +47,7 @@ export const refusal = (request: NodeRequest, settings: Settings): NotFound | Va
   if (twice === "host" || !hasValidHost(request.source)) {
     return new ValidationError({ message: "the Host header is missing, or there are several" })
   }
+  if (settings.mcp && isForeign(request, settings)) return foreign
   const { headers } = request
   const hasOther = headers.authorization !== undefined || headers["x-api-key"] !== undefined
   if (hasOther && sessionCookie(settings, headers) !== null) {

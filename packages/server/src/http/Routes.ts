@@ -63,6 +63,7 @@ const routes = routesOf(Api, [
   ["POST", "/device"],
   ["GET", "/login/provider"],
   ["GET", "/api/auth/oidc/callback"],
+  ["POST", "/mcp"],
   ["GET", securityTextPath],
   ["GET", documentPath]
 ])

@@ -117,6 +117,16 @@ export const described: ReadonlyArray<DescribedGroup> = [
         default: "0"
       },
       {
+        variable: "SERVICE_MCP",
+        meaning: "`off`: the server serves no tools to agents at `/mcp`",
+        default: "on"
+      },
+      {
+        variable: "SERVICE_MCP_ORIGINS",
+        meaning:
+          "The origins of web pages that may call `/mcp` from browsers (CORS), beside the server's own. Requests of other origins are refused"
+      },
+      {
         variable: "SERVICE_SECURITY_CONTACT",
         meaning:
           "Whom people tell of a security problem with this server. `/.well-known/security.txt` (RFC 9116) names the contacts, in order of preference. Empty: there is no such page"

@@ -96,6 +96,9 @@ const webConsole = ({ webConsole }: Settings): string => (webConsole ? on("web c
 const vaultApi = ({ vaultApi }: Settings): string =>
   vaultApi ? on("view of Vault's API", "at /v1") : off("view of Vault's API")
 
+const mcp = ({ mcp, mcpOrigins }: Settings): string =>
+  mcp ? on("tool server", ["at /mcp", ...mcpOrigins].join(", ")) : off("tool server")
+
 const securityContacts = ({ securityContacts }: Settings): string =>
   securityContacts.length === 0
     ? off("security contacts")
@@ -126,7 +129,7 @@ export const summary = (settings: Settings): ReadonlyArray<string> => {
   return [
     ...(settings.postgres === null ? [] : [[database(settings.postgres), ...several(settings.workers)].join("; ")]),
     line(mail, backups),
-    line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi, securityContacts),
+    line(tls, emailLogin, singleSignOn, browsers, webConsole, vaultApi, mcp, securityContacts),
     line(trustedProxies, machineIssuers, networks),
     line(signup, orgCreation, superadmins),
     line(metrics, auditStream, auditArchives, auditRequired, tracing)

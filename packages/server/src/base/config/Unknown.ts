@@ -49,9 +49,11 @@ const isKnown = (variable: string): boolean =>
 
 const withoutPrefix = (name: string): string => name.slice(name.indexOf("_") + 1)
 
-/** The edit distance; 1 if one name is a prefix of the other: SMTP_USER means SMTP_USERNAME. */
-const distance = (variable: string, name: string): number =>
-  name.startsWith(variable) || variable.startsWith(`${name}_`) ? 1 : editDistance(variable, name)
+/** The edit distance; 1 if a setting begins with the variable, as SMTP_USERNAME with SMTP_USER, and a little more if it is its beginning. */
+const distance = (variable: string, name: string): number => {
+  if (name.startsWith(variable)) return 1
+  return variable.startsWith(`${name}_`) ? 1.5 : editDistance(variable, name)
+}
 
 const nearest = (variable: string): string | null =>
   nearestBy(known, (name) => {

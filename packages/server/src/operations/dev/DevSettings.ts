@@ -7,5 +7,6 @@ export const taken: ReadonlyArray<string> = [
   "SERVICE_LOG_LEVEL",
   "SERVICE_LOG_FORMAT",
   "SERVICE_CONSOLE",
-  "SERVICE_VAULT_API"
+  "SERVICE_VAULT_API",
+  "SERVICE_MCP"
 ]
