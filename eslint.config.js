@@ -177,7 +177,7 @@ const writers = [
 ]
 
 export default defineConfig(
-  globalIgnores(["**/dist/", "**/coverage/"]),
+  globalIgnores(["**/dist/", "**/coverage/", ".cache/"]),
   { linterOptions: { reportUnusedDisableDirectives: "error" } },
   { plugins: { words }, rules: { "words/comment-opening": "error" } },
 

@@ -81,7 +81,13 @@ export const sceneSettings = () => ({
 export interface Stage {
   readonly run: <A, E>(effect: Effect.Effect<A, E, Database>) => Promise<A>
   readonly do: (headers: Caller["headers"], method: string, path: string, body?: unknown) => Promise<Json>
-  readonly send: (ask: Sent) => Promise<{ readonly status: number; readonly text: string; readonly etag: string }>
+  readonly send: (ask: Sent) => Promise<{
+    readonly status: number
+    readonly text: string
+    /** Undefined unless it is an object in JSON. */
+    readonly body: Json
+    readonly etag: string
+  }>
 }
 
 /** Scenes on a server, set by a superadmin. */

@@ -4,6 +4,7 @@ import { Agent, request } from "node:https"
 import { TLSSocket } from "node:tls"
 import { loadConfig, ServerConfig } from "@coffer/server/base/Config"
 import { readCertificate } from "@coffer/server/http/Certificate"
+import { InProcessLive } from "@coffer/server/http/InProcess"
 import { NodeHttpServerLive } from "@coffer/server/http/NodeServer"
 import { HttpServer, HttpServerResponse } from "@effect/platform"
 import { assert, describe, it } from "@effect/vitest"
@@ -59,7 +60,11 @@ describe.skipIf(!hasOpenssl)("the server's certificate (needs openssl)", () => {
       const ca = made.map(({ pem }) => pem)
       const settings = yield* settingsFor(first)
       const context = yield* Layer.build(
-        NodeHttpServerLive.pipe(Layer.provide(Layer.succeed(ServerConfig, settings)), Layer.provideMerge(log.layer))
+        NodeHttpServerLive.pipe(
+          Layer.provide(Layer.succeed(ServerConfig, settings)),
+          Layer.provide(InProcessLive),
+          Layer.provideMerge(log.layer)
+        )
       )
       const port = yield* Effect.provide(
         HttpServer.addressWith((address) => Effect.succeed(address._tag === "TcpAddress" ? address.port : 0)),
