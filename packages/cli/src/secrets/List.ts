@@ -35,7 +35,8 @@ export const listKeys = Effect.fnUntraced(function* (exchange: Exchange, path: E
   const due = { due: (secret: PlainListed) => dueText(secret, now) }
   const isAnyDue = secrets.data.some(({ due_at }) => due_at !== undefined)
   const shown = { ...columns, ...(isAnyDue && due) }
-  return listView(secrets, shown, "there are no secrets; store one with: coffer secret set KEY", [
+  const place = `${path.org_name}/${path.project_name}/${path.env_name}`
+  return listView(secrets, shown, `there are no secrets; store one with: coffer set KEY -e ${place}`, [
     "key",
     "version",
     "due"
