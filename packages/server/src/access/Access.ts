@@ -130,6 +130,12 @@ const changingAt = (place: OrgPlace<Action>): Changing => ({
   source: sourceOf(place)
 })
 
+/** The organization of a place, or of places of one organization; null for anything else. */
+const orgIdIn = (entered: unknown): OrgId | null => {
+  const place: unknown = Array.isArray(entered) ? entered[0] : entered
+  return place instanceof OrgPlace ? place.org.id : null
+}
+
 const holderAt = (place: OrgPlace<Action>): HolderChange => ({
   ...changingAt(place),
   org: place.org,
@@ -165,7 +171,7 @@ export class Access extends Effect.Service<Access>()("@coffer/server/Access", {
     const removed = yield* removedRepo
     const { refuseAt, refuseDelegation } = yield* makePlaceRefusals
     const decideByPreviews = yield* makePreviews
-    const change = yield* makeChange((place) => (place instanceof OrgPlace ? place.org.id : null))
+    const change = yield* makeChange(orgIdIn)
 
     /** Reads a place, unless it was read together with the caller. */
     const find = (caller: Caller, names: PlaceNames): Effect.Effect<FoundPlace | null> => {

@@ -181,6 +181,22 @@ describe("a change", () => {
   )
 })
 
+describe("a change whose path names no organization", () => {
+  it.effect("is entered again under the scope of the organization of its place, or of its places", () =>
+    Effect.gen(function* () {
+      const { access, ada } = yield* scene
+      const caller = yield* authenticate(yield* session(ada.id))
+      let entered = 0
+      const enter = Effect.tap(access.org(orgPath(), "org.read"), () => Effect.sync(() => (entered += 1)))
+      for (const places of [enter, Effect.all([enter])]) {
+        entered = 0
+        const changed = access.change(places, () => Effect.succeed(entered))
+        assert.strictEqual(yield* Effect.provideService(changed, CurrentCaller, caller), 2)
+      }
+    }).pipe(onDatabase())
+  )
+})
+
 describe("entering an environment to change it", () => {
   it.effect("needs the right, and nothing else unless the environment is protected", () =>
     Effect.gen(function* () {
