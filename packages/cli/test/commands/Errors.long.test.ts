@@ -369,7 +369,7 @@ const cases: ReadonlyArray<Case> = [
     args: ["backup", "restore", "--before", "noon"],
     code: 2,
     names: /--before must be a date/,
-    says: /2026-01-31T12:00:00Z/
+    says: /2026-01-31T08:00:00Z/
   },
   {
     what: "a damaged backup, found by a drill",
