@@ -51,6 +51,8 @@ export const parsers: Readonly<Record<string, Readonly<Record<string, Reads>>>> 
   "audit/SearchTerms.ts": { JSON: own("metadata of an entry") },
   "audit/StreamPlaces.ts": { JSON: own("the place of a stream") },
   "access/caller/AccountNetworks.ts": { JSON: own("networks of an account") },
+  "access/caller/DelegatedPlaces.ts": { list: own("10 environments of a delegation") },
+  "http/mcp/McpOrigins.ts": { URL: header },
   "access/caller/Authenticator.ts": { JSON: own("100 keys of a delegation") },
   "access/place/PlaceRow.ts": {
     JSON: own("rules of the caller, which the database puts together: 1,000 and those of groups")
