@@ -56,10 +56,11 @@ const environment = {
 /** An environment that a delegation is for, beside the first. */
 export const DelegatedEnvironment = body(environment).annotations({
   identifier: "DelegatedEnvironment",
-  description: "an environment of the organization, by the names of its project and its own"
+  description: "an environment of the organization"
 })
 export type DelegatedEnvironment = typeof DelegatedEnvironment.Type
 
+const further = "the further environments that it is for"
 const someEnvironments = [{ project: ProjectName.make("webshop"), env: EnvName.make("staging") }]
 
 export const DelegatedEnvironments = optional(
@@ -68,7 +69,7 @@ export const DelegatedEnvironments = optional(
     max: maxDelegatedEnvironments - 1,
     text: `at most ${maxDelegatedEnvironments - 1} further environments`
   }),
-  "further environments of the organization, in which it gives the same permission",
+  further,
   someEnvironments
 )
 
@@ -89,11 +90,7 @@ const fields = {
   name: field(Schema.String, "who or what it is for", "claude"),
   org: field(OrgName, "the organization's name"),
   ...environment,
-  also: optional(
-    Schema.Array(DelegatedEnvironment),
-    "the further environments that it is for; absent: none",
-    someEnvironments
-  ),
+  also: optional(Schema.Array(DelegatedEnvironment), further, someEnvironments),
   permission: field(
     extensibleEnum("DelegatedPermission", "the highest permission that it gives", delegablePermissions),
     "the highest permission that it gives, if the person has it",

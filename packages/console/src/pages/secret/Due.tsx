@@ -54,21 +54,18 @@ export const Due = ({ cell, changed, env, path }: DueProps) => {
     const payload = Either.all(given)
     if (Either.isLeft(payload)) return
     const set = (terms: typeof payload.right) => call("dues", (api) => api.update({ path, payload: terms }))
-    const before = Either.all({
-      expires_at: orNone(Expiry, expires_at ?? ""),
-      rotate_every_days: Either.right(rotate_every_days ?? null),
-      owner: orNone(Email, owner ?? "")
-    })
+    const before = {
+      expires_at: expires_at ?? null,
+      rotate_every_days: rotate_every_days ?? null,
+      owner: owner ?? null
+    }
     const takenBack = () => {
       ;[expires.value, days.value, who.value] = texts
       changed()
     }
     act.run(set(payload.right), () => {
       changed()
-      noteDone(
-        `The due date of ${path.key} in ${path.env_name} was saved.`,
-        Either.isRight(before) ? { effect: set(before.right), done: takenBack } : null
-      )
+      noteDone(`The due date of ${path.key} in ${path.env_name} was saved.`, { effect: set(before), done: takenBack })
     })
   }
   const summary = (

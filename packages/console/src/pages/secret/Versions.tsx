@@ -16,7 +16,6 @@ import { useStillOpen } from "../../kit/StillOpen.js"
 import { StoredText } from "../../kit/StoredText.js"
 import { Table } from "../../kit/Table.js"
 import { When } from "../../kit/When.js"
-import { noteDone } from "../../state/Done.js"
 import { hide, readValue, show, shown } from "../matrix/GridValues.js"
 import { Difference } from "./Difference.js"
 
@@ -128,15 +127,12 @@ const Row = ({ before, cell, changed, destroy, env, one, path }: RowProps) => {
                 disabled={!canWrite}
                 title={canWrite ? undefined : needsWrite}
                 onClick={() => {
-                  const to = (version: number, expected_version: number) =>
-                    call("secrets", (api) => api.rollback({ path, payload: { version, expected_version } }))
-                  act.run(to(one.version, cell.version), (written) => {
-                    changed()
-                    noteDone(`${path.key} in ${path.env_name} has the value of version ${one.version} again.`, {
-                      effect: to(cell.version, written.version),
-                      done: changed
-                    })
-                  })
+                  act.run(
+                    call("secrets", (api) =>
+                      api.rollback({ path, payload: { version: one.version, expected_version: cell.version } })
+                    ),
+                    changed
+                  )
                 }}
               >
                 Roll back to it
