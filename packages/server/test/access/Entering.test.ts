@@ -188,9 +188,9 @@ describe("a change whose path names no organization", () => {
       const caller = yield* authenticate(yield* session(ada.id))
       let entered = 0
       const enter = Effect.tap(access.org(orgPath(), "org.read"), () => Effect.sync(() => (entered += 1)))
-      for (const places of [enter, Effect.all([enter])]) {
+      const count = () => Effect.succeed(entered)
+      for (const changed of [access.change(enter, count), access.change(Effect.all([enter]), count)]) {
         entered = 0
-        const changed = access.change(places, () => Effect.succeed(entered))
         assert.strictEqual(yield* Effect.provideService(changed, CurrentCaller, caller), 2)
       }
     }).pipe(onDatabase())
