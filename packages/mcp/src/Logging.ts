@@ -1,6 +1,7 @@
-import * as Cause from "effect/Cause"
+import type * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Logger from "effect/Logger"
+import { typeOfDefect } from "./DefectType.js"
 import { note } from "./Stderr.js"
 
 /** Writes each warning of the program as one line to standard error. */
@@ -12,6 +13,5 @@ export const warnings = Logger.replace(
 /** Describes a defect by its type alone: its message may contain a value. */
 export const noteDefect = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Effect.sync(() => {
-    const defect = Cause.squash(cause)
-    note(`something is wrong inside coffer-mcp (${defect instanceof Error ? defect.name : typeof defect})`)
+    note(`something is wrong inside coffer-mcp (${typeOfDefect(cause)})`)
   })

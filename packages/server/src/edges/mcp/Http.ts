@@ -2,12 +2,12 @@ import { type Actor, currentActor, delegationOf } from "@coffer/domain/access/Ac
 import { Unauthorized, ValidationError } from "@coffer/domain/errors/Errors"
 import type { ServerUrl } from "@coffer/client/internal/ServerUrl"
 import type { Send } from "@coffer/client/internal/Send"
+import { typeOfDefect } from "@coffer/mcp/DefectType"
 import { mcpSettings } from "@coffer/mcp/McpSettings"
 import { listedOf, unknownIn } from "@coffer/mcp/Offers"
 import * as Headers from "@effect/platform/Headers"
 import * as HttpApiBuilder from "@effect/platform/HttpApiBuilder"
 import * as HttpServerRequest from "@effect/platform/HttpServerRequest"
-import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Runtime from "effect/Runtime"
@@ -129,7 +129,7 @@ const McpHttp = HttpApiBuilder.group(McpApi, "mcp", (handlers) =>
           place: placeOf(actor, urlParams),
           asker: isAccount ? "account" : "person",
           sendFor,
-          noteDefect: (cause) => Effect.logError("a tool failed with an unexpected error", Cause.pretty(cause)),
+          noteDefect: (cause) => Effect.logError(`a tool failed with an unexpected error (${typeOfDefect(cause)})`),
           run: (call, options) => Runtime.runPromise(runtime)(Effect.interruptible(call), options)
         })
         const headers = protocolHeaders.flatMap((name) =>

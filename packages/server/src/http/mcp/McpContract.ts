@@ -1,15 +1,6 @@
-import { Api } from "@coffer/domain/Api"
 import { CurrentCaller } from "@coffer/domain/access/Actor"
 import { anyApi } from "@coffer/domain/api/AnyApi"
-import { endpointsOf } from "@coffer/domain/api/Endpoints"
-import {
-  Admission,
-  BodyLimit,
-  bodyLimitOf,
-  ForDelegations,
-  RecentLogin,
-  Requires
-} from "@coffer/domain/api/Requirement"
+import { Admission, ForDelegations, RecentLogin, Requires } from "@coffer/domain/api/Requirement"
 import { EnvName, OrgName, ProjectName } from "@coffer/domain/base/Names"
 import { optional } from "@coffer/domain/base/Schemas"
 import { Unauthorized } from "@coffer/domain/errors/Errors"
@@ -25,11 +16,6 @@ export class McpAuthentication extends HttpApiMiddleware.Tag<McpAuthentication>(
   failure: Unauthorized,
   security: { bearer: HttpApiSecurity.bearer }
 }) {}
-
-/** A call has room for what the contract's largest one takes. */
-const largest = Math.max(
-  ...endpointsOf(Api).map(({ annotations, endpoint }) => bodyLimitOf(endpoint, annotations) ?? 0)
-)
 
 /** The settings of the tool server, which hosts write into its address. They have the meaning of `SERVICE_MCP_…`. */
 const Settings = Schema.Struct({
@@ -52,7 +38,6 @@ class McpGroup extends HttpApiGroup.make("mcp")
   .annotateEndpoints(Requires, "credential")
   .annotateEndpoints(ForDelegations, "any")
   .annotateEndpoints(RecentLogin, "never")
-  .annotateEndpoints(BodyLimit, largest)
   .middleware(Admission)
   .middleware(McpAuthentication) {}
 
