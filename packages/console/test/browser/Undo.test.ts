@@ -28,6 +28,8 @@ describe.skipIf(!hasBrowser())(`after a change${why}`, { timeout: 60_000 }, () =
     await visit.fill("Environments", "dev")
     await page.getByRole("button", { name: "Grant read" }).click()
     await visit.sees("undone@example.com may read in webshop/dev.")
+    // The dialog has the same sentence before it writes.
+    await page.getByRole("button", { name: "Undo", exact: true }).waitFor()
     assert.strictEqual((await listed("/acl")).length, 1)
     await visit.isAccessible("what was done, with its undo")
     await undo()
