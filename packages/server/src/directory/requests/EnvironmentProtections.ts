@@ -122,7 +122,7 @@ export class EnvironmentProtections extends Effect.Service<EnvironmentProtection
         const { alone, canChange, canEnd } = yield* prospects(place, terms)
         if (canEnd && canChange) return alone
         return yield* new Conflict({
-          message: `nobody could end the protection of ${place.project.name}/${place.env.name} again: what an owner asks for needs ${needed === 1 ? "the vote" : `${needed} votes`} of others. Invite somebody who votes, let the requester's own vote count (self), or name an owner who may change it at once (break glass)${waiting}`
+          message: `nobody could end the protection of ${place.project.name}/${place.env.name} again: what an owner asks for needs ${needed === 1 ? "the vote" : `${needed} votes`} of others. Invite somebody who votes, count the requester's own vote (self: true, or --self), or name an owner who may change it at once (break_glass, or --may-break-glass)${waiting}`
         })
       })
 
