@@ -35,17 +35,21 @@ const patience = 25_000
 export const press = async (page: Page, name: string | RegExp, which: "first" | "last" = "first"): Promise<number> => {
   const button = page.getByRole("button", { name })
   const item = page.getByRole("menuitem", { name, includeHidden: true })
-  await button.or(item).first().waitFor({ state: "attached" })
-  if ((await button.count()) > 0) {
+  // Asked in one step: a page that draws itself anew between two would have its button be sought as an item of a menu.
+  const found = await button
+    .or(item)
+    .first()
+    .evaluate((one) => ({
+      role: one.getAttribute("role"),
+      menu: one.matches(":popover-open *") ? undefined : one.closest("[popover]")?.id
+    }))
+  if (found.role !== "menuitem") {
     await button[which]().click()
     return 1
   }
-  const menu = (await item[which]().isVisible())
-    ? undefined
-    : await item[which]().evaluate((one) => one.closest("[popover]")?.id)
-  if (menu !== undefined) await page.locator(`[popovertarget="${menu}"]`).click()
+  if (found.menu !== undefined) await page.locator(`[popovertarget="${found.menu}"]`).click()
   await item[which]().click()
-  return menu === undefined ? 1 : 2
+  return found.menu === undefined ? 1 : 2
 }
 
 /** A page in a context of its own, which notes whatever must not happen. */
