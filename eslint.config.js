@@ -13,6 +13,7 @@ const tests = [
   "packages/console/vite.config.ts",
   "packages/console/bundling/*.ts",
   "vitest.config.ts",
+  "vitest.parts.ts",
   "vitest.workspace.ts"
 ]
 const typescript = [...sources, ...tests]

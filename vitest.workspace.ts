@@ -1,4 +1,6 @@
+import picomatch from "picomatch"
 import { defineWorkspace } from "vitest/config"
+import { filesOfOtherParts } from "./vitest.parts.js"
 
 /** Tests run against the sources; the tests that start programs run the build. */
 const alias = [
@@ -77,6 +79,9 @@ const onBothInLongTier = [
   "webhooks/{Deliveries,Holdups}"
 ]
 
+/** Whether a file is of such a suite. */
+const isOfLongTier = picomatch(onBothInLongTier.map((name) => `${name}{,.long}.test.ts`))
+
 /** And those that run on PostgreSQL in a soak only: it would take too long with all other tests. */
 const onBothInSoak = [
   "api/{Answers,Cookies,Login,Requests,Resources,Serving,Transport}",
@@ -144,7 +149,12 @@ const project = (name: string) => ({
     name,
     root: `packages/${name}`,
     include: [files("test/**/*")],
-    exclude: [ofPostgres, ...excluded, ...(isSoak ? [] : suites(inSoak[name] ?? []))],
+    exclude: [
+      ofPostgres,
+      ...excluded,
+      ...(isSoak ? [] : suites(inSoak[name] ?? [])),
+      ...filesOfOtherParts(name, `packages/${name}/test`)
+    ],
     fakeTimers: { toFake: [] },
     setupFiles: setupFiles(name),
     testTimeout: limit,
@@ -166,7 +176,12 @@ const postgres = {
       ...(tier === "fast" ? [] : suites(onBothInLongTier)),
       ...(isSoak ? suites(onBothInSoak) : [])
     ],
-    exclude: excluded,
+    exclude: [
+      ...excluded,
+      ...filesOfOtherParts("postgres", "packages/server/test", (file) =>
+        file.startsWith("postgres/") ? file.includes(".long.") : isOfLongTier(file)
+      )
+    ],
     globalSetup: [staleBuild, "./test/support/postgres/Start.ts"]
   }
 }
