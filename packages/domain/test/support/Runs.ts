@@ -14,6 +14,3 @@ export const runs = (inCi: number): number => Math.ceil(inCi * factor)
 
 /** Whether this is a soak: tests that take minutes each then run too, and others with more load. */
 export const isSoak = form === "soak"
-
-/** Whether this is `npm test` alone. CI runs the long tier too, and leaves out here what a file there does more of. */
-export const isFast = form === "fast"

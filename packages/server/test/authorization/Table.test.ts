@@ -1,5 +1,4 @@
 import { assert, beforeAll, describe, it } from "vitest"
-import { isFast } from "../../../domain/test/support/Runs.js"
 import { type About, endpoints, parametersOf, type Place, requestOf } from "./Contract.js"
 import { type Caller, nobody, type Person, subjectOf } from "./Service.js"
 import { acme, ada, emailFor, matching, prod, service, testTable } from "./Table.js"
@@ -28,14 +27,7 @@ const telling = [
   { actor: "blind", rule: "admin" }
 ] as const
 
-/** CI walks the whole table in its long tier: here a few are enough for the refusals below. */
-const few = [
-  { actor: "developer", rule: "none" },
-  { actor: "superadmin", rule: "none" },
-  { actor: "account", rule: "ended" }
-] as const
-
-testTable(isFast ? telling : few)
+testTable(telling)
 
 describe("before anything else of a request is looked at", () => {
   const wrongPlace: Place = {
