@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { appendFileSync, copyFileSync, readdirSync, rmSync, statSync, truncateSync } from "node:fs"
+import { copyFileSync, readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -8,30 +8,10 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { FaultyStore } from "../backups/FaultyStore.js"
 import { assertRefused, cleanUp, freshFolder, masterKey, Program } from "../support/Program.js"
 import { invariants } from "../support/Services.js"
+import { smallDisk } from "./SmallDisk.js"
 
 const mebibyte = 1024 * 1024
-const folder = freshFolder()
-
-/** A disk of a few megabytes: who may not mount one cannot fill one. */
-const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs", folder]).status === 0
-
-const filler = join(folder, "filler")
-
-/** Leaves so many bytes of the disk, about. */
-const fill = (spare: number) => {
-  rmSync(filler, { force: true })
-  try {
-    for (;;) appendFileSync(filler, Buffer.alloc(4096))
-  } catch {
-    // Full now.
-  }
-  // Nothing is written again: a server that goes on may take what this leaves, never make it fail.
-  truncateSync(filler, Math.max(0, statSync(filler).size - spare))
-}
-
-const free = () => {
-  rmSync(filler, { force: true })
-}
+const { fill, folder, free, isMounted, unmount } = smallDisk(6)
 
 const superadmin = { SUPERADMIN_EMAIL_0: "root@example.com" }
 const secrets = "/api/orgs/acme/projects/webshop/envs/prod/secrets"
@@ -45,7 +25,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await store.close()
-  if (isMounted) spawnSync("umount", ["--lazy", folder])
+  unmount()
   cleanUp()
 })
 
